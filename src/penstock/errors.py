@@ -1,0 +1,324 @@
+"""Every error Penstock raises, as one tree.
+
+PenstockError                       what a caller may catch to catch all of it
+├── SettingsError                   settings that cannot work, every problem at once
+├── EventError                      a JSON event that cannot become a record
+│   ├── EventTextError              the text is not one JSON object as we accept it
+│   ├── EventValueError             a field holds what no schema here can carry
+│   └── EventLimitError             too deep, too many fields
+├── FramingError                    the bytes around the payload
+│   ├── UnknownFramingError         no frame we know
+│   ├── TruncatedFrameError         the frame or its zlib stream ends too early
+│   ├── CorruptFrameError           the zlib stream is broken or bytes follow its end
+│   └── InflateLimitError           inflating would pass the limit
+├── PayloadError                    the Avro bytes of one record, or a value for them
+│   ├── TruncatedPayloadError       ends too early, or claims more than there is
+│   ├── TrailingBytesError          bytes are left when the record is complete
+│   ├── InvalidTextError            a string that is not valid UTF-8
+│   ├── UndecodablePayloadError     any other way of not being a value of its schema
+│   ├── UnencodableValueError       a value that its schema cannot carry
+│   └── LossyWideningError          reading it through the merge would round it
+├── SchemaError                     a schema by itself
+│   ├── InvalidSchemaError          not an Avro schema
+│   ├── RecursiveSchemaError        contains itself
+│   ├── SchemaLimitError            too deep, too many fields, definition too long
+│   ├── SchemaConflictError         two versions contradict each other
+│   └── VersionBudgetError          one version more than was allowed
+├── RegistryError                   what a schema registry answered
+│   ├── SchemaNotFoundError         no such schema or version
+│   ├── SchemaForbiddenError        from a registry or schema not on the allow-list
+│   ├── SchemaRefusedError          the version exists but was marked refused
+│   ├── IncompatibleSchemaError     the registry's compatibility rule says no
+│   ├── SchemaQuotaError            the registry takes no further version
+│   ├── RegistryAccessDeniedError   STS or the registry denies us (retriable)
+│   └── RegistryUnavailableError    throttled, down or too slow (retriable)
+└── BrokerError                     what Kafka answered, or did not
+    ├── BrokerLoginError            the broker refuses the credentials
+    ├── BrokerNameError             a bootstrap name does not resolve
+    ├── BrokerCertificateError      the certificate is of another name or authority
+    ├── BrokerUnavailableError      nothing answers (retriable)
+    ├── TopicNotFoundError          no such topic
+    ├── TopicForbiddenError         the principal may not use the topic or group
+    └── DeliveryError               a send that was not acknowledged in time (retriable)
+
+A message says what was found, what was expected and where, and ends without a period.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import ClassVar
+
+
+class Reason(StrEnum):
+    """Why a record was given up: the `reason` of an error record, the same in Lambda and Spark."""
+
+    UNKNOWN_FRAMING = "unknown-framing"
+    NO_REGISTRY_FOR_FRAMING = "no-registry-for-framing"
+    TRUNCATED = "truncated"
+    UNDECODABLE = "undecodable"
+    TRAILING_BYTES = "trailing-bytes"
+    INVALID_TEXT = "invalid-text"
+    INFLATE_LIMIT = "inflate-limit"
+    UNKNOWN_SCHEMA = "unknown-schema"
+    FORBIDDEN_SCHEMA = "forbidden-schema"
+    REFUSED_SCHEMA = "refused-schema"
+    RECURSIVE_SCHEMA = "recursive-schema"
+    SCHEMA_CONFLICT = "schema-conflict"
+    LOSSY_WIDENING = "lossy-widening"
+    UNROUTABLE = "unroutable"
+    OVERSIZE = "oversize"
+    SINK_REFUSED = "sink-refused"
+    UNMET_DEPENDENCY = "unmet-dependency"
+
+
+class PenstockError(Exception):
+    """Base of all errors: `retriable` says whether the same call may succeed later.
+
+    `reason` is set where the error condemns a record for good; such a record goes to the error
+    table under it.
+    """
+
+    retriable: ClassVar[bool] = False
+    reason: ClassVar[Reason | None] = None
+
+
+class SettingsError(PenstockError):
+    """Settings that cannot work; `problems` lists each, naming its variable or flag."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        """Join the problems into one message, a line each when there are several."""
+        self.problems = tuple(problems)
+        separator = "\n  - "
+        super().__init__(
+            self.problems[0]
+            if len(self.problems) == 1
+            else f"{len(self.problems)} settings are wrong:{separator}{separator.join(problems)}"
+        )
+
+
+# --- events ---------------------------------------------------------------------------------
+
+
+class EventError(PenstockError):
+    """A JSON event that cannot become a record; `path` names the field, such as `a.b[]`."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        """Keep the path beside the message."""
+        self.path = path
+        super().__init__(message)
+
+
+class EventTextError(EventError):
+    """The text is not one JSON object as we accept it."""
+
+
+class EventValueError(EventError):
+    """A field holds what no schema here can carry."""
+
+
+class EventLimitError(EventError):
+    """The event is too deep or has too many fields."""
+
+
+# --- frames ---------------------------------------------------------------------------------
+
+
+class FramingError(PenstockError):
+    """The bytes around the payload are not as a frame's must be."""
+
+
+class UnknownFramingError(FramingError):
+    """The value starts like no frame we know."""
+
+    reason = Reason.UNKNOWN_FRAMING
+
+
+class TruncatedFrameError(FramingError):
+    """The frame, or the zlib stream inside it, ends too early."""
+
+    reason = Reason.TRUNCATED
+
+
+class CorruptFrameError(FramingError):
+    """The zlib stream is broken, or bytes follow its end."""
+
+    reason = Reason.UNDECODABLE
+
+
+class InflateLimitError(FramingError):
+    """Inflating the payload would pass the limit."""
+
+    reason = Reason.INFLATE_LIMIT
+
+
+# --- payloads -------------------------------------------------------------------------------
+
+
+class PayloadError(PenstockError):
+    """The Avro bytes of one record, or a value for them, do not fit the schema."""
+
+
+class TruncatedPayloadError(PayloadError):
+    """The payload ends too early, or claims a size larger than what is left of it."""
+
+    reason = Reason.TRUNCATED
+
+
+class TrailingBytesError(PayloadError):
+    """Bytes are left when the record is complete."""
+
+    reason = Reason.TRAILING_BYTES
+
+
+class InvalidTextError(PayloadError):
+    """A string is not valid UTF-8."""
+
+    reason = Reason.INVALID_TEXT
+
+
+class UndecodablePayloadError(PayloadError):
+    """The payload is not a value of its schema."""
+
+    reason = Reason.UNDECODABLE
+
+
+class UnencodableValueError(PayloadError):
+    """The value is not one that its schema can carry."""
+
+
+class LossyWideningError(PayloadError):
+    """Reading the value through the merged schema would round it."""
+
+    reason = Reason.LOSSY_WIDENING
+
+
+# --- schemas --------------------------------------------------------------------------------
+
+
+class SchemaError(PenstockError):
+    """A schema that cannot be used."""
+
+
+class InvalidSchemaError(SchemaError):
+    """The definition is not an Avro schema."""
+
+    reason = Reason.UNDECODABLE
+
+
+class RecursiveSchemaError(SchemaError):
+    """The schema contains itself, which no bounded decoder may follow."""
+
+    reason = Reason.RECURSIVE_SCHEMA
+
+
+class SchemaLimitError(SchemaError):
+    """The schema is too deep, has too many fields, or its definition is too long."""
+
+    reason = Reason.UNDECODABLE
+
+
+class SchemaConflictError(SchemaError):
+    """Two versions of a schema contradict each other; `path` names the field."""
+
+    reason = Reason.SCHEMA_CONFLICT
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        """Keep the path beside the message."""
+        self.path = path
+        super().__init__(message)
+
+
+class VersionBudgetError(SchemaError):
+    """Registering would make one version more than was allowed."""
+
+
+# --- registries -----------------------------------------------------------------------------
+
+
+class RegistryError(PenstockError):
+    """A schema registry refused, or did not answer."""
+
+
+class SchemaNotFoundError(RegistryError):
+    """No such schema or version."""
+
+    reason = Reason.UNKNOWN_SCHEMA
+
+
+class SchemaForbiddenError(RegistryError):
+    """The schema comes from a registry, or has a name, that is not on the allow-list."""
+
+    reason = Reason.FORBIDDEN_SCHEMA
+
+
+class SchemaRefusedError(RegistryError):
+    """The version exists, but a producer marked it as refused."""
+
+    reason = Reason.REFUSED_SCHEMA
+
+
+class IncompatibleSchemaError(RegistryError):
+    """The registry's compatibility rule refuses the version; `rule` and `diff` say why."""
+
+    def __init__(self, message: str, *, rule: str, diff: str) -> None:
+        """Keep the rule and the readable diff beside the message."""
+        self.rule = rule
+        self.diff = diff
+        super().__init__(message)
+
+
+class SchemaQuotaError(RegistryError):
+    """The registry takes no further registry, schema or version."""
+
+
+class RegistryAccessDeniedError(RegistryError):
+    """STS or the registry denies the call: the record waits, it is not given up."""
+
+    retriable = True
+
+
+class RegistryUnavailableError(RegistryError):
+    """The registry is throttling, down or too slow."""
+
+    retriable = True
+
+
+# --- brokers --------------------------------------------------------------------------------
+
+
+class BrokerError(PenstockError):
+    """Kafka refused, or did not answer."""
+
+
+class BrokerLoginError(BrokerError):
+    """The broker refuses the credentials."""
+
+
+class BrokerNameError(BrokerError):
+    """A bootstrap name does not resolve."""
+
+
+class BrokerCertificateError(BrokerError):
+    """The broker's certificate is for another name or from another authority."""
+
+
+class BrokerUnavailableError(BrokerError):
+    """No broker answers."""
+
+    retriable = True
+
+
+class TopicNotFoundError(BrokerError):
+    """The topic does not exist."""
+
+
+class TopicForbiddenError(BrokerError):
+    """The principal may not use the topic or group."""
+
+
+class DeliveryError(BrokerError):
+    """A send was not acknowledged before its deadline; whether it was written is unknown."""
+
+    retriable = True
