@@ -1,0 +1,53 @@
+# The one place where commands live. `make` alone lists them.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+VENV := .venv/bin
+
+# Extra words for pytest, as in: make test ARGS="-k framing"
+ARGS ?=
+
+.PHONY: help install test lint format docs lock pr nightly bench clean
+
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Set up
+install: ## Make .venv and fetch the jars, all inside this clone
+	@tools/install.sh
+
+##@ Test
+test: install ## Run every test, real Kafka brokers included
+	@$(VENV)/pytest $(ARGS)
+
+lint: install ## Check style and types
+	@$(VENV)/ruff check .
+	@$(VENV)/ruff format --check .
+	@$(VENV)/mypy
+
+pr: lint docs test ## Run all that CI runs
+
+nightly: export NIGHTLY = 1
+nightly: pr ## Run the same with many more trials
+
+##@ Develop
+format: install ## Rewrite the code in the house style
+	@$(VENV)/ruff check --fix .
+	@$(VENV)/ruff format .
+
+docs: install ## Check the generated parts of the documents
+	@$(VENV)/python tools/check_docs.py
+
+lock: install ## Pin the newest versions that pyproject.toml allows
+	@$(VENV)/uv pip compile --quiet --upgrade pyproject.toml --all-extras --universal \
+	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	  --output-file requirements.lock
+
+clean: ## Remove everything that make put into this clone
+	@rm -rf .venv .cache .localcloud build jars/*/lib .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+##@ Measure
+bench: install ## Run the benchmark ladder (FULL=1 for the long form)
+	@$(VENV)/python -m bench $(if $(FULL),--full)

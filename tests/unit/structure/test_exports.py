@@ -1,0 +1,47 @@
+"""A package's `__all__` is exactly what its modules define without a leading underscore."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+_SOURCE = Path(__file__).parents[3] / "src"
+_PACKAGES = sorted(
+    ".".join(path.parent.relative_to(_SOURCE).parts)
+    for path in _SOURCE.glob("penstock/*/__init__.py")
+)
+
+
+def _public_names(source: str) -> set[str]:
+    """Names that a module defines at its top level and does not hide."""
+    names: set[str] = set()
+    for node in ast.parse(source).body:
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                names.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                names.add(name)
+    return {name for name in names if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("package", _PACKAGES)
+def test_the_door_shows_exactly_what_is_public(package: str) -> None:
+    folder = _SOURCE / Path(*package.split("."))
+    modules = [path for path in folder.rglob("*.py") if not path.name.startswith("_")]
+    defined = set().union(*(_public_names(path.read_text()) for path in modules))
+
+    exported = importlib.import_module(package).__all__
+
+    assert list(exported) == sorted(exported)
+    assert set(exported) == defined
+
+
+def test_hidden_names_do_not_count() -> None:
+    source = "a = 1\n_b = 2\nC: int = 3\ndef d(): ...\nclass _E: ...\nclass F:\n    g = 1\n"
+
+    assert _public_names(source) == {"a", "C", "d", "F"}

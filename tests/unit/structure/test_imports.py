@@ -1,0 +1,101 @@
+"""Imports point one way: a room may know only the rooms that this table gives it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[3]
+
+_BOTTOM = {"errors"}
+_PURE = _BOTTOM | {"framing", "schemas"}
+_EDGES = _PURE | {"credentials", "settings"}
+_MAY_KNOW = {
+    "errors": set(),
+    "settings": _BOTTOM,
+    "credentials": _BOTTOM,
+    "framing": _BOTTOM,
+    "schemas": _BOTTOM,
+    "registry": _EDGES,
+    "kafka": _EDGES,
+    "sinks": _EDGES,
+    "spark": _EDGES | {"registry", "kafka", "sinks"},
+    "cli": _EDGES | {"registry", "kafka", "sinks"},
+}
+# Third-party packages that only these rooms may import.
+_KEPT_TO = {
+    "pyspark": {"spark"},
+    "kafka": {"kafka"},
+    "boto3": {"credentials", "registry", "kafka", "sinks", "cli"},
+    "botocore": {"credentials", "registry", "kafka", "sinks", "cli"},
+}
+
+
+def _imported(source: str, package: str) -> Iterator[str]:
+    """Full names of all that a module imports, in functions and TYPE_CHECKING blocks too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            prefix = ".".join(above) if node.level else ""
+            base = ".".join(part for part in (prefix, node.module) if part)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _offences(source: str, room: str, package: str) -> list[str]:
+    """What a module of `room` imports and should not."""
+    found = []
+    for name in _imported(source, package):
+        top, _, rest = name.partition(".")
+        target = rest.split(".")[0]
+        if top in {"localcloud", "tests", "bench"}:
+            found.append(f"{room} imports {name}: nothing that ships may")
+        elif top == "penstock" and target != room and target not in _MAY_KNOW[room]:
+            found.append(f"{room} imports {name}: upward or sideways")
+        elif room not in _KEPT_TO.get(top, {room}):
+            found.append(f"{room} imports {name}: kept to {sorted(_KEPT_TO[top])}")
+    return found
+
+
+def _modules() -> list[Path]:
+    return [path for path in sorted((_ROOT / "src/penstock").rglob("*.py")) if path.parent.name]
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(_ROOT / "src")))
+def test_a_module_imports_downward_only(path: Path) -> None:
+    parts = path.relative_to(_ROOT / "src").with_suffix("").parts
+    if parts == ("penstock", "__init__"):
+        assert list(_imported(path.read_text(), "penstock")) == []
+        return
+
+    assert _offences(path.read_text(), parts[1], ".".join(parts[:-1])) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "line", "expected"),
+    [
+        ("schemas", "from penstock.registry import load_registry", "upward or sideways"),
+        ("schemas", "from penstock import framing", "upward or sideways"),
+        ("framing", "from ..kafka import build_producer", "upward or sideways"),
+        ("registry", "import penstock.kafka.topics", "upward or sideways"),
+        ("kafka", "def f():\n    import localcloud", "nothing that ships may"),
+        ("schemas", "import boto3", "kept to"),
+        ("registry", "from kafka import KafkaProducer", "kept to"),
+        ("sinks", "from pyspark.sql import functions", "kept to"),
+    ],
+)
+def test_an_upward_import_is_found(room: str, line: str, expected: str) -> None:
+    offences = _offences(line, room, f"penstock.{room}")
+
+    assert len(offences) == 1
+    assert expected in offences[0]
+
+
+def test_every_room_is_in_the_table() -> None:
+    rooms = {path.stem for path in (_ROOT / "src/penstock").iterdir() if path.stem[0] != "_"}
+
+    assert rooms <= set(_MAY_KNOW)

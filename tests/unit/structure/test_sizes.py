@@ -1,0 +1,35 @@
+"""Modules and functions stay small enough to be read at one sitting."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[3]
+_MODULES = sorted(path for room in ("src", "localcloud") for path in (_ROOT / room).rglob("*.py"))
+
+
+def _long_functions(source: str, limit: int) -> list[str]:
+    return [
+        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno + 1 > limit
+    ]
+
+
+@pytest.mark.parametrize("path", _MODULES, ids=lambda path: str(path.relative_to(_ROOT)))
+def test_a_module_is_short_and_so_are_its_functions(path: Path) -> None:
+    source = path.read_text()
+    # The error tree is one page on purpose: who looks for an error looks in one place.
+    limit = 400 if path.name == "errors.py" else 250
+
+    assert len(source.splitlines()) <= limit
+    assert _long_functions(source, 40) == []
+
+
+def test_a_long_function_is_found() -> None:
+    assert _long_functions("def f():\n" + "    x = 1\n" * 40, 40) == ["f: 41 lines"]

@@ -1,0 +1,64 @@
+"""The tree drawn at the head of errors.py is the tree that the classes make."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from penstock import errors
+from penstock.errors import PenstockError, Reason, SettingsError
+
+
+def _drawn() -> dict[str, str]:
+    """Each class of the drawing with the class it hangs from."""
+    parents: dict[str, str] = {}
+    above = {-1: "Exception"}
+    for line in inspect.getdoc(errors).splitlines():
+        name = line.lstrip("│├└─ ").split(" ")[0]
+        if name.endswith("Error"):
+            depth = (len(line) - len(line.lstrip("│├└─ "))) // 4
+            above[depth] = name
+            parents[name] = above[depth - 1]
+    return parents
+
+
+def test_the_drawing_is_the_tree() -> None:
+    classes = {
+        name: kind.__base__.__name__
+        for name, kind in vars(errors).items()
+        if inspect.isclass(kind) and issubclass(kind, PenstockError)
+    }
+
+    assert _drawn() == classes
+
+
+def test_every_reason_is_one_word_for_the_error_table() -> None:
+    assert len(Reason) == 17
+    assert all(reason.value == reason.name.lower().replace("_", "-") for reason in Reason)
+
+
+def test_an_error_that_condemns_a_record_is_never_retriable() -> None:
+    kinds = [getattr(errors, name) for name in _drawn()]
+
+    assert [kind.__name__ for kind in kinds if kind.retriable and kind.reason] == []
+    assert {kind.__name__ for kind in kinds if kind.retriable} == {
+        "RegistryAccessDeniedError",
+        "RegistryUnavailableError",
+        "BrokerUnavailableError",
+        "DeliveryError",
+    }
+
+
+@pytest.mark.parametrize(
+    ("problems", "message"),
+    [
+        (["PORT is 'x', expected a number"], "PORT is 'x', expected a number"),
+        (["a", "b"], "2 settings are wrong:\n  - a\n  - b"),
+    ],
+)
+def test_settings_problems_are_told_together(problems: list[str], message: str) -> None:
+    error = SettingsError(problems)
+
+    assert str(error) == message
+    assert error.problems == tuple(problems)

@@ -1,0 +1,184 @@
+"""`make install` on machines made up of stand-in programs, in a clone made up of three files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[3]
+_SHELL_PROGRAMS = ("cat", "cp", "cut", "date", "dirname", "grep", "mkdir", "rm", "sed", "sha256sum")
+
+# Stands for python3 and for the interpreter inside the virtual environment that it makes.
+_PYTHON = """#!/bin/sh
+case "$*" in
+"-V") echo "Python ${FAKE_VERSION:-3.11.7}" ;;
+"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv >>"$CALLS" ;;
+"-m pip "*) echo pip >>"$CALLS" ;;
+esac
+"""
+_MAVEN = """#!/bin/sh
+case "$*" in
+*copy-dependencies*) mkdir -p jars/broker/lib && echo mvn >>"$CALLS" ;;
+esac
+"""
+_MACHINE = {
+    "python3": _PYTHON,
+    "javac": "#!/bin/sh\necho javac 17.0.15\n",
+    "mvn": _MAVEN,
+    "terraform": "#!/bin/sh\necho Terraform v1.11.4\n",
+    "uname": '#!/bin/sh\ncase "$1" in -s) echo Linux ;; -m) echo x86_64 ;; esac\n',
+}
+
+
+class _Clone:
+    """A clone with little in it, on a machine that has just the programs it is given."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "clone"
+        self._bin = folder / "bin"
+        self._calls = folder / "calls"
+        self._bin.mkdir(parents=True)
+        for name in _SHELL_PROGRAMS:
+            (self._bin / name).symlink_to(str(shutil.which(name)))
+        for name, text in _MACHINE.items():
+            self.provide(name, text)
+        (self.folder / "tools").mkdir(parents=True)
+        shutil.copy(_ROOT / "tools/install.sh", self.folder / "tools")
+        for name in ("requirements.lock", "pyproject.toml", "jars/broker/pom.xml"):
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).write_text(f"first {name}\n")
+
+    def provide(self, name: str, text: str) -> None:
+        (self._bin / name).write_text(text)
+        (self._bin / name).chmod(0o755)
+
+    def take_away(self, name: str) -> None:
+        (self._bin / name).unlink()
+
+    def install(self, **environ: str) -> subprocess.CompletedProcess[str]:
+        self._calls.write_text("")
+        return subprocess.run(
+            ["/bin/sh", str(self.folder / "tools/install.sh")],
+            env={"PATH": str(self._bin), "CALLS": str(self._calls), **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def calls(self) -> list[str]:
+        return self._calls.read_text().split()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> _Clone:
+    return _Clone(tmp_path)
+
+
+def test_everything_missing_is_one_list_with_how_to_get_it(clone: _Clone) -> None:
+    for name in ("python3", "javac", "mvn", "terraform"):
+        clone.take_away(name)
+
+    done = clone.install()
+
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0] == "This machine lacks what Penstock needs:"
+    assert [line.split()[1] for line in lines[1:5]] == ["Python", "JDK", "Maven", "Terraform"]
+    assert all(":" in line for line in lines[1:5])
+    assert lines[5] == "Install these, then run the command again"
+    assert clone.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("program", "answer", "expected"),
+    [
+        ("javac", "javac 11.0.2", "JDK 17 or 21"),
+        ("terraform", "Terraform v1.10.5", "Terraform 1.11 or later"),
+    ],
+)
+def test_a_version_too_old_counts_as_missing(
+    clone: _Clone, program: str, answer: str, expected: str
+) -> None:
+    clone.provide(program, f"#!/bin/sh\necho '{answer}'\n")
+
+    done = clone.install()
+
+    assert done.returncode == 1
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 3
+
+
+def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
+    clone.provide("python3", "#!/bin/sh\nexit 1\n")
+    clone.provide("python3.13", _PYTHON)
+
+    assert clone.install().returncode == 0
+    assert clone.calls() == ["venv", "pip", "pip", "mvn"]
+
+
+def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
+    clone.provide("uname", '#!/bin/sh\ncase "$1" in -s) echo Darwin ;; -m) echo arm64 ;; esac\n')
+
+    done = clone.install()
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Penstock runs on Linux (x86_64, arm64, WSL2 on Windows); this machine is Darwin on arm64\n"
+    )
+
+
+def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
+    assert "==> Jars into jars/broker/lib" in clone.install().stdout
+
+    again = clone.install()
+
+    assert (again.returncode, again.stdout, clone.calls()) == (0, "", [])
+
+
+@pytest.mark.parametrize(
+    ("changed", "calls"),
+    [
+        ("requirements.lock", ["venv", "pip", "pip"]),
+        ("pyproject.toml", ["pip"]),
+        ("jars/broker/pom.xml", ["mvn"]),
+    ],
+)
+def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: list[str]) -> None:
+    clone.install()
+    (clone.folder / changed).write_text("second\n")
+
+    clone.install()
+
+    assert clone.calls() == calls
+
+
+def test_asking_for_another_python_makes_the_environment_anew(clone: _Clone) -> None:
+    clone.install()
+    clone.provide("python3.13", _PYTHON.replace("3.11.7", "3.13.0"))
+
+    clone.install(PYTHON="python3.13")
+
+    assert clone.calls() == ["venv", "pip", "pip"]
+
+
+def test_a_cut_run_is_redone(clone: _Clone) -> None:
+    clone.provide("mvn", "#!/bin/sh\ncase $* in *copy*) exit 1 ;; esac\n")
+    assert clone.install().returncode != 0
+    clone.provide("mvn", _MAVEN)
+
+    clone.install()
+
+    assert clone.calls() == ["mvn"]
+
+
+def test_the_real_lock_file_names_versions_and_hashes_only() -> None:
+    lines = (_ROOT / "requirements.lock").read_text().splitlines()
+    requirements = [line for line in lines if not line.startswith(" ")]
+
+    assert all("==" in line for line in requirements)
+    assert all(line.startswith("    --hash=sha256:") for line in lines if line.startswith(" "))
+    assert os.linesep.join(lines).find("://") == -1

@@ -1,0 +1,123 @@
+#!/bin/sh
+# Sets up this clone: a virtual environment, the pinned Python packages and the jars, all inside it.
+# Usage: tools/install.sh [--help]   (PYTHON=/path/to/python3 chooses the interpreter)
+# Run it again at any time: it does only what is not done yet.
+set -eu
+cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+--help)
+    sed -n '2,4s/^# //p' "$0"
+    exit 0
+    ;;
+esac
+
+say() { printf '==> %s\n' "$*"; }
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+# --- what the machine must have -------------------------------------------------------------
+
+missing=""
+lacks() { missing="$missing
+  - $1"; }
+
+usable_python() {
+    "$1" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null
+}
+
+find_python() {
+    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+        if usable_python "$candidate"; then
+            printf '%s' "$candidate"
+            return
+        fi
+    done
+}
+
+check_machine() {
+    python=$(find_python)
+    [ -n "$python" ] ||
+        lacks "Python 3.11, 3.12 or 3.13 with venv: apt install python3 python3-venv, or pyenv install 3.13"
+    case "$(javac -version 2>&1)" in
+    "javac 17"* | "javac 21"*) ;;
+    *) lacks "JDK 17 or 21 (javac on PATH): apt install openjdk-17-jdk-headless, or adoptium.net" ;;
+    esac
+    mvn -version >/dev/null 2>&1 || lacks "Maven 3.8 or later (mvn): apt install maven"
+    case "$(CHECKPOINT_DISABLE=1 terraform version 2>/dev/null)" in
+    "Terraform v1."1[1-9]* | "Terraform v1."[2-9][0-9]* | "Terraform v"[2-9]*) ;;
+    *) lacks "Terraform 1.11 or later (terraform): developer.hashicorp.com/terraform/install" ;;
+    esac
+    [ -z "$missing" ] || fail "This machine lacks what Penstock needs:$missing
+Install these, then run the command again"
+}
+
+# --- what goes into the clone ---------------------------------------------------------------
+
+# A stamp holds the hash of what a folder was made from; it is written last, so a cut run is redone.
+fingerprint() { sha256sum <"$1" | cut -d' ' -f1; }
+is_made_from() { [ -f "$1" ] && [ "$(cat "$1")" = "$(fingerprint "$2")" ]; }
+
+packages_stamp=.venv/.packages
+project_stamp=.venv/.project
+jars_stamp() { printf '%s/lib/.jars' "${1%/pom.xml}"; }
+
+packages_ready() {
+    is_made_from "$packages_stamp" requirements.lock && version=$(.venv/bin/python -V 2>&1) &&
+        { [ -z "${PYTHON:-}" ] || [ "$version" = "$("$PYTHON" -V 2>&1)" ]; }
+}
+project_ready() { is_made_from "$project_stamp" pyproject.toml; }
+jars_ready() { is_made_from "$(jars_stamp "$1")" "$1"; }
+
+nothing_to_do() {
+    packages_ready && project_ready || return 1
+    for pom in jars/*/pom.xml; do
+        jars_ready "$pom" || return 1
+    done
+}
+
+install_packages() {
+    packages_ready && return
+    say "Python packages into .venv ($(grep -c '^[a-z]' requirements.lock) of them, pinned by hash)"
+    rm -rf .venv
+    "$python" -m venv .venv
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        --require-hashes --requirement requirements.lock
+    fingerprint requirements.lock >"$packages_stamp"
+}
+
+# The build backend is in the lock file too, so nothing unpinned is fetched for it.
+install_project() {
+    project_ready && return
+    say "Penstock itself, editable"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        --no-build-isolation --no-deps --editable .
+    fingerprint pyproject.toml >"$project_stamp"
+}
+
+fetch_jars() {
+    for pom in jars/*/pom.xml; do
+        jars_ready "$pom" && continue
+        say "Jars into ${pom%/pom.xml}/lib"
+        rm -rf "${pom%/pom.xml}/lib"
+        mvn --quiet --batch-mode -Dstyle.color=never --file "$pom" dependency:copy-dependencies -DoutputDirectory=lib
+        fingerprint "$pom" >"$(jars_stamp "$pom")"
+    done
+}
+
+case "$(uname -s)/$(uname -m)" in
+Linux/x86_64 | Linux/aarch64) ;;
+*) fail "Penstock runs on Linux (x86_64, arm64, WSL2 on Windows); this machine is $(uname -s) on $(uname -m)" ;;
+esac
+
+if nothing_to_do; then
+    exit 0
+fi
+started=$(date +%s)
+check_machine
+install_packages
+install_project
+fetch_jars
+say "Installed in $(($(date +%s) - started)) s"
