@@ -1,0 +1,63 @@
+"""What a rung is, and how two ways of doing one thing are timed side by side.
+
+Machines are shared and noisy, so a rung never stands alone: the product's way and the way it is
+compared with run in turns (A B B A), the first turn is dropped, and medians are reported.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_TURNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One figure, its unit, and the figures it was made from."""
+
+    figure: float
+    unit: str
+    parts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One step of the ladder: what is measured, and when its goal counts as reached."""
+
+    name: str
+    what: str
+    goal: str
+    is_reached: Callable[[float], bool]
+    measure: Callable[[int], Result]
+
+
+def compare(product: Callable[[], object], other: Callable[[], object], count: int) -> Result:
+    """Say how many times faster the product's way is than the other, calling each `count` times."""
+    turns: dict[str, list[float]] = {"product": [], "other": []}
+    ways = {"product": product, "other": other}
+    for turn in range(_TURNS + 1):
+        order = ("product", "other") if turn % 2 == 0 else ("other", "product")
+        for name in order:
+            turns[name].append(_microseconds_a_call(ways[name], count))
+    medians = {name: statistics.median(times[1:]) for name, times in turns.items()}
+    return Result(
+        figure=medians["other"] / medians["product"],
+        unit="times",
+        parts={f"{name}_microseconds": round(value, 3) for name, value in medians.items()},
+    )
+
+
+def time_call(way: Callable[[], object], count: int) -> Result:
+    """Say how long one call takes: the median over turns, the first of them dropped."""
+    times = [_microseconds_a_call(way, count) for _ in range(_TURNS + 1)]
+    return Result(figure=statistics.median(times[1:]), unit="microseconds")
+
+
+def _microseconds_a_call(way: Callable[[], object], count: int) -> float:
+    started = time.perf_counter()
+    for _ in range(count):
+        way()
+    return (time.perf_counter() - started) / count * 1e6
