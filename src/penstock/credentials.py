@@ -1,0 +1,98 @@
+"""AWS sessions, own or by an assumed role, that outlive the credentials they began with."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.credentials import (
+    CredentialProvider,
+    CredentialResolver,
+    DeferredRefreshableCredentials,
+)
+from botocore.session import get_session
+
+if TYPE_CHECKING:
+    from mypy_boto3_sts.type_defs import AssumeRoleRequestTypeDef
+
+# Brokers drop a connection whose principal changes when it authenticates again, and the session
+# name is part of the principal: so it is the same for every role, process and renewal.
+ROLE_SESSION_NAME = "penstock"
+
+_STS_CONFIG = Config(
+    connect_timeout=5,
+    read_timeout=10,
+    retries={"mode": "standard", "total_max_attempts": 3},
+)
+
+_building = threading.Lock()
+
+
+def load_session(
+    *, region: str | None = None, role_arn: str | None = None, external_id: str | None = None
+) -> boto3.Session:
+    """Return the one session for these arguments, so that all who use a role share its renewal.
+
+    With a role, nothing is asked of STS before the first use; from then on botocore renews the
+    credentials when less than 15 minutes are left and makes callers wait for it below 10.
+
+    Args:
+        region: of STS and of the clients built from the session; by default the environment's.
+        role_arn: the role to assume; without it the session has the process's own credentials.
+        external_id: what the role's trust policy asks for.
+    """
+    # Two threads that miss the cache together would otherwise get a provider each.
+    with _building:
+        return _build_session(region, role_arn, external_id)
+
+
+@cache
+def _build_session(
+    region: str | None, role_arn: str | None, external_id: str | None
+) -> boto3.Session:
+    if role_arn is None:
+        return boto3.Session(region_name=region)
+    session = get_session()
+    session.register_component(
+        "credential_provider",
+        CredentialResolver([_AssumedRole(region, role_arn, external_id)]),
+    )
+    return boto3.Session(region_name=region, botocore_session=session)
+
+
+class _AssumedRole(CredentialProvider):
+    """The only entry in a session's credential chain: a role, and nothing to fall back to."""
+
+    METHOD = "assume-role"
+
+    def __init__(self, region: str | None, role_arn: str, external_id: str | None) -> None:
+        """Keep what to assume; nothing is called yet."""
+        super().__init__()
+        self._request: AssumeRoleRequestTypeDef = {
+            "RoleArn": role_arn,
+            "RoleSessionName": ROLE_SESSION_NAME,
+        }
+        if external_id:
+            self._request["ExternalId"] = external_id
+        source = get_session()
+        # The global endpoint answers from one region and is not reached through a VPC endpoint.
+        source.set_config_variable("sts_regional_endpoints", "regional")
+        self._source = boto3.Session(region_name=region, botocore_session=source)
+
+    def load(self) -> DeferredRefreshableCredentials:
+        """Answer botocore's chain with credentials that fetch themselves on first use."""
+        return DeferredRefreshableCredentials(self._assume_role, self.METHOD)
+
+    def _assume_role(self) -> dict[str, str]:
+        """Ask STS for the role's credentials, in the shape botocore's refreshing ones expect."""
+        sts = self._source.client("sts", config=_STS_CONFIG)
+        answer = sts.assume_role(**self._request)["Credentials"]
+        return {
+            "access_key": answer["AccessKeyId"],
+            "secret_key": answer["SecretAccessKey"],
+            "token": answer["SessionToken"],
+            "expiry_time": answer["Expiration"].isoformat(),
+        }
