@@ -1,0 +1,189 @@
+"""An Avro schema as a graph of types: names resolved, every reference replaced by what it names.
+
+The functions of this package read schemas through this graph, so that none of them has to know
+how many ways Avro has to spell one type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
+from penstock.schemas.definition import Schema
+
+PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+NUMBERS = ("int", "long", "float", "double")
+
+_NAMED = ("record", "enum", "fixed")
+_ITEM_KEYS = {"array": "items", "map": "values"}
+
+# A schema may name a type it holds twice, and that type may do the same: 30 lines of text that are
+# 2^30 fields when written out. Everything here walks the written-out form, so it is bounded.
+_MAX_EXPANDED_TYPES = 100_000
+_LOGICAL = ("logicalType", "precision", "scale")
+_STRUCTURE = frozenset(
+    {"type", "name", "namespace", "aliases", "fields", "symbols", "items", "values", "size"}
+)
+
+
+@dataclass(slots=True, eq=False)
+class AvroField:
+    """One field of a record; `attributes` holds all that is not its name, type and aliases."""
+
+    name: str
+    type: AvroType
+    aliases: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def json_name(self) -> str:
+        """The name that the field has in a JSON event."""
+        return str(self.attributes.get("jsonName", self.name))
+
+
+@dataclass(slots=True, eq=False)
+class AvroType:
+    """One type; `kind` says which of the parts below it has, names are full names."""
+
+    kind: str
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    fields: tuple[AvroField, ...] = ()
+    branches: tuple[AvroType, ...] = ()
+    item: AvroType | None = None  # of an array or, as the value, of a map
+    symbols: tuple[str, ...] = ()
+    size: int = 0
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def short_name(self) -> str:
+        """The name without its namespace, which is all that Avro compares."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def logical(self) -> tuple[Any, ...]:
+        """What tells one logical type from another; empty for a plain type."""
+        values = tuple(self.attributes.get(key) for key in _LOGICAL)
+        return values if values[0] is not None else ()
+
+    @property
+    def nullable(self) -> bool:
+        """Whether it is a union that holds null."""
+        return any(branch.kind == "null" for branch in self.branches)
+
+    def children(self) -> tuple[AvroType, ...]:
+        """The types directly inside this one."""
+        inside = (self.item,) if self.item else ()
+        return (*inside, *self.branches, *(each.type for each in self.fields))
+
+    def label(self) -> str:
+        """A few words that say the type to a person: `array of long`, `decimal(10, 2)`."""
+        if self.kind == "union":
+            words = [branch.label() for branch in self.branches if branch.kind != "null"]
+            return " or ".join(words) + (" (optional)" if self.nullable else "")
+        if self.item is not None:
+            return f"{self.kind} of {self.item.label()}"
+        if self.logical:
+            precision, scale = self.logical[1:]
+            digits = "" if precision is None else f"({precision}, {scale or 0})"
+            return f"{self.logical[0]}{digits}"
+        if self.kind == "enum":
+            return f"enum {self.short_name} [{', '.join(self.symbols)}]"
+        size = f"({self.size})" if self.size else ""
+        return f"{self.kind} {self.short_name}{size}" if self.name else self.kind
+
+
+def resolve(schema: Schema, *, recursive: bool = False) -> AvroType:
+    """Build the graph of a checked schema; a type inside itself is refused unless allowed.
+
+    Raises:
+        RecursiveSchemaError: a type contains itself.
+        SchemaLimitError: written out without references it has too many types.
+    """
+    return _Resolver(recursive).resolve(schema, "")
+
+
+class _Resolver:
+    """Builds one graph; knows the types named so far and how large each is when written out."""
+
+    def __init__(self, recursive: bool) -> None:
+        self._recursive = recursive
+        self._named: dict[str, AvroType] = {}
+        self._sizes: dict[str, int] = {}
+        self._open: set[str] = set()
+        self._size = 0
+
+    def resolve(self, schema: Schema, namespace: str) -> AvroType:
+        self._count(1)
+        if isinstance(schema, list):
+            return AvroType("union", branches=tuple(self.resolve(b, namespace) for b in schema))
+        if isinstance(schema, str):
+            return AvroType(schema) if schema in PRIMITIVES else self._refer(schema, namespace)
+        return self._resolve_object(schema, namespace)
+
+    def _resolve_object(self, schema: dict[str, Any], namespace: str) -> AvroType:
+        kind = schema["type"]
+        if not isinstance(kind, str):
+            return self.resolve(kind, namespace)
+        if kind in _NAMED:
+            return self._define(kind, schema, namespace)
+        if kind in _ITEM_KEYS:
+            item = self.resolve(schema[_ITEM_KEYS[kind]], namespace)
+            return AvroType(kind, item=item, attributes=_attributes(schema))
+        if kind in PRIMITIVES:
+            return AvroType(kind, attributes=_attributes(schema))
+        return self._refer(kind, namespace)
+
+    def _define(self, kind: str, schema: dict[str, Any], namespace: str) -> AvroType:
+        name = full_name(schema["name"], schema.get("namespace", namespace))
+        space = name.rpartition(".")[0]
+        aliases = sorted(full_name(alias, space) for alias in schema.get("aliases", ()))
+        attributes = _attributes(schema)
+        defined = AvroType(kind, name, tuple(aliases), attributes=attributes)
+        before = self._size
+        self._named[name] = defined
+        self._open.add(name)
+        if kind == "record":
+            defined.fields = tuple(self._field(each, space) for each in schema["fields"])
+        elif kind == "enum":
+            defined.symbols = tuple(schema["symbols"])
+        else:
+            defined.size = schema["size"]
+        self._open.remove(name)
+        self._sizes[name] = self._size - before
+        return defined
+
+    def _field(self, schema: dict[str, Any], space: str) -> AvroField:
+        aliases = tuple(sorted(schema.get("aliases", ())))
+        type_ = self.resolve(schema["type"], space)
+        return AvroField(schema["name"], type_, aliases, _attributes(schema))
+
+    def _refer(self, reference: str, namespace: str) -> AvroType:
+        name = full_name(reference, namespace)
+        # Java looks in the namespace first and then among the names that have none.
+        name = name if name in self._named else reference
+        if name not in self._named:
+            raise InvalidSchemaError(f"the schema refers to {reference}, which it does not define")
+        if name in self._open and not self._recursive:
+            raise RecursiveSchemaError(f"the type {name} contains itself")
+        self._count(self._sizes.get(name, 0))
+        return self._named[name]
+
+    def _count(self, types: int) -> None:
+        self._size += types
+        if self._size > _MAX_EXPANDED_TYPES:
+            raise SchemaLimitError(
+                f"written out without references the schema has more than {_MAX_EXPANDED_TYPES:,} "
+                "types"
+            )
+
+
+def full_name(name: str, namespace: str | None) -> str:
+    """Put the namespace in front of a name that brings none of its own."""
+    return name if "." in name or not namespace else f"{namespace}.{name}"
+
+
+def _attributes(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: schema[key] for key in sorted(schema) if key not in _STRUCTURE}

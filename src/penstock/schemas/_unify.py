@@ -1,0 +1,65 @@
+"""One definition per name: a type that two fields share is merged across both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from penstock.errors import SchemaConflictError
+from penstock.schemas._types import AvroType
+from penstock.schemas._writing import to_schema
+
+_Merge = Callable[[Sequence[AvroType], str], AvroType]
+
+
+def unify_names(root: AvroType, merge: _Merge) -> AvroType:
+    """Merge all definitions of each name until every name has one.
+
+    Where two fields are of one named type and one of them is missing in the version that let the
+    type grow, merging field by field leaves that name with two definitions, which Avro forbids.
+    """
+    while True:
+        shared: dict[str, AvroType] = {}
+        for name, shapes in _definitions(root).items():
+            if len(shapes) > 1:
+                shared[name] = merge(list(shapes.values()), name)
+        if not shared:
+            return root
+        root = _replace(root, shared)
+
+
+def _definitions(root: AvroType) -> dict[str, dict[str, AvroType]]:
+    """Give the definitions of each name that occurs more than once, by their text."""
+    found: dict[str, list[AvroType]] = {}
+    for type_ in _named(root, ()):
+        found.setdefault(type_.name, []).append(type_)
+    return {
+        name: {json.dumps(to_schema(type_)): type_ for type_ in types}
+        for name, types in found.items()
+        if len(types) > 1
+    }
+
+
+def _named(type_: AvroType, around: tuple[str, ...]) -> Iterator[AvroType]:
+    if type_.name in around:
+        raise SchemaConflictError(
+            f"the type {type_.name} would contain itself in the merge of the versions, "
+            "expected types that do not",
+            path=type_.name,
+        )
+    if type_.name:
+        yield type_
+        around = (*around, type_.name)
+    for child in type_.children():
+        yield from _named(child, around)
+
+
+def _replace(type_: AvroType, shared: dict[str, AvroType]) -> AvroType:
+    type_ = shared.get(type_.name, type_)
+    return replace(
+        type_,
+        item=type_.item and _replace(type_.item, shared),
+        branches=tuple(_replace(branch, shared) for branch in type_.branches),
+        fields=tuple(replace(each, type=_replace(each.type, shared)) for each in type_.fields),
+    )

@@ -1,0 +1,62 @@
+"""The graph of a schema written back as plain JSON values, each named type defined once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.schemas._types import AvroField, AvroType
+from penstock.schemas.definition import Schema
+
+
+def to_schema(type_: AvroType) -> Schema:
+    """Write the type in one settled way: full names, attributes in a fixed order."""
+    return _write(type_, set(), "")
+
+
+def _write(type_: AvroType, defined: set[str], space: str) -> Schema:
+    if type_.kind == "union":
+        return [_write(branch, defined, space) for branch in type_.branches]
+    if type_.name:
+        return _write_named(type_, defined, space)
+    attributes: dict[str, Any] = _ordered(type_.attributes)
+    if type_.item is not None:
+        key = "items" if type_.kind == "array" else "values"
+        return {"type": type_.kind, key: _write(type_.item, defined, space), **attributes}
+    return {"type": type_.kind, **attributes} if attributes else type_.kind
+
+
+def _write_named(type_: AvroType, defined: set[str], space: str) -> Schema:
+    if type_.name in defined:
+        return type_.name
+    defined.add(type_.name)
+    own_space = type_.name.rpartition(".")[0]
+    schema: dict[str, Any] = {"type": type_.kind, "name": type_.name}
+    if space and not own_space:
+        schema["namespace"] = ""  # or the name would be taken into the space around it
+    if type_.aliases:
+        schema["aliases"] = list(type_.aliases)
+    if type_.kind == "record":
+        schema["fields"] = [_write_field(each, defined, own_space) for each in type_.fields]
+    elif type_.kind == "enum":
+        schema["symbols"] = list(type_.symbols)
+    else:
+        schema["size"] = type_.size
+    schema.update(_ordered(type_.attributes))
+    return schema
+
+
+def _write_field(field: AvroField, defined: set[str], space: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"name": field.name, "type": _write(field.type, defined, space)}
+    if field.aliases:
+        schema["aliases"] = list(field.aliases)
+    schema.update(_ordered(field.attributes))
+    return schema
+
+
+def _ordered(value: Any) -> Any:
+    """Put the keys of every object in order."""
+    if isinstance(value, list):
+        return [_ordered(item) for item in value]
+    if hasattr(value, "items"):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    return value

@@ -1,0 +1,127 @@
+"""Whether data written with one schema can be read with another: Avro's rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.schemas._types import AvroField, AvroType, resolve
+from penstock.schemas.definition import Schema
+
+# What a reader's type takes besides its own (Avro 1.12, "Schema Resolution").
+_PROMOTIONS = {
+    "long": {"int"},
+    "float": {"int", "long"},
+    "double": {"int", "long", "float"},
+    "bytes": {"string"},
+    "string": {"bytes"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Incompatibility:
+    """One reason why a reader cannot read what a writer wrote; `kind` is Avro's word for it."""
+
+    kind: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        """The reason in one sentence that starts with where it is."""
+        return f"{self.path or 'the schema'}: {self.message}"
+
+
+def check_compatibility(reader: Schema, writer: Schema) -> tuple[Incompatibility, ...]:
+    """Say why the reader cannot read everything the writer may write; empty when it can."""
+    check = _Check()
+    return check.compare(resolve(reader, recursive=True), resolve(writer, recursive=True), "")
+
+
+class _Check:
+    """One comparison; a pair of types that is being compared already counts as compatible."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, int], tuple[Incompatibility, ...]] = {}
+
+    def compare(self, reader: AvroType, writer: AvroType, path: str) -> tuple[Incompatibility, ...]:
+        pair = (id(reader), id(writer))
+        if pair not in self._seen:
+            self._seen[pair] = ()
+            self._seen[pair] = tuple(self._compare(reader, writer, path))
+        return self._seen[pair]
+
+    def _compare(self, reader: AvroType, writer: AvroType, path: str) -> list[Incompatibility]:
+        if writer.kind == "union":
+            return self._compare_writer_union(reader, writer, path)
+        if reader.kind == "union":
+            fits = any(not self.compare(branch, writer, path) for branch in reader.branches)
+            return [] if fits else [_missing_branch(reader, writer, path)]
+        if reader.kind != writer.kind:
+            promotes = writer.kind in _PROMOTIONS.get(reader.kind, ())
+            message = f"the reader expects {reader.label()}, the writer wrote {writer.label()}"
+            return [] if promotes else [Incompatibility("TYPE_MISMATCH", path, message)]
+        if reader.item is not None and writer.item is not None:
+            inside = f"{path}{'[]' if reader.kind == 'array' else '{}'}"
+            return list(self.compare(reader.item, writer.item, inside))
+        return [*_compare_names(reader, writer, path), *self._compare_parts(reader, writer, path)]
+
+    def _compare_writer_union(
+        self, reader: AvroType, writer: AvroType, path: str
+    ) -> list[Incompatibility]:
+        found = []
+        for branch in writer.branches:
+            problems = self.compare(reader, branch, path)
+            if problems and reader.kind == "union":
+                found.append(_missing_branch(reader, branch, path))
+            else:
+                found.extend(problems)
+        return found
+
+    def _compare_parts(
+        self, reader: AvroType, writer: AvroType, path: str
+    ) -> list[Incompatibility]:
+        if reader.kind == "record":
+            return self._compare_fields(reader, writer, path)
+        if reader.size != writer.size:
+            message = f"the reader expects {reader.size} bytes, the writer wrote {writer.size}"
+            return [Incompatibility("FIXED_SIZE_MISMATCH", path, message)]
+        missing = [symbol for symbol in writer.symbols if symbol not in reader.symbols]
+        if missing and "default" not in reader.attributes:
+            message = f"the reader lacks the writer's symbols {', '.join(missing)}"
+            return [Incompatibility("MISSING_ENUM_SYMBOLS", path, message)]
+        return []
+
+    def _compare_fields(
+        self, reader: AvroType, writer: AvroType, path: str
+    ) -> list[Incompatibility]:
+        found: list[Incompatibility] = []
+        written = {each.name: each for each in writer.fields}
+        for field in reader.fields:
+            inside = f"{path}.{field.name}" if path else field.name
+            sources = [written[name] for name in (field.name, *field.aliases) if name in written]
+            if len(sources) == 1:
+                found.extend(self.compare(field.type, sources[0].type, inside))
+            elif sources:
+                found.append(_ambiguous(sources, inside))
+            elif "default" not in field.attributes:
+                message = "the reader requires the field, which the writer does not have"
+                kind = "READER_FIELD_MISSING_DEFAULT_VALUE"
+                found.append(Incompatibility(kind, inside, message))
+        return found
+
+
+def _compare_names(reader: AvroType, writer: AvroType, path: str) -> list[Incompatibility]:
+    if reader.short_name == writer.short_name or writer.name in reader.aliases:
+        return []
+    message = f"the reader expects {reader.kind} {reader.name}, the writer wrote {writer.name}"
+    return [Incompatibility("NAME_MISMATCH", path, message)]
+
+
+def _missing_branch(reader: AvroType, writer: AvroType, path: str) -> Incompatibility:
+    message = f"the reader expects {reader.label()}, the writer may write {writer.label()}"
+    return Incompatibility("MISSING_UNION_BRANCH", path, message)
+
+
+def _ambiguous(sources: list[AvroField], path: str) -> Incompatibility:
+    names = " and ".join(each.name for each in sources)
+    message = f"the reader's name and aliases match more than one field of the writer: {names}"
+    return Incompatibility("AMBIGUOUS_FIELD", path, message)
