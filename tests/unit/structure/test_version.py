@@ -1,0 +1,18 @@
+"""The version is told once: package, pyproject and changelog agree."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import penstock
+
+_ROOT = Path(__file__).parents[3]
+
+
+def test_package_pyproject_and_changelog_agree() -> None:
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
+    released = re.findall(r"^## \[(\d.*?)\]", (_ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+    assert penstock.__version__ == project["version"] == released[0]
