@@ -1,0 +1,93 @@
+"""The one door: the life of a call, from the request to the answer, on this screen.
+
+who calls -> which operation -> is it broken on purpose -> may they -> who answers -> the log
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Any
+
+from moto.core.exceptions import ServiceException
+from moto.core.request import Request
+
+from localcloud import behind, wire
+from localcloud.call_log import CallLog
+from localcloud.cloud import Cloud
+from localcloud.faults import Faults
+from localcloud.identity.callers import Caller, identify, read_scope
+from localcloud.identity.permissions import authorize
+from localcloud.operations import AwsError, Call, HttpAnswer, find_operation
+from localcloud.wire import Target
+
+_Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class Gateway:
+    """The WSGI application that every AWS call on this machine goes through."""
+
+    def __init__(self, cloud: Cloud, log: CallLog, faults: Faults, control: _Wsgi) -> None:
+        """Join what a call passes; `control` answers what is asked under /_localcloud/."""
+        self._cloud = cloud
+        self._log = log
+        self._faults = faults
+        self._control = control
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Answer one HTTP request."""
+        if environ["PATH_INFO"].startswith("/_localcloud/"):
+            return self._control(environ, start_response)
+        scope = read_scope(Request(environ))
+        if scope is None:  # unsigned: moto knows the few requests that may be
+            return behind.moto_app(environ, start_response)
+        access_key, region, signing_name = scope
+        answer = self._answer(environ, identify(access_key, region), wire.service_of(signing_name))
+        status = HTTPStatus(answer.status)
+        start_response(f"{status.value} {status.phrase}", list(answer.headers))
+        return [answer.body]
+
+    def _answer(self, environ: dict[str, Any], caller: Caller, service: str) -> HttpAnswer:
+        started = time.monotonic()
+        if service != "s3":  # an object's body may be large and in chunks: moto reads that itself
+            _keep_body(environ)
+        request = Request(environ)
+        target = wire.find_target(request, service)
+        if target is None:
+            return behind.unknown_operation(request, service)
+        call = Call(
+            cloud=self._cloud,
+            caller=caller,
+            service=service,
+            operation=target.operation,
+            params={} if service == "s3" else wire.parse_params(request, target),
+            forward=lambda: behind.forward(environ, caller),
+        )
+        answer = self._faults.around(call, lambda: self._perform(call, target))
+        self._log.write(call, answer, seconds=time.monotonic() - started)
+        return answer
+
+    def _perform(self, call: Call, target: Target) -> HttpAnswer:
+        try:
+            authorize(call)
+            own = find_operation(call.service, call.operation)
+            if own is None and not behind.knows(call.service, call.operation):
+                raise AwsError(
+                    "NotImplemented",
+                    f"neither localcloud nor moto answers {call.service}:{call.operation}",
+                    status=501,
+                )
+            result = own(call) if own else call.forward()
+        except ServiceException as error:
+            return wire.serialize(target, error)
+        return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
+
+
+def _keep_body(environ: dict[str, Any]) -> None:
+    """Make the body readable more than once."""
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read(length) if length else b"")

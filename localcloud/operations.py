@@ -1,0 +1,89 @@
+"""How a service's operations are written: one Python function per AWS operation.
+
+    @operation("kafka", "DescribeCluster")
+    def describe_cluster(call: Call) -> dict[str, Any]:
+        ...
+
+The function gets the call, with its parameters named as in boto3, and returns the result as boto3
+would show it, or raises AwsError. An operation may do its own part and let moto answer
+(`return call.forward()`); what has no function here goes to moto as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from moto.core.exceptions import ServiceException
+
+if TYPE_CHECKING:
+    from localcloud.cloud import Cloud
+    from localcloud.identity.callers import Caller
+
+
+class AwsError(ServiceException):  # type: ignore[misc]  # moto ships no types
+    """An error as AWS answers it: a code of the service's model and a sentence."""
+
+    def __init__(self, code: str, message: str, *, status: int | None = None) -> None:
+        """Keep an HTTP status where the service's model has none for the code."""
+        super().__init__(code, message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """An answer as it goes over the wire."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of an AWS operation, and what it may reach."""
+
+    cloud: Cloud
+    caller: Caller
+    service: str
+    operation: str
+    params: dict[str, Any] = field(repr=False)
+    forward: Callable[[], HttpAnswer] = field(repr=False)
+
+    @property
+    def account(self) -> str:
+        """The account that the caller's credentials belong to."""
+        return self.caller.account
+
+    @property
+    def region(self) -> str:
+        """The region that the request was signed for."""
+        return self.caller.region
+
+
+Operation: TypeAlias = Callable[[Call], dict[str, Any] | HttpAnswer]
+
+_OPERATIONS: dict[tuple[str, str], Operation] = {}
+
+
+def operation(service: str, name: str) -> Callable[[Operation], Operation]:
+    """Make a function the answer to one AWS operation, named as boto3's client and the API name it."""
+
+    def register(function: Operation) -> Operation:
+        if (service, name) in _OPERATIONS:
+            raise ValueError(f"{service}:{name} is answered twice, by {function.__module__} too")
+        _OPERATIONS[service, name] = function
+        return function
+
+    return register
+
+
+def find_operation(service: str, name: str) -> Operation | None:
+    """Return the function that answers an operation, if it is one of localcloud's own."""
+    return _OPERATIONS.get((service, name))
+
+
+def own_operations() -> list[tuple[str, str]]:
+    """List every operation that localcloud answers itself."""
+    return sorted(_OPERATIONS)
