@@ -26,3 +26,7 @@ class CallLog:
             "ms": round(seconds * 1e3, 1),
         }
         self._file.write(json.dumps(line) + "\n")
+
+    def close(self) -> None:
+        """Write no more."""
+        self._file.close()

@@ -1,8 +1,9 @@
-"""What all services share: the state of each, kept by account and region."""
+"""What all services share: the state of each, kept by account and region, and how it all ends."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ class Cloud:
     endpoint: str
     folder: Path
     _states: dict[tuple[type[Any], str, str], Any] = field(default_factory=dict, repr=False)
+    _endings: list[Callable[[], None]] = field(default_factory=list, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def state(self, kind: type[T], account: str = "", region: str = "") -> T:
@@ -40,3 +42,21 @@ class Cloud:
                 for (known, account, region), state in self._states.items()
                 if known is kind
             ]
+
+    def on_stop(self, end: Callable[[], None]) -> None:
+        """Have `end` called when localcloud goes down, the newest first."""
+        with self._lock:
+            self._endings.append(end)
+
+    def stop(self) -> None:
+        """End what the services started: each once, whatever another one's end raises."""
+        with self._lock:
+            endings, self._endings = self._endings[::-1], []
+        failures = []
+        for end in endings:
+            try:
+                end()
+            except Exception as error:
+                failures.append(error)
+        if failures:
+            raise ExceptionGroup("not everything could be ended", failures)

@@ -44,7 +44,7 @@ class Gateway:
             return self._control(environ, start_response)
         scope = read_scope(Request(environ))
         if scope is None:  # unsigned: moto knows the few requests that may be
-            return behind.moto_app(environ, start_response)
+            return behind.answer_unsigned(environ, start_response)
         access_key, region, signing_name = scope
         answer = self._answer(environ, identify(access_key, region), wire.service_of(signing_name))
         status = HTTPStatus(answer.status)

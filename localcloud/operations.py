@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from localcloud.identity.callers import Caller
 
 
-class AwsError(ServiceException):  # type: ignore[misc]  # moto ships no types
+class AwsError(ServiceException):
     """An error as AWS answers it: a code of the service's model and a sentence."""
 
     def __init__(self, code: str, message: str, *, status: int | None = None) -> None:
@@ -68,7 +68,7 @@ _OPERATIONS: dict[tuple[str, str], Operation] = {}
 
 
 def operation(service: str, name: str) -> Callable[[Operation], Operation]:
-    """Make a function the answer to one AWS operation, named as boto3's client and the API name it."""
+    """Make a function the answer to one AWS operation, by boto3's service name and the API's."""
 
     def register(function: Operation) -> Operation:
         if (service, name) in _OPERATIONS:

@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import BaseWSGIServer, make_server
 
+import localcloud.services  # noqa: F401 - each module registers its operations
 from localcloud.call_log import CallLog
 from localcloud.cloud import Cloud
+from localcloud.control import ControlDoor
 from localcloud.faults import Faults
 from localcloud.gateway import Gateway
 
 _LOOPBACK = "127.0.0.1"
 
 
-def start_server(folder: Path, port: int) -> tuple[Cloud, BaseWSGIServer]:
-    """Answer on a loopback port (0 takes a free one) until the server is shut down."""
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A localcloud that answers on a loopback port of this process."""
+
+    cloud: Cloud
+    _log: CallLog
+    _http: BaseWSGIServer
+
+    def stop(self) -> None:
+        """Take no more calls and end everything that was started."""
+        self._http.shutdown()
+        self._http.server_close()
+        self._log.close()
+        self.cloud.stop()
+
+
+def start_server(folder: Path, port: int) -> Server:
+    """Answer on a loopback port (0 takes a free one) until the server is stopped."""
     folder.mkdir(parents=True, exist_ok=True)
     cloud = Cloud(endpoint="", folder=folder)
-    gateway = Gateway(cloud, CallLog(folder / "calls.jsonl"), Faults(), lambda *_: [])
-    server = make_server(
-        _LOOPBACK, port, gateway, threaded=True, request_handler=MotoRequestHandler
-    )
-    cloud.endpoint = f"http://{_LOOPBACK}:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return cloud, server
+    log = CallLog(folder / "calls.jsonl")
+    gateway = Gateway(cloud, log, Faults(), ControlDoor(cloud))
+    http = make_server(_LOOPBACK, port, gateway, threaded=True, request_handler=MotoRequestHandler)
+    cloud.endpoint = f"http://{_LOOPBACK}:{http.server_port}"
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    return Server(cloud, log, http)

@@ -33,7 +33,7 @@ def read_scope(request: Request) -> tuple[str, str, str] | None:
 
 
 def identify(access_key: str, region: str) -> Caller:
-    """Find out whose key it is: a key of 12 digits is that account, others were made by IAM or STS."""
+    """Find out whose key it is: 12 digits are that account; others were made by IAM or STS."""
     if _ACCOUNT_AS_KEY.fullmatch(access_key):
         return Caller(access_key, region, access_key, None)
     for account, partitions in list(iam_backends.items()):

@@ -1,0 +1,109 @@
+"""The control door under /_localcloud/: what one asks of localcloud itself, not of AWS.
+
+    @action("kill-broker")
+    def kill_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
+        ...
+
+is `POST /_localcloud/kill-broker {"cluster": "c", "broker": 1}`, and
+
+    @describe("brokers")
+    def describe_brokers(cloud: Cloud) -> list[dict[str, Any]]:
+        ...
+
+is one part of `GET /_localcloud/status`. Whatever raises ValueError or LookupError is a refusal
+with that sentence.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, get_type_hints
+
+from werkzeug.wrappers import Request, Response
+
+from localcloud.cloud import Cloud
+
+Action: TypeAlias = Callable[..., Any]
+Description: TypeAlias = Callable[[Cloud], list[dict[str, Any]]]
+
+_ACTIONS: dict[str, Action] = {}
+_DESCRIPTIONS: dict[str, Description] = {}
+_PREFIX = "/_localcloud/"
+
+
+def action(name: str) -> Callable[[Action], Action]:
+    """Make a function what is done by `POST /_localcloud/<name>`, keyword arguments as JSON."""
+
+    def register(function: Action) -> Action:
+        _ACTIONS[name] = function
+        return function
+
+    return register
+
+
+def describe(name: str) -> Callable[[Description], Description]:
+    """Make a function the part `name` of localcloud's status: one dictionary per thing."""
+
+    def register(function: Description) -> Description:
+        _DESCRIPTIONS[name] = function
+        return function
+
+    return register
+
+
+class ControlDoor:
+    """The WSGI application under /_localcloud/."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        """Act on this cloud."""
+        self._cloud = cloud
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Answer one request in JSON."""
+        request = Request(environ)
+        try:
+            status, answer = 200, self._answer(request)
+        except LookupError as error:
+            status, answer = 404, {"error": str(error.args[0])}
+        except ValueError as error:
+            status, answer = 400, {"error": str(error)}
+        response = Response(
+            json.dumps(answer, default=str) + "\n", status, mimetype="application/json"
+        )
+        return response(environ, start_response)
+
+    def _answer(self, request: Request) -> Any:
+        name = request.path.removeprefix(_PREFIX)
+        if request.method == "GET" and name == "status":
+            return {part: function(self._cloud) for part, function in _DESCRIPTIONS.items()}
+        if request.method == "GET" and not name:
+            return {known: inspect.getdoc(function) for known, function in _ACTIONS.items()}
+        if request.method != "POST" or name not in _ACTIONS:
+            raise LookupError(
+                f"{request.method} {request.path} is not known; there are GET {_PREFIX}status and "
+                f"POST {_PREFIX} with one of: {', '.join(sorted(_ACTIONS)) or 'nothing'}"
+            )
+        function = _ACTIONS[name]
+        return function(self._cloud, **_read_arguments(name, function, request.get_data()))
+
+
+def _read_arguments(name: str, function: Action, body: bytes) -> dict[str, Any]:
+    """Check a body against the function's keyword arguments: names, presence and types."""
+    arguments = json.loads(body or b"{}")
+    if not isinstance(arguments, dict):
+        raise ValueError(f"{name} takes a JSON object, not {body[:40]!r}")
+    known = dict(list(inspect.signature(function).parameters.items())[1:])
+    types = get_type_hints(function)
+    for key, value in arguments.items():
+        if key not in known:
+            raise ValueError(f"{name} has no parameter {key}; it takes {', '.join(known)}")
+        if not isinstance(value, types[key]) or isinstance(value, bool) > (types[key] is bool):
+            raise ValueError(f"{name}: {key} must be of type {types[key]}, not {value!r}")
+    for key, parameter in known.items():
+        if parameter.default is parameter.empty and key not in arguments:
+            raise ValueError(f"{name} needs {key}")
+    return arguments

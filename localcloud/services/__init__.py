@@ -1,0 +1,1 @@
+"""The services of localcloud: importing a module here registers its operations."""
