@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
-from penstock.schemas.definition import Schema
+
+if TYPE_CHECKING:  # definition.py checks schemas through this graph
+    from penstock.schemas.definition import Schema
 
 PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 NUMBERS = ("int", "long", "float", "double")
