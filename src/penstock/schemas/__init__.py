@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.schemas.canonical import canonical_form
-from penstock.schemas.codec import decode, encode
+from penstock.schemas.codec import compile_decoder, compile_encoder, decode, encode
 from penstock.schemas.compatibility import Incompatibility, check_compatibility
 from penstock.schemas.definition import Schema, check_schema, load_schema
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
@@ -27,6 +27,8 @@ __all__ = [
     "check_mode",
     "check_schema",
     "choose_schema",
+    "compile_decoder",
+    "compile_encoder",
     "decode",
     "diff_schemas",
     "encode",
