@@ -9,11 +9,11 @@ from typing import Any
 from penstock.errors import EventError, EventValueError
 from penstock.schemas._json_values import (
     MAX_DEPTH,
-    MAX_EXACT_DOUBLE,
     join_path,
     refused,
     scalar_kind,
 )
+from penstock.schemas._numbers import INTEGER_LIMITS, holds
 from penstock.schemas._types import AvroField, AvroType
 
 
@@ -94,7 +94,7 @@ def _convert_scalar(value: Any, type_: AvroType, path: str) -> Any:
     if type_.kind == "enum":
         fits = value in type_.symbols
     elif type_.kind == "int":
-        fits = found == "long" and -(2**31) <= value < 2**31
+        fits = found == "long" and holds("int", value)
     else:
         fits = found == type_.kind
     if not fits:
@@ -103,9 +103,11 @@ def _convert_scalar(value: Any, type_: AvroType, path: str) -> Any:
 
 
 def _convert_float(value: float, type_: AvroType, path: str) -> float:
-    if isinstance(value, int) and abs(value) > MAX_EXACT_DOUBLE:
-        raise refused(value, "at most 2^53 in size, beyond which a double rounds", path)
-    if type_.kind == "float" and not _is_single(float(value)):
+    if isinstance(value, int) and not holds(type_.kind, value):
+        bits = INTEGER_LIMITS[type_.kind][1].bit_length() - 1
+        expected = f"at most 2^{bits} in size, beyond which a {type_.kind} rounds"
+        raise refused(value, expected, path)
+    if type_.kind == "float" and not _is_single(value):
         raise refused(value, "a number that a float holds without rounding", path)
     return float(value)
 

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from penstock.errors import EventLimitError, EventValueError
+from penstock.schemas._numbers import holds
 
 # Deeper than any event that people wrote, and well below where decoders of Avro overflow.
 MAX_DEPTH = 32
-MAX_EXACT_DOUBLE = 2**53
 
 _SHOWN_CHARACTERS = 40
 
@@ -60,7 +60,7 @@ def scalar_kind(value: Any, path: str) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
-        if -(2**63) <= value < 2**63:
+        if holds("long", value):
             return "long"
         raise refused(value, "a whole number within 64 bits", path)
     if isinstance(value, float):

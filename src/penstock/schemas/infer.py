@@ -11,7 +11,6 @@ from penstock.errors import EventError, EventLimitError, EventValueError, Schema
 from penstock.schemas._conversion import convert
 from penstock.schemas._json_names import avro_name
 from penstock.schemas._json_values import (
-    MAX_EXACT_DOUBLE,
     check_depth,
     check_text,
     join_path,
@@ -19,6 +18,7 @@ from penstock.schemas._json_values import (
     shown,
 )
 from penstock.schemas._merging import merge_types
+from penstock.schemas._numbers import holds
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas._unify import unify_names
 from penstock.schemas._writing import to_schema
@@ -153,7 +153,7 @@ class _Inference:
 
     def _infer_scalar(self, value: Any, known: AvroType | None, path: str) -> AvroType:
         kind = scalar_kind(value, path)
-        self.has_wide_integers |= kind == "long" and abs(value) > MAX_EXACT_DOUBLE
+        self.has_wide_integers |= kind == "long" and not holds("double", value)
         if known is None:
             return _SCALARS[kind]
         if _takes(known, value):
