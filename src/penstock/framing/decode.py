@@ -19,7 +19,7 @@ _LIMITS: Final = InflateLimits()
 
 def decode_frame(
     value: bytes | None,
-    headers: Iterable[tuple[str, bytes]] = (),
+    headers: Iterable[tuple[str, bytes | None]] = (),
     *,
     is_key: bool = False,
     apicurio: bool = False,
@@ -45,7 +45,7 @@ def decode_frame(
     name = _KEY_ID_HEADER if is_key else _VALUE_ID_HEADER
     ids = [header for key, header in headers if key == name]
     if ids:  # Confluent's clients read the last one too
-        return decode_confluent_header(name, ids[-1], value)
+        return decode_confluent_header(name, ids[-1] or b"", value)
     match value[:1]:
         case b"\x03":
             return decode_glue_frame(value, limits)
