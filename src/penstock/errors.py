@@ -27,9 +27,10 @@ PenstockError                       what a caller may catch to catch all of it
 ├── RegistryError                   what a schema registry answered
 │   ├── SchemaNotFoundError         no such schema or version
 │   ├── SchemaForbiddenError        from a registry or schema not on the allow-list
-│   ├── SchemaRefusedError          the version exists but was marked refused
+│   ├── SchemaRefusedError          the version exists but nobody may use it
 │   ├── IncompatibleSchemaError     the registry's compatibility rule says no
 │   ├── SchemaQuotaError            the registry takes no further version
+│   ├── RegistryAnswerError         an answer that cannot be right (retriable)
 │   ├── RegistryAccessDeniedError   STS or the registry denies us (retriable)
 │   └── RegistryUnavailableError    throttled, down or too slow (retriable)
 └── BrokerError                     what Kafka answered, or did not
@@ -39,6 +40,7 @@ PenstockError                       what a caller may catch to catch all of it
     ├── BrokerUnavailableError      nothing answers (retriable)
     ├── TopicNotFoundError          no such topic
     ├── TopicForbiddenError         the principal may not use the topic or group
+    ├── RecordTooLargeError         a record larger than the topic takes
     └── DeliveryError               a send that was not acknowledged in time (retriable)
 
 A message says what was found, what was expected and where, and ends without a period.
@@ -157,7 +159,15 @@ class InflateLimitError(FramingError):
 
 
 class PayloadError(PenstockError):
-    """The Avro bytes of one record, or a value for them, do not fit the schema."""
+    """The Avro bytes of one record, or a value for them, do not fit the schema.
+
+    `path` names the field, such as `a.b[0]`.
+    """
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        """Keep the path beside the message."""
+        self.path = path
+        super().__init__(message)
 
 
 class TruncatedPayloadError(PayloadError):
@@ -254,7 +264,7 @@ class SchemaForbiddenError(RegistryError):
 
 
 class SchemaRefusedError(RegistryError):
-    """The version exists, but a producer marked it as refused."""
+    """The version exists, but the registry's rule or the versions below it refuse it."""
 
     reason = Reason.REFUSED_SCHEMA
 
@@ -271,6 +281,12 @@ class IncompatibleSchemaError(RegistryError):
 
 class SchemaQuotaError(RegistryError):
     """The registry takes no further registry, schema or version."""
+
+
+class RegistryAnswerError(RegistryError):
+    """The registry's answer cannot be right: another version than was asked for, no schema ARN."""
+
+    retriable = True
 
 
 class RegistryAccessDeniedError(RegistryError):
@@ -316,6 +332,12 @@ class TopicNotFoundError(BrokerError):
 
 class TopicForbiddenError(BrokerError):
     """The principal may not use the topic or group."""
+
+
+class RecordTooLargeError(BrokerError):
+    """The record is larger than the client or the topic takes."""
+
+    reason = Reason.OVERSIZE
 
 
 class DeliveryError(BrokerError):

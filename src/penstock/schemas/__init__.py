@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from penstock.schemas.canonical import canonical_form
-from penstock.schemas.codec import decode, encode
+from penstock.schemas.codec import compile_decoder, compile_encoder, decode, encode
 from penstock.schemas.compatibility import Incompatibility, check_compatibility
 from penstock.schemas.definition import Schema, check_schema, load_schema
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
+from penstock.schemas.events import parse_event
+from penstock.schemas.infer import BASE_FIELDS, infer_schema
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.modes import Compatibility, check_mode
+from penstock.schemas.policy import Policy, choose_schema
+from penstock.schemas.records import from_record, to_record
 
 __all__ = [
+    "BASE_FIELDS",
     "Compatibility",
     "Incompatibility",
+    "Policy",
     "Schema",
     "SchemaChange",
     "SchemaDiff",
@@ -20,9 +26,16 @@ __all__ = [
     "check_compatibility",
     "check_mode",
     "check_schema",
+    "choose_schema",
+    "compile_decoder",
+    "compile_encoder",
     "decode",
     "diff_schemas",
     "encode",
+    "from_record",
+    "infer_schema",
     "load_schema",
     "merge_schemas",
+    "parse_event",
+    "to_record",
 ]

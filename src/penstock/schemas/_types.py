@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
-from penstock.schemas.definition import Schema
+
+if TYPE_CHECKING:  # definition.py checks schemas through this graph
+    from penstock.schemas.definition import Schema
 
 PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 NUMBERS = ("int", "long", "float", "double")
@@ -121,20 +123,15 @@ class _Resolver:
             return AvroType("union", branches=tuple(self.resolve(b, namespace) for b in schema))
         if isinstance(schema, str):
             return AvroType(schema) if schema in PRIMITIVES else self._refer(schema, namespace)
-        return self._resolve_object(schema, namespace)
-
-    def _resolve_object(self, schema: dict[str, Any], namespace: str) -> AvroType:
         kind = schema["type"]
-        if not isinstance(kind, str):
-            return self.resolve(kind, namespace)
         if kind in _NAMED:
             return self._define(kind, schema, namespace)
         if kind in _ITEM_KEYS:
             item = self.resolve(schema[_ITEM_KEYS[kind]], namespace)
             return AvroType(kind, item=item, attributes=_attributes(schema))
-        if kind in PRIMITIVES:
-            return AvroType(kind, attributes=_attributes(schema))
-        return self._refer(kind, namespace)
+        if kind not in PRIMITIVES:
+            return self._refer(kind, namespace)
+        return AvroType(kind, attributes=_attributes(schema))
 
     def _define(self, kind: str, schema: dict[str, Any], namespace: str) -> AvroType:
         name = full_name(schema["name"], schema.get("namespace", namespace))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.errors import SchemaConflictError
+from penstock.schemas._merging import merge_types
 from penstock.schemas._types import AvroType
 from penstock.schemas._writing import to_schema
 
-_Merge = Callable[[Sequence[AvroType], str], AvroType]
 
-
-def unify_names(root: AvroType, merge: _Merge) -> AvroType:
+def unify_names(root: AvroType) -> AvroType:
     """Merge all definitions of each name until every name has one.
 
     Where two fields are of one named type and one of them is missing in the version that let the
@@ -23,7 +22,7 @@ def unify_names(root: AvroType, merge: _Merge) -> AvroType:
         shared: dict[str, AvroType] = {}
         for name, shapes in _definitions(root).items():
             if len(shapes) > 1:
-                shared[name] = merge(list(shapes.values()), name)
+                shared[name] = merge_types(list(shapes.values()), name)
         if not shared:
             return root
         root = _replace(root, shared)

@@ -1,27 +1,66 @@
-"""Avro schemas as plain JSON values, and the checks that make one safe to decode with."""
+"""Avro schemas as plain JSON values, and the checks that make one safe to decode with.
+
+A schema is input from outside: whoever may register one can reach everybody who reads with it.
+One that passes here is valid Avro, does not contain itself, and keeps any decoder within bounds.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
-import fastavro
-
-from penstock.errors import InvalidSchemaError
+from penstock.errors import InvalidSchemaError, SchemaLimitError
+from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS, check_measure
+from penstock.schemas._shape import check_shape
+from penstock.schemas._types import resolve
 
 Schema: TypeAlias = dict[str, Any] | list[Any] | str
 
 
 def load_schema(definition: str) -> Schema:
-    """Read the JSON text of a schema and check it."""
-    schema: Schema = json.loads(definition)
-    check_schema(schema)
+    """Read the JSON text of a schema and check it.
+
+    Raises:
+        InvalidSchemaError: the text is not JSON, or not a valid Avro schema.
+        RecursiveSchemaError: a type contains itself.
+        SchemaLimitError: too long, too deep, too many fields, too large a fixed.
+    """
+    _check_length(definition)
+    try:
+        schema: Schema = json.loads(definition, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise InvalidSchemaError("the definition nests too deep to be read as JSON") from None
+    except ValueError as error:
+        raise InvalidSchemaError(f"the definition is not JSON: {error}") from None
+    _check(schema)
     return schema
 
 
 def check_schema(schema: Schema) -> None:
-    """Refuse what is not valid Avro, contains itself or passes a limit."""
+    """Refuse a plain value that `load_schema` would refuse as text, with the same errors."""
     try:
-        fastavro.parse_schema(schema)
-    except Exception as error:
-        raise InvalidSchemaError(f"not an Avro schema: {error}") from error
+        definition = json.dumps(schema, allow_nan=False, separators=(",", ":"))
+        is_plain = json.loads(definition) == schema
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidSchemaError(f"the schema is no JSON value: {error}") from None
+    if not is_plain:
+        raise InvalidSchemaError("the schema holds tuples or keys that are not text, expected JSON")
+    _check_length(definition)
+    _check(schema)
+
+
+def _check_length(definition: str) -> None:
+    if len(definition) > MAX_DEFINITION_CHARACTERS:
+        raise SchemaLimitError(
+            f"the definition has {len(definition):,} characters, "
+            f"expected at most {MAX_DEFINITION_CHARACTERS:,}"
+        )
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _check(schema: Any) -> None:
+    check_shape(schema)
+    check_measure(resolve(schema))

@@ -1,0 +1,4 @@
+"""Two AWS accounts on one machine, for development, demo and tests.
+
+Nothing that ships imports it.
+"""

@@ -1,0 +1,34 @@
+"""The cluster's own certificate authority, and a PEM key store for each broker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import trustme
+from cryptography.hazmat.primitives import serialization as pem
+
+
+def load_authority(directory: Path) -> trustme.CA:
+    """Load the authority kept in the directory, or make one and keep it there.
+
+    It outlives a restart, so that whoever was told to trust it before still does.
+    """
+    certificate, key = directory / "ca.pem", directory / "ca.key"
+    if key.exists():
+        return trustme.CA.from_pem(certificate.read_bytes(), key.read_bytes())
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(certificate))
+    key.touch(mode=0o600)
+    authority.private_key_pem.write_to_path(str(key))
+    return authority
+
+
+def write_key_store(authority: trustme.CA, name: str, path: Path) -> None:
+    """Write a private key and its certificate for the name, as Kafka reads them from one file."""
+    leaf = authority.issue_cert(name)
+    # trustme writes "EC PRIVATE KEY"; Kafka's PEM store takes PKCS#8 only.
+    key = pem.load_pem_private_key(leaf.private_key_pem.bytes(), password=None).private_bytes(
+        pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()
+    )
+    path.touch(mode=0o600)
+    path.write_bytes(key + b"".join(blob.bytes() for blob in leaf.cert_chain_pems))

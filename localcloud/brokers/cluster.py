@@ -1,0 +1,249 @@
+"""A Kafka cluster of real processes: one controller and N brokers, each its own JVM."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kafka import KafkaAdminClient
+from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
+
+from localcloud.brokers.certificates import load_authority, write_key_store
+from localcloud.brokers.jvm import Jvm, load_jvm
+from localcloud.brokers.process import KafkaProcess
+from localcloud.brokers.properties import (
+    ADMIN_USER,
+    CONTROLLER_ID,
+    CONTROLLER_PORT,
+    INTERNAL_PORT,
+    ClusterSpec,
+    broker_properties,
+    controller_properties,
+)
+from localcloud.errors import AddressInUseError, BrokerStartError
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 10.0
+
+
+class BrokerCluster:
+    """The processes of one cluster, their files in one directory, and the cluster's SCRAM users.
+
+    The controller is the only process that must not be killed; any broker may be.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        spec: ClusterSpec,
+        *,
+        users: Mapping[str, str] | None = None,
+        jvm: Jvm | None = None,
+    ) -> None:
+        """Describe the cluster; nothing is started. `users` maps SCRAM names to passwords."""
+        self.spec = spec
+        self._directory = directory
+        self._users = dict(users or {})
+        self._jvm = jvm or load_jvm()
+        self._password = secrets.token_hex(16)
+        self._processes: dict[int, KafkaProcess] = {}
+        directory.mkdir(parents=True, exist_ok=True)
+        self._authority = load_authority(directory)
+
+    def __enter__(self) -> Self:
+        """Start the cluster."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the cluster."""
+        self.stop()
+
+    @property
+    def ca_file(self) -> Path:
+        """The certificate of the authority that clients must trust."""
+        return self._directory / "ca.pem"
+
+    @property
+    def broker_ids(self) -> list[int]:
+        """The brokers there are, killed ones included."""
+        return sorted(self._processes.keys() - {CONTROLLER_ID})
+
+    @property
+    def pids(self) -> dict[int, int]:
+        """The process ids of brokers and controller that run."""
+        return {node: process.pid for node, process in self._processes.items() if process.running}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The brokers' names and the addresses that they should resolve to."""
+        return {self.spec.name(node): self.spec.address(node) for node in self.broker_ids}
+
+    def bootstrap_servers(self, listener: str) -> str:
+        """The brokers as a client is told them, for PLAINTEXT, TLS, SCRAM or IAM."""
+        return ",".join(f"{name}:{self.spec.ports[listener]}" for name in self.names)
+
+    def start(self) -> None:
+        """Start controller and brokers at once, wait until all are ready, and set every user.
+
+        Raises:
+            AddressInUseError: an address is taken; nothing was started.
+            BrokerStartError: one did not come up; the others were killed.
+        """
+        brokers = range(1, self.spec.broker_count + 1)
+        for node in (*brokers, CONTROLLER_ID):
+            self._check_addresses(node)
+        try:
+            for node in brokers:
+                self._launch_broker(node)
+            self._launch_controller()
+            self._wait_ready(*self._processes)
+            # Kafka 4.3.1 may lose users when it replays a deletion, so all are set at each start.
+            self._upsert(self._users)
+        except BaseException:
+            self._kill_all()
+            raise
+
+    def stop(self) -> None:
+        """End brokers, then the controller, which they need for an orderly leave."""
+        for nodes in (self.broker_ids, [CONTROLLER_ID]):
+            processes = [self._processes[node] for node in nodes if node in self._processes]
+            for process in processes:
+                process.ask_to_end()
+            for process in processes:
+                process.wait_end(_STOP_SECONDS)
+        self._processes.clear()
+
+    def kill(self, broker_id: int) -> None:
+        """Kill a broker with SIGKILL."""
+        self._processes[broker_id].kill()
+
+    def restart(self, broker_id: int) -> None:
+        """Start a killed broker again and wait until it is ready."""
+        self._check_addresses(broker_id)
+        self._launch_broker(broker_id)
+        self._wait_ready(broker_id)
+
+    def add_broker(self) -> int:
+        """Start one broker more and wait until it is ready; returns its id."""
+        broker_id = self.broker_ids[-1] + 1
+        self.restart(broker_id)
+        return broker_id
+
+    def set_user(self, name: str, password: str) -> None:
+        """Create a SCRAM user or change its password; open connections go on."""
+        self._users[name] = password
+        self._upsert({name: password})
+
+    def open_admin(self) -> KafkaAdminClient:
+        """Open an admin client that may do everything; the caller closes it."""
+        return KafkaAdminClient(
+            bootstrap_servers=[
+                f"{self.spec.address(node)}:{INTERNAL_PORT}"
+                for node in self.broker_ids
+                if self._processes[node].running
+            ],
+            security_protocol="SASL_PLAINTEXT",
+            sasl_mechanism="PLAIN",
+            sasl_plain_username=ADMIN_USER,
+            sasl_plain_password=self._password,
+        )
+
+    def _upsert(self, users: Mapping[str, str]) -> None:
+        if not users:
+            return
+        changes = [
+            UserScramCredentialUpsertion(name, ScramMechanism.SCRAM_SHA_512, password)
+            for name, password in users.items()
+        ]
+        with closing(self.open_admin()) as admin:
+            refused = {k: v for k, v in admin.alter_user_scram_credentials(changes).items() if v}
+        if refused:
+            raise BrokerStartError(f"the controller refuses SCRAM users: {refused}")
+
+    def _check_addresses(self, node: int) -> None:
+        for port in [CONTROLLER_PORT] if node == CONTROLLER_ID else self.spec.ports.values():
+            _check_free(self.spec.address(node), port)
+
+    def _launch_broker(self, node: int) -> None:
+        home = self._home(node)
+        key_store = home / "keystore.pem"
+        write_key_store(self._authority, self.spec.name(node), key_store)
+        meta = home / "data" / "meta.properties"
+        if not meta.exists():
+            # All that StorageTool would do for a broker, without a JVM; Kafka adds the rest.
+            meta.write_text(f"version=1\nnode.id={node}\ncluster.id={self._cluster_id()}\n")
+        properties = broker_properties(self.spec, self._password, meta.parent, node, key_store)
+        self._launch(node, properties)
+
+    def _launch_controller(self) -> None:
+        home = self._home(CONTROLLER_ID)
+        properties = controller_properties(self.spec, self._password, home / "data")
+        path = _write_properties(home, properties)
+        if not (home / "data" / "meta.properties").exists():
+            command = self._jvm.format_command(path, self._cluster_id())
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise BrokerStartError(f"the controller's disk: {(done.stdout + done.stderr)}")
+        self._launch(CONTROLLER_ID, properties)
+
+    def _launch(self, node: int, properties: Mapping[str, str]) -> None:
+        home = self._home(node)
+        command = self._jvm.kafka_command(_write_properties(home, properties), self.spec.token_url)
+        name = "the controller" if node == CONTROLLER_ID else f"broker {node}"
+        self._processes[node] = KafkaProcess(name, command, home / "server.log")
+
+    def _wait_ready(self, *nodes: int) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        for node in nodes:
+            self._processes[node].wait_ready(deadline)
+
+    def _kill_all(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+        self._processes.clear()
+
+    def _home(self, node: int) -> Path:
+        home = self._directory / ("controller" if node == CONTROLLER_ID else f"broker-{node}")
+        (home / "data").mkdir(parents=True, exist_ok=True)
+        return home
+
+    def _cluster_id(self) -> str:
+        kept = self._directory / "cluster-id"
+        if not kept.exists():
+            kept.write_text(base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="))
+        return kept.read_text()
+
+
+def _write_properties(home: Path, properties: Mapping[str, str]) -> Path:
+    path = home / "server.properties"
+    path.touch(mode=0o600)
+    path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+    return path
+
+
+def _check_free(address: str, port: int) -> None:
+    with socket.socket() as probe:
+        # As servers do, so that connections in TIME_WAIT are no clash.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            raise AddressInUseError(
+                f"cannot listen on {address}:{port}: {error.strerror}; end what listens there "
+                f"(`ss -ltnp 'sport = :{port}'` shows it) or choose another network"
+            ) from error

@@ -1,0 +1,84 @@
+"""One Kafka process: started, waited for, ended; never outliving its parent."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+from localcloud.errors import BrokerStartError
+
+_READY = "Kafka Server started"
+_POLL_SECONDS = 0.02
+_TELLING = ("ERROR", "FATAL", "Exception", "Caused by", "Error occurred", "Could not")
+_LINES_SHOWN = 8
+
+
+class KafkaProcess:
+    """A JVM whose standard input is a pipe from us: the kernel closes it when we are gone.
+
+    Neither PR_SET_PDEATHSIG (it fires when the *thread* that forked ends) nor a preexec_fn (unsafe
+    beside other threads) is needed: `Broker.java` halts at the end of its standard input.
+    """
+
+    def __init__(self, name: str, command: list[str], log: Path) -> None:
+        """Start the process; what it prints goes to the end of the log file."""
+        self._name = name
+        self._log = log
+        with log.open("ab") as out:
+            self._log_start = out.tell()
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT
+            )
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the process is still there."""
+        return self._process.poll() is None
+
+    def wait_ready(self, deadline: float) -> None:
+        """Wait until Kafka says it has started, up to a time of the monotonic clock.
+
+        Raises:
+            BrokerStartError: it ended, or the time is over; with the lines of its log that matter.
+        """
+        while _READY not in (printed := self._printed()):
+            if not self.running:
+                self._fail(f"ended with exit code {self._process.returncode}", printed)
+            if time.monotonic() > deadline:
+                self._fail("was not ready in time", printed)
+            time.sleep(_POLL_SECONDS)
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM: Kafka hands over its leaderships and closes its logs."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Send SIGKILL and wait until the process is gone."""
+        self._process.kill()
+        self.wait_end(None)
+
+    def wait_end(self, timeout_seconds: float | None) -> None:
+        """Wait for the end; whoever takes longer is killed."""
+        try:
+            self._process.wait(timeout_seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def _printed(self) -> str:
+        with self._log.open("rb") as log:
+            log.seek(self._log_start)
+            return log.read().decode(errors="replace")
+
+    def _fail(self, what: str, printed: str) -> None:
+        lines = [line for line in printed.splitlines() if line.strip()]
+        shown = [line for line in lines if any(word in line for word in _TELLING)] or lines
+        said = "".join(f"\n  {line}" for line in shown[-_LINES_SHOWN:])
+        raise BrokerStartError(f"{self._name} {what}; its log {self._log} says:{said}")

@@ -1,0 +1,150 @@
+"""What the server.properties of a controller and of a broker say, as plain mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CONTROLLER_ID = 100
+CONTROLLER_PORT = 9093
+INTERNAL_PORT = 9091
+ADMIN_USER = "broker"
+
+_KAFKA = "org.apache.kafka.common.security"
+_PROTOCOLS = {
+    "CONTROLLER": "SASL_PLAINTEXT",
+    "INTERNAL": "SASL_PLAINTEXT",
+    "PLAINTEXT": "PLAINTEXT",
+    "TLS": "SSL",
+    "SCRAM": "SASL_SSL",
+    "IAM": "SASL_SSL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpec:
+    """What a cluster is like: its names, where it listens, and what the caller wants of Kafka.
+
+    `network` is the first three octets of the loopback addresses: broker N listens on `.N`, the
+    controller on `.100`. `properties` come on top of ours, for controller and brokers alike.
+    """
+
+    zone: str = "local.abc123.c1.kafka.eu-central-1.amazonaws.com"
+    network: str = "127.0.10"
+    broker_count: int = 3
+    plaintext: bool = False
+    token_url: str = "http://127.0.0.1:9/"  # noqa: S105 - where tokens are checked; none by default
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """The listeners of a broker, on MSK's ports; ours for administration is beside them."""
+        ports = {"INTERNAL": INTERNAL_PORT, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
+        return {**ports, "PLAINTEXT": 9092} if self.plaintext else ports
+
+    def address(self, node_id: int) -> str:
+        """The loopback address of a broker, or of the controller."""
+        return f"{self.network}.{node_id}"
+
+    def name(self, broker_id: int) -> str:
+        """The name under which MSK would advertise the broker."""
+        return f"b-{broker_id}.{self.zone}"
+
+
+def controller_properties(spec: ClusterSpec, password: str, data: Path) -> dict[str, str]:
+    """The controller's server.properties."""
+    address = f"{spec.address(CONTROLLER_ID)}:{CONTROLLER_PORT}"
+    return {
+        **_common_properties(spec, password),
+        "process.roles": "controller",
+        "node.id": str(CONTROLLER_ID),
+        "listeners": f"CONTROLLER://{address}",
+        "num.io.threads": "1",
+        "log.dirs": str(data),
+        **spec.properties,
+    }
+
+
+def broker_properties(
+    spec: ClusterSpec, password: str, data: Path, broker_id: int, key_store: Path
+) -> dict[str, str]:
+    """The server.properties of one broker."""
+    address, name = spec.address(broker_id), spec.name(broker_id)
+    hosts = dict.fromkeys(spec.ports, name) | {"INTERNAL": address}
+    iam = "listener.name.iam"
+    oauth = f"{iam}.oauthbearer.sasl"
+    return {
+        **_common_properties(spec, password),
+        **_replication_properties(spec.broker_count),
+        "process.roles": "broker",
+        "node.id": str(broker_id),
+        "broker.rack": spec.zone.split(".")[-3] + "abc"[(broker_id - 1) % 3],
+        "listeners": _join_listeners(spec, dict.fromkeys(hosts, address)),
+        "advertised.listeners": _join_listeners(spec, hosts),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(key_store),
+        "listener.name.scram.sasl.enabled.mechanisms": "SCRAM-SHA-512",
+        "listener.name.scram.scram-sha-512.sasl.jaas.config": (
+            f"{_KAFKA}.scram.ScramLoginModule required;"
+        ),
+        f"{iam}.sasl.enabled.mechanisms": "OAUTHBEARER",
+        f"{oauth}.jaas.config": f"{_KAFKA}.oauthbearer.OAuthBearerLoginModule required;",
+        f"{oauth}.server.callback.handler.class": "localcloud.Broker$TokenCheck",
+        f"{iam}.connections.max.reauth.ms": "3600000",
+        "group.initial.rebalance.delay.ms": "0",
+        "auto.create.topics.enable": "false",
+        "num.io.threads": "2",
+        "background.threads": "2",
+        "log.dirs": str(data),
+        **spec.properties,
+    }
+
+
+def _common_properties(spec: ClusterSpec, password: str) -> dict[str, str]:
+    protocols = ",".join(f"{name}:{protocol}" for name, protocol in _PROTOCOLS.items())
+    # Not plain PLAINTEXT: a TLS client without a certificate is User:ANONYMOUS as well, and would
+    # be as mighty as the brokers are among themselves.
+    login = (
+        f'{_KAFKA}.plain.PlainLoginModule required username="{ADMIN_USER}" '
+        f'password="{password}" user_{ADMIN_USER}="{password}";'
+    )
+    common = {
+        "controller.quorum.bootstrap.servers": f"{spec.address(CONTROLLER_ID)}:{CONTROLLER_PORT}",
+        "controller.listener.names": "CONTROLLER",
+        "inter.broker.listener.name": "INTERNAL",
+        "sasl.mechanism.controller.protocol": "PLAIN",
+        "sasl.mechanism.inter.broker.protocol": "PLAIN",
+        "listener.security.protocol.map": protocols,
+        "authorizer.class.name": "localcloud.Broker$Access",
+        "super.users": f"User:{ADMIN_USER}",
+        "allow.everyone.if.no.acl.found": "false",
+        "num.network.threads": "1",
+        # A broker that comes back must outwait the session of its dead self: 9 s by default.
+        "broker.session.timeout.ms": "2500",
+        "broker.heartbeat.interval.ms": "400",
+        # The default of 128 MB would not fit the heap.
+        "log.cleaner.dedupe.buffer.size": str(4 * 1024 * 1024),
+    }
+    for listener in ("controller", "internal"):
+        common[f"listener.name.{listener}.sasl.enabled.mechanisms"] = "PLAIN"
+        common[f"listener.name.{listener}.plain.sasl.jaas.config"] = login
+    return common
+
+
+def _replication_properties(broker_count: int) -> dict[str, str]:
+    replicas = str(min(3, broker_count))
+    in_sync = str(max(1, min(2, broker_count - 1)))
+    internal = ("transaction.state.log", "share.coordinator.state.topic")
+    return {
+        "default.replication.factor": replicas,
+        "offsets.topic.replication.factor": replicas,
+        **{f"{topic}.replication.factor": replicas for topic in internal},
+        "min.insync.replicas": in_sync,
+        **{f"{topic}.min.isr": in_sync for topic in internal},
+        **{f"{topic}.num.partitions": "3" for topic in ("offsets.topic", *internal)},
+    }
+
+
+def _join_listeners(spec: ClusterSpec, hosts: Mapping[str, str]) -> str:
+    return ",".join(f"{name}://{host}:{spec.ports[name]}" for name, host in hosts.items())

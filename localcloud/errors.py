@@ -1,0 +1,30 @@
+"""Every error localcloud raises on its own account.
+
+LocalcloudError
+├── MissingToolError            a program or jar this machine lacks
+├── AddressInUseError           somebody else listens where a server should
+├── BrokerStartError            a Kafka process that did not come up
+└── TokenRefusedError           an MSK IAM token that does not hold
+"""
+
+from __future__ import annotations
+
+
+class LocalcloudError(Exception):
+    """Base of all of them; the message says what to do about it."""
+
+
+class MissingToolError(LocalcloudError):
+    """A program or jar this machine lacks."""
+
+
+class AddressInUseError(LocalcloudError):
+    """Somebody else listens where a server should."""
+
+
+class BrokerStartError(LocalcloudError):
+    """A Kafka process that did not come up."""
+
+
+class TokenRefusedError(LocalcloudError):
+    """An MSK IAM token that does not hold."""

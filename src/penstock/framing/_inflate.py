@@ -1,0 +1,39 @@
+"""Inflating a zlib stream that somebody else sent."""
+
+from __future__ import annotations
+
+import zlib
+
+from penstock.errors import CorruptFrameError, InflateLimitError, TruncatedFrameError
+from penstock.framing.frame import InflateLimits
+
+
+def inflate(data: bytes, limits: InflateLimits, where: str) -> bytes:
+    """Inflate exactly one zlib stream, never asking for more than one byte beyond the limit.
+
+    Raises:
+        InflateLimitError: it would become larger than the limits allow.
+        TruncatedFrameError: the data ends before the stream does.
+        CorruptFrameError: it is no zlib stream, or bytes follow its end.
+    """
+    limit = limits.allow(len(data))
+    stream = zlib.decompressobj()
+    try:
+        inflated = stream.decompress(data, limit + 1)
+    except zlib.error as error:
+        raise CorruptFrameError(f"{where}: found no zlib stream ({error})") from None
+    if len(inflated) > limit:
+        raise InflateLimitError(
+            f"{where}: found {len(data):,} compressed bytes that become more than {limit:,}, "
+            f"expected at most {limits.max_ratio} times as many and {limits.max_bytes:,} in all"
+        )
+    if not stream.eof:
+        raise TruncatedFrameError(
+            f"{where}: found a zlib stream cut off after {len(data):,} bytes, expected its end"
+        )
+    if stream.unused_data:
+        raise CorruptFrameError(
+            f"{where}: found {len(stream.unused_data):,} bytes after the end of the zlib stream, "
+            "expected none"
+        )
+    return inflated

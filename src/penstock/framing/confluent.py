@@ -1,0 +1,69 @@
+"""The frames of Confluent's Schema Registry, and of registries that speak its language.
+
+    byte    content                                     byte    content
+    0       0                                           0       1
+    1-4     schema id, big-endian                       1-16    GUID of the schema, big-endian
+    5-      the payload                                 17-     the payload
+
+Newer clients carry the id in a header of the record, `__value_schema_id` or `__key_schema_id`:
+the same bytes without a payload (in practice the GUID), and the value is the payload alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from penstock.errors import CorruptFrameError, TruncatedFrameError, UnknownFramingError
+from penstock.framing._describe import describe
+from penstock.framing.frame import Compression, Frame, FrameKind
+
+_GUID_MAGIC: Final = 1
+_HEADER_SIZES: Final = {0: 5, _GUID_MAGIC: 17}
+
+
+def decode_confluent_frame(value: bytes) -> Frame:
+    """Open a value that starts with one of Confluent's magic bytes.
+
+    Raises:
+        TruncatedFrameError: shorter than its header.
+        UnknownFramingError: a schema id that no registry gives out.
+    """
+    schema_id, size = _read_id(value, "Confluent frame")
+    return Frame(FrameKind.CONFLUENT, schema_id, Compression.NONE, value[size:])
+
+
+def decode_confluent_header(name: str, header: bytes, value: bytes) -> Frame:
+    """Join a value, which is the payload alone, with the schema id from a header of its record.
+
+    Raises:
+        TruncatedFrameError: the header is shorter than an id.
+        UnknownFramingError: the header does not start like an id, or holds an impossible one.
+        CorruptFrameError: bytes follow the id.
+    """
+    where = f"header {name}"
+    if header and header[0] not in _HEADER_SIZES:
+        raise UnknownFramingError(
+            f"{where}: found {describe(header)}, expected 0x00 and an id or 0x01 and a GUID"
+        )
+    schema_id, size = _read_id(header, where)
+    if len(header) > size:
+        raise CorruptFrameError(f"{where}: found {describe(header)}, expected {size}")
+    return Frame(FrameKind.CONFLUENT, schema_id, Compression.NONE, value)
+
+
+def _read_id(data: bytes, where: str) -> tuple[str | int, int]:
+    """Give the schema id at the start of the data, and how many bytes it takes."""
+    size = _HEADER_SIZES[data[0]] if data else min(_HEADER_SIZES.values())
+    if len(data) < size:
+        raise TruncatedFrameError(f"{where}: found {describe(data)}, expected a header of {size}")
+    if data[0] == _GUID_MAGIC:
+        return str(UUID(bytes=data[1:size])), size
+    number = int.from_bytes(data[1:size], signed=True)
+    if number < 1:
+        # An 8-byte id of Apicurio starts with four zeros until its registry has 4 billion schemas.
+        raise UnknownFramingError(
+            f"{where}: found schema id {number} in {describe(data)}, expected 1 or more "
+            "(if this is an 8-byte id of Apicurio, say so with apicurio=True)"
+        )
+    return number, size

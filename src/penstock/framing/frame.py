@@ -1,0 +1,50 @@
+"""What every kind of frame comes down to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class FrameKind(StrEnum):
+    """Whose frame it is, which says whose registry knows its schema id."""
+
+    GLUE = "glue"
+    CONFLUENT = "confluent"
+    APICURIO = "apicurio"
+
+
+class Compression(StrEnum):
+    """How the payload was compressed in the frame."""
+
+    NONE = "none"
+    ZLIB = "zlib"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One record's frame, opened: the payload is no longer compressed.
+
+    `schema_id` is a UUID in text for Glue and for Confluent's GUIDs, else a number.
+    """
+
+    kind: FrameKind
+    schema_id: str | int
+    compression: Compression
+    payload: bytes = field(repr=False)  # somebody's data, and long
+
+
+@dataclass(frozen=True, slots=True)
+class InflateLimits:
+    """How far a compressed payload may grow before it counts as a bomb.
+
+    Up to `free_bytes` it may grow at any ratio: so large it could have come uncompressed too.
+    """
+
+    max_bytes: int = 16 * 2**20
+    max_ratio: int = 250
+    free_bytes: int = 2**20
+
+    def allow(self, compressed_size: int) -> int:
+        """Give the most bytes that a compressed payload of this size may become."""
+        return min(self.max_bytes, max(self.free_bytes, self.max_ratio * compressed_size))

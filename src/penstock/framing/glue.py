@@ -1,0 +1,75 @@
+"""The frame of AWS Glue Schema Registry, as AWS's own serialisers write it.
+
+    byte    content
+    0       3, the version of this frame
+    1       compression of the payload: 0 none, 5 zlib
+    2-17    UUID of the schema version that wrote the payload, most significant byte first
+    18-     the payload: Avro's binary encoding, or a zlib stream (RFC 1950) of it
+
+Only the payload is compressed. The UUID names one version of one schema, alone in its region, so
+a reader needs neither a schema's name nor a version's number.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final, Literal
+from uuid import UUID
+
+from penstock.errors import FramingError, TruncatedFrameError, UnknownFramingError
+from penstock.framing._describe import describe
+from penstock.framing._inflate import inflate
+from penstock.framing.frame import Compression, Frame, FrameKind, InflateLimits
+
+_MAGIC: Final = 3
+_HEADER_SIZE: Final = 18
+
+_COMPRESSION_BYTES: Final = {0: Compression.NONE, 5: Compression.ZLIB}
+_PLAIN: Final = bytes([_MAGIC, 0])
+_ZLIB: Final = bytes([_MAGIC, 5])
+
+
+def encode_glue_frame(
+    version_id: str, payload: bytes, compress: bool | Literal["if-smaller"] = False
+) -> bytes:
+    """Put a payload into a frame: plain, compressed, or compressed where that makes it smaller.
+
+    Raises:
+        FramingError: the version id is not a UUID.
+    """
+    try:
+        version = UUID(version_id).bytes
+    except ValueError:
+        raise FramingError(f"found schema version id {version_id!r}, expected a UUID") from None
+    if not compress:
+        return _PLAIN + version + payload
+    compressed = zlib.compress(payload)
+    if compress == "if-smaller" and len(compressed) >= len(payload):
+        return _PLAIN + version + payload
+    return _ZLIB + version + compressed
+
+
+def decode_glue_frame(value: bytes, limits: InflateLimits) -> Frame:
+    """Open a value that starts with Glue's magic byte.
+
+    Raises:
+        TruncatedFrameError: shorter than the header, or the zlib stream is cut off.
+        UnknownFramingError: a compression that Glue does not have.
+        CorruptFrameError: no zlib stream, or bytes after its end.
+        InflateLimitError: the payload would become too large.
+    """
+    if len(value) < _HEADER_SIZE:
+        raise TruncatedFrameError(
+            f"Glue frame: found {describe(value)}, expected a header of {_HEADER_SIZE}"
+        )
+    version_id = str(UUID(bytes=value[2:_HEADER_SIZE]))
+    compression = _COMPRESSION_BYTES.get(value[1])
+    payload = value[_HEADER_SIZE:]
+    if compression is None:
+        raise UnknownFramingError(
+            f"Glue frame of schema version {version_id}: found compression byte "
+            f"0x{value[1]:02x} in {describe(value)}, expected 0x00 (none) or 0x05 (zlib)"
+        )
+    if compression is Compression.ZLIB:
+        payload = inflate(payload, limits, f"Glue frame of schema version {version_id}")
+    return Frame(FrameKind.GLUE, version_id, compression, payload)

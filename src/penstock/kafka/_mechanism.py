@@ -1,0 +1,36 @@
+"""The one interface behind which each way of connecting stands."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from penstock.kafka._iam import IamMechanism
+from penstock.kafka._plaintext import PlaintextMechanism
+from penstock.kafka._scram import ScramMechanism
+from penstock.kafka._tls import TlsMechanism
+from penstock.kafka.settings import KafkaSettings, Security
+
+
+class Mechanism(Protocol):
+    """A way to connect to a broker."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        """Take what it needs from the settings."""
+
+    def client_options(self) -> dict[str, Any]:
+        """Return kafka-python's options for it: the same for producer, consumer and admin."""
+
+
+def client_options(settings: KafkaSettings) -> dict[str, Any]:
+    """Return kafka-python's options for where to connect and how."""
+    mechanisms: dict[Security, type[Mechanism]] = {
+        Security.IAM: IamMechanism,
+        Security.SCRAM: ScramMechanism,
+        Security.TLS: TlsMechanism,
+        Security.PLAINTEXT: PlaintextMechanism,
+    }
+    return {
+        "bootstrap_servers": list(settings.bootstrap_servers),
+        "client_id": "penstock",
+        **mechanisms[settings.security](settings).client_options(),
+    }

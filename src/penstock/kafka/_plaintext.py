@@ -1,0 +1,18 @@
+"""No encryption and no login."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.kafka.settings import KafkaSettings
+
+
+class PlaintextMechanism:
+    """Connect without encryption: only for brokers on the same machine or network."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        """Nothing but the brokers' addresses is needed."""
+
+    def client_options(self) -> dict[str, Any]:
+        """Return kafka-python's options."""
+        return {"security_protocol": "PLAINTEXT"}

@@ -1,0 +1,91 @@
+"""SCRAM-SHA-512 with user name and password from Secrets Manager."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from penstock.credentials import load_session
+from penstock.errors import BrokerLoginError
+from penstock.kafka._aws import translated_aws_errors
+from penstock.kafka._tls import build_context
+from penstock.kafka.settings import KafkaSettings
+
+_ONE_LOGIN_SECONDS = 1.0
+
+
+class ScramMechanism:
+    """Log in as the secret says at the moment of each login, so that a rotation is followed."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        """Keep where the secret is."""
+        self._settings = settings
+
+    def client_options(self) -> dict[str, Any]:
+        """Return kafka-python's options; reads the secret once, so that a bad one fails here."""
+        secret = _Secret(self._settings)
+        secret.read("username")
+        return {
+            "security_protocol": "SASL_SSL",
+            "ssl_context": build_context(self._settings.ca_file),
+            "sasl_mechanism": "SCRAM-SHA-512",
+            "sasl_plain_username": _SecretText(secret, "username"),
+            "sasl_plain_password": _SecretText(secret, "password"),
+        }
+
+
+class _Secret:
+    """The secret's two texts, read again for each login."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        self._settings = settings
+        self._values: dict[str, str] = {}
+        self._read_at = float("-inf")
+
+    def read(self, field: str) -> str:
+        # A login asks for the user name and at once for the password: both of one reading.
+        if time.monotonic() - self._read_at > _ONE_LOGIN_SECONDS:
+            self._values = _parse_secret(_fetch(self._settings), self._settings.secret_arn)
+            self._read_at = time.monotonic()
+        return self._values[field]
+
+
+class _SecretText:
+    """What kafka-python takes for a user name or password: all it does is encode it at a login.
+
+    kafka-python prints its options in its debug log, this object included.
+    """
+
+    def __init__(self, secret: _Secret, field: str) -> None:
+        self._secret = secret
+        self._field = field
+
+    def encode(self, encoding: str = "utf-8") -> bytes:
+        return self._secret.read(self._field).encode(encoding)
+
+    def __repr__(self) -> str:
+        return f"<{self._field} of the secret>"
+
+
+def _fetch(settings: KafkaSettings) -> str:
+    arn = settings.secret_arn
+    with translated_aws_errors(f"the secret {arn} cannot be read"):
+        session = load_session(
+            region=arn.split(":")[3],
+            role_arn=settings.role_arn or None,
+            external_id=settings.external_id or None,
+        )
+        answer = session.client("secretsmanager").get_secret_value(SecretId=arn)
+    return answer.get("SecretString", "")
+
+
+def _parse_secret(text: str, arn: str) -> dict[str, str]:
+    try:
+        values = json.loads(text)
+        return {field: str(values[field]) for field in ("username", "password")}
+    except (ValueError, TypeError, KeyError):
+        # Without the cause: it would carry the secret's text into logs.
+        raise BrokerLoginError(
+            f"the secret {arn} is not as expected: a JSON object with username and password"
+        ) from None

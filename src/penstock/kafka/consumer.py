@@ -1,0 +1,77 @@
+"""Reading, for tools and tests; Lambdas and Spark have readers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from kafka import KafkaConsumer
+
+from penstock.kafka._failures import translated_kafka_errors
+from penstock.kafka._mechanism import client_options
+from penstock.kafka._probe import PROBE_SECONDS, check_access
+from penstock.kafka.settings import KafkaSettings
+
+
+def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = None) -> Consumer:
+    """Connect, log in and subscribe; without a group all partitions are read from their start.
+
+    Raises:
+        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
+        BrokerError: of the kind that says why no broker can be used.
+    """
+    options = client_options(settings)
+    check_access(options, topics)
+    with translated_kafka_errors("the consumer cannot start"):
+        client = KafkaConsumer(
+            *topics,
+            **options,
+            group_id=group_id,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            allow_auto_create_topics=False,
+            bootstrap_timeout_ms=int(PROBE_SECONDS * 1000),
+        )
+    return Consumer(client, topics)
+
+
+class Consumer:
+    """Reads records in the order of their partitions; positions move only by `commit`."""
+
+    def __init__(self, client: KafkaConsumer, topics: Sequence[str]) -> None:
+        """Take over a connected client; `open_consumer` makes one."""
+        self._client = client
+        self._where = f"reading {', '.join(topics)}"
+
+    def __enter__(self) -> Self:
+        """Use it in a `with` statement to close it."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def poll(self, timeout_seconds: float = 1.0) -> list[Any]:
+        """Return the next records: kafka-python's, with topic, partition, offset, key and value.
+
+        Raises:
+            TopicForbiddenError: the principal may not read the topic or use the group.
+        """
+        with translated_kafka_errors(self._where):
+            batches = self._client.poll(timeout_ms=int(timeout_seconds * 1000))
+        return [record for batch in batches.values() for record in batch]
+
+    def commit(self) -> None:
+        """Keep for the group that all polled records are done."""
+        with translated_kafka_errors(self._where):
+            self._client.commit()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()

@@ -1,0 +1,183 @@
+"""Sending: every send is acknowledged by all in-sync replicas, or raises within its deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError, KafkaTimeoutError
+
+from penstock.errors import BrokerError, DeliveryError
+from penstock.kafka._failures import translate, translated_kafka_errors
+from penstock.kafka._mechanism import client_options
+from penstock.kafka._probe import PROBE_SECONDS, check_access
+from penstock.kafka.settings import KafkaSettings
+
+_CLOSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A record to send; records with the same key go to the same partition."""
+
+    topic: str
+    value: bytes | None
+    key: bytes | None = None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where an acknowledged record is."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+def open_producer(settings: KafkaSettings, *, deadline_seconds: float = 10.0) -> Producer:
+    """Connect and log in, and return a producer; `deadline_seconds` is for each send.
+
+    Raises:
+        BrokerError: of the kind that says why no broker can be used.
+    """
+    producer = Producer(settings, deadline_seconds)
+    producer.connect()
+    return producer
+
+
+class Producer:
+    """An idempotent producer, for any number of threads.
+
+    What it could not deliver in time leaves it in doubt about its connections (kafka-python never
+    tries a broker again whose login failed once), so the next send looks again and starts anew.
+    """
+
+    def __init__(self, settings: KafkaSettings, deadline_seconds: float) -> None:
+        """Keep the settings; `open_producer` connects as well."""
+        self._settings = settings
+        self._deadline_seconds = deadline_seconds
+        self._client: KafkaProducer | None = None
+        self._in_doubt = False
+        self._known_topics: set[str] = set()
+        self._lock = RLock()
+
+    def __enter__(self) -> Self:
+        """Use it in a `with` statement to close it."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def connect(
+        self, topics: Iterable[str] = (), timeout_seconds: float = PROBE_SECONDS
+    ) -> KafkaProducer:
+        """See that we are let in and that the topics are there, where that is not known yet."""
+        with self._lock:
+            unknown = set(topics) - self._known_topics
+            if self._client is not None and not self._in_doubt and not unknown:
+                return self._client
+            options = client_options(self._settings)
+            check_access(options, sorted(unknown), timeout_seconds)
+            self._known_topics |= unknown
+            if self._client is None or self._in_doubt:
+                self.close()
+                self._client = _build_client(options, self._deadline_seconds)
+                self._in_doubt = False
+            return self._client
+
+    def send(
+        self,
+        topic: str,
+        value: bytes | None,
+        *,
+        key: bytes | None = None,
+        headers: Sequence[tuple[str, bytes]] = (),
+    ) -> Delivery:
+        """Send one record and wait until all in-sync replicas have it.
+
+        Raises:
+            DeliveryError: not acknowledged within the deadline; it may or may not be written.
+            TopicNotFoundError, TopicForbiddenError, RecordTooLargeError: it is not written.
+            BrokerLoginError and its likes: no broker can be used, it is not written.
+        """
+        outcome = self.send_all([Message(topic, value, key, tuple(headers))])[0]
+        if isinstance(outcome, BrokerError):
+            raise outcome
+        return outcome
+
+    def send_all(self, messages: Sequence[Message]) -> list[Delivery | BrokerError]:
+        """Send many records under one deadline; says of each where it is or why it is not.
+
+        Raises:
+            BrokerError: nothing was sent, since a topic or every broker is out of reach.
+        """
+        deadline = time.monotonic() + self._deadline_seconds
+        client = self.connect({message.topic for message in messages}, self._deadline_seconds)
+        pending = [self._enqueue(client, message) for message in messages]
+        return [
+            future
+            if isinstance(future, BrokerError)
+            else self._await(message, future, deadline - time.monotonic())
+            for message, future in zip(messages, pending, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Close the connections, after at most a second for what is still under way."""
+        with self._lock:
+            if self._client is not None:
+                # After a failure there may be records that nobody waits for any more.
+                with suppress(KafkaTimeoutError):
+                    self._client.close(timeout=_CLOSE_SECONDS)
+                self._client = None
+
+    def _enqueue(self, client: KafkaProducer, message: Message) -> Any:
+        """Hand a record to kafka-python: its future, or why it will not take it."""
+        try:
+            return client.send(message.topic, message.value, message.key, list(message.headers))
+        except KafkaError as error:
+            return self._explain(message, error)
+
+    def _await(self, message: Message, future: Any, seconds: float) -> Delivery | BrokerError:
+        try:
+            metadata = future.get(max(0.0, seconds))
+        except KafkaError as error:
+            return self._explain(message, error)
+        return Delivery(metadata.topic, metadata.partition, metadata.offset)
+
+    def _explain(self, message: Message, error: KafkaError) -> BrokerError:
+        what = f"a record for topic {message.topic!r} was not acknowledged"
+        ours = translate(error, f"{what} within {self._deadline_seconds:g} s", DeliveryError)
+        ours.__cause__ = error
+        if ours.retriable:
+            self._in_doubt = True
+            self._known_topics.clear()
+        return ours
+
+
+def _build_client(options: dict[str, Any], deadline_seconds: float) -> KafkaProducer:
+    deadline_ms = int(deadline_seconds * 1000)
+    with translated_kafka_errors("the producer cannot start"):
+        return KafkaProducer(
+            **options,
+            acks="all",
+            enable_idempotence=True,
+            allow_auto_create_topics=False,
+            bootstrap_timeout_ms=deadline_ms,
+            max_block_ms=deadline_ms,
+            delivery_timeout_ms=deadline_ms,
+            # A broker that hangs must leave time for a second try within the deadline.
+            request_timeout_ms=deadline_ms // 2,
+        )

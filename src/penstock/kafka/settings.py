@@ -1,0 +1,88 @@
+"""Where the brokers are and how we show them who we are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from penstock.settings import Settings, setting
+
+_SERVER = re.compile(r"[^\s:,]+:[0-9]{1,5}")
+_SECRET_ARN = re.compile(r"arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:.+")
+
+
+class Security(StrEnum):
+    """How a client and a broker get to trust each other."""
+
+    IAM = "iam"
+    SCRAM = "scram"
+    TLS = "tls"
+    PLAINTEXT = "plaintext"
+
+
+def _parse_servers(text: str) -> tuple[str, ...]:
+    servers = tuple(server.strip() for server in text.split(","))
+    if not all(_SERVER.fullmatch(server) for server in servers):
+        raise ValueError(text)
+    return servers
+
+
+def _parse_secret_arn(text: str) -> str:
+    if not _SECRET_ARN.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaSettings(Settings):
+    """Which brokers to use and how to log in to them."""
+
+    bootstrap_servers: tuple[str, ...] = setting(
+        "KAFKA_BOOTSTRAP_SERVERS", "brokers as host:port, separated by commas", parse=_parse_servers
+    )
+    security: Security = setting(
+        "KAFKA_SECURITY",
+        "how to log in: iam, scram, tls (encrypted, no login) or plaintext",
+        parse=Security,
+        default=Security.IAM,
+    )
+    secret_arn: str = setting(
+        "KAFKA_SECRET_ARN",
+        "for scram: ARN of the Secrets Manager secret with username and password",
+        parse=_parse_secret_arn,
+        default="",
+    )
+    ca_file: str = setting(
+        "KAFKA_CA_FILE",
+        "PEM file of the authorities that brokers' certificates come from, if not the system's",
+        default="",
+    )
+    region: str = setting("AWS_REGION", "for iam: the AWS region of the brokers", default="")
+    role_arn: str = setting(
+        "KAFKA_ROLE_ARN", "role to assume for the login or for reading the secret", default=""
+    )
+    external_id: str = setting(
+        "KAFKA_EXTERNAL_ID", "external id that the role's trust policy asks for", default=""
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Say which settings are missing for the way of logging in, and which have no use in it."""
+        security = self.security
+        if security is Security.SCRAM and self.secret_arn == "":
+            yield "KAFKA_SECRET_ARN (--secret-arn) is missing, expected with KAFKA_SECURITY scram"
+        if security is Security.IAM and self.region == "":
+            yield "AWS_REGION (--region) is missing, expected with KAFKA_SECURITY iam"
+        if self.external_id and self.role_arn == "":
+            yield "KAFKA_ROLE_ARN (--role-arn) is missing, expected with KAFKA_EXTERNAL_ID"
+        if self.ca_file and not Path(self.ca_file).is_file():
+            yield f"KAFKA_CA_FILE (--ca-file) is {self.ca_file!r}, expected a file that exists"
+        for name, value, of in (
+            ("KAFKA_SECRET_ARN (--secret-arn)", self.secret_arn, {Security.SCRAM}),
+            ("KAFKA_ROLE_ARN (--role-arn)", self.role_arn, {Security.SCRAM, Security.IAM}),
+            ("KAFKA_CA_FILE (--ca-file)", self.ca_file, set(Security) - {Security.PLAINTEXT}),
+        ):
+            if value and security is not None and security not in of:
+                yield f"{name} is given, expected none with KAFKA_SECURITY {security}"

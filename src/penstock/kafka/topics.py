@@ -1,0 +1,106 @@
+"""Topics: created once, and waited for until every broker knows them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError, TopicAlreadyExistsError
+
+from penstock.errors import BrokerError, BrokerUnavailableError, TopicNotFoundError
+from penstock.kafka._failures import translate, translated_kafka_errors
+from penstock.kafka._mechanism import client_options
+from penstock.kafka._probe import PROBE_SECONDS, check_access, check_topics, read_metadata
+from penstock.kafka.settings import KafkaSettings
+
+_PAUSE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic as it should be created; -1 leaves a number to the brokers' defaults."""
+
+    name: str
+    partitions: int = -1
+    replicas: int = -1
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def open_admin(settings: KafkaSettings) -> KafkaAdminClient:
+    """Connect and log in, and return kafka-python's admin client.
+
+    Raises:
+        BrokerError: of the kind that says why no broker can be used.
+    """
+    options = client_options(settings)
+    check_access(options)
+    return _build_client(options)
+
+
+def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: float = 15.0) -> bool:
+    """Create the topic unless it exists, and wait until every broker knows it and its leaders.
+
+    A topic that exists is left as it is.
+
+    Returns:
+        Whether this call created it: of several callers at once, one did.
+
+    Raises:
+        TopicForbiddenError: the principal may not create it.
+        BrokerUnavailableError: it was not usable in time.
+        BrokerError: the brokers refuse such a topic.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    options = client_options(settings)
+    try:
+        metadata = check_access(options, [topic.name])
+        created = False
+    except TopicNotFoundError:
+        created = _create(options, topic)
+        metadata = check_access(options)
+    for broker in metadata.brokers:
+        _wait_usable(f"{broker.host}:{broker.port}", options, topic.name, deadline)
+    return created
+
+
+def _create(options: dict[str, Any], topic: Topic) -> bool:
+    wanted = {
+        "num_partitions": topic.partitions,
+        "replication_factor": topic.replicas,
+        "configs": topic.properties,
+    }
+    with closing(_build_client(options)) as admin:
+        try:
+            admin.create_topics({topic.name: wanted})
+        except TopicAlreadyExistsError:
+            return False
+        except KafkaError as error:
+            what = f"topic {topic.name!r} cannot be created"
+            raise translate(error, what, BrokerError) from error
+    return True
+
+
+def _wait_usable(server: str, options: dict[str, Any], topic: str, deadline: float) -> None:
+    """Creation is answered before all brokers have heard of it."""
+    while True:
+        metadata = read_metadata(server, options, [topic], PROBE_SECONDS)
+        try:
+            check_topics(metadata)
+            if all(p.leader_id >= 0 for p in metadata.topics[0].partitions):
+                return
+        except TopicNotFoundError:
+            pass
+        if time.monotonic() > deadline:
+            raise BrokerUnavailableError(
+                f"topic {topic!r} exists, but {server} does not know it and its leaders yet"
+            )
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _build_client(options: dict[str, Any]) -> KafkaAdminClient:
+    with translated_kafka_errors("the admin client cannot start"):
+        return KafkaAdminClient(**options, bootstrap_timeout_ms=int(PROBE_SECONDS * 1000))

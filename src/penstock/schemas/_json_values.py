@@ -1,0 +1,82 @@
+"""The values of a JSON event: what each may be, and how messages show it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from penstock.errors import EventLimitError, EventValueError
+from penstock.schemas._numbers import holds
+
+# Deeper than any event that people wrote, and well below where decoders of Avro overflow.
+MAX_DEPTH = 32
+
+_SHOWN_CHARACTERS = 40
+
+
+def join_path(path: str, key: str) -> str:
+    """Give the path of a member; it can always be printed, whatever the key holds."""
+    key = key.encode("utf-8", "backslashreplace").decode()
+    return f"{path}.{key}" if path else key
+
+
+def shown(value: Any) -> str:
+    """Show a value in a message: what kind it is and, where it is short, which."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = ascii(value) if isinstance(value, str) else str(value)
+    text = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    return f"the text {text}" if isinstance(value, str) else text
+
+
+def refused(value: Any, expected: str, path: str) -> EventValueError:
+    """Say what was found at a path and what was expected."""
+    where = f"{path}: " if path else ""
+    return EventValueError(f"{where}found {shown(value)}, expected {expected}", path=path)
+
+
+def check_depth(depth: int, path: str) -> None:
+    """Refuse an object or list inside too many others."""
+    if depth > MAX_DEPTH:
+        raise too_deep(path)
+
+
+def too_deep(path: str) -> EventLimitError:
+    """Say that the event is nested too deeply."""
+    where = f"{path}: " if path else ""
+    message = f"{where}found more than {MAX_DEPTH} objects and lists inside each other"
+    return EventLimitError(f"{message}, expected at most that", path=path)
+
+
+def scalar_kind(value: Any, path: str) -> str:
+    """Give the Avro type of a value that is neither null, object nor list.
+
+    Raises EventValueError for one that no Avro type holds unchanged.
+    """
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        if holds("long", value):
+            return "long"
+        raise refused(value, "a whole number within 64 bits", path)
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return "double"
+        raise refused(value, "a number within the range of a double", path)
+    if isinstance(value, str):
+        check_text(value, path)
+        return "string"
+    raise refused(value, f"a JSON value, not a Python {type(value).__name__}", path)
+
+
+def check_text(text: str, path: str) -> None:
+    """Refuse half a surrogate pair, which UTF-8 cannot write."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise refused(text, "text without lone surrogates", path) from error

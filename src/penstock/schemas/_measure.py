@@ -1,0 +1,91 @@
+"""What bounds a decoder: how deep and wide a schema is, and that bytes bound its values.
+
+A block of an array may claim 200 million items in six bytes. That is refused where every item
+takes a byte; of `null` or an empty record any number fits in no bytes, and a record of a thousand
+nulls makes each byte of its neighbour a thousand values. So nothing inside an array or a map may
+take no bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.errors import InvalidSchemaError, SchemaLimitError
+from penstock.schemas._defaults import read_default
+from penstock.schemas._json_values import MAX_DEPTH
+from penstock.schemas._shape import place, too_deep
+from penstock.schemas._types import AvroType
+
+MAX_DEFINITION_CHARACTERS = 170_000  # what Glue takes
+MAX_FIELDS = 10_000  # those of a type that is used twice count twice
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """How far a type reaches; `free` says that reading it makes values that took no bytes."""
+
+    depth: int
+    width: int
+    free: bool
+
+
+def check_measure(root: AvroType) -> None:
+    """Refuse what is too deep, too wide, unbounded by its bytes, or has a default it cannot hold.
+
+    A type that is named twice is one object and is measured once: its weight counts twice.
+    """
+    _measure(root, "", {})
+
+
+def _measure(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Extent:
+    if id(type_) not in known:
+        known[id(type_)] = _measure_anew(type_, path, known)
+    return known[id(type_)]
+
+
+def _measure_anew(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Extent:
+    parts = [_measure(part, inside, known) for part, inside in _parts(type_, path)]
+    extent = _Extent(
+        depth=(type_.kind in {"record", "array", "map"}) + max((p.depth for p in parts), default=0),
+        width=len(type_.fields) + sum(part.width for part in parts),
+        free=_is_free(type_, parts),
+    )
+    if extent.depth > MAX_DEPTH:
+        raise too_deep(path)
+    if extent.width > MAX_FIELDS:
+        raise SchemaLimitError(
+            f"{place(path)}: {extent.width:,} fields, expected at most {MAX_FIELDS:,}"
+        )
+    if type_.item is not None and parts[0].free and (type_.kind == "array" or parts[0].width):
+        raise InvalidSchemaError(
+            f"{place(path)}: found {type_.label()} with values that take no bytes, expected each "
+            "value inside an array or a map to take one"
+        )
+    return extent
+
+
+def _parts(type_: AvroType, path: str) -> list[tuple[AvroType, str]]:
+    """Give each type directly inside with its path, after a look at the defaults."""
+    if type_.item is not None:
+        return [(type_.item, f"{path}{'[]' if type_.kind == 'array' else '{}'}")]
+    parts = [(branch, path) for branch in type_.branches]
+    for field in type_.fields:
+        inside = f"{path}.{field.name}" if path else field.name
+        if "default" in field.attributes:
+            read_default(field.type, field.attributes["default"], inside)
+        parts.append((field.type, inside))
+    return parts
+
+
+def _is_free(type_: AvroType, parts: list[_Extent]) -> bool:
+    match type_.kind:
+        case "null":
+            return True
+        case "fixed":
+            return type_.size == 0
+        case "record":
+            return not parts or any(part.free for part in parts)
+        case "union":  # the byte of its branch number pays for one value that takes none
+            return any(part.free and part.width for part in parts)
+        case _:
+            return False

@@ -1,0 +1,247 @@
+"""Avro bytes to values: a reader for each type takes the payload and an offset.
+
+    null          nothing
+    boolean       one byte, 0 or 1
+    int, long     varint: 7 bits a byte, lowest first, high bit = more; zig-zag (0, -1, 1, -2, ...)
+    float         4 bytes, IEEE 754, little-endian
+    double        8 bytes, the same
+    bytes         long = length, then the bytes
+    string        long = length, then UTF-8
+    fixed         its bytes
+    enum          int = index of the symbol
+    union         int = index of the branch, then its value
+    array         blocks; each: long = count (if negative: minus the count, then long = size in
+                  bytes), then the items; a count of 0 ends the array
+    map           like an array of pairs: string, value
+    record        its fields in order, nothing around them
+
+A reader returns the value and the offset after it. Nothing is allocated for a size that the
+payload only claims: each length and count is first compared with the bytes that are left.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn, TypeAlias
+
+from penstock.errors import (
+    InvalidTextError,
+    LossyWideningError,
+    SchemaConflictError,
+    TruncatedPayloadError,
+    UndecodablePayloadError,
+)
+from penstock.schemas._located import READ_ERRORS, LocatedError, located
+from penstock.schemas._numbers import INTEGER_LIMITS
+
+Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+
+_FLOAT: Final = struct.Struct("<f")
+_DOUBLE: Final = struct.Struct("<d")
+
+
+def _refuse(found: str, at: int, expected: str) -> NoReturn:
+    raise LocatedError(UndecodablePayloadError, f"found {found} at byte {at}, expected {expected}")
+
+
+def _read_null(_data: bytes, at: int) -> tuple[None, int]:
+    return None, at
+
+
+def _read_boolean(data: bytes, at: int) -> tuple[bool, int]:
+    byte = data[at]
+    if byte > 1:
+        _refuse(f"0x{byte:02x}", at, "a boolean of 0x00 or 0x01")
+    return byte == 1, at + 1
+
+
+def _varint_reader(bits: int) -> Reader:
+    longest = -(-bits // 7)
+
+    def read_varint(data: bytes, at: int) -> tuple[int, int]:
+        number = data[at]
+        if number < 0x80:
+            return (number >> 1) ^ -(number & 1), at + 1
+        number &= 0x7F
+        for index in range(1, longest):
+            byte = data[at + index]
+            number |= (byte & 0x7F) << 7 * index
+            if byte < 0x80:
+                if number >> bits:
+                    break
+                return (number >> 1) ^ -(number & 1), at + index + 1
+        _refuse(f"varint {data[at : at + longest].hex()}", at, f"one of {bits} bits")
+
+    return read_varint
+
+
+_read_int = _varint_reader(32)
+_read_long = _varint_reader(64)
+
+
+def _read_float(data: bytes, at: int) -> tuple[float, int]:
+    return _FLOAT.unpack_from(data, at)[0], at + 4
+
+
+def _read_double(data: bytes, at: int) -> tuple[float, int]:
+    return _DOUBLE.unpack_from(data, at)[0], at + 8
+
+
+def _refuse_size(size: int, data: bytes, at: int) -> NoReturn:
+    if size < 0:
+        _refuse(f"length {size:,}", at, "0 or more")
+    message = f"claims {size:,} bytes at byte {at}, where {len(data) - at:,} are left"
+    raise LocatedError(TruncatedPayloadError, message)
+
+
+def _read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
+    size, at = _read_long(data, at)
+    end = at + size
+    if size < 0 or end > len(data):
+        _refuse_size(size, data, at)
+    return data[at:end], end
+
+
+def _read_string(data: bytes, at: int) -> tuple[str, int]:
+    text, end = _read_bytes(data, at)
+    try:
+        return text.decode(), end
+    except UnicodeDecodeError as error:
+        wrong = end - len(text) + error.start
+        message = f"found 0x{data[wrong]:02x} at byte {wrong}, expected UTF-8 ({error.reason})"
+        raise LocatedError(InvalidTextError, message) from None
+
+
+def fixed_reader(size: int) -> Reader:
+    """Read so many bytes."""
+
+    def read_fixed(data: bytes, at: int) -> tuple[bytes, int]:
+        end = at + size
+        if end > len(data):
+            _refuse_size(size, data, at)
+        return data[at:end], end
+
+    return read_fixed
+
+
+def widening_reader(read: Reader, kind: str) -> Reader:
+    """Read a whole number into a floating type, refusing one that would be rounded."""
+    low, high = INTEGER_LIMITS[kind]
+
+    def read_widened(data: bytes, at: int) -> tuple[float, int]:
+        number, end = read(data, at)
+        if not low <= number <= high:
+            message = (
+                f"found {number} at byte {at}, which a {kind} would round, expected {low} to {high}"
+            )
+            raise LocatedError(LossyWideningError, message)
+        return float(number), end
+
+    return read_widened
+
+
+# Readers by the writer's and the reader's kind, where the two may differ.
+PRIMITIVE_READERS: Final[dict[tuple[str, str], Reader]] = {
+    ("null", "null"): _read_null,
+    ("boolean", "boolean"): _read_boolean,
+    ("int", "int"): _read_int,
+    ("int", "long"): _read_int,
+    ("int", "float"): widening_reader(_read_int, "float"),
+    ("int", "double"): widening_reader(_read_int, "double"),
+    ("long", "long"): _read_long,
+    ("long", "float"): widening_reader(_read_long, "float"),
+    ("long", "double"): widening_reader(_read_long, "double"),
+    ("float", "float"): _read_float,
+    ("float", "double"): _read_float,
+    ("double", "double"): _read_double,
+    ("bytes", "bytes"): _read_bytes,
+    ("bytes", "string"): _read_string,
+    ("string", "string"): _read_string,
+    ("string", "bytes"): _read_bytes,
+}
+
+
+def enum_reader(symbols: Sequence[str], known: Sequence[str], default: str | None) -> Reader:
+    """Read a symbol; one that the reader does not know becomes the reader's default."""
+    values = [symbol if symbol in known else default for symbol in symbols]
+
+    def read_enum(data: bytes, at: int) -> tuple[str, int]:
+        index, end = _read_int(data, at)
+        if not 0 <= index < len(values):
+            _refuse(f"symbol number {index}", at, f"0 to {len(values) - 1}")
+        value = values[index]
+        if value is None:
+            message = f"symbol {symbols[index]} is not among the reader's, which name no default"
+            raise LocatedError(SchemaConflictError, message)
+        return value, end
+
+    return read_enum
+
+
+def union_reader(branches: Sequence[Reader]) -> Reader:
+    """Read the number of a branch, then its value."""
+    by_byte = {number << 1: read for number, read in enumerate(branches[:64])}
+
+    def read_union(data: bytes, at: int) -> tuple[Any, int]:
+        read = by_byte.get(data[at])
+        if read is not None:  # the number takes one byte: always, but for unions of 65 types
+            return read(data, at + 1)
+        number, after = _read_int(data, at)
+        if not 0 <= number < len(branches):
+            _refuse(f"branch number {number}", at, f"0 to {len(branches) - 1}")
+        return branches[number](data, after)
+
+    return read_union
+
+
+def array_reader(read_item: Reader) -> Reader:
+    """Read the items of all blocks."""
+
+    def read_array(data: bytes, at: int) -> tuple[list[Any], int]:
+        items: list[Any] = []
+        while True:
+            count, end, at = _read_block(data, at)
+            if count == 0:
+                return items, at
+            try:
+                for _ in range(count):
+                    item, at = read_item(data, at)
+                    items.append(item)
+            except READ_ERRORS as error:
+                raise located(error, f"[{len(items)}]") from None
+            if end not in {None, at}:
+                _refuse(f"block that ends at byte {at}", at, f"one that ends at {end}, as it says")
+
+    return read_array
+
+
+def _read_block(data: bytes, at: int) -> tuple[int, int | None, int]:
+    """Read a block's count, where it says it ends, and where its items start."""
+    end = None
+    count, at = _read_long(data, at)
+    if count < 0:
+        size, at = _read_long(data, at)
+        count, end = -count, at + size
+    # An item takes at least a byte: check_schema refuses those that take none.
+    if count > len(data) - at:
+        message = f"claims {count:,} items at byte {at}, where {len(data) - at:,} bytes are left"
+        raise LocatedError(TruncatedPayloadError, message)
+    return count, end, at
+
+
+def map_reader(read_value: Reader) -> Reader:
+    """Read an array of keys and values; of a key that comes twice the last one stays."""
+
+    def read_entry(data: bytes, at: int) -> tuple[tuple[str, Any], int]:
+        key, at = _read_string(data, at)
+        value, at = read_value(data, at)
+        return (key, value), at
+
+    read_entries = array_reader(read_entry)
+
+    def read_map(data: bytes, at: int) -> tuple[dict[str, Any], int]:
+        entries, end = read_entries(data, at)
+        return dict(entries), end
+
+    return read_map

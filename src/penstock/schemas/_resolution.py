@@ -1,0 +1,207 @@
+"""Which reader a writer's type and a reader's type make together: Avro's schema resolution.
+
+Fields go by name, then by the reader's aliases; what the reader does not have is read and dropped,
+what the writer does not have takes the reader's default. Names of records, enums and fixed are
+compared without their namespace, as Avro's compatibility rules do. A branch of a writer's union
+that the reader cannot take is refused only when a value comes with it.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NoReturn
+
+from penstock.errors import SchemaConflictError, UndecodablePayloadError
+from penstock.schemas._defaults import read_default
+from penstock.schemas._located import READ_ERRORS, LocatedError, located
+from penstock.schemas._readers import (
+    PRIMITIVE_READERS,
+    Reader,
+    array_reader,
+    enum_reader,
+    fixed_reader,
+    map_reader,
+    union_reader,
+)
+from penstock.schemas._shape import place
+from penstock.schemas._types import AvroField, AvroType
+
+# Defaults that one payload may make a reader fill in. Every byte may be an item of an array that
+# is short of thousands of fields, so the bytes alone do not bound them.
+MAX_FILLED: Final = 1_000_000
+
+# The number types that a reader's union is tried for, the most exact one first.
+_WIDENINGS: Final = ("long", "double", "float")
+
+
+class _Budget(threading.local):
+    """How many defaults may still be filled into the payload that this thread reads."""
+
+    left = MAX_FILLED
+
+
+class Resolution:
+    """Compiles the reader of one pair of schemas; each pair of types inside them only once."""
+
+    def __init__(self) -> None:
+        """Start with nothing compiled."""
+        self._known: dict[tuple[int, int], Reader | SchemaConflictError] = {}
+        self._budget = _Budget()
+
+    def compile(self, writer: AvroType, reader: AvroType) -> Reader:
+        """Give the function that reads a whole payload's value."""
+        read = self._resolve(writer, reader, "")
+
+        def read_value(data: bytes, at: int) -> tuple[Any, int]:
+            self._budget.left = MAX_FILLED
+            return read(data, at)
+
+        return read_value
+
+    def _resolve(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
+        pair = (id(writer), id(reader))
+        if pair not in self._known:
+            try:
+                self._known[pair] = self._resolve_anew(writer, reader, path)
+            except SchemaConflictError as error:
+                self._known[pair] = error
+        known = self._known[pair]
+        if isinstance(known, SchemaConflictError):
+            raise known
+        return known
+
+    def _resolve_anew(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
+        if writer.kind == "union":
+            branches = [self._resolve_branch(branch, reader, path) for branch in writer.branches]
+            return union_reader(branches)
+        if reader.kind == "union":
+            return self._choose_branch(writer, reader, path)
+        if (writer.kind, reader.kind) in PRIMITIVE_READERS:
+            return PRIMITIVE_READERS[writer.kind, reader.kind]
+        if writer.kind != reader.kind or not _same_name(writer, reader):
+            _conflict(path, f"the writer has {writer.label()}, the reader {reader.label()}")
+        return self._resolve_parts(writer, reader, path)
+
+    def _resolve_parts(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
+        """Resolve two types of one kind, which is not primitive."""
+        if writer.item and reader.item:
+            if writer.kind == "array":
+                return array_reader(self._resolve(writer.item, reader.item, f"{path}[]"))
+            return map_reader(self._resolve(writer.item, reader.item, f"{path}{{}}"))
+        if writer.kind == "enum":
+            default = reader.attributes.get("default")
+            return enum_reader(writer.symbols, reader.symbols, default)
+        if writer.kind == "record":
+            return self._resolve_record(writer, reader, path)
+        if writer.size != reader.size:
+            _conflict(path, f"the writer has {writer.label()}, the reader {reader.label()}")
+        return fixed_reader(writer.size)
+
+    def _resolve_branch(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
+        """Resolve a branch of a writer's union, or leave the refusal to the value that has it."""
+        try:
+            return self._resolve(writer, reader, path)
+        except SchemaConflictError as error:
+            message = str(error)
+
+        def refuse(_data: bytes, _at: int) -> NoReturn:
+            raise LocatedError(SchemaConflictError, message)
+
+        return refuse
+
+    def _choose_branch(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
+        """Resolve with the first branch of the reader's union that can take the writer's type."""
+        for branch in sorted(reader.branches, key=lambda branch: _rank(writer, branch)):
+            try:
+                return self._resolve(writer, branch, path)
+            except SchemaConflictError:
+                continue
+        _conflict(path, f"the writer has {writer.label()}, the reader {reader.label()}")
+
+    def _resolve_record(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
+        targets = _match_fields(writer, reader, path)
+        steps = []
+        for field in writer.fields:
+            target = targets.get(field.name)
+            type_ = target.type if target else field.type
+            read = self._resolve(field.type, type_, f"{path}.{field.name}".removeprefix("."))
+            steps.append((field.name, target.name if target else None, read))
+        read_fields = record_reader(steps, [field.name for field in reader.fields])
+        taken = {target.name for target in targets.values()}
+        missing = [field for field in reader.fields if field.name not in taken]
+        return self._filling_reader(read_fields, missing, path) if missing else read_fields
+
+    def _filling_reader(self, read: Reader, missing: Sequence[AvroField], path: str) -> Reader:
+        """Fill in the defaults of the fields that the writer does not have."""
+        defaults = {
+            field.name: read_default(
+                field.type, field.attributes["default"], f"{path}.{field.name}".removeprefix(".")
+            )
+            for field in missing
+        }
+        budget = self._budget
+        fresh = {name for name, value in defaults.items() if isinstance(value, list | dict)}
+
+        def read_and_fill(data: bytes, at: int) -> tuple[dict[str, Any], int]:
+            budget.left -= len(defaults)
+            if budget.left < 0:
+                message = f"reading it fills in more than {MAX_FILLED:,} defaults"
+                raise LocatedError(UndecodablePayloadError, message)
+            record, end = read(data, at)
+            record |= defaults
+            for name in fresh:  # or a change to one record would show in all of them
+                record[name] = copy.deepcopy(defaults[name])
+            return record, end
+
+        return read_and_fill
+
+
+def record_reader(steps: Iterable[tuple[str, str | None, Reader]], names: Iterable[str]) -> Reader:
+    """Read the fields in the writer's order into a record in the reader's order."""
+    blank = dict.fromkeys(names)
+    steps = tuple(steps)
+
+    def read_record(data: bytes, at: int) -> tuple[dict[str, Any], int]:
+        record: dict[str, Any] = blank.copy()
+        for name, target, read in steps:
+            try:
+                value, at = read(data, at)
+            except READ_ERRORS as error:
+                raise located(error, f".{name}") from None
+            if target is not None:
+                record[target] = value
+        return record, at
+
+    return read_record
+
+
+def _match_fields(writer: AvroType, reader: AvroType, path: str) -> dict[str, AvroField]:
+    """Give the reader's field for each writer's field that has one."""
+    written = {field.name for field in writer.fields}
+    targets: dict[str, AvroField] = {}
+    for field in reader.fields:
+        inside = f"{path}.{field.name}".removeprefix(".")
+        sources = [name for name in (field.name, *field.aliases) if name in written]
+        if len(sources) > 1 or any(name in targets for name in sources):
+            _conflict(inside, f"the writer's {' and '.join(sources)} match more than one field")
+        if not sources and "default" not in field.attributes:
+            _conflict(inside, "the writer does not have the field and the reader has no default")
+        targets |= dict.fromkeys(sources, field)
+    return targets
+
+
+def _same_name(writer: AvroType, reader: AvroType) -> bool:
+    return writer.short_name == reader.short_name or writer.name in reader.aliases
+
+
+def _rank(writer: AvroType, branch: AvroType) -> int:
+    """Say how early a branch of the reader's union is tried."""
+    if writer.kind == branch.kind:
+        return 0 if writer.name == branch.name else 1
+    return 2 + (_WIDENINGS.index(branch.kind) if branch.kind in _WIDENINGS else 0)
+
+
+def _conflict(path: str, message: str) -> NoReturn:
+    raise SchemaConflictError(f"{place(path)}: {message}", path=path)

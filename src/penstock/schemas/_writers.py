@@ -1,0 +1,236 @@
+"""Values to Avro bytes: a writer for each type appends to a buffer (the table: `_readers.py`).
+
+A value is written exactly or refused: no bool as a number, no rounding of a whole number, no NaN,
+no field that the schema does not have.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any, Final, NoReturn, TypeAlias
+
+from penstock.errors import UnencodableValueError
+from penstock.schemas._located import LocatedError, located
+from penstock.schemas._numbers import INTEGER_LIMITS
+from penstock.schemas._shape import show
+
+Writer: TypeAlias = Callable[[Any, bytearray], None]
+
+
+def _refuse(value: object, expected: str) -> NoReturn:
+    """Refuse a value, saying what its type takes."""
+    raise LocatedError(UnencodableValueError, f"found {show(value)}, expected {expected}")
+
+
+def _write_null(value: Any, _out: bytearray) -> None:
+    if value is not None:
+        _refuse(value, "null")
+
+
+def _write_boolean(value: Any, out: bytearray) -> None:
+    if value is not True and value is not False:
+        _refuse(value, "a boolean")
+    out.append(value)
+
+
+def _write_varint(number: int, out: bytearray) -> None:
+    number = (number << 1) ^ (number >> 63)
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+
+
+def _to_varint(number: int) -> bytes:
+    out = bytearray()
+    _write_varint(number, out)
+    return bytes(out)
+
+
+def _integer_writer(kind: str) -> Writer:
+    low, high = INTEGER_LIMITS[kind]
+
+    def write_integer(value: Any, out: bytearray) -> None:
+        if type(value) is not int or not low <= value <= high:
+            _refuse(value, f"{kind}: a whole number from {low} to {high}")
+        _write_varint(value, out)
+
+    return write_integer
+
+
+def _floating_writer(kind: str, layout: str) -> Writer:
+    low, high = INTEGER_LIMITS[kind]
+    pack = struct.Struct(layout).pack
+    expected = f"{kind}: a finite number, if whole from {low} to {high}"
+
+    def write_floating(value: Any, out: bytearray) -> None:
+        if type(value) is not float or not isfinite(value):
+            if type(value) is not int or not low <= value <= high:
+                _refuse(value, expected)
+        try:
+            out += pack(value)
+        except OverflowError:
+            _refuse(value, expected)
+
+    return write_floating
+
+
+def _write_string(value: Any, out: bytearray) -> None:
+    if type(value) is not str:
+        _refuse(value, "a string")
+    try:
+        data = value.encode()
+    except UnicodeEncodeError:
+        _refuse(value, "a string without lone surrogates, which UTF-8 cannot carry")
+    _write_varint(len(data), out)
+    out += data
+
+
+def _write_bytes(value: Any, out: bytearray) -> None:
+    if type(value) is not bytes:
+        _refuse(value, "bytes")
+    _write_varint(len(value), out)
+    out += value
+
+
+PRIMITIVE_WRITERS: Final[dict[str, Writer]] = {
+    "null": _write_null,
+    "boolean": _write_boolean,
+    "int": _integer_writer("int"),
+    "long": _integer_writer("long"),
+    "float": _floating_writer("float", "<f"),
+    "double": _floating_writer("double", "<d"),
+    "string": _write_string,
+    "bytes": _write_bytes,
+}
+
+
+def enum_writer(symbols: Sequence[str]) -> Writer:
+    """Write the index of a symbol."""
+    numbers = {symbol: number for number, symbol in enumerate(symbols)}
+
+    def write_enum(value: Any, out: bytearray) -> None:
+        if type(value) is not str or value not in numbers:
+            _refuse(value, f"one of {', '.join(symbols)}")
+        _write_varint(numbers[value], out)
+
+    return write_enum
+
+
+def fixed_writer(size: int) -> Writer:
+    """Write bytes of exactly this size."""
+
+    def write_fixed(value: Any, out: bytearray) -> None:
+        if type(value) is not bytes or len(value) != size:
+            _refuse(value, f"{size} bytes")
+        out += value
+
+    return write_fixed
+
+
+def array_writer(write_item: Writer) -> Writer:
+    """Write one block of all items, and the 0 that ends an array."""
+
+    def write_array(value: Any, out: bytearray) -> None:
+        if type(value) is not list:
+            _refuse(value, "a list")
+        if value:
+            _write_varint(len(value), out)
+        for index, item in enumerate(value):
+            try:
+                write_item(item, out)
+            except LocatedError as error:
+                raise located(error, f"[{index}]") from None
+        out.append(0)
+
+    return write_array
+
+
+def map_writer(write_value: Writer) -> Writer:
+    """Write one block of all keys and values, and the 0 that ends a map."""
+
+    def write_map(value: Any, out: bytearray) -> None:
+        if type(value) is not dict:
+            _refuse(value, "a dict")
+        if value:
+            _write_varint(len(value), out)
+        for key, item in value.items():
+            try:
+                _write_string(key, out)
+                write_value(item, out)
+            except LocatedError as error:
+                raise located(error, f"[{show(key)}]") from None
+        out.append(0)
+
+    return write_map
+
+
+def union_writer(choices: Mapping[type, Sequence[tuple[int, Writer]]], label: str) -> Writer:
+    """Write with the first branch that takes the value, of those for its Python type."""
+    prepared = {
+        type_: [(_to_varint(number), write) for number, write in candidates]
+        for type_, candidates in choices.items()
+        if candidates
+    }
+
+    def write_union(value: Any, out: bytearray) -> None:
+        candidates = prepared.get(type(value))
+        if candidates is None:
+            _refuse(value, label)
+        if len(candidates) > 1:
+            return _write_first(value, candidates, out)
+        number, write = candidates[0]
+        out += number
+        return write(value, out)
+
+    return write_union
+
+
+def _write_first(value: Any, candidates: Sequence[tuple[bytes, Writer]], out: bytearray) -> None:
+    start = len(out)
+    for number, write in candidates:
+        try:
+            out += number
+            return write(value, out)
+        except LocatedError as error:
+            refusal = error
+            del out[start:]
+    raise refusal
+
+
+def record_writer(steps: Sequence[tuple[str, Writer]], defaults: Mapping[str, Any]) -> Writer:
+    """Write the fields in the schema's order, with defaults for those that are absent."""
+    names = {name for name, _ in steps}
+
+    def write_record(value: Any, out: bytearray) -> None:
+        if type(value) is not dict:
+            _refuse(value, "a dict")
+        if value.keys() != names:
+            value = _complete(value, names, defaults)
+        for name, write in steps:
+            try:
+                write(value[name], out)
+            except LocatedError as error:
+                raise located(error, f".{name}") from None
+
+    return write_record
+
+
+def _complete(
+    value: dict[str, Any], names: set[str], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Fill in the defaults of fields that are absent; refuse fields that the schema lacks."""
+    unknown = sorted(map(show, value.keys() - names))
+    if unknown:
+        raise LocatedError(
+            UnencodableValueError, f"found fields the schema lacks: {', '.join(unknown)}"
+        )
+    complete = {**defaults, **value}
+    absent = sorted(names - complete.keys())
+    if absent:
+        raise LocatedError(
+            UnencodableValueError, f"found no value and no default for {', '.join(absent)}"
+        )
+    return complete

@@ -1,0 +1,174 @@
+"""Settings of a program: argument, then environment, then default, into one frozen dataclass.
+
+@dataclass(frozen=True, slots=True)
+class CopySettings(Settings):
+    source: str = setting("COPY_SOURCE", "folder to copy from")
+    limit: int = setting("COPY_LIMIT", "files to copy at most", parse=int, default=100)
+
+settings = CopySettings.from_environ(os.environ)     # a Lambda
+settings = CopySettings.from_args(sys.argv[1:])      # a job: also takes --source and --limit
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, Self, TypeVar
+
+from penstock.errors import SettingsError
+
+_Made = TypeVar("_Made", bound="Settings")
+
+
+def setting(
+    variable: str,
+    meaning: str,
+    *,
+    parse: Callable[[str], Any] = str,
+    default: Any = MISSING,
+    secret: bool = False,
+) -> Any:
+    """Declare one setting of a `Settings` dataclass.
+
+    Args:
+        variable: the environment variable; the flag is the field's name, with dashes.
+        meaning: what it is, in the words that follow "expected" when it is wrong or missing.
+        parse: makes the value from text; its ValueError says what is wrong with it.
+        default: without one the setting is required.
+        secret: keep the value out of `repr` and messages.
+    """
+    metadata = {"variable": variable, "meaning": meaning, "parse": parse, "secret": secret}
+    return field(default=default, repr=not secret, metadata=metadata)
+
+
+def nested(settings_class: type[Settings]) -> Any:
+    """Declare settings of another class as part of a program's own, read from the same place."""
+    return field(metadata={"nested": settings_class})
+
+
+class Settings:
+    """Base of the settings dataclasses; each instance has passed its own `problems`."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot work together, wherever they came from."""
+        if problems := tuple(self.problems()):
+            raise SettingsError(problems)
+
+    def problems(self) -> Iterable[str]:
+        """Say what is wrong with the values together; None stands for one that was unreadable."""
+        return ()
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        """Read the settings from environment variables; an empty one counts as not given.
+
+        Raises:
+            SettingsError: with every problem there is.
+        """
+        return _read(cls, {}, environ)
+
+    @classmethod
+    def from_args(cls, argv: Sequence[str], environ: Mapping[str, str] | None = None) -> Self:
+        """Read the settings from flags and, for those not given, environment variables.
+
+        Raises:
+            SettingsError: with every problem there is.
+        """
+        parser = argparse.ArgumentParser(allow_abbrev=False, exit_on_error=False)
+        for row in describe_settings(cls):
+            parser.add_argument(row.flag, help=f"{row.meaning} [{row.variable}]")
+        try:
+            known, unknown = parser.parse_known_args(argv)
+        except argparse.ArgumentError as error:
+            raise SettingsError([str(error)]) from error
+        return _read(cls, vars(known), os.environ if environ is None else environ, unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One line of a table of settings; `default` is None where the setting is required."""
+
+    variable: str
+    flag: str
+    default: str | None
+    meaning: str
+
+
+def describe_settings(settings_class: type[Settings]) -> tuple[SettingRow, ...]:
+    """List the settings of a class, nested ones in their place."""
+    return tuple(_describe(settings_class))
+
+
+def _describe(settings_class: type[Settings]) -> Iterator[SettingRow]:
+    for item in _fields(settings_class):
+        if inner := item.metadata.get("nested"):
+            yield from _describe(inner)
+        else:
+            default = None if item.default is MISSING else str(item.default)
+            meaning = item.metadata["meaning"]
+            yield SettingRow(item.metadata["variable"], _flag(item), default, meaning)
+
+
+def _read(
+    settings_class: type[_Made],
+    arguments: Mapping[str, str | None],
+    environ: Mapping[str, str],
+    unknown: Sequence[str] = (),
+) -> _Made:
+    made, problems = _assemble(settings_class, arguments, environ)
+    problems += [f"{word} is not an argument of this program" for word in unknown]
+    if problems:
+        raise SettingsError(problems)
+    return made
+
+
+def _assemble(
+    settings_class: type[_Made], arguments: Mapping[str, str | None], environ: Mapping[str, str]
+) -> tuple[_Made, list[str]]:
+    """Make an instance however wrong, so that `problems` sees all that could be read."""
+    made = object.__new__(settings_class)
+    problems: list[str] = []
+    for item in _fields(settings_class):
+        if inner := item.metadata.get("nested"):
+            value, found = _assemble(inner, arguments, environ)
+            problems += found
+        else:
+            try:
+                value = _read_value(item, arguments, environ)
+            except ValueError as error:
+                value = None
+                problems.append(str(error))
+        object.__setattr__(made, item.name, value)
+    return made, problems + list(made.problems())
+
+
+def _read_value(
+    item: Field[Any], arguments: Mapping[str, str | None], environ: Mapping[str, str]
+) -> Any:
+    variable, meaning = item.metadata["variable"], item.metadata["meaning"]
+    for source, text in (
+        (_flag(item), arguments.get(item.name)),
+        (variable, environ.get(variable)),
+    ):
+        if not text:
+            continue
+        try:
+            return item.metadata["parse"](text)
+        except ValueError as error:
+            found = "cannot be used" if item.metadata["secret"] else f"is {text!r}"
+            raise ValueError(f"{source} {found}, expected {meaning}") from error
+    if item.default is MISSING:
+        raise ValueError(f"{variable} ({_flag(item)}) is missing, expected {meaning}")
+    return item.default
+
+
+def _fields(settings_class: type[Settings]) -> tuple[Field[Any], ...]:
+    return fields(settings_class)  # type: ignore[arg-type] # subclasses are dataclasses
+
+
+def _flag(item: Field[Any]) -> str:
+    return "--" + item.name.replace("_", "-")

@@ -1,0 +1,134 @@
+"""Glue's frame, held to two that AWS's own serialiser wrote."""
+
+from __future__ import annotations
+
+import struct
+import uuid
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.errors import FramingError, TruncatedFrameError, UnknownFramingError
+from penstock.framing import Compression, Frame, FrameKind, decode_frame, encode_glue_frame
+from penstock.schemas import decode, encode
+
+_VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
+_PAYLOAD = bytes.fromhex("0c4575726f7065f6785044de01")
+_GOLDEN = {
+    False: bytes.fromhex("0300d3e21a3bf8284ef7a864ea05cba14f2c0c4575726f7065f6785044de01"),
+    True: bytes.fromhex(
+        "0305d3e21a3bf8284ef7a864ea05cba14f2c789ce3712d2dca2f48fd5611e0728f1100236f055e"
+    ),
+}
+_SCHEMA = {
+    "type": "record",
+    "name": "Value",
+    "fields": [
+        {"name": "region", "type": "string"},
+        {"name": "sales", "type": "float"},
+        {"name": "orders", "type": "int"},
+    ],
+}
+_SALES = struct.unpack("<f", struct.pack("<f", 833.89))[0]
+_RECORD = {"region": "Europe", "sales": _SALES, "orders": 111}
+
+
+@pytest.mark.parametrize(
+    ("compress", "compression"), [(False, Compression.NONE), (True, Compression.ZLIB)]
+)
+def test_opens_what_aws_wrote(compress: bool, compression: Compression) -> None:
+    frame = decode_frame(_GOLDEN[compress])
+
+    assert frame == Frame(FrameKind.GLUE, _VERSION, compression, _PAYLOAD)
+    assert decode(frame.payload, _SCHEMA) == _RECORD
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_writes_what_aws_writes(compress: bool) -> None:
+    assert encode_glue_frame(_VERSION, encode(_RECORD, _SCHEMA), compress) == _GOLDEN[compress]
+
+
+@pytest.mark.parametrize(
+    ("payload", "compression"),
+    [(b"short", Compression.NONE), (b"", Compression.NONE), (b"long " * 50, Compression.ZLIB)],
+)
+def test_compresses_where_that_makes_it_smaller(payload: bytes, compression: Compression) -> None:
+    value = encode_glue_frame(_VERSION, payload, compress="if-smaller")
+
+    assert decode_frame(value) == Frame(FrameKind.GLUE, _VERSION, compression, payload)
+    assert len(value) <= 18 + len(payload)
+
+
+def test_refuses_to_write_a_version_that_is_no_uuid() -> None:
+    with pytest.raises(FramingError, match=r"^found schema version id 'v7', expected a UUID$"):
+        encode_glue_frame("v7", b"")
+
+
+@pytest.mark.parametrize("length", range(1, 18))
+def test_refuses_a_header_cut_at_any_length(length: int) -> None:
+    with pytest.raises(
+        TruncatedFrameError,
+        match=rf"^Glue frame: found {length} bytes \(03.*\), expected a header of 18$",
+    ):
+        decode_frame(_GOLDEN[False][:length])
+
+
+@pytest.mark.parametrize("length", range(18, len(_GOLDEN[True])))
+def test_refuses_a_zlib_stream_cut_at_any_length(length: int) -> None:
+    with pytest.raises(
+        TruncatedFrameError,
+        match=rf"^Glue frame of schema version {_VERSION}: found a zlib stream cut off after "
+        rf"{length - 18} bytes, expected its end$",
+    ):
+        decode_frame(_GOLDEN[True][:length])
+
+
+def test_leaves_a_cut_payload_to_the_decoder() -> None:
+    frame = decode_frame(_GOLDEN[False][:20])
+
+    assert frame == Frame(FrameKind.GLUE, _VERSION, Compression.NONE, _PAYLOAD[:2])
+
+
+@pytest.mark.parametrize("byte", [1, 4, 6, 255])
+def test_refuses_an_unknown_compression(byte: int) -> None:
+    value = bytes([3, byte]) + _GOLDEN[False][2:]
+
+    with pytest.raises(
+        UnknownFramingError,
+        match=rf"^Glue frame of schema version {_VERSION}: found compression byte 0x{byte:02x} in "
+        rf"31 bytes \(03 {byte:02x} d3 e2 1a 3b f8 28 \.\.\.\), "
+        r"expected 0x00 \(none\) or 0x05 \(zlib\)$",
+    ):
+        decode_frame(value)
+
+
+def test_hides_the_payload_in_its_repr() -> None:
+    assert "Europe" not in repr(decode_frame(_GOLDEN[False]))
+
+
+def test_reads_any_level_of_compression() -> None:
+    for level in range(10):
+        value = _GOLDEN[True][:18] + zlib.compress(_PAYLOAD, level)
+
+        assert decode_frame(value) == decode_frame(_GOLDEN[True])
+
+
+@given(st.uuids(), st.binary(max_size=5_000), st.sampled_from([False, True, "if-smaller"]))
+def test_what_was_framed_is_opened_unchanged(version: uuid.UUID, payload: bytes, how: bool) -> None:
+    frame = decode_frame(encode_glue_frame(str(version), payload, how))
+
+    assert frame is not None
+    assert (frame.schema_id, frame.payload) == (str(version), payload)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_after_the_magic_one_are_opened_or_refused(rest: bytes) -> None:
+    try:
+        frame = decode_frame(b"\x03" + rest)
+    except FramingError:
+        return
+
+    assert frame is not None
+    assert frame.kind is FrameKind.GLUE

@@ -1,0 +1,143 @@
+"""Compressed payloads that mean harm: bombs, streams cut off, streams with company."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zlib
+
+import pytest
+
+from penstock.errors import CorruptFrameError, InflateLimitError
+from penstock.framing import InflateLimits, decode_frame
+
+_VERSION = "00000000-0000-0000-0000-000000000001"
+_HEAD = bytes.fromhex("0305" + _VERSION.replace("-", ""))
+_WHERE = f"^Glue frame of schema version {_VERSION}: "
+
+# Runs in a process of its own, which prints how much opening the value made its peak memory grow.
+_CHILD = """
+import sys
+from pathlib import Path
+from penstock.errors import PenstockError
+from penstock.framing import decode_frame
+
+def peak():
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+
+value = sys.stdin.buffer.read()
+Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+before = peak()
+try:
+    decode_frame(value)
+except PenstockError as error:
+    print(type(error).__name__, peak() - before)
+"""
+
+
+def _bomb(mebibytes: int) -> bytes:
+    """Make a valid zlib stream of so many MiB of zeros, a kilobyte for each."""
+    deflate = zlib.compressobj()
+    first = deflate.compress(bytes(2**20)) + deflate.flush(zlib.Z_FULL_FLUSH)
+    again = deflate.compress(bytes(2**20)) + deflate.flush(zlib.Z_FULL_FLUSH)
+    checksum = (mebibytes * 2**20 % 65521 << 16) | 1  # Adler-32 of zeros
+    return first + again * (mebibytes - 1) + b"\x03\x00" + checksum.to_bytes(4)
+
+
+def _open_in_child(value: bytes) -> tuple[str, int]:
+    """Give the name of the error and by how many KiB the peak of the memory grew."""
+    child = subprocess.run(
+        [sys.executable, "-c", _CHILD], input=value, capture_output=True, timeout=20, check=True
+    )
+    error, growth = child.stdout.split()
+    return error.decode(), int(growth)
+
+
+def test_the_bomb_is_a_valid_stream() -> None:
+    assert zlib.decompress(_bomb(16)) == bytes(16 * 2**20)
+
+
+def test_a_megabyte_that_becomes_a_gibibyte_costs_no_more_than_the_limit() -> None:
+    bomb = _HEAD + _bomb(1024)
+    assert len(bomb) < 1.1 * 2**20
+
+    error, growth_kib = _open_in_child(bomb)
+
+    assert error == "InflateLimitError"
+    assert growth_kib < 64 * 1024
+
+
+@pytest.mark.parametrize("cut", [1, 1000, 500_000])
+def test_a_long_stream_that_is_cut_off_is_an_error_and_no_loop(cut: int) -> None:
+    noise = b"".join(zlib.crc32(bytes([i % 256, i // 256])).to_bytes(4) for i in range(2**16)) * 4
+
+    error, _ = _open_in_child(_HEAD + zlib.compress(noise)[:-cut])
+
+    assert error == "TruncatedFrameError"
+
+
+def test_refuses_what_becomes_too_large() -> None:
+    with pytest.raises(
+        InflateLimitError,
+        match=_WHERE + r"found 66,\d{3} compressed bytes that become more than 16,\d{3},\d{3}, "
+        r"expected at most 250 times as many and 16,777,216 in all$",
+    ):
+        decode_frame(_HEAD + _bomb(64))
+
+
+def test_refuses_what_grows_too_much_for_its_size() -> None:
+    limits = InflateLimits(max_bytes=1_000_000, max_ratio=10, free_bytes=100)
+    compressed = zlib.compress(bytes(5_000))
+
+    with pytest.raises(InflateLimitError, match=f"become more than {10 * len(compressed)}, "):
+        decode_frame(_HEAD + compressed, limits=limits)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100])
+def test_takes_exactly_as_much_as_the_limit(size: int) -> None:
+    limits = InflateLimits(max_bytes=size, max_ratio=1, free_bytes=size)
+
+    frame = decode_frame(_HEAD + zlib.compress(bytes(size)), limits=limits)
+
+    assert frame is not None
+    assert frame.payload == bytes(size)
+    with pytest.raises(InflateLimitError):
+        decode_frame(_HEAD + zlib.compress(bytes(size + 1)), limits=limits)
+
+
+def test_a_payload_that_could_have_come_plain_may_grow_at_any_ratio() -> None:
+    frame = decode_frame(_HEAD + zlib.compress(bytes(2**20)))
+
+    assert frame is not None
+    assert len(frame.payload) == 2**20
+
+
+@pytest.mark.parametrize("rest", [b"x", zlib.compress(b"a second stream")])
+def test_refuses_bytes_after_the_end_of_the_stream(rest: bytes) -> None:
+    with pytest.raises(
+        CorruptFrameError,
+        match=_WHERE + f"found {len(rest)} bytes after the end of the zlib stream, expected none$",
+    ):
+        decode_frame(_HEAD + zlib.compress(b"payload") + rest)
+
+
+@pytest.mark.parametrize(
+    ("stream", "why"),
+    [
+        (b"payload", "incorrect header check"),
+        (zlib.compress(b"payload")[:-1] + b"\xff", "incorrect data check"),
+        (zlib.compress(b"payload")[:2] + b"\xff" * 20, "invalid block type"),
+    ],
+)
+def test_refuses_what_is_no_zlib_stream(stream: bytes, why: str) -> None:
+    with pytest.raises(CorruptFrameError, match=_WHERE + rf"found no zlib stream \(.*{why}.*\)$"):
+        decode_frame(_HEAD + stream)
+
+
+def test_a_stream_inside_a_stream_is_inflated_once() -> None:
+    inner = zlib.compress(b"payload")
+
+    frame = decode_frame(_HEAD + zlib.compress(inner))
+
+    assert frame is not None
+    assert frame.payload == inner

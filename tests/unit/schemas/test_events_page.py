@@ -1,0 +1,66 @@
+"""Every row of the tables in docs/events.md, checked against the code."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import EventError, SchemaConflictError
+from penstock.schemas import (
+    BASE_FIELDS,
+    diff_schemas,
+    infer_schema,
+    merge_schemas,
+    parse_event,
+)
+
+_PAGE = Path(__file__).parents[3] / "docs" / "events.md"
+_LONG_EVENTS = {
+    '{"k0": 0, ..., "k9999": 9999}': json.dumps({f"k{i}": i for i in range(10_000)}),
+    '{"o": {"o": ... 1,000 levels ...}}': '{"o": ' * 1_000 + "1" + "}" * 1_000,
+    '{"o": {"o": ... 33 levels ...}}': '{"o": ' * 33 + "1" + "}" * 33,
+    '{"kkk...": 1, ... 900 keys of 200 characters ...}': json.dumps(
+        {f"{i:k>200}": 1 for i in range(900)}
+    ),
+}
+
+
+def _rows() -> list[list[str]]:
+    lines = [line for line in _PAGE.read_text().splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    return [row for row in rows if row[0] not in {"Case", "---"}]
+
+
+def _codes(cell: str) -> list[str]:
+    return re.findall(r"`([^`]*)`", cell)
+
+
+def _infer(texts: list[str]) -> object:
+    known = infer_schema({}, "reading", base=BASE_FIELDS)
+    for text in texts:
+        event = parse_event(_LONG_EVENTS.get(text, text))
+        inferred = infer_schema(event, "reading", known, BASE_FIELDS)
+        known = merge_schemas([known, inferred])
+    return inferred
+
+
+@pytest.mark.parametrize(("case", "before", "event", "result"), _rows(), ids=lambda cell: cell[:60])
+def test_the_page_says_what_happens(case: str, before: str, event: str, result: str) -> None:
+    earlier, (text,) = _codes(before), _codes(event)
+    if result.startswith("refused: "):
+        with pytest.raises((EventError, SchemaConflictError)) as caught:
+            _infer([*earlier, text])
+        assert [str(caught.value)] == _codes(result), case
+        return
+    bare = infer_schema({}, "reading", base=BASE_FIELDS)
+    diff = diff_schemas(bare, _infer([*earlier, text]))
+    assert [str(change).removeprefix("+ ") for change in diff.changes] == [
+        f"{field} (optional)" for field in _codes(result)
+    ], case
+
+
+def test_the_page_covers_every_case() -> None:
+    assert len(_rows()) >= 50
