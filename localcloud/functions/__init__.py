@@ -1,0 +1,26 @@
+"""Lambda functions as processes, and the pollers that feed them from Kafka."""
+
+from __future__ import annotations
+
+from localcloud.functions.asynchronous import AsyncSettings, invoke_later
+from localcloud.functions.environment import ExecutionEnvironment, State
+from localcloud.functions.fleet import Fleet
+from localcloud.functions.outcome import MAX_PAYLOAD_BYTES, Outcome
+from localcloud.functions.runtimes import load_runtime
+from localcloud.functions.spec import FunctionSpec, read_spec
+from localcloud.functions.zips import check_zip, unpack_zip
+
+__all__ = [
+    "MAX_PAYLOAD_BYTES",
+    "AsyncSettings",
+    "ExecutionEnvironment",
+    "Fleet",
+    "FunctionSpec",
+    "Outcome",
+    "State",
+    "check_zip",
+    "invoke_later",
+    "load_runtime",
+    "read_spec",
+    "unpack_zip",
+]

@@ -1,0 +1,86 @@
+"""Asynchronous invocations: retried twice, then told to a destination."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from localcloud.destinations import send_record
+from localcloud.functions.outcome import Outcome
+from localcloud.functions.spec import FunctionSpec
+from localcloud.operations import AwsError
+
+# AWS waits a minute, then two; nobody wants that on their own machine.
+_RETRY_SECONDS = (1.0, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncSettings:
+    """What a function's event invoke configuration says; destinations are ARNs."""
+
+    max_retries: int
+    on_success: str | None
+    on_failure: str | None
+
+
+def invoke_later(
+    spec: FunctionSpec,
+    event: bytes,
+    request_id: str,
+    settings: AsyncSettings,
+    invoke: Callable[[], Outcome],
+    open_client: Callable[[str], Any],
+) -> None:
+    """Invoke in the background; `open_client` makes a client with the function's role."""
+
+    def run() -> None:
+        outcome, attempts = _attempt(settings.max_retries, invoke)
+        destination = settings.on_failure if outcome.error else settings.on_success
+        if destination:
+            record = _describe(spec, event, request_id, outcome, attempts)
+            send_record(open_client, destination, f"async/{spec.name}", record)
+
+    threading.Thread(target=run, name=f"async-{request_id}", daemon=True).start()
+
+
+def _attempt(max_retries: int, invoke: Callable[[], Outcome]) -> tuple[Outcome, int]:
+    attempts = 0
+    while True:
+        try:
+            outcome = invoke()
+        except AwsError as error:
+            if error.code != "TooManyRequestsException":
+                raise
+            time.sleep(_RETRY_SECONDS[0])  # throttled: not an attempt, it waits in the queue
+            continue
+        attempts += 1
+        if not outcome.error or attempts > max_retries:
+            return outcome, attempts
+        time.sleep(_RETRY_SECONDS[min(attempts, len(_RETRY_SECONDS)) - 1])
+
+
+def _describe(
+    spec: FunctionSpec, event: bytes, request_id: str, outcome: Outcome, attempts: int
+) -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    response = {"statusCode": 200, "executedVersion": spec.version}
+    if outcome.function_error:
+        response["functionError"] = outcome.function_error
+    return {
+        "version": "1.0",
+        "timestamp": now,
+        "requestContext": {
+            "requestId": request_id,
+            "functionArn": f"{spec.arn}:{spec.version}",
+            "condition": "RetriesExhausted" if outcome.error else "Success",
+            "approximateInvokeCount": attempts,
+        },
+        "requestPayload": json.loads(event or b"{}"),
+        "responseContext": response,
+        "responsePayload": json.loads(outcome.payload or b"null"),
+    }

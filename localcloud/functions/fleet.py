@@ -1,0 +1,99 @@
+"""All execution environments of a localcloud: which one takes an invocation."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+
+from localcloud.functions.environment import ExecutionEnvironment, State
+from localcloud.functions.outcome import Outcome
+from localcloud.functions.spec import FunctionSpec
+from localcloud.operations import AwsError
+
+_MAX_IDLE_SECONDS = 300.0
+
+
+class Fleet:
+    """The environments by function; the same one again while it is warm, more under concurrency."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._environments: dict[str, list[ExecutionEnvironment]] = defaultdict(list)
+        self._lock = threading.Lock()
+
+    def invoke(
+        self,
+        spec: FunctionSpec,
+        event: bytes,
+        request_id: str,
+        start: Callable[[], ExecutionEnvironment],
+    ) -> Outcome:
+        """Run the function on an event in an idle environment, or in one that `start` makes.
+
+        Raises:
+            AwsError: TooManyRequestsException where all reserved environments are busy.
+        """
+        return self._take(spec, start).invoke(event, request_id)
+
+    def stop_function(self, name_arn: str) -> None:
+        """Stop all environments of a function, busy ones included."""
+        with self._lock:
+            stopped = self._environments.pop(name_arn, [])
+        for environment in stopped:
+            environment.stop()
+
+    def stop(self) -> None:
+        """Stop everything."""
+        for name_arn in list(self._environments):
+            self.stop_function(name_arn)
+
+    def list_environments(self) -> list[ExecutionEnvironment]:
+        """List those that live."""
+        with self._lock:
+            return [
+                environment
+                for known in self._environments.values()
+                for environment in known
+                if environment.state is not State.STOPPED
+            ]
+
+    def _take(
+        self, spec: FunctionSpec, start: Callable[[], ExecutionEnvironment]
+    ) -> ExecutionEnvironment:
+        with self._lock:
+            self._drop_useless(spec)
+            known = self._environments[_name_arn(spec)]
+            for environment in known:
+                if environment.spec == spec and environment.claim():
+                    return environment
+            _check_reserved(spec, known)
+            known.append(environment := start())
+            return environment
+
+    def _drop_useless(self, spec: FunctionSpec) -> None:
+        """Stop idle environments that are outdated or were idle for long, forget stopped ones."""
+        oldest = time.monotonic() - _MAX_IDLE_SECONDS
+        for known in self._environments.values():
+            for environment in list(known):
+                useless = environment.idle_since < oldest or _is_outdated(environment.spec, spec)
+                if useless and environment.claim():
+                    environment.stop()
+                if environment.state is State.STOPPED:
+                    known.remove(environment)
+
+
+def _check_reserved(spec: FunctionSpec, known: list[ExecutionEnvironment]) -> None:
+    busy = sum(environment.state in {State.BUSY, State.STARTING} for environment in known)
+    if spec.reserved_concurrency is not None and busy >= spec.reserved_concurrency:
+        raise AwsError("TooManyRequestsException", "Rate Exceeded.")
+
+
+def _is_outdated(old: FunctionSpec, new: FunctionSpec) -> bool:
+    return (old.arn, old.version) == (new.arn, new.version) and old != new
+
+
+def _name_arn(spec: FunctionSpec) -> str:
+    """The ARN without a version: reserved concurrency is shared by all versions."""
+    return ":".join(spec.arn.split(":")[:7])

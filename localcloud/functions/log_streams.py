@@ -1,0 +1,102 @@
+"""What a function writes, as a log stream of CloudWatch Logs (moto's), and a tail of it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import selectors
+import threading
+import time
+from datetime import UTC, datetime
+from typing import IO
+
+from moto.logs.models import logs_backends
+
+from localcloud.functions.spec import FunctionSpec
+
+_TAIL_BYTES = 4096
+_CHUNK_BYTES = 65536
+_writing = threading.Lock()  # moto's log groups are not made for threads
+
+
+class LogStream:
+    """The stream of one execution environment; `tail` is what one invocation wrote."""
+
+    def __init__(self, spec: FunctionSpec) -> None:
+        """Create it, and its group at the function's first."""
+        self.group = spec.log_group
+        today = datetime.now(UTC).strftime("%Y/%m/%d")
+        self.name = f"{today}/[{spec.version}]{secrets.token_hex(16)}"
+        self._logs = logs_backends[spec.account][spec.region]
+        self._invocation: list[str] = []
+        with _writing:
+            self._logs.ensure_log_group(self.group)
+            self._logs.create_log_stream(self.group, self.name)
+
+    def write(self, *lines: str) -> None:
+        """Write lines, each an event of its own."""
+        now = int(time.time() * 1000)
+        self._invocation += lines
+        with _writing:
+            if self.group not in self._logs.groups:
+                return  # deleted while the function runs: what comes after is lost, as on AWS
+            self._logs.put_log_events(
+                self.group, self.name, [{"timestamp": now, "message": line} for line in lines]
+            )
+
+    def begin(self) -> None:
+        """Begin a tail."""
+        self._invocation = []
+
+    def tail(self) -> str:
+        """Return the end of what was written since `begin`."""
+        text = "".join(self._invocation).encode()[-_TAIL_BYTES:]
+        return text.decode(errors="ignore")
+
+
+class OutputPump:
+    """Moves what a process prints to its stream, line by line, in a thread of its own."""
+
+    def __init__(self, pipe: IO[bytes], stream: LogStream) -> None:
+        """Start to read the pipe, until its end or `close`."""
+        self._pipe = pipe
+        self._stream = stream
+        self._rest = b""
+        self._reading = threading.Lock()
+        flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
+        fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def drain(self) -> None:
+        """Write all that was printed until now, the last line too if it has no end yet."""
+        self._read_all()
+        with self._reading:
+            if self._rest:
+                self._stream.write(self._rest.decode(errors="replace") + "\n")
+                self._rest = b""
+
+    def _run(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._pipe, selectors.EVENT_READ)
+            while selector.select() and self._read_all():
+                pass
+        self.drain()
+        with self._reading:
+            self._pipe.close()
+
+    def _read_all(self) -> bool:
+        """Read what there is without waiting; false at the end of the pipe."""
+        with self._reading:
+            while not self._pipe.closed:
+                try:
+                    chunk = os.read(self._pipe.fileno(), _CHUNK_BYTES)
+                except BlockingIOError:
+                    return True
+                if not chunk:
+                    return False
+                *lines, self._rest = (self._rest + chunk).split(b"\n")
+                if lines:
+                    self._stream.write(*(line.decode(errors="replace") + "\n" for line in lines))
+        return False

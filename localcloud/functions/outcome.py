@@ -1,0 +1,65 @@
+"""How an invocation ended, and the errors in AWS's words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
+_MAX_RESPONSE_BYTES = 6_291_556  # AWS lets a little more out than in
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer of a function, or of Lambda in its place; `error` is what kind it is, if any."""
+
+    request_id: str
+    version: str
+    payload: bytes
+    error: str | None = None
+    log_tail: str = ""
+
+    @property
+    def function_error(self) -> str | None:
+        """The header X-Amz-Function-Error: with today's runtimes there is but one value."""
+        return "Unhandled" if self.error else None
+
+
+def describe_timeout(request_id: str, seconds: float) -> tuple[str, bytes]:
+    """A function that took too long."""
+    return _describe(
+        "Sandbox.Timedout",
+        f"RequestId: {request_id} Error: Task timed out after {seconds:.2f} seconds",
+    )
+
+
+def describe_exit(request_id: str, return_code: int) -> tuple[str, bytes]:
+    """A function whose process ended, by itself or by a signal."""
+    how = "signal: killed" if return_code < 0 else f"exit status {return_code}"
+    return _describe(
+        "Runtime.ExitError", f"RequestId: {request_id} Error: Runtime exited with error: {how}"
+    )
+
+
+def describe_error(body: bytes) -> tuple[str, bytes]:
+    """An error that the runtime told: its body goes to the caller as it is."""
+    try:
+        kind = json.loads(body).get("errorType")
+    except (ValueError, AttributeError):
+        kind = None
+    return str(kind or "Unhandled"), body
+
+
+def describe_response(body: bytes) -> tuple[str | None, bytes]:
+    """What the handler returned, unless it is too large."""
+    if len(body) <= _MAX_RESPONSE_BYTES:
+        return None, body
+    return _describe(
+        "Function.ResponseSizeTooLarge",
+        "Response payload size exceeded maximum allowed payload size "
+        f"({_MAX_RESPONSE_BYTES} bytes).",
+    )
+
+
+def _describe(kind: str, message: str) -> tuple[str, bytes]:
+    return kind, json.dumps({"errorMessage": message, "errorType": kind}).encode()

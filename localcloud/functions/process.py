@@ -1,0 +1,89 @@
+"""The process of an execution environment: how it is started, watched and ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from localcloud.functions.log_streams import LogStream, OutputPump
+
+_WATCH_SECONDS = 0.5
+_MEGABYTE = 1024  # in the kilobytes of /proc
+
+
+class FunctionProcess:
+    """A process in a group of its own, so that what a handler starts ends with it."""
+
+    def __init__(
+        self,
+        command: list[str],
+        folder: Path,
+        variables: Mapping[str, str],
+        stream: LogStream,
+        *,
+        memory_mb: int,
+        on_exit: Callable[[int], None],
+    ) -> None:
+        """Start it; `on_exit` gets its return code, negative for a signal."""
+        self._memory_kb = memory_mb * _MEGABYTE
+        self._on_exit = on_exit
+        self._max_kb = 0
+        self._process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=dict(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        self._output = OutputPump(self._process.stdout, stream)
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The process's id, which is that of its group."""
+        return self._process.pid
+
+    def drain_output(self) -> None:
+        """Have everything that was printed until now in the log."""
+        self._output.drain()
+
+    def measure_memory_mb(self) -> int:
+        """The most memory it ever had, in whole megabytes; the last known after its end."""
+        self._max_kb = max(self._max_kb, _read_status(self.pid, "VmHWM"))
+        return -(-self._max_kb // _MEGABYTE)
+
+    def kill(self) -> None:
+        """End it and everything it started, at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def _watch(self) -> None:
+        """Wait for its end; whoever uses more memory than the function has is killed."""
+        while True:
+            try:
+                code = self._process.wait(_WATCH_SECONDS)
+            except subprocess.TimeoutExpired:
+                if _read_status(self.pid, "VmRSS") > self._memory_kb:
+                    self.measure_memory_mb()
+                    self.kill()
+            else:
+                self.kill()  # what it started and left behind
+                self._on_exit(code)
+                return
+
+
+def _read_status(pid: int, field: str) -> int:
+    with suppress(OSError):
+        found = re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        return int(found[1]) if found else 0
+    return 0

@@ -1,0 +1,129 @@
+"""The Python interpreters that functions run on, and what AWS's runtime puts beside them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from localcloud.operations import AwsError
+
+_ROOT = Path(__file__).resolve().parents[2]
+_CACHE = _ROOT / ".cache" / "lambda-runtime"
+_NAME = re.compile(r"python(3\.\d+)")
+
+# Two folders in the order of Lambda's path: the client of the Runtime API, then boto3. A function
+# never sees localcloud's own packages: they would hide what is missing in its zip.
+_FOLDERS = {
+    "ric": ("awslambdaric", "simplejson", "snapshot-restore-py"),
+    "sdk": (
+        "boto3",
+        "botocore",
+        "jmespath",
+        "python-dateutil",
+        "s3transfer",
+        "six",
+        "urllib3",
+    ),
+}
+_IS_BARE = "import sys; print('%d.%d' % sys.version_info[:2], sys.prefix == sys.base_prefix)"
+_preparing = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """An interpreter, and the folders that come after a function's own on its path."""
+
+    interpreter: str
+    folders: tuple[Path, ...]
+
+
+def load_runtime(name: str) -> Runtime:
+    """Find the interpreter of a Lambda runtime and prepare its folders, once.
+
+    Raises:
+        AwsError: no Python runtime, or this machine has no such Python.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise _refuse(f"the runtime {name!r} is not run here, expected python3.N")
+    interpreter = find_interpreter(match[1])
+    if interpreter is None:
+        raise _refuse(
+            f"the runtime {name} needs a Python {match[1]} and none was found on PATH or under "
+            f"pyenv: install it (pyenv install {match[1]}), or choose another runtime"
+        )
+    with _preparing:
+        home = _prepare(name, interpreter)
+    return Runtime(interpreter, tuple(home / folder for folder in _FOLDERS))
+
+
+@functools.cache
+def find_interpreter(version: str) -> str | None:
+    """Find a Python 3.N outside of any virtual environment, on PATH or among pyenv's versions."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    folders = [Path(folder) for folder in os.get_exec_path()]
+    folders += sorted((pyenv / "versions").glob(f"{version}.*/bin"))
+    for folder in folders:
+        candidate = folder / f"python{version}"
+        if candidate.is_file() and _is_bare(candidate, version):
+            return str(candidate)
+    return None
+
+
+def _is_bare(candidate: Path, version: str) -> bool:
+    # Asked, not guessed: a shim of pyenv is there for versions that do not run.
+    asked = subprocess.run(
+        [candidate, "-I", "-c", _IS_BARE], capture_output=True, text=True, check=False, timeout=20
+    )
+    return asked.stdout.split() == [version, "True"]
+
+
+def _prepare(name: str, interpreter: str) -> Path:
+    pinned = {folder: _read_pins(packages) for folder, packages in _FOLDERS.items()}
+    digest = hashlib.sha256(f"{interpreter}{pinned}".encode()).hexdigest()[:12]
+    home = _CACHE / f"{name}-{digest}"
+    if not home.exists():
+        _CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=_CACHE) as scratch:
+            made = Path(scratch) / "made"
+            for folder, pins in pinned.items():
+                _install(interpreter, pins, made / folder)
+            if not home.exists():  # in one step, so that nobody finds half of it
+                made.rename(home)
+    return home
+
+
+def _read_pins(packages: tuple[str, ...]) -> str:
+    """Copy the packages' lines, hashes included, out of requirements.lock."""
+    lock = (_ROOT / "requirements.lock").read_text()
+    blocks = {block.split("==")[0]: block for block in re.split(r"\n(?=[a-z])", lock)}
+    return "\n".join(blocks[package] for package in packages) + "\n"
+
+
+def _install(interpreter: str, pins: str, target: Path) -> None:
+    target.mkdir(parents=True)
+    requirements = target.with_suffix(".txt")
+    requirements.write_text(pins)
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", interpreter]
+    command += ["--no-deps", "--require-hashes", "--requirement", str(requirements)]
+    done = subprocess.run(
+        [*command, "--target", str(target)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise AwsError(
+            "ServiceException",
+            f"the packages of Lambda's runtime cannot be installed: {done.stderr.strip()}",
+            status=500,
+        )
+
+
+def _refuse(message: str) -> AwsError:
+    return AwsError("InvalidParameterValueException", message)

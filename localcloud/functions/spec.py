@@ -1,0 +1,59 @@
+"""What a function is, as a value: two equal ones can share an execution environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSpec:
+    """A function's code and configuration at one moment."""
+
+    account: str
+    region: str
+    name: str
+    arn: str
+    version: str
+    runtime: str
+    handler: str
+    architecture: str
+    timeout_seconds: int
+    memory_mb: int
+    role_arn: str
+    variables: tuple[tuple[str, str], ...] = field(repr=False)
+    subnets: tuple[str, ...]
+    security_groups: tuple[str, ...]
+    code_digest: str
+    code: bytes = field(repr=False, compare=False)
+    reserved_concurrency: int | None = field(compare=False)
+
+    @property
+    def log_group(self) -> str:
+        """The log group that the function writes to."""
+        return f"/aws/lambda/{self.name}"
+
+
+def read_spec(function: Any) -> FunctionSpec:
+    """Read it off moto's record of a function."""
+    network = function._vpc_config or {}  # its public property invents a VPC
+    reserved = function.reserved_concurrency
+    return FunctionSpec(
+        account=function.account_id,
+        region=function.region,
+        name=function.function_name,
+        arn=function.function_arn,
+        version=str(function.version),
+        runtime=function.run_time or "",
+        handler=function.handler or "",
+        architecture=function.architectures[0],
+        timeout_seconds=int(function.timeout),
+        memory_mb=int(function.memory_size),
+        role_arn=function.role,
+        variables=tuple(sorted(function.environment_vars.items())),
+        subnets=tuple(network.get("SubnetIds") or ()),
+        security_groups=tuple(network.get("SecurityGroupIds") or ()),
+        code_digest=function.code_digest,
+        code=function.code_bytes,
+        reserved_concurrency=None if reserved is None else int(reserved),
+    )

@@ -1,0 +1,83 @@
+"""A function's zip: whether it can run at all, and its files on disk."""
+
+from __future__ import annotations
+
+import io
+import platform
+import re
+import tempfile
+import threading
+import zipfile
+from pathlib import Path
+
+from localcloud.operations import AwsError
+
+_MAX_UNPACKED_BYTES = 262_144_000
+# foo.cpython-313-x86_64-linux-gnu.so: made for CPython 3.13
+_EXTENSION = re.compile(r"\.cpython-3(\d+)-[^/]*\.so$")
+_MACHINES = {0x3E: "x86_64", 0xB7: "arm64"}  # e_machine, two bytes at 18 of an ELF file
+_HOST = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+_unpacking = threading.Lock()
+
+
+def check_zip(code: bytes, runtime: str, architecture: str) -> None:
+    """Refuse what could not run: AWS finds out at the first import only.
+
+    Raises:
+        AwsError: no zip, too large, or with extensions for another Python or machine.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(code)) as archive:
+            _check_size(archive)
+            for name in archive.namelist():
+                _check_version(name, runtime)
+                if name.endswith(".so"):
+                    with archive.open(name) as file:
+                        _check_machine(name, file.read(20), architecture)
+    except zipfile.BadZipFile as error:
+        raise _refuse(f"Could not unzip uploaded file: {error}") from error
+
+
+def unpack_zip(code: bytes, digest: str, folder: Path) -> Path:
+    """Unpack a zip once, into a folder named by its digest, and return that."""
+    home = folder / digest
+    with _unpacking:
+        if not home.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                made = Path(scratch) / "made"
+                zipfile.ZipFile(io.BytesIO(code)).extractall(made)
+                made.mkdir(exist_ok=True)  # a zip may be empty
+                made.rename(home)
+    return home
+
+
+def _check_size(archive: zipfile.ZipFile) -> None:
+    size = sum(entry.file_size for entry in archive.infolist())
+    if size > _MAX_UNPACKED_BYTES:
+        raise _refuse(f"Unzipped size must be smaller than {_MAX_UNPACKED_BYTES} bytes")
+
+
+def _check_version(name: str, runtime: str) -> None:
+    made_for = _EXTENSION.search(name)
+    if made_for and f"python3.{made_for[1]}" != runtime:
+        raise _refuse(
+            f"{name} is built for Python 3.{made_for[1]}, but the function's runtime is {runtime}"
+        )
+
+
+def _check_machine(name: str, header: bytes, architecture: str) -> None:
+    if not header.startswith(b"\x7fELF"):
+        return
+    number = int.from_bytes(header[18:20], "little")
+    machine = _MACHINES.get(number, f"ELF machine {number}")
+    if machine != architecture:
+        raise _refuse(
+            f"{name} is built for {machine}, but the function's architecture is {architecture}"
+        )
+    if machine != _HOST:
+        raise _refuse(f"{name} is built for {machine}, but this machine is {_HOST}")
+
+
+def _refuse(message: str) -> AwsError:
+    return AwsError("InvalidParameterValueException", message)

@@ -1,0 +1,109 @@
+"""Operations that bring or change a function's code and configuration: checked, then moto's."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from moto.awslambda.models import lambda_backends
+from moto.s3.models import s3_backends
+
+from localcloud.control import describe
+from localcloud.cloud import Cloud
+from localcloud.functions import Fleet, check_zip, read_spec
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.services.lambda_.running import find_fleet, find_function
+
+_RESERVED = frozenset(
+    """_HANDLER _X_AMZN_TRACE_ID AWS_DEFAULT_REGION AWS_REGION AWS_EXECUTION_ENV
+    AWS_LAMBDA_FUNCTION_NAME AWS_LAMBDA_FUNCTION_MEMORY_SIZE AWS_LAMBDA_FUNCTION_VERSION
+    AWS_LAMBDA_INITIALIZATION_TYPE AWS_LAMBDA_LOG_GROUP_NAME AWS_LAMBDA_LOG_STREAM_NAME
+    AWS_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN
+    AWS_LAMBDA_RUNTIME_API LAMBDA_TASK_ROOT LAMBDA_RUNTIME_DIR""".split()
+)
+_DEFAULT_ARCHITECTURES = ("x86_64",)
+
+
+@operation("lambda", "CreateFunction")
+def create_function(call: Call) -> HttpAnswer:
+    """Create a function whose zip can run."""
+    _check_variables(call)
+    (architecture,) = call.params.get("Architectures") or _DEFAULT_ARCHITECTURES
+    check_zip(_read_code(call, call.params["Code"]), call.params.get("Runtime", ""), architecture)
+    return call.forward()
+
+
+@operation("lambda", "UpdateFunctionCode")
+def update_function_code(call: Call) -> HttpAnswer:
+    """Replace a function's zip; the next invocation starts with the new one."""
+    spec = find_function(call)
+    (architecture,) = call.params.get("Architectures") or (spec.architecture,)
+    check_zip(_read_code(call, call.params), spec.runtime, architecture)
+    return call.forward()
+
+
+@operation("lambda", "UpdateFunctionConfiguration")
+def update_function_configuration(call: Call) -> HttpAnswer:
+    """Change a function's configuration; the next invocation starts with it."""
+    _check_variables(call)
+    spec = find_function(call)
+    check_zip(spec.code, call.params.get("Runtime", spec.runtime), spec.architecture)
+    return call.forward()
+
+
+@operation("lambda", "DeleteFunction")
+def delete_function(call: Call) -> HttpAnswer:
+    """Delete a function and end its environments."""
+    arn = find_function(call).arn
+    answer = call.forward()
+    if not call.params.get("Qualifier"):
+        find_fleet(call.cloud).stop_function(":".join(arn.split(":")[:7]))
+    return answer
+
+
+@describe("functions")
+def describe_functions(cloud: Cloud) -> list[dict[str, Any]]:
+    """Tell each function and the environments that live."""
+    environments = [e for *_, fleet in cloud.states(Fleet) for e in fleet.list_environments()]
+    specs = [
+        read_spec(function)
+        for backends in list(lambda_backends.values())
+        for backend in list(backends.values())
+        for function in backend.list_functions()
+    ]
+    return [
+        {
+            "account": spec.account,
+            "name": spec.name,
+            "runtime": spec.runtime,
+            "environments": [
+                {"pid": e.pid, "state": e.state} for e in environments if e.spec.arn == spec.arn
+            ],
+        }
+        for spec in specs
+    ]
+
+
+def _check_variables(call: Call) -> None:
+    given = (call.params.get("Environment") or {}).get("Variables") or {}
+    if taken := sorted(_RESERVED & given.keys()):
+        raise AwsError(
+            "InvalidParameterValueException",
+            "Lambda was unable to configure your environment variables because the environment "
+            "variables you have provided contains reserved keys that are currently not supported "
+            f"for modification. Reserved keys used in this request: {', '.join(taken)}",
+        )
+
+
+def _read_code(call: Call, source: dict[str, Any]) -> bytes:
+    if "ZipFile" in source:
+        zipped = source["ZipFile"]
+        return zipped if isinstance(zipped, bytes) else base64.b64decode(zipped)
+    bucket = s3_backends[call.account]["aws"].get_object(source["S3Bucket"], source["S3Key"])
+    if bucket is None:
+        raise AwsError(
+            "InvalidParameterValueException",
+            "Error occurred while GetObject. S3 Error Code: NoSuchKey. S3 Error Message: "
+            "The specified key does not exist.",
+        )
+    return bytes(bucket.value)

@@ -1,0 +1,91 @@
+"""Invoke: at once, in the background, or only to see whether one may."""
+
+from __future__ import annotations
+
+import base64
+import json
+import uuid
+
+from moto.awslambda.models import lambda_backends
+
+from localcloud.functions import (
+    MAX_PAYLOAD_BYTES,
+    AsyncSettings,
+    FunctionSpec,
+    Outcome,
+    invoke_later,
+)
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.services.lambda_.running import find_function, open_client, run_function
+
+_MAX_ASYNC_BYTES = 1024 * 1024
+_ASYNC_RETRIES = 2
+
+
+@operation("lambda", "Invoke")
+def invoke(call: Call) -> HttpAnswer:
+    """Run a function."""
+    spec = find_function(call)
+    kind = call.params.get("InvocationType", "RequestResponse")
+    event = _read_event(call, kind)
+    request_id = str(uuid.uuid4())
+    if kind == "DryRun":
+        return HttpAnswer(204, (), b"")
+    if kind == "Event":
+        invoke_later(
+            spec,
+            event,
+            request_id,
+            _read_settings(spec),
+            lambda: run_function(call.cloud, spec, event, request_id),
+            lambda service: open_client(call.cloud, spec, service),
+        )
+        return HttpAnswer(202, (("x-amzn-RequestId", request_id),), b"")
+    outcome = run_function(call.cloud, spec, event, request_id)
+    return _answer(outcome, tail=call.params.get("LogType") == "Tail")
+
+
+def _read_event(call: Call, kind: str) -> bytes:
+    payload = call.params.get("Payload") or b"{}"
+    event = payload.encode() if isinstance(payload, str) else bytes(payload)
+    limit = _MAX_ASYNC_BYTES if kind == "Event" else MAX_PAYLOAD_BYTES
+    if len(event) > limit:
+        raise AwsError(
+            "RequestTooLargeException",
+            f"{len(event)} byte payload is too large for the {kind} invocation type "
+            f"(limit {limit} bytes)",
+        )
+    try:
+        json.loads(event)
+    except ValueError as error:
+        raise AwsError(
+            "InvalidRequestContentException",
+            f"Could not parse request body into json: {error}",
+        ) from error
+    return event
+
+
+def _answer(outcome: Outcome, *, tail: bool) -> HttpAnswer:
+    headers = {
+        "Content-Type": "application/json",
+        "x-amzn-RequestId": outcome.request_id,
+        "X-Amz-Executed-Version": outcome.version,
+    }
+    if outcome.function_error:
+        headers["X-Amz-Function-Error"] = outcome.function_error
+    if tail:
+        headers["X-Amz-Log-Result"] = base64.b64encode(outcome.log_tail.encode()).decode()
+    return HttpAnswer(200, tuple(headers.items()), outcome.payload)
+
+
+def _read_settings(spec: FunctionSpec) -> AsyncSettings:
+    """Read the function's event invoke configuration, if it has one."""
+    function = lambda_backends[spec.account][spec.region].get_function(spec.name)
+    configs = function.event_invoke_config
+    config = configs[-1].response() if configs else {}
+    destinations = config.get("DestinationConfig") or {}
+    return AsyncSettings(
+        max_retries=config.get("MaximumRetryAttempts", _ASYNC_RETRIES),
+        on_success=destinations.get("OnSuccess", {}).get("Destination"),
+        on_failure=destinations.get("OnFailure", {}).get("Destination"),
+    )
