@@ -4,16 +4,27 @@ import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.Collections;
+import java.security.Provider;
+import java.security.Security;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.security.auth.Subject;
 import javax.security.auth.callback.Callback;
+import javax.security.auth.callback.CallbackHandler;
 import javax.security.auth.callback.UnsupportedCallbackException;
 import javax.security.auth.login.AppConfigurationEntry;
+import javax.security.auth.spi.LoginModule;
+import javax.security.sasl.SaslServer;
+import javax.security.sasl.SaslServerFactory;
 import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.security.auth.AuthenticateCallbackHandler;
+import org.apache.kafka.common.security.authenticator.SaslInternalConfigs;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerExtensionsValidatorCallback;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerToken;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallback;
@@ -45,11 +56,39 @@ public final class Broker {
         Runtime.getRuntime().halt(1);
     }
 
-    /** Sends each OAUTHBEARER token to the verifier at `localcloud.token.url`. */
-    public static final class TokenCheck implements AuthenticateCallbackHandler {
+    /** What the verifier at `localcloud.token.url` says: yes with some lines, or no with a reason. */
+    private record Verdict(boolean accepted, String text) {
         private static final String URL = System.getProperty("localcloud.token.url");
         private static final int TIMEOUT_MS = 5_000;
 
+        /** Asks one of its questions: token, payload, access. */
+        static Verdict ask(String question, String body) throws IOException {
+            URI uri = URI.create(URL + question);
+            HttpURLConnection http = (HttpURLConnection) uri.toURL().openConnection();
+            http.setConnectTimeout(TIMEOUT_MS);
+            http.setReadTimeout(TIMEOUT_MS);
+            http.setDoOutput(true);
+            http.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
+            boolean accepted = http.getResponseCode() == 200;
+            try (var answer = accepted ? http.getInputStream() : http.getErrorStream()) {
+                String text = new String(answer.readAllBytes(), StandardCharsets.UTF_8);
+                return new Verdict(accepted, text);
+            }
+        }
+
+        /** Of an accepted login: the first line. */
+        String principal() {
+            return text.split("\n")[0];
+        }
+
+        /** Of an accepted login: the second line. */
+        long expiresMs() {
+            return Long.parseLong(text.split("\n")[1]);
+        }
+    }
+
+    /** OAUTHBEARER, as Python clients log in: has each token verified. */
+    public static final class TokenCheck implements AuthenticateCallbackHandler {
         /** A token that the verifier accepted. */
         private record Accepted(String value, String principalName, long lifetimeMs)
                 implements OAuthBearerToken {
@@ -84,48 +123,195 @@ public final class Broker {
             }
         }
 
-        /** The verifier answers 200 with principal and expiry, a line each, or 403 with the reason. */
         private static void check(OAuthBearerValidatorCallback callback) throws IOException {
-            HttpURLConnection http = (HttpURLConnection) URI.create(URL).toURL().openConnection();
-            http.setConnectTimeout(TIMEOUT_MS);
-            http.setReadTimeout(TIMEOUT_MS);
-            http.setDoOutput(true);
-            http.getOutputStream().write(callback.tokenValue().getBytes(StandardCharsets.UTF_8));
-            boolean accepted = http.getResponseCode() == 200;
-            try (var body = accepted ? http.getInputStream() : http.getErrorStream()) {
-                String answer = new String(body.readAllBytes(), StandardCharsets.UTF_8);
-                if (accepted) {
-                    String[] lines = answer.split("\n");
-                    callback.token(
-                            new Accepted(callback.tokenValue(), lines[0], Long.parseLong(lines[1])));
-                } else {
-                    callback.error("invalid_token", answer, null);
-                }
+            String token = callback.tokenValue();
+            Verdict verdict = Verdict.ask("token", token);
+            if (verdict.accepted()) {
+                callback.token(new Accepted(token, verdict.principal(), verdict.expiresMs()));
+            } else {
+                callback.error("invalid_token", verdict.text(), null);
             }
         }
     }
 
-    /** ACLs for everybody but IAM principals, whom MSK's ACLs do not concern. */
+    /** AWS_MSK_IAM, as Java clients log in: makes Kafka know the mechanism by being loaded. */
+    public static final class PayloadLogin implements LoginModule {
+        static {
+            Security.addProvider(new PayloadProvider());
+        }
+
+        private static final class PayloadProvider extends Provider {
+            private static final long serialVersionUID = 1L;
+
+            PayloadProvider() {
+                super("localcloud", "1", "AWS_MSK_IAM on the server's side");
+                put("SaslServerFactory.AWS_MSK_IAM", PayloadServers.class.getName());
+            }
+        }
+
+        @Override
+        public void initialize(
+                Subject subject,
+                CallbackHandler handler,
+                Map<String, ?> shared,
+                Map<String, ?> options) {}
+
+        @Override
+        public boolean login() {
+            return true;
+        }
+
+        @Override
+        public boolean commit() {
+            return true;
+        }
+
+        @Override
+        public boolean abort() {
+            return false;
+        }
+
+        @Override
+        public boolean logout() {
+            return true;
+        }
+    }
+
+    /** Makes the server's side of one AWS_MSK_IAM login. */
+    public static final class PayloadServers implements SaslServerFactory {
+        @Override
+        public SaslServer createSaslServer(
+                String mechanism,
+                String protocol,
+                String server,
+                Map<String, ?> properties,
+                CallbackHandler handler) {
+            return new PayloadServer();
+        }
+
+        @Override
+        public String[] getMechanismNames(Map<String, ?> properties) {
+            return new String[] {"AWS_MSK_IAM"};
+        }
+    }
+
+    /** One login: the client sends a signed JSON object, and is told a request id if it holds. */
+    private static final class PayloadServer implements SaslServer {
+        private Verdict verdict;
+
+        @Override
+        public byte[] evaluateResponse(byte[] response) {
+            try {
+                verdict = Verdict.ask("payload", new String(response, StandardCharsets.UTF_8));
+            } catch (IOException away) {
+                throw new SaslAuthenticationException("Access denied: nobody could be asked", away);
+            }
+            if (!verdict.accepted()) {
+                throw new SaslAuthenticationException("Access denied: " + verdict.text());
+            }
+            String answer = "{\"version\":\"2020_10_22\",\"request-id\":\"" + UUID.randomUUID() + "\"}";
+            return answer.getBytes(StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public boolean isComplete() {
+            return verdict != null && verdict.accepted();
+        }
+
+        @Override
+        public String getAuthorizationID() {
+            return verdict.principal();
+        }
+
+        @Override
+        public Object getNegotiatedProperty(String name) {
+            return name.equals(SaslInternalConfigs.CREDENTIAL_LIFETIME_MS_SASL_NEGOTIATED_PROPERTY_KEY)
+                    ? verdict.expiresMs()
+                    : null;
+        }
+
+        @Override
+        public String getMechanismName() {
+            return "AWS_MSK_IAM";
+        }
+
+        @Override
+        public byte[] unwrap(byte[] incoming, int offset, int length) {
+            throw new IllegalStateException("AWS_MSK_IAM has no security layer of its own");
+        }
+
+        @Override
+        public byte[] wrap(byte[] outgoing, int offset, int length) {
+            throw new IllegalStateException("AWS_MSK_IAM has no security layer of its own");
+        }
+
+        @Override
+        public void dispose() {}
+    }
+
+    /** ACLs for everybody but IAM principals, for whom the verifier knows the policies. */
     public static final class Access extends StandardAuthorizer {
+        private static final long REMEMBERED_NS = 2_000_000_000L;
+        private static final int MOST_REMEMBERED = 10_000;
+
+        private record Decision(AuthorizationResult result, long madeAt) {}
+
+        private final Map<String, Decision> decisions = new ConcurrentHashMap<>();
+
         @Override
         public List<AuthorizationResult> authorize(
                 AuthorizableRequestContext context, List<Action> actions) {
-            return isIam(context)
-                    ? Collections.nCopies(actions.size(), AuthorizationResult.ALLOWED)
-                    : super.authorize(context, actions);
+            if (!isIam(context)) {
+                return super.authorize(context, actions);
+            }
+            List<AuthorizationResult> results = new ArrayList<>(actions.size());
+            for (Action action : actions) {
+                results.add(decide(context, action));
+            }
+            return results;
         }
 
+        /** "May they do it with any topic": there is no such question to IAM. */
         @Override
         public AuthorizationResult authorizeByResourceType(
                 AuthorizableRequestContext context, AclOperation operation, ResourceType type) {
             return isIam(context)
-                    ? AuthorizationResult.ALLOWED
+                    ? AuthorizationResult.DENIED
                     : super.authorizeByResourceType(context, operation, type);
         }
 
         /** By name and not by listener: what a broker forwards reaches the controller on another. */
         private static boolean isIam(AuthorizableRequestContext context) {
             return context.principal().getName().startsWith("arn:");
+        }
+
+        private AuthorizationResult decide(AuthorizableRequestContext context, Action action) {
+            String question =
+                    String.join(
+                            "\n",
+                            context.principal().getName(),
+                            action.operation().name(),
+                            action.resourcePattern().resourceType().name(),
+                            action.resourcePattern().name());
+            Decision known = decisions.get(question);
+            if (known == null || System.nanoTime() - known.madeAt() > REMEMBERED_NS) {
+                if (decisions.size() >= MOST_REMEMBERED) {
+                    decisions.clear();
+                }
+                known = new Decision(ask(question), System.nanoTime());
+                decisions.put(question, known);
+            }
+            return known.result();
+        }
+
+        private static AuthorizationResult ask(String question) {
+            try {
+                return Verdict.ask("access", question).accepted()
+                        ? AuthorizationResult.ALLOWED
+                        : AuthorizationResult.DENIED;
+            } catch (IOException away) {
+                return AuthorizationResult.DENIED;
+            }
         }
     }
 }

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import base64
 import secrets
-import socket
 import subprocess
 import time
 import uuid
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from kafka import KafkaAdminClient
 from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
 
+from localcloud.brokers.addresses import check_free
 from localcloud.brokers.certificates import load_authority, write_key_store
 from localcloud.brokers.jvm import Jvm, load_jvm
 from localcloud.brokers.process import KafkaProcess
@@ -28,8 +27,9 @@ from localcloud.brokers.properties import (
     ClusterSpec,
     broker_properties,
     controller_properties,
+    write_properties,
 )
-from localcloud.errors import AddressInUseError, BrokerStartError
+from localcloud.errors import BrokerStartError
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
@@ -64,12 +64,7 @@ class BrokerCluster:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the cluster."""
         self.stop()
 
@@ -132,8 +127,17 @@ class BrokerCluster:
         """Kill a broker with SIGKILL."""
         self._processes[broker_id].kill()
 
+    def pause(self, broker_id: int) -> None:
+        """Stop a broker with SIGSTOP: its connections stay open and nobody answers."""
+        self._processes[broker_id].pause()
+
+    def resume(self, broker_id: int) -> None:
+        """Let a paused broker go on."""
+        self._processes[broker_id].resume()
+
     def restart(self, broker_id: int) -> None:
-        """Start a killed broker again and wait until it is ready."""
+        """Start a broker again, which is ended first if it runs, and wait until it is ready."""
+        self._end(broker_id)
         self._check_addresses(broker_id)
         self._launch_broker(broker_id)
         self._wait_ready(broker_id)
@@ -143,6 +147,14 @@ class BrokerCluster:
         broker_id = self.broker_ids[-1] + 1
         self.restart(broker_id)
         return broker_id
+
+    def restart_all(self) -> None:
+        """Start controller and brokers again, one after the other, as `spec` now says."""
+        self._end(CONTROLLER_ID)
+        self._launch_controller()
+        self._wait_ready(CONTROLLER_ID)
+        for broker_id in self.broker_ids:
+            self.restart(broker_id)
 
     def set_user(self, name: str, password: str) -> None:
         """Create a SCRAM user or change its password; open connections go on."""
@@ -175,9 +187,15 @@ class BrokerCluster:
         if refused:
             raise BrokerStartError(f"the controller refuses SCRAM users: {refused}")
 
+    def _end(self, node: int) -> None:
+        process = self._processes.get(node)
+        if process is not None and process.running:
+            process.ask_to_end()
+            process.wait_end(_STOP_SECONDS)
+
     def _check_addresses(self, node: int) -> None:
         for port in [CONTROLLER_PORT] if node == CONTROLLER_ID else self.spec.ports.values():
-            _check_free(self.spec.address(node), port)
+            check_free(self.spec.address(node), port)
 
     def _launch_broker(self, node: int) -> None:
         home = self._home(node)
@@ -193,7 +211,7 @@ class BrokerCluster:
     def _launch_controller(self) -> None:
         home = self._home(CONTROLLER_ID)
         properties = controller_properties(self.spec, self._password, home / "data")
-        path = _write_properties(home, properties)
+        path = write_properties(home, properties)
         if not (home / "data" / "meta.properties").exists():
             command = self._jvm.format_command(path, self._cluster_id())
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -203,7 +221,7 @@ class BrokerCluster:
 
     def _launch(self, node: int, properties: Mapping[str, str]) -> None:
         home = self._home(node)
-        command = self._jvm.kafka_command(_write_properties(home, properties), self.spec.token_url)
+        command = self._jvm.kafka_command(write_properties(home, properties), self.spec.token_url)
         name = "the controller" if node == CONTROLLER_ID else f"broker {node}"
         self._processes[node] = KafkaProcess(name, command, home / "server.log")
 
@@ -227,23 +245,3 @@ class BrokerCluster:
         if not kept.exists():
             kept.write_text(base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="))
         return kept.read_text()
-
-
-def _write_properties(home: Path, properties: Mapping[str, str]) -> Path:
-    path = home / "server.properties"
-    path.touch(mode=0o600)
-    path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-    return path
-
-
-def _check_free(address: str, port: int) -> None:
-    with socket.socket() as probe:
-        # As servers do, so that connections in TIME_WAIT are no clash.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, port))
-        except OSError as error:
-            raise AddressInUseError(
-                f"cannot listen on {address}:{port}: {error.strerror}; end what listens there "
-                f"(`ss -ltnp 'sport = :{port}'` shows it) or choose another network"
-            ) from error

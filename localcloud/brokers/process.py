@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -57,6 +58,15 @@ class KafkaProcess:
     def ask_to_end(self) -> None:
         """Send SIGTERM: Kafka hands over its leaderships and closes its logs."""
         self._process.terminate()
+        self.resume()  # a paused one would not hear it
+
+    def pause(self) -> None:
+        """Send SIGSTOP."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Send SIGCONT."""
+        self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """Send SIGKILL and wait until the process is gone."""

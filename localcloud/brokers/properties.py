@@ -11,6 +11,7 @@ CONTROLLER_PORT = 9093
 INTERNAL_PORT = 9091
 ADMIN_USER = "broker"
 
+_PORTS = {"INTERNAL": INTERNAL_PORT, "PLAINTEXT": 9092, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
 _KAFKA = "org.apache.kafka.common.security"
 _PROTOCOLS = {
     "CONTROLLER": "SASL_PLAINTEXT",
@@ -27,21 +28,28 @@ class ClusterSpec:
     """What a cluster is like: its names, where it listens, and what the caller wants of Kafka.
 
     `network` is the first three octets of the loopback addresses: broker N listens on `.N`, the
-    controller on `.100`. `properties` come on top of ours, for controller and brokers alike.
+    controller on `.100`. Brokers that `racks` does not name are in the zones a, b and c in turn.
+    `properties` come on top of ours, for controller and brokers alike.
     """
 
     zone: str = "local.abc123.c1.kafka.eu-central-1.amazonaws.com"
     network: str = "127.0.10"
     broker_count: int = 3
+    listeners: frozenset[str] = frozenset({"TLS", "SCRAM", "IAM"})
     plaintext: bool = False
+    racks: Mapping[int, str] = field(default_factory=dict)
     token_url: str = "http://127.0.0.1:9/"  # noqa: S105 - where tokens are checked; none by default
     properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ports(self) -> dict[str, int]:
         """The listeners of a broker, on MSK's ports; ours for administration is beside them."""
-        ports = {"INTERNAL": INTERNAL_PORT, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
-        return {**ports, "PLAINTEXT": 9092} if self.plaintext else ports
+        wanted = {"INTERNAL", *self.listeners, *(["PLAINTEXT"] if self.plaintext else [])}
+        return {name: port for name, port in _PORTS.items() if name in wanted}
+
+    def rack(self, broker_id: int) -> str:
+        """The availability zone of a broker."""
+        return self.racks.get(broker_id) or self.zone.split(".")[-3] + "abc"[(broker_id - 1) % 3]
 
     def address(self, node_id: int) -> str:
         """The loopback address of a broker, or of the controller."""
@@ -79,7 +87,7 @@ def broker_properties(
         **_replication_properties(spec.broker_count),
         "process.roles": "broker",
         "node.id": str(broker_id),
-        "broker.rack": spec.zone.split(".")[-3] + "abc"[(broker_id - 1) % 3],
+        "broker.rack": spec.rack(broker_id),
         "listeners": _join_listeners(spec, dict.fromkeys(hosts, address)),
         "advertised.listeners": _join_listeners(spec, hosts),
         "ssl.keystore.type": "PEM",
@@ -88,7 +96,8 @@ def broker_properties(
         "listener.name.scram.scram-sha-512.sasl.jaas.config": (
             f"{_KAFKA}.scram.ScramLoginModule required;"
         ),
-        f"{iam}.sasl.enabled.mechanisms": "OAUTHBEARER",
+        f"{iam}.sasl.enabled.mechanisms": "OAUTHBEARER,AWS_MSK_IAM",
+        f"{iam}.aws_msk_iam.sasl.jaas.config": "localcloud.Broker$PayloadLogin required;",
         f"{oauth}.jaas.config": f"{_KAFKA}.oauthbearer.OAuthBearerLoginModule required;",
         f"{oauth}.server.callback.handler.class": "localcloud.Broker$TokenCheck",
         f"{iam}.connections.max.reauth.ms": "3600000",
@@ -99,6 +108,14 @@ def broker_properties(
         "log.dirs": str(data),
         **spec.properties,
     }
+
+
+def write_properties(home: Path, properties: Mapping[str, str]) -> Path:
+    """Write server.properties, which hold passwords, for our eyes only."""
+    path = home / "server.properties"
+    path.touch(mode=0o600)
+    path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+    return path
 
 
 def _common_properties(spec: ClusterSpec, password: str) -> dict[str, str]:

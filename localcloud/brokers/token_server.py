@@ -1,4 +1,4 @@
-"""The little HTTP server that brokers ask whether an IAM token holds."""
+"""The little HTTP server that brokers ask about IAM: does this login hold, may they do that."""
 
 from __future__ import annotations
 
@@ -12,22 +12,42 @@ from localcloud.identity import AcceptedToken
 
 
 @contextmanager
-def serve_token_checks(check: Callable[[str], AcceptedToken]) -> Iterator[str]:
-    """Answer token checks on a free loopback port while the context lasts; yields the URL.
+def serve_token_checks(
+    check: Callable[[str], AcceptedToken],
+    *,
+    check_payload: Callable[[str], AcceptedToken] | None = None,
+    may: Callable[[str, str, str, str], bool] | None = None,
+) -> Iterator[str]:
+    """Answer the questions of brokers on a free loopback port while the context lasts; the URL.
 
-    What `check` refuses is answered 403 with the reason; see `TokenCheck` in `Broker.java`.
+    `check` is for OAUTHBEARER, `check_payload` for AWS_MSK_IAM, which nobody passes without it.
+    `may` decides by principal, operation, resource type and name; without it all may do all. What
+    is refused is answered 403 with the reason; see `Verdict` in `Broker.java`.
     """
+
+    def answer_login(check: Callable[[str], AcceptedToken], shown: str) -> str:
+        accepted = check(shown)
+        return f"{accepted.principal}\n{int(accepted.expires_at.timestamp() * 1000)}"
+
+    def answer_access(question: str) -> str:
+        principal, operation, kind, name = question.split("\n")
+        if may is not None and not may(principal, operation, kind, name):
+            raise TokenRefusedError(f"{principal} may not {operation} {kind} {name}")
+        return "allowed"
+
+    answers: dict[str, Callable[[str], str]] = {
+        "/token": lambda token: answer_login(check, token),
+        "/payload": lambda payload: answer_login(check_payload or _refuse, payload),
+        "/access": answer_access,
+    }
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            token = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            question = self.rfile.read(int(self.headers["Content-Length"])).decode()
             try:
-                accepted = check(token)
+                self._answer(200, answers[self.path](question))
             except TokenRefusedError as refusal:
                 self._answer(403, str(refusal))
-            else:
-                expires_ms = int(accepted.expires_at.timestamp() * 1000)
-                self._answer(200, f"{accepted.principal}\n{expires_ms}")
 
         def _answer(self, status: int, text: str) -> None:
             self.send_response(status)
@@ -46,3 +66,7 @@ def serve_token_checks(check: Callable[[str], AcceptedToken]) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _refuse(payload: str) -> AcceptedToken:
+    raise TokenRefusedError("nobody logs in by AWS_MSK_IAM here")

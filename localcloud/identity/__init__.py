@@ -1,5 +1,5 @@
 """Who calls: credentials, and what they may do."""
 
-from localcloud.identity.tokens import AcceptedToken, KnownKey, check_token
+from localcloud.identity.tokens import AcceptedToken, KnownKey, check_payload, check_token
 
-__all__ = ["AcceptedToken", "KnownKey", "check_token"]
+__all__ = ["AcceptedToken", "KnownKey", "check_payload", "check_token"]

@@ -1,15 +1,17 @@
 """The check of an MSK IAM token, as the brokers of MSK make it: signature, expiry, principal.
 
 A token is the url-safe base64 of a presigned GET on `https://kafka.<region>.amazonaws.com/`
-(service `kafka-cluster`, action `kafka-cluster:Connect`).
+(service `kafka-cluster`, action `kafka-cluster:Connect`). Java clients send the parts of such a URL
+as a JSON object instead, signed for the broker that they dial.
 """
 
 from __future__ import annotations
 
 import base64
 import hmac
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -25,6 +27,16 @@ _TIME = "%Y%m%dT%H%M%SZ"
 _MAX_EXPIRES_SECONDS = 900
 _CLOCK_SKEW = timedelta(minutes=5)
 _NOT_SIGNED = ("X-Amz-Signature", "User-Agent")  # the signer adds both after signing
+_SIGNED_NAMES = (
+    "Action",
+    "X-Amz-Algorithm",
+    "X-Amz-Credential",
+    "X-Amz-Date",
+    "X-Amz-Expires",
+    "X-Amz-Security-Token",
+    "X-Amz-SignedHeaders",
+    "X-Amz-Signature",
+)
 _REQUIRED = ("X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-Signature")
 
 
@@ -55,13 +67,40 @@ def check_token(
         TokenRefusedError: with the reason, which reaches the client.
     """
     host, query = _split_token(token)
+    if (match := _HOST.fullmatch(host)) is None:
+        raise TokenRefusedError(f"signed for {host!r}, not for kafka.<region>.amazonaws.com")
+    return _check_signed(host, match[1], query, find_key, now)
+
+
+def check_payload(
+    payload: str,
+    region: str,
+    hosts: Collection[str],
+    find_key: Callable[[str], KnownKey | None],
+    now: datetime,
+) -> AcceptedToken:
+    """Check what a client of the mechanism AWS_MSK_IAM sends: signed for one of the hosts.
+
+    Raises:
+        TokenRefusedError: with the reason, which reaches the client.
+    """
+    host, query = _split_payload(payload)
+    if host not in hosts:
+        raise TokenRefusedError(f"signed for {host!r}, which is no broker of this cluster")
+    return _check_signed(host, region, query, find_key, now)
+
+
+def _check_signed(
+    host: str,
+    region: str,
+    query: dict[str, str],
+    find_key: Callable[[str], KnownKey | None],
+    now: datetime,
+) -> AcceptedToken:
     access_key, _, scope = query["X-Amz-Credential"].partition("/")
     known = find_key(access_key)
     if known is None:
         raise TokenRefusedError(f"the access key {access_key!r} does not exist")
-    if (match := _HOST.fullmatch(host)) is None:
-        raise TokenRefusedError(f"signed for {host!r}, not for kafka.<region>.amazonaws.com")
-    region = match[1]
     if query.get("Action") != "kafka-cluster:Connect":
         raise TokenRefusedError(f"the action is {query.get('Action')!r}, not kafka-cluster:Connect")
     if scope.split("/")[1:] != [region, "kafka-cluster", "aws4_request"]:
@@ -80,9 +119,23 @@ def _split_token(token: str) -> tuple[str, dict[str, str]]:
         query = parse_qs(url.query, strict_parsing=True)
     except ValueError as error:
         raise TokenRefusedError("not the url-safe base64 of a presigned URL") from error
+    return url.netloc, _require({name: values[0] for name, values in query.items()})
+
+
+def _split_payload(payload: str) -> tuple[str, dict[str, str]]:
+    """Read the JSON object, and name its members as in the query string that was signed."""
+    try:
+        given = {str(name).lower(): str(value) for name, value in json.loads(payload).items()}
+    except (ValueError, AttributeError) as error:
+        raise TokenRefusedError("not the JSON object of AWS_MSK_IAM") from error
+    query = {name: given[name.lower()] for name in _SIGNED_NAMES if name.lower() in given}
+    return given.get("host", ""), _require(query)
+
+
+def _require(query: dict[str, str]) -> dict[str, str]:
     if missing := [name for name in _REQUIRED if name not in query]:
         raise TokenRefusedError(f"{', '.join(missing)} is missing")
-    return url.netloc, {name: values[0] for name, values in query.items()}
+    return query
 
 
 def _sign(host: str, region: str, query: dict[str, str], access_key: str, known: KnownKey) -> str:

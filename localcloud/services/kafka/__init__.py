@@ -1,0 +1,36 @@
+"""Amazon MSK: the control plane over real brokers.
+
+`ClusterDirectory` is what other parts of localcloud may know of it.
+"""
+
+from __future__ import annotations
+
+from localcloud.services.kafka import (
+    clusters,
+    configurations,
+    directory,
+    history,
+    policies,
+    scram,
+    tags,
+    updates,
+    versions,
+    vpc_connections,
+)
+from localcloud.services.kafka.directory import ClusterDirectory, RunningCluster, RunningNode
+
+__all__ = [
+    "ClusterDirectory",
+    "RunningCluster",
+    "RunningNode",
+    "clusters",
+    "configurations",
+    "directory",
+    "history",
+    "policies",
+    "scram",
+    "tags",
+    "updates",
+    "versions",
+    "vpc_connections",
+]

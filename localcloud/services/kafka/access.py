@@ -1,0 +1,53 @@
+"""Whose cluster: the account's own, or another's whose policy lets the caller in."""
+
+from __future__ import annotations
+
+from localcloud.identity.policies import (
+    Principal,
+    Request,
+    Verdict,
+    judge_resource,
+    read_statements,
+)
+from localcloud.operations import AwsError, Call
+from localcloud.services.kafka.model import Cluster, not_found, state_of
+
+
+def find_cluster(call: Call, *, arn: str = "", action: str = "") -> Cluster:
+    """Find the cluster that a call names, for whoever may do this with it.
+
+    Raises:
+        AwsError: there is none, or its policy does not let the caller's account do it.
+    """
+    arn = arn or call.params["ClusterArn"]
+    cluster = state_of(call.cloud, arn, "cluster").clusters.get(arn)
+    if cluster is None:
+        raise not_found(arn)
+    action = action or f"kafka:{call.operation}"
+    if cluster.account != call.account and not _lets_in(cluster, call, action):
+        raise AwsError(
+            "ForbiddenException",
+            f"The policy of {arn} does not allow {action} for account {call.account}",
+        )
+    return cluster
+
+
+def find_own_cluster(call: Call) -> Cluster:
+    """Find the cluster that a call names among the caller's own: no policy gives this away."""
+    cluster = find_cluster(call)
+    if cluster.account != call.account:
+        raise AwsError(
+            "ForbiddenException",
+            f"kafka:{call.operation} is for the owner of the cluster, account {cluster.account}",
+        )
+    return cluster
+
+
+def _lets_in(cluster: Cluster, call: Call, action: str) -> bool:
+    principal = Principal(
+        account=call.account,
+        arn=call.caller.role_arn or f"arn:aws:iam::{call.account}:root",
+    )
+    request = Request(action, cluster.arn)
+    verdict = judge_resource(read_statements(cluster.policy), request, principal)
+    return verdict in {Verdict.ACCOUNT, Verdict.ALLOWED}

@@ -1,0 +1,187 @@
+"""Clusters: made, shown, listed, deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from localcloud.operations import AwsError, Call, operation
+from localcloud.services.kafka.access import find_cluster, find_own_cluster
+from localcloud.services.kafka.configurations import find_revision, read_properties
+from localcloud.services.kafka.interfaces import check_places
+from localcloud.services.kafka.lifecycle import begin_cluster, begin_deletion
+from localcloud.services.kafka.listeners import bootstrap_strings
+from localcloud.services.kafka.model import (
+    BrokerNode,
+    Cluster,
+    bad_request,
+    new_identity,
+    now,
+    own_state,
+    take_page,
+)
+from localcloud.services.kafka.requests import check_name, fill_settings
+
+
+@operation("kafka", "CreateCluster")
+def create_cluster(call: Call) -> dict[str, Any]:
+    """Start a provisioned cluster."""
+    cluster = _create(call, call.params)
+    return {"ClusterArn": cluster.arn, "ClusterName": cluster.name, "State": "CREATING"}
+
+
+@operation("kafka", "CreateClusterV2")
+def create_cluster_v2(call: Call) -> dict[str, Any]:
+    """Start a cluster that says which type it is of; here that is provisioned."""
+    if "Serverless" in call.params:
+        raise bad_request("localcloud has no serverless clusters; give Provisioned")
+    if "Provisioned" not in call.params:
+        raise bad_request("Specify either Provisioned or Serverless")
+    cluster = _create(call, call.params["Provisioned"])
+    return {
+        "ClusterArn": cluster.arn,
+        "ClusterName": cluster.name,
+        "State": "CREATING",
+        "ClusterType": "PROVISIONED",
+    }
+
+
+@operation("kafka", "DescribeCluster")
+def describe_cluster(call: Call) -> dict[str, Any]:
+    """Show a cluster, its settings among its own members."""
+    return {"ClusterInfo": _show_v1(find_cluster(call))}
+
+
+@operation("kafka", "DescribeClusterV2")
+def describe_cluster_v2(call: Call) -> dict[str, Any]:
+    """Show a cluster, its settings under Provisioned."""
+    return {"ClusterInfo": _show_v2(find_cluster(call))}
+
+
+@operation("kafka", "ListClusters")
+def list_clusters(call: Call) -> dict[str, Any]:
+    """List the account's clusters whose names begin as asked."""
+    page, more = take_page(_filtered(call), call.params)
+    return {"ClusterInfoList": [_show_v1(cluster) for cluster in page], **more}
+
+
+@operation("kafka", "ListClustersV2")
+def list_clusters_v2(call: Call) -> dict[str, Any]:
+    """List the account's clusters of a type."""
+    wanted = call.params.get("ClusterTypeFilter", "PROVISIONED")
+    found = _filtered(call) if wanted == "PROVISIONED" else []
+    page, more = take_page(found, call.params)
+    return {"ClusterInfoList": [_show_v2(cluster) for cluster in page], **more}
+
+
+@operation("kafka", "DeleteCluster")
+def delete_cluster(call: Call) -> dict[str, Any]:
+    """Stop a cluster's brokers and forget it."""
+    cluster = find_own_cluster(call)
+    version = call.params.get("CurrentVersion", cluster.version)
+    with cluster.lock:
+        if version != cluster.version:
+            raise bad_request(
+                f"The current version of the cluster is {cluster.version}, not {version}"
+            )
+        if cluster.state not in {"ACTIVE", "FAILED"}:
+            raise bad_request(f"You can't delete a cluster that is {cluster.state}")
+        begin_deletion(call.cloud, cluster)
+    return {"ClusterArn": cluster.arn, "State": "DELETING"}
+
+
+@operation("kafka", "GetBootstrapBrokers")
+def get_bootstrap_brokers(call: Call) -> dict[str, Any]:
+    """Name the brokers and ports for each way to log in."""
+    cluster = find_cluster(call)
+    if cluster.state in {"CREATING", "FAILED", "DELETING"}:
+        raise AwsError("ConflictException", f"The cluster has no brokers; it is {cluster.state}")
+    return dict(bootstrap_strings(cluster))
+
+
+@operation("kafka", "ListNodes")
+def list_nodes(call: Call) -> dict[str, Any]:
+    """List the brokers with their places in the VPC."""
+    cluster = find_cluster(call)
+    page, more = take_page(list(cluster.nodes), call.params)
+    return {"NodeInfoList": [_show_node(cluster, node) for node in page], **more}
+
+
+def _create(call: Call, given: dict[str, Any]) -> Cluster:
+    name, kafka = call.params["ClusterName"], own_state(call)
+    check_name(name)
+    settings = fill_settings(call, given)
+    vpc_id = check_places(call.account, call.region, settings["BrokerNodeGroupInfo"])
+    with kafka.lock:
+        if any(known.name == name for known in kafka.clusters.values()):
+            raise AwsError("ConflictException", f"A cluster named {name} already exists")
+        identity, label = new_identity()
+        cluster = Cluster(
+            arn=f"arn:aws:kafka:{call.region}:{call.account}:cluster/{name}/{identity}",
+            zone=f"{name.lower()}.{label}.kafka.{call.region}.amazonaws.com",
+            vpc_id=vpc_id,
+            settings=settings,
+            tags=call.params.get("Tags", {}),
+            properties=_configured(call, given),
+            created_at=now(),
+        )
+        begin_cluster(call.cloud, cluster)
+    return cluster
+
+
+def _configured(call: Call, given: dict[str, Any]) -> dict[str, str]:
+    if "ConfigurationInfo" not in given:
+        return {}
+    _, revision = find_revision(call, given["ConfigurationInfo"])
+    return read_properties(revision.properties)
+
+
+def _filtered(call: Call) -> list[Cluster]:
+    prefix = call.params.get("ClusterNameFilter", "")
+    return [
+        cluster
+        for cluster in list(own_state(call).clusters.values())
+        if cluster.name.startswith(prefix)
+    ]
+
+
+def _show_v1(cluster: Cluster) -> dict[str, Any]:
+    return {**cluster.settings, **_show_common(cluster)}
+
+
+def _show_v2(cluster: Cluster) -> dict[str, Any]:
+    return {
+        **_show_common(cluster),
+        "ClusterType": "PROVISIONED",
+        "Provisioned": cluster.settings,
+    }
+
+
+def _show_common(cluster: Cluster) -> dict[str, Any]:
+    shown = {
+        "ClusterArn": cluster.arn,
+        "ClusterName": cluster.name,
+        "CreationTime": cluster.created_at,
+        "CurrentVersion": cluster.version,
+        "State": cluster.state,
+        "Tags": cluster.tags,
+    }
+    if cluster.reason:
+        shown["StateInfo"] = {"Code": "BrokersNotStarted", "Message": cluster.reason}
+    return shown
+
+
+def _show_node(cluster: Cluster, node: BrokerNode) -> dict[str, Any]:
+    return {
+        "NodeType": "BROKER",
+        "NodeARN": node.arn,
+        "InstanceType": cluster.settings["BrokerNodeGroupInfo"]["InstanceType"],
+        "AddedToClusterTime": node.added_at.isoformat(),
+        "BrokerNodeInfo": {
+            "BrokerId": float(node.broker_id),
+            "AttachedENIId": node.interface_id,
+            "ClientSubnet": node.subnet_id,
+            "ClientVpcIpAddress": node.address,
+            "CurrentBrokerSoftwareInfo": cluster.settings["CurrentBrokerSoftwareInfo"],
+            "Endpoints": [node.name],
+        },
+    }

@@ -1,0 +1,177 @@
+"""What happens to a cluster while nobody waits: it comes up, changes, goes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from localcloud.cloud import Cloud
+from localcloud.network.nodes import Node, Nodes
+from localcloud.operations import Call
+from localcloud.services.kafka.access import find_own_cluster
+from localcloud.services.kafka.interfaces import add_nodes, remove_interfaces
+from localcloud.services.kafka.model import (
+    Cluster,
+    ClusterOperation,
+    Kafka,
+    all_clusters,
+    bad_request,
+    new_identity,
+    new_version,
+    now,
+)
+from localcloud.services.kafka.processes import Launcher, running
+from localcloud.services.kafka.scram import follow_secret
+from localcloud.services.secretsmanager import SecretWatch
+
+
+def begin_cluster(cloud: Cloud, cluster: Cluster) -> None:
+    """Start the brokers of a new cluster in the background: CREATING, then ACTIVE or FAILED."""
+    cloud.state(_Ties).tie(cloud)
+    cloud.state(Kafka, cluster.account, cluster.region).clusters[cluster.arn] = cluster
+    add_nodes(cluster, cluster.settings["NumberOfBrokerNodes"])
+    _run(cluster, lambda: _start(cloud, cluster))
+
+
+def begin_update(
+    call: Call, kind: str, target: dict[str, Any], change: Callable[[Cluster], object]
+) -> dict[str, Any]:
+    """Change a cluster in the background: UPDATING, then ACTIVE with another version.
+
+    `target` is what DescribeClusterOperation shows as the aim; `change` does it, and what it raises
+    ends the operation as failed and leaves the cluster as it was.
+    """
+    cluster = find_own_cluster(call)
+    with cluster.lock:
+        check_version_and_state(cluster, call.params.get("CurrentVersion"))
+        operation = ClusterOperation(
+            arn=f"{cluster.arn.replace(':cluster/', ':cluster-operation/')}/{new_identity()[0]}",
+            kind=kind,
+            source={k: v for k, v in describe_mutable(cluster).items() if k in target},
+            target=target,
+            started_at=now(),
+        )
+        cluster.operations.append(operation)
+        cluster.state = "REBOOTING_BROKER" if kind == "REBOOT_NODE" else "UPDATING"
+    _run(cluster, lambda: _update(cluster, operation, change))
+    return {"ClusterArn": cluster.arn, "ClusterOperationArn": operation.arn}
+
+
+def plug_nodes(cloud: Cloud, cluster: Cluster) -> None:
+    """Let the network reach each broker behind its interface."""
+    for node in cluster.nodes:
+        address = running(cluster).address(node.broker_id)
+        cloud.state(Nodes).plug(Node(node.name, node.interface_id, address))
+
+
+def begin_deletion(cloud: Cloud, cluster: Cluster) -> None:
+    """Stop the brokers and forget the cluster, in the background: DELETING, then gone."""
+    cluster.state = "DELETING"
+    _run(cluster, lambda: _delete(cloud, cluster))
+
+
+def check_version_and_state(cluster: Cluster, version: str | None) -> None:
+    """Refuse a change of a cluster that was changed meanwhile, or is being changed."""
+    if version is not None and version != cluster.version:
+        raise bad_request(
+            "The current version of the cluster doesn't match the version in the request: "
+            f"{cluster.version}, not {version}"
+        )
+    if cluster.state != "ACTIVE":
+        raise bad_request(f"The cluster must be ACTIVE for this; it is {cluster.state}")
+
+
+def describe_mutable(cluster: Cluster) -> dict[str, Any]:
+    """Describe what updates change, as operations show it before and after."""
+    settings = cluster.settings
+    group, software = settings["BrokerNodeGroupInfo"], settings["CurrentBrokerSoftwareInfo"]
+    volume = group["StorageInfo"]["EbsStorageInfo"]["VolumeSize"]
+    described = {
+        **{name: settings[name] for name in _MUTABLE if name in settings},
+        "InstanceType": group["InstanceType"],
+        "ConnectivityInfo": group["ConnectivityInfo"],
+        "KafkaVersion": software["KafkaVersion"],
+        "BrokerEBSVolumeInfo": [{"KafkaBrokerNodeId": "ALL", "VolumeSizeGB": volume}],
+    }
+    if "ConfigurationArn" in software:
+        described["ConfigurationInfo"] = {
+            "Arn": software["ConfigurationArn"],
+            "Revision": software["ConfigurationRevision"],
+        }
+    return described
+
+
+_MUTABLE = (
+    "NumberOfBrokerNodes",
+    "EnhancedMonitoring",
+    "OpenMonitoring",
+    "LoggingInfo",
+    "ClientAuthentication",
+    "EncryptionInfo",
+    "StorageMode",
+)
+
+
+class _Ties:
+    """What connects clusters with the rest of localcloud, set up with the first of them."""
+
+    def __init__(self) -> None:
+        self._tied = False
+
+    def tie(self, cloud: Cloud) -> None:
+        if not self._tied:
+            self._tied = True
+            cloud.on_stop(lambda: _stop_all(cloud))
+            cloud.state(SecretWatch).watch(lambda arn: follow_secret(cloud, arn))
+
+
+def _run(cluster: Cluster, work: Callable[[], None]) -> None:
+    cluster.worker = threading.Thread(target=work, name=f"msk-{cluster.name}", daemon=True)
+    cluster.worker.start()
+
+
+def _start(cloud: Cloud, cluster: Cluster) -> None:
+    try:
+        cluster.brokers = cloud.state(Launcher).launch(cloud, cluster)
+    except Exception as error:
+        cluster.reason = str(error)
+        cluster.state = "FAILED"
+    else:
+        plug_nodes(cloud, cluster)
+        cluster.start_seconds = round((now() - cluster.created_at).total_seconds(), 1)
+        cluster.state = "ACTIVE"
+
+
+def _update(
+    cluster: Cluster, operation: ClusterOperation, change: Callable[[Cluster], object]
+) -> None:
+    try:
+        change(cluster)
+    except Exception as error:
+        operation.state, operation.error = "UPDATE_FAILED", str(error)
+    else:
+        operation.state, cluster.version = "UPDATE_COMPLETE", new_version()
+    operation.ended_at = now()
+    cluster.state = "ACTIVE"
+
+
+def _delete(cloud: Cloud, cluster: Cluster) -> None:
+    if cluster.brokers is not None:
+        cluster.brokers.stop()
+    for node in cluster.nodes:
+        cloud.state(Nodes).unplug(node.interface_id)
+    remove_interfaces(cluster)
+    for _, _, kafka in cloud.states(Kafka):
+        for connection in kafka.vpc_connections.values():
+            if connection.cluster_arn == cluster.arn:
+                connection.state = "INACTIVE"
+    del cloud.state(Kafka, cluster.account, cluster.region).clusters[cluster.arn]
+
+
+def _stop_all(cloud: Cloud) -> None:
+    for cluster in all_clusters(cloud):
+        if cluster.worker is not None:
+            cluster.worker.join()
+        if cluster.brokers is not None:
+            cluster.brokers.stop()

@@ -1,0 +1,73 @@
+"""Which doors a cluster has: the ports of MSK by the ways to log in that are enabled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from localcloud.services.kafka.model import Cluster
+
+PORTS = {"PLAINTEXT": 9092, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
+_VPC_PORT = 14000  # and the broker's id on top
+
+_ANSWERS = {
+    "PLAINTEXT": "BootstrapBrokerString",
+    "TLS": "BootstrapBrokerStringTls",
+    "SCRAM": "BootstrapBrokerStringSaslScram",
+    "IAM": "BootstrapBrokerStringSaslIam",
+}
+_VPC_ANSWERS = {
+    "TLS": "BootstrapBrokerStringVpcConnectivityTls",
+    "SCRAM": "BootstrapBrokerStringVpcConnectivitySaslScram",
+    "IAM": "BootstrapBrokerStringVpcConnectivitySaslIam",
+}
+
+
+def enabled_listeners(settings: dict[str, Any]) -> frozenset[str]:
+    """Name the listeners of a cluster with these settings."""
+    login = settings.get("ClientAuthentication", {})
+    transit = settings["EncryptionInfo"]["EncryptionInTransit"]["ClientBroker"]
+    open_to_all = login.get("Unauthenticated", {}).get("Enabled", not any_login(login))
+    return frozenset(
+        name
+        for name, enabled in {
+            "PLAINTEXT": open_to_all and transit != "TLS",
+            "TLS": open_to_all and transit != "PLAINTEXT",
+            "SCRAM": is_enabled(login, "Sasl", "Scram"),
+            "IAM": is_enabled(login, "Sasl", "Iam"),
+        }.items()
+        if enabled
+    )
+
+
+def any_login(login: dict[str, Any]) -> bool:
+    """Say whether any way to log in is enabled."""
+    return any(is_enabled(login, *path) for path in [("Sasl", "Scram"), ("Sasl", "Iam"), ("Tls",)])
+
+
+def is_enabled(value: dict[str, Any], *path: str) -> bool:
+    """Follow the path into optional members, down to `Enabled`."""
+    for name in path:
+        value = value.get(name) or {}
+    return bool(value.get("Enabled"))
+
+
+def bootstrap_strings(cluster: Cluster) -> dict[str, str]:
+    """Write what GetBootstrapBrokers answers."""
+    strings = {
+        _ANSWERS[name]: ",".join(f"{node.name}:{PORTS[name]}" for node in cluster.nodes)
+        for name in enabled_listeners(cluster.settings)
+    }
+    for name in vpc_logins(cluster.settings):
+        strings[_VPC_ANSWERS[name]] = ",".join(
+            f"b-{node.broker_id}.{name.lower()}.{cluster.zone}:{_VPC_PORT + node.broker_id}"
+            for node in cluster.nodes
+        )
+    return strings
+
+
+def vpc_logins(settings: dict[str, Any]) -> frozenset[str]:
+    """Name the ways to log in that are enabled for VPC connections."""
+    connectivity = settings["BrokerNodeGroupInfo"]["ConnectivityInfo"]
+    login = connectivity.get("VpcConnectivity", {}).get("ClientAuthentication", {})
+    paths = {"SCRAM": ("Sasl", "Scram"), "IAM": ("Sasl", "Iam"), "TLS": ("Tls",)}
+    return frozenset(name for name, path in paths.items() if is_enabled(login, *path))

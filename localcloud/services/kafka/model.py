@@ -1,0 +1,222 @@
+"""What MSK keeps of an account and region: clusters, configurations, VPC connections."""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+import threading
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from localcloud.operations import AwsError, Call
+
+if TYPE_CHECKING:
+    from localcloud.cloud import Cloud
+    from localcloud.services.kafka.brokers import RunningBrokers
+
+T = TypeVar("T")
+_ARN = re.compile(r"arn:aws:kafka:([a-z0-9-]+):(\d{12}):([a-z-]+)/.+")
+_MAX_RESULTS = 100
+
+
+def new_version() -> str:
+    """Make a version as MSK writes them, like K2EUQ1WTGCTBG2; every change makes another."""
+    return "K" + _pick(string.ascii_uppercase + string.digits, 13)
+
+
+def _pick(alphabet: str, count: int) -> str:
+    return "".join(random.choices(alphabet, k=count))  # noqa: S311 - no secret
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerNode:
+    """A broker as its VPC sees it: `address` belongs to a network interface in its subnet."""
+
+    broker_id: int
+    name: str
+    arn: str
+    subnet_id: str
+    interface_id: str
+    address: str
+    added_at: datetime
+
+
+@dataclass(slots=True)
+class ClusterOperation:
+    """A change of a cluster: before, after, and how far it is."""
+
+    arn: str
+    kind: str
+    source: dict[str, Any]
+    target: dict[str, Any]
+    started_at: datetime
+    state: str = "UPDATE_IN_PROGRESS"
+    error: str = ""
+    ended_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class Cluster:
+    """One cluster; `settings` are what DescribeClusterV2 shows as Provisioned.
+
+    `secrets` maps the ARNs of associated secrets to the users that they hold.
+    """
+
+    arn: str
+    zone: str
+    vpc_id: str
+    settings: dict[str, Any]
+    tags: dict[str, str]
+    properties: dict[str, str]
+    created_at: datetime
+    state: str = "CREATING"
+    reason: str = ""
+    start_seconds: float = 0.0
+    version: str = field(default_factory=new_version)
+    nodes: list[BrokerNode] = field(default_factory=list)
+    operations: list[ClusterOperation] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict)
+    policy: str = ""
+    policy_version: str = ""
+    brokers: RunningBrokers | None = None
+    worker: threading.Thread | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name it was created with."""
+        return self.arn.split("/")[1]
+
+    @property
+    def uuid(self) -> str:
+        """The last part of the ARN, which tells clusters of one name apart."""
+        return self.arn.split("/")[2]
+
+    @property
+    def region(self) -> str:
+        """The region it runs in."""
+        return self.arn.split(":")[3]
+
+    @property
+    def account(self) -> str:
+        """The account that owns it."""
+        return self.arn.split(":")[4]
+
+    @property
+    def security_groups(self) -> list[str]:
+        """The security groups of its brokers."""
+        groups: list[str] = self.settings["BrokerNodeGroupInfo"]["SecurityGroups"]
+        return groups
+
+    def node(self, broker_id: int) -> BrokerNode:
+        """Return the broker of that id; LookupError names those there are."""
+        for node in self.nodes:
+            if node.broker_id == broker_id:
+                return node
+        known = ", ".join(str(node.broker_id) for node in self.nodes)
+        raise LookupError(f"{self.name} has no broker {broker_id}; there are {known}")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision of a configuration."""
+
+    number: int
+    description: str
+    properties: bytes
+    created_at: datetime
+
+
+@dataclass(slots=True)
+class Configuration:
+    """A named set of server properties, in revisions."""
+
+    arn: str
+    name: str
+    description: str
+    kafka_versions: list[str]
+    revisions: list[Revision]
+
+
+@dataclass(slots=True)
+class VpcConnection:
+    """What an account asked for to reach a cluster from a VPC of its own."""
+
+    arn: str
+    cluster_arn: str
+    authentication: str
+    vpc_id: str
+    subnets: list[str]
+    security_groups: list[str]
+    tags: dict[str, str]
+    created_at: datetime
+    state: str = "AVAILABLE"
+
+
+class Kafka:
+    """MSK in one account and region, everything by its ARN."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.clusters: dict[str, Cluster] = {}
+        self.configurations: dict[str, Configuration] = {}
+        self.vpc_connections: dict[str, VpcConnection] = {}
+        self.lock = threading.RLock()
+
+
+def own_state(call: Call) -> Kafka:
+    """Return what the caller's account has in the region of the call."""
+    return call.cloud.state(Kafka, call.account, call.region)
+
+
+def state_of(cloud: Cloud, arn: str, kind: str) -> Kafka:
+    """Return the state of the account and region that an ARN names.
+
+    Raises:
+        AwsError: the ARN is none of that kind.
+    """
+    match = _ARN.fullmatch(arn)
+    if match is None or match[3] != kind:
+        raise bad_request(f"The parameter is not valid: {arn!r} is no ARN of a {kind}")
+    return cloud.state(Kafka, match[2], match[1])
+
+
+def all_clusters(cloud: Cloud) -> list[Cluster]:
+    """List every cluster of every account and region."""
+    return [
+        cluster for _, _, kafka in cloud.states(Kafka) for cluster in list(kafka.clusters.values())
+    ]
+
+
+def bad_request(message: str) -> AwsError:
+    """Make the error of a request that MSK does not accept."""
+    return AwsError("BadRequestException", message)
+
+
+def not_found(what: str) -> AwsError:
+    """Make the error of an ARN that names nothing."""
+    return AwsError("NotFoundException", f"The requested resource doesn't exist: {what}")
+
+
+def new_identity() -> tuple[str, str]:
+    """Make the end of an ARN and the label in the brokers' names; both hold the same number."""
+    number = random.randrange(1, 26)  # noqa: S311 - no secret
+    return (
+        f"{uuid.uuid4()}-{number}",
+        f"{_pick(string.ascii_lowercase + string.digits, 6)}.c{number}",
+    )
+
+
+def now() -> datetime:
+    """The time of a change."""
+    return datetime.now(UTC)
+
+
+def take_page(items: list[T], params: dict[str, Any]) -> tuple[list[T], dict[str, str]]:
+    """Cut out the page that is asked for; the rest of the answer is {} or has a NextToken."""
+    start = int(params.get("NextToken") or 0)
+    end = start + int(params.get("MaxResults") or _MAX_RESULTS)
+    return items[start:end], {"NextToken": str(end)} if end < len(items) else {}

@@ -1,0 +1,179 @@
+"""Real brokers behind a cluster: the processes, and the questions about IAM that they ask."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+
+from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+
+from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+from localcloud.cloud import Cloud
+from localcloud.errors import AddressInUseError, BrokerStartError
+from localcloud.services.kafka.brokers import BrokerProcess, RunningBrokers
+from localcloud.services.kafka.iam import serve_iam
+from localcloud.services.kafka.interfaces import zone_of
+from localcloud.services.kafka.listeners import enabled_listeners
+from localcloud.services.kafka.model import Cluster, bad_request
+
+_ATTEMPTS = 5
+_PREPARING = threading.Lock()
+
+# Where MSK's defaults are not those of our brokers.
+_MSK_DEFAULTS = {"allow.everyone.if.no.acl.found": "true"}
+
+
+class Launcher:
+    """Who starts brokers: tests of the control plane alone put another `launch` in."""
+
+    def __init__(self) -> None:
+        """Launch real ones."""
+        self.launch: Callable[[Cloud, Cluster], RunningBrokers] = launch_brokers
+
+
+def running(cluster: Cluster) -> RunningBrokers:
+    """Return a cluster's brokers; AwsError where it has none."""
+    if cluster.brokers is None:
+        raise bad_request(f"The cluster has no brokers; it is {cluster.state}")
+    return cluster.brokers
+
+
+def launch_brokers(cloud: Cloud, cluster: Cluster) -> RunningBrokers:
+    """Start a cluster's brokers and wait until they answer."""
+    with _PREPARING:  # one JVM archive for all, made once
+        prepare_brokers()
+    brokers = _Brokers(cloud, cluster)
+    brokers.start()
+    return brokers
+
+
+class _Brokers:
+    """The processes of one cluster; see RunningBrokers."""
+
+    def __init__(self, cloud: Cloud, cluster: Cluster) -> None:
+        self._folder = cloud.folder / "kafka" / cluster.uuid
+        self._ending = ExitStack()
+        listeners = enabled_listeners(cluster.settings)
+        self._spec = ClusterSpec(
+            zone=cluster.zone,
+            broker_count=len(cluster.nodes),
+            listeners=listeners,
+            racks={node.broker_id: zone_of(cluster, node.subnet_id) for node in cluster.nodes},
+            token_url=self._ending.enter_context(serve_iam(cloud, cluster)),
+            properties={**_MSK_DEFAULTS, **cluster.properties},
+        )
+        self._cluster = self._make()
+        self._dynamic: set[str] = set()
+
+    @property
+    def ca_file(self) -> Path:
+        return self._cluster.ca_file
+
+    @property
+    def processes(self) -> list[BrokerProcess]:
+        return [
+            BrokerProcess(node, pid, _memory_mb(pid))
+            for node, pid in sorted(self._cluster.pids.items())
+        ]
+
+    def address(self, broker_id: int) -> str:
+        return self._cluster.spec.address(broker_id)
+
+    def start(self) -> None:
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                self._cluster.start()
+            except AddressInUseError:
+                if not left:
+                    self.stop()
+                    raise
+                self._cluster = self._make()
+            except BaseException:
+                self.stop()
+                raise
+            else:
+                return
+
+    def add_brokers(self, zones: Mapping[int, str]) -> None:
+        spec = self._cluster.spec
+        self._cluster.spec = replace(spec, racks={**spec.racks, **zones})
+        for _ in zones:
+            self._cluster.add_broker()
+
+    def set_users(self, users: Mapping[str, str]) -> None:
+        for name, password in users.items():
+            self._cluster.set_user(name, password)
+
+    def apply(self, properties: Mapping[str, str]) -> None:
+        before = self._cluster.spec
+        wanted = {**_MSK_DEFAULTS, **properties}
+        changed = dict(wanted.items() - before.properties.items())
+        removed = before.properties.keys() - wanted.keys()
+        self._cluster.spec = replace(before, properties=wanted)
+        if not changed and not removed:
+            return
+        if not removed and self._alter(changed):
+            self._dynamic |= changed.keys()
+            return
+        try:
+            self._restart_all()
+        except BrokerStartError:
+            self._cluster.spec = before
+            self._restart_all()
+            raise
+
+    def open_listeners(self, listeners: frozenset[str]) -> None:
+        self._cluster.spec = replace(self._cluster.spec, listeners=listeners)
+        self._restart_all()
+
+    def kill(self, broker_id: int) -> None:
+        self._cluster.kill(broker_id)
+
+    def pause(self, broker_id: int) -> None:
+        self._cluster.pause(broker_id)
+
+    def resume(self, broker_id: int) -> None:
+        self._cluster.resume(broker_id)
+
+    def restart(self, broker_id: int) -> None:
+        self._cluster.restart(broker_id)
+
+    def stop(self) -> None:
+        self._cluster.stop()
+        self._ending.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _make(self) -> BrokerCluster:
+        """Make the cluster on some loopback network; a clash is found when it starts."""
+        return BrokerCluster(self._folder, replace(self._spec, network=choose_network()))
+
+    def _restart_all(self) -> None:
+        # What was set on the running brokers would win over what they are started with.
+        if self._dynamic and self._alter(dict.fromkeys(self._dynamic)):
+            self._dynamic.clear()
+        self._cluster.restart_all()
+
+    def _alter(self, changes: Mapping[str, str | None]) -> bool:
+        """Set properties (None: unset) on all running brokers, or on none if one is refused."""
+        configs = {
+            name: (AlterConfigOp.DELETE if value is None else AlterConfigOp.SET, value)
+            for name, value in changes.items()
+        }
+        resource = ConfigResource(ConfigResourceType.BROKER, "", configs)
+        with closing(self._cluster.open_admin()) as admin:
+            answer = admin.alter_configs([resource], raise_on_unknown=False)
+        return bool(answer["broker"][""] == "OK")
+
+
+def _memory_mb(pid: int) -> int:
+    """The resident memory of a process, 0 if it is gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") // 2**20

@@ -1,0 +1,49 @@
+"""The versions of Kafka that can be asked for; the brokers run one and the same whatever it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from localcloud.operations import Call, operation
+from localcloud.services.kafka.access import find_cluster
+from localcloud.services.kafka.model import take_page
+
+VERSIONS = (
+    "3.6.0",
+    "3.7.x",
+    "3.7.x.kraft",
+    "3.8.x",
+    "3.8.x.kraft",
+    "3.9.x",
+    "3.9.x.kraft",
+    "4.0.x.kraft",
+    "4.1.x.kraft",
+)
+
+
+@operation("kafka", "ListKafkaVersions")
+def list_kafka_versions(call: Call) -> dict[str, Any]:
+    """List all versions."""
+    page, more = take_page(list(VERSIONS), call.params)
+    return {"KafkaVersions": [{"Version": name, "Status": "ACTIVE"} for name in page], **more}
+
+
+@operation("kafka", "GetCompatibleKafkaVersions")
+def get_compatible_kafka_versions(call: Call) -> dict[str, Any]:
+    """List what a cluster, or each version, can be updated to."""
+    sources: tuple[str, ...] = VERSIONS
+    if "ClusterArn" in call.params:
+        software = find_cluster(call).settings["CurrentBrokerSoftwareInfo"]
+        sources = (software["KafkaVersion"],)
+    return {
+        "CompatibleKafkaVersions": [
+            {"SourceVersion": source, "TargetVersions": compatible_versions(source)}
+            for source in sources
+        ]
+    }
+
+
+def compatible_versions(source: str) -> list[str]:
+    """Name the later versions with metadata in the same place: MSK does not move it."""
+    later = VERSIONS[VERSIONS.index(source) + 1 :]
+    return [name for name in later if name.endswith(".kraft") == source.endswith(".kraft")]

@@ -1,0 +1,56 @@
+"""Secrets Manager is moto's; whoever uses a secret's value is told when it may have changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from localcloud.operations import Call, HttpAnswer, operation
+
+
+class SecretWatch:
+    """Who wants to know that a secret may have another value: called with the secret's ARN."""
+
+    def __init__(self) -> None:
+        """Begin with nobody."""
+        self._watchers: list[Callable[[str], None]] = []
+
+    def watch(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called after each change of any secret, before the change is answered."""
+        self._watchers.append(tell)
+
+    def changed(self, arn: str) -> None:
+        """Tell everybody."""
+        for tell in list(self._watchers):
+            tell(arn)
+
+
+@operation("secretsmanager", "PutSecretValue")
+def put_secret_value(call: Call) -> HttpAnswer:
+    """Let moto keep the value, then tell."""
+    return _forward_and_tell(call)
+
+
+@operation("secretsmanager", "UpdateSecret")
+def update_secret(call: Call) -> HttpAnswer:
+    """Let moto change the secret, then tell."""
+    return _forward_and_tell(call)
+
+
+@operation("secretsmanager", "UpdateSecretVersionStage")
+def update_secret_version_stage(call: Call) -> HttpAnswer:
+    """Let moto move the label, which AWSCURRENT may be, then tell."""
+    return _forward_and_tell(call)
+
+
+@operation("secretsmanager", "RotateSecret")
+def rotate_secret(call: Call) -> HttpAnswer:
+    """Let moto rotate, then tell."""
+    return _forward_and_tell(call)
+
+
+def _forward_and_tell(call: Call) -> HttpAnswer:
+    answer = call.forward()
+    if answer.status == 200:
+        call.cloud.state(SecretWatch).changed(json.loads(answer.body)["ARN"])
+    return answer
