@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import zipfile
@@ -35,6 +36,8 @@ logger.ready.name = kafka.server.KafkaRaftServer
 logger.ready.level = info
 """
 
+_HOSTS = f"127.0.0.1 localhost {socket.gethostname()}\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Jvm:
@@ -51,6 +54,9 @@ class Jvm:
         return [
             *self._java(),
             *self._archive_flags(properties),
+            # At each login a broker asks for its own address's name: not of a name server, please,
+            # which would hold up its only network thread for seconds.
+            f"-Djdk.net.hosts.file={self.directory / 'hosts'}",
             f"-Dlocalcloud.token.url={token_url}",
             "localcloud.Broker",
             str(properties),
@@ -103,7 +109,7 @@ def _fingerprint() -> str:
         raise MissingToolError("javac was not found: install a JDK 17 or 21 (openjdk-17-jdk)")
     if not jars:
         raise MissingToolError(f"no jars in {_JARS.relative_to(_ROOT)}: run `make install`")
-    digest = hashlib.sha256(_SOURCE.read_bytes() + _LOGGING.encode())
+    digest = hashlib.sha256(_SOURCE.read_bytes() + (_LOGGING + _HOSTS).encode())
     for path in (Path(os.path.realpath(javac)), *jars):
         stat = path.stat()
         # The JVM compares names, sizes and times too, and ignores an archive that differs.
@@ -127,6 +133,7 @@ def _compile(made: Path, classes: Path) -> None:
         for path in sorted(classes.rglob("*.class")):
             jar.write(path, path.relative_to(classes))
     (made / "log4j2.properties").write_text(_LOGGING)
+    (made / "hosts").write_text(_HOSTS)
 
 
 def _drop_stale() -> None:
