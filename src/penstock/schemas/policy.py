@@ -23,7 +23,7 @@ class Policy(StrEnum):
 
 
 _ADVICE = {
-    Policy.EXACT: "choose the policy grow, which makes one version per new field, or raise the budget",
+    Policy.EXACT: "choose the policy grow, which makes a version per field, or raise the budget",
     Policy.GROW: "look whether data became names of fields, or raise the budget",
 }
 

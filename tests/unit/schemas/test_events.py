@@ -8,11 +8,10 @@ from penstock.errors import EventError, EventLimitError, EventTextError, EventVa
 from penstock.schemas import parse_event
 
 
-@pytest.mark.parametrize(
-    "text", ['{"é": [1, 2.5, null, true, "x"]}', '{"é":[1,2.5,null,true,"x"]}'.encode()]
-)
-def test_text_and_bytes_are_read_alike(text: str | bytes) -> None:
-    assert parse_event(text) == {"é": [1, 2.5, None, True, "x"]}
+def test_text_and_bytes_are_read_alike() -> None:
+    text = '{"é": [1, 2.5, null, true, "x"]}'
+    event = {"é": [1, 2.5, None, True, "x"]}
+    assert parse_event(text) == parse_event(text.encode()) == event
 
 
 @pytest.mark.parametrize(
@@ -21,7 +20,8 @@ def test_text_and_bytes_are_read_alike(text: str | bytes) -> None:
         (b'{"a": "\xff"}', EventTextError, "",
          "found bytes that are not UTF-8 at position 7, expected JSON text"),
         ("", EventTextError, "",
-         "found text that is not JSON, expected an object: Expecting value: line 1 column 1 (char 0)"),
+         "found text that is not JSON, expected an object: "
+         "Expecting value: line 1 column 1 (char 0)"),
         ("\ufeff{}", EventTextError, "",
          "found text that is not JSON, expected an object: "
          "Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1 (char 0)"),

@@ -88,7 +88,7 @@ def test_grow_gives_the_same_version_whatever_came_first() -> None:
     [
         (
             Policy.EXACT,
-            "choose the policy grow, which makes one version per new field, or raise the",
+            "choose the policy grow, which makes a version per field, or raise the",
         ),
         (Policy.GROW, "look whether data became names of fields, or raise the"),
     ],
