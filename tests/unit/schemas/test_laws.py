@@ -29,7 +29,8 @@ from penstock.schemas import (
     to_record,
 )
 from tests.oracle.avro import to_wire
-from tests.oracle.generate import COMPATIBLE, INCOMPATIBLE, Maker, evolve
+from tests.oracle.evolve import COMPATIBLE, INCOMPATIBLE, evolve
+from tests.oracle.generate import Maker
 from tests.unit.schemas.strategies import EVENTS, without_nothing
 
 _DEFAULTS = {"deviceId": "d-1", "timestamp": 1_795_234_015_788}
