@@ -21,10 +21,9 @@ from penstock.schemas._merging import merge_types
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas._unify import unify_names
 from penstock.schemas._writing import to_schema
-from penstock.schemas.definition import Schema
+from penstock.schemas.definition import MAX_DEFINITION_LENGTH, Schema
 
-MAX_EVENT_FIELDS = 2_000
-MAX_DEFINITION_CHARACTERS = 170_000  # what Glue stores at most
+_MAX_FIELDS = 2_000  # of one object; a longer definition than Glue takes comes soon after
 
 # What every event of a device has; a program that adds them passes these as `base`.
 BASE_FIELDS: tuple[dict[str, Any], ...] = (
@@ -190,18 +189,18 @@ def _contradiction(value: Any, known: AvroType, path: str) -> SchemaConflictErro
 
 
 def _check_count(fields: int, path: str) -> None:
-    if fields > MAX_EVENT_FIELDS:
+    if fields > _MAX_FIELDS:
         raise EventLimitError(
             f"{path or 'the event'}: found {fields:,} fields, expected at most "
-            f"{MAX_EVENT_FIELDS:,} in one object",
+            f"{_MAX_FIELDS:,} in one object",
             path=path,
         )
 
 
 def _check_size(schema: Schema) -> None:
     characters = len(json.dumps(schema, separators=(",", ":")))
-    if characters > MAX_DEFINITION_CHARACTERS:
+    if characters > MAX_DEFINITION_LENGTH:
         raise EventLimitError(
             f"found an event whose schema takes {characters:,} characters, "
-            f"expected at most {MAX_DEFINITION_CHARACTERS:,}"
+            f"expected at most {MAX_DEFINITION_LENGTH:,}"
         )

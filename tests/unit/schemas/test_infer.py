@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from penstock.errors import EventLimitError, EventValueError, SchemaConflictError
-from penstock.schemas import BASE_FIELDS, canonical_form, check_schema, infer_schema, merge_schemas
+from penstock.schemas import (
+    BASE_FIELDS,
+    canonical_form,
+    check_schema,
+    from_record,
+    infer_schema,
+    merge_schemas,
+    to_record,
+)
 
 
 def _known(type_: Any, name: str = "f", **attributes: Any) -> dict[str, Any]:
@@ -144,8 +152,10 @@ def test_a_known_type_that_two_fields_share_is_defined_once() -> None:
         "name": "R",
         "fields": [{"name": "a", "type": _POINT}, {"name": "b", "type": "geo.Point"}],
     }
-    schema = infer_schema({"a": {"x": 1}, "b": {"y": 2}}, "R", known)
+    event = {"a": {"x": 1}, "b": {"y": 2}}
+    schema = infer_schema(event, "R", known)
     check_schema(schema)
+    assert from_record(to_record(event, schema), schema) == event
     assert canonical_form(schema).count('"name":"geo.Point"') == 1
     merge_schemas([known, schema])
 

@@ -177,8 +177,8 @@ def test_a_type_that_two_fields_share_is_merged_across_both() -> None:
     address = _record(_field("street", "string"), name="Address")
     grown = _record(_field("street", "string"), _field("zip", "string"), name="Address")
     versions = [
-        _record(_field("home", address), _field("work", "Address")),
-        _record(_field("home", grown)),
+        _record(_field("home", ["null", address]), _field("work", ["null", "Address"])),
+        _record(_field("work", ["null", grown])),
     ]
     merged = merge_schemas(versions)
     check_schema(merged)
@@ -186,7 +186,8 @@ def test_a_type_that_two_fields_share_is_merged_across_both() -> None:
         _field("street", "string"), _field("zip", ["null", "string"], default=None), name="Address"
     )
     assert merged == _record(
-        _field("home", both), _field("work", ["null", "Address"], default=None)
+        _field("home", ["null", both], default=None),
+        _field("work", ["null", "Address"], default=None),
     )
     for version in versions:
         assert check_compatibility(merged, version) == ()
