@@ -17,11 +17,12 @@ from penstock.schemas._json_values import (
     scalar_kind,
     shown,
 )
+from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS
 from penstock.schemas._merging import merge_types
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas._unify import unify_names
 from penstock.schemas._writing import to_schema
-from penstock.schemas.definition import MAX_DEFINITION_LENGTH, Schema
+from penstock.schemas.definition import Schema
 
 _MAX_FIELDS = 2_000  # of one object; a longer definition than Glue takes comes soon after
 
@@ -199,8 +200,8 @@ def _check_count(fields: int, path: str) -> None:
 
 def _check_size(schema: Schema) -> None:
     characters = len(json.dumps(schema, separators=(",", ":")))
-    if characters > MAX_DEFINITION_LENGTH:
+    if characters > MAX_DEFINITION_CHARACTERS:
         raise EventLimitError(
             f"found an event whose schema takes {characters:,} characters, "
-            f"expected at most {MAX_DEFINITION_LENGTH:,}"
+            f"expected at most {MAX_DEFINITION_CHARACTERS:,}"
         )
