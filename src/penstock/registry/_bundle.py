@@ -65,10 +65,14 @@ def write_bundle(
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
     ) as file:
-        json.dump(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(file.name).replace(path)
+        written = Path(file.name)
+        try:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+            written.replace(path)
+        finally:
+            written.unlink(missing_ok=True)
 
 
 def _to_json(version: SchemaVersion) -> dict[str, Any]:

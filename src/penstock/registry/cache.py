@@ -142,10 +142,13 @@ class CachedRegistry:
                 raise
             _LOG.warning("the versions of %s are used as last known: %s", name, error)
             versions = listing.versions
-        listing = _Listing(versions, self._clock() + self._limits.fresh_seconds)
-        self._listings.put(name, listing)
-        self._keep(*versions)
-        return listing
+        fresh = _Listing(versions, self._clock() + self._limits.fresh_seconds)
+        self._listings.put(name, fresh)
+        for version in versions:
+            self._versions.put(version.id, version)
+        if listing is None or listing.versions != versions:
+            self._write_bundle()
+        return fresh
 
     def _register(self, form: tuple[str, str], schema: Schema) -> Registration:
         known = self._by_form.get(form)
@@ -160,10 +163,9 @@ class CachedRegistry:
         self._keep(registration.version)
         return registration
 
-    def _keep(self, *versions: SchemaVersion) -> None:
-        new = [version for version in versions if self._versions.get(version.id) is None]
-        for version in new:
-            self._versions.put(version.id, version)
+    def _keep(self, version: SchemaVersion) -> None:
+        new = self._versions.get(version.id) is None
+        self._versions.put(version.id, version)
         if new:
             self._write_bundle()
 
