@@ -48,13 +48,14 @@ class CountedRegistry(MemoryRegistry):
         super().__init__()
         self.calls: list[str] = []
         self.delay = 0.0
-        self.down: Exception | None = None
+        self.down: Callable[[], Exception] | None = None
 
     def _count(self, call: str) -> None:
         self.calls.append(call)
-        real_time.sleep(self.delay)
+        if self.delay:
+            real_time.sleep(self.delay)
         if self.down is not None:
-            raise self.down
+            raise self.down()
 
     def register(self, name: str, schema: Schema) -> Registration:
         self._count("register")
@@ -219,7 +220,7 @@ def test_sixteen_threads_that_list_one_schema_make_one_call(
 def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
-    inner.delay, inner.down = 0.05, _down()
+    inner.delay, inner.down = 0.05, _down
 
     outcomes = _all_at_once(lambda: cached.get(known.id))
     assert {str(each) for each in outcomes} == {"the registry is down"}
@@ -277,7 +278,7 @@ def test_ten_thousand_unknown_ids_push_out_nothing_good(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
     cached.get(known.id)
-    inner.down = SchemaNotFoundError("no such version")
+    inner.down = lambda: SchemaNotFoundError("no such version")
     for step in (1, 20):  # all of them, then some of the old and the new again
         for number in range(0, 10_000, step):
             with suppress(SchemaNotFoundError):
@@ -345,7 +346,7 @@ def test_a_forbidden_schema_never_becomes_usable(
 def test_what_may_pass_is_not_remembered(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, error: Exception
 ) -> None:
-    inner.down = error
+    inner.down = lambda: error
     for _ in range(2):
         with pytest.raises(type(error)):
             cached.get(known.id)
@@ -395,7 +396,7 @@ def test_a_list_is_used_as_last_known_while_the_registry_is_down(
 ) -> None:
     cached.versions("readings")
     inner.calls.clear()
-    inner.down = _down()
+    inner.down = _down
     time.sleep(31)
 
     assert [cached.versions("readings") for _ in range(3)] == [(known,)] * 3
@@ -407,7 +408,7 @@ def test_a_list_never_seen_waits_for_the_registry(
     cached: CachedRegistry, inner: CountedRegistry
 ) -> None:
     assert cached.latest("orders") is None
-    inner.down = _down()
+    inner.down = _down
 
     with pytest.raises(RegistryUnavailableError, match="the registry is down"):
         cached.versions("readings")
@@ -417,7 +418,7 @@ def test_a_list_that_is_refused_is_not_used_any_more(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, time: FakeTime
 ) -> None:
     cached.versions("readings")
-    inner.down = SchemaForbiddenError("not any more")
+    inner.down = lambda: SchemaForbiddenError("not any more")
     time.sleep(31)
 
     with pytest.raises(SchemaForbiddenError, match="not any more"):
@@ -436,7 +437,7 @@ def test_a_bundle_lets_a_start_do_without_the_registry(
     inner: CountedRegistry, known: SchemaVersion, bundle: Path
 ) -> None:
     CachedRegistry(inner, bundle=bundle).versions("readings")
-    inner.down = _down()
+    inner.down = _down
 
     restarted = CachedRegistry(inner, bundle=bundle)
 
