@@ -49,38 +49,32 @@ class Jvm:
     directory: Path
     recording: bool = False
 
-    def kafka_command(self, properties: Path, token_url: str) -> list[str]:
-        """The command that runs a server, which ends with the process that started it."""
+    def command(self, properties: Path, token_url: str, format_as: str | None = None) -> list[str]:
+        """The command that runs a server, which ends with the process that started it.
+
+        A controller's disk is formatted for the cluster id `format_as`, unless that was done.
+        """
         return [
-            *self._java(),
+            "java",
+            *_FLAGS,
             *self._archive_flags(properties),
+            f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
             # At each login a broker asks for its own address's name: not of a name server, please,
             # which would hold up its only network thread for seconds.
             f"-Djdk.net.hosts.file={self.directory / 'hosts'}",
             f"-Dlocalcloud.token.url={token_url}",
+            "-cp",
+            f"{self.directory / 'localcloud.jar'}:{_JARS}/*",
             "localcloud.Broker",
             str(properties),
+            *([format_as] if format_as else []),
         ]
-
-    def format_command(self, properties: Path, cluster_id: str) -> list[str]:
-        """The command that formats the disk of a lone controller."""
-        tool = ["kafka.tools.StorageTool", "format", "--standalone", "--ignore-formatted"]
-        return [*self._java(), *tool, "-t", cluster_id, "-c", str(properties)]
 
     def _archive_flags(self, properties: Path) -> list[str]:
         if self.recording:
             return [f"-XX:ArchiveClassesAtExit={properties.with_name(ARCHIVE)}"]
         # Without the archive Java starts slower, and would say so on each start.
         return [f"-XX:SharedArchiveFile={self.directory / ARCHIVE}", "-Xlog:cds=off"]
-
-    def _java(self) -> list[str]:
-        return [
-            "java",
-            *_FLAGS,
-            f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
-            "-cp",
-            f"{self.directory / 'localcloud.jar'}:{_JARS}/*",
-        ]
 
 
 def load_jvm() -> Jvm:
