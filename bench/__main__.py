@@ -66,16 +66,18 @@ def _page(known: dict[str, Any]) -> str:
     machine = _machine()
     head = f"""# Performance
 
-`make bench` measures this table and writes this page; `make bench FULL=1` takes its time over it.
+`make bench` measures this table and writes this page; `make bench FULL=1` takes longer.
 Nothing in the ordinary tests is timed.
-Ratios are between two ways measured in turns in the same run, because machines are shared and noisy.
+Ratios are between two ways measured in turns in one run: machines are shared and noisy.
 
 Last run on {machine["cores"]} cores ({machine["architecture"]}), Python {machine["python"]}.
 
 | rung | what | figure | goal | |
 | --- | --- | --- | --- | --- |
 """
-    return head + "".join(f"{_row(rung, known[rung.name])}\n" for rung in RUNGS if rung.name in known)
+    return head + "".join(
+        f"{_row(rung, known[rung.name])}\n" for rung in RUNGS if rung.name in known
+    )
 
 
 if __name__ == "__main__":

@@ -37,12 +37,22 @@ import org.apache.kafka.server.authorizer.AuthorizationResult;
 public final class Broker {
     private Broker() {}
 
-    /** Runs `kafka.Kafka`, and halts as soon as the parent's end of standard input is closed. */
+    /**
+     * Runs `kafka.Kafka` with a properties file, and halts as soon as the parent's end of standard
+     * input is closed. Given a cluster id as well, it is a lone controller and formats its disk
+     * first, unless that was done: StorageTool in a JVM of its own would double its start.
+     */
     public static void main(String[] args) {
         Thread watch = new Thread(Broker::haltWithParent, "halt-with-parent");
         watch.setDaemon(true);
         watch.start();
-        kafka.Kafka.main(args);
+        if (args.length > 1) {
+            String[] format = {
+                "format", "--standalone", "--ignore-formatted", "-c", args[0], "-t", args[1]
+            };
+            kafka.tools.StorageTool.execute(format, System.out);
+        }
+        kafka.Kafka.main(new String[] {args[0]});
     }
 
     private static void haltWithParent() {

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import secrets
-import subprocess
 import time
-import uuid
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -103,9 +100,9 @@ class BrokerCluster:
         for node in (*brokers, CONTROLLER_ID):
             self._check_addresses(node)
         try:
+            self._launch_controller()
             for node in brokers:
                 self._launch_broker(node)
-            self._launch_controller()
             self._wait_ready(*self._processes)
             # Kafka 4.3.1 may lose users when it replays a deletion, so all are set at each start.
             self._upsert(self._users)
@@ -209,19 +206,16 @@ class BrokerCluster:
         self._launch(node, properties)
 
     def _launch_controller(self) -> None:
-        home = self._home(CONTROLLER_ID)
-        properties = controller_properties(self.spec, self._password, home / "data")
-        path = write_properties(home, properties)
-        if not (home / "data" / "meta.properties").exists():
-            command = self._jvm.format_command(path, self._cluster_id())
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise BrokerStartError(f"the controller's disk: {(done.stdout + done.stderr)}")
-        self._launch(CONTROLLER_ID, properties)
+        data = self._home(CONTROLLER_ID) / "data"
+        properties = controller_properties(self.spec, self._password, data)
+        self._launch(CONTROLLER_ID, properties, format_as=self._cluster_id())
 
-    def _launch(self, node: int, properties: Mapping[str, str]) -> None:
+    def _launch(
+        self, node: int, properties: Mapping[str, str], format_as: str | None = None
+    ) -> None:
         home = self._home(node)
-        command = self._jvm.kafka_command(write_properties(home, properties), self.spec.token_url)
+        path = write_properties(home, properties)
+        command = self._jvm.command(path, self.spec.token_url, format_as)
         name = "the controller" if node == CONTROLLER_ID else f"broker {node}"
         self._processes[node] = KafkaProcess(name, command, home / "server.log")
 
@@ -243,5 +237,6 @@ class BrokerCluster:
     def _cluster_id(self) -> str:
         kept = self._directory / "cluster-id"
         if not kept.exists():
-            kept.write_text(base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="))
+            # 16 bytes as Kafka writes them; a leading dash would be an option to StorageTool.
+            kept.write_text(secrets.token_urlsafe(16).replace("-", "A"))
         return kept.read_text()

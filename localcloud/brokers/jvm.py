@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import zipfile
@@ -35,6 +36,8 @@ logger.ready.name = kafka.server.KafkaRaftServer
 logger.ready.level = info
 """
 
+_HOSTS = f"127.0.0.1 localhost {socket.gethostname()}\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Jvm:
@@ -46,35 +49,32 @@ class Jvm:
     directory: Path
     recording: bool = False
 
-    def kafka_command(self, properties: Path, token_url: str) -> list[str]:
-        """The command that runs a server, which ends with the process that started it."""
+    def command(self, properties: Path, token_url: str, format_as: str | None = None) -> list[str]:
+        """The command that runs a server, which ends with the process that started it.
+
+        A controller's disk is formatted for the cluster id `format_as`, unless that was done.
+        """
         return [
-            *self._java(),
+            "java",
+            *_FLAGS,
             *self._archive_flags(properties),
+            f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
+            # At each login a broker asks for its own address's name: not of a name server, please,
+            # which would hold up its only network thread for seconds.
+            f"-Djdk.net.hosts.file={self.directory / 'hosts'}",
             f"-Dlocalcloud.token.url={token_url}",
+            "-cp",
+            f"{self.directory / 'localcloud.jar'}:{_JARS}/*",
             "localcloud.Broker",
             str(properties),
+            *([format_as] if format_as else []),
         ]
-
-    def format_command(self, properties: Path, cluster_id: str) -> list[str]:
-        """The command that formats the disk of a lone controller."""
-        tool = ["kafka.tools.StorageTool", "format", "--standalone", "--ignore-formatted"]
-        return [*self._java(), *tool, "-t", cluster_id, "-c", str(properties)]
 
     def _archive_flags(self, properties: Path) -> list[str]:
         if self.recording:
             return [f"-XX:ArchiveClassesAtExit={properties.with_name(ARCHIVE)}"]
         # Without the archive Java starts slower, and would say so on each start.
         return [f"-XX:SharedArchiveFile={self.directory / ARCHIVE}", "-Xlog:cds=off"]
-
-    def _java(self) -> list[str]:
-        return [
-            "java",
-            *_FLAGS,
-            f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
-            "-cp",
-            f"{self.directory / 'localcloud.jar'}:{_JARS}/*",
-        ]
 
 
 def load_jvm() -> Jvm:
@@ -103,7 +103,7 @@ def _fingerprint() -> str:
         raise MissingToolError("javac was not found: install a JDK 17 or 21 (openjdk-17-jdk)")
     if not jars:
         raise MissingToolError(f"no jars in {_JARS.relative_to(_ROOT)}: run `make install`")
-    digest = hashlib.sha256(_SOURCE.read_bytes() + _LOGGING.encode())
+    digest = hashlib.sha256(_SOURCE.read_bytes() + (_LOGGING + _HOSTS).encode())
     for path in (Path(os.path.realpath(javac)), *jars):
         stat = path.stat()
         # The JVM compares names, sizes and times too, and ignores an archive that differs.
@@ -127,6 +127,7 @@ def _compile(made: Path, classes: Path) -> None:
         for path in sorted(classes.rglob("*.class")):
             jar.write(path, path.relative_to(classes))
     (made / "log4j2.properties").write_text(_LOGGING)
+    (made / "hosts").write_text(_HOSTS)
 
 
 def _drop_stale() -> None:

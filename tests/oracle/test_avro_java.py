@@ -19,7 +19,8 @@ from penstock.schemas import (
     merge_schemas,
 )
 from tests.oracle.avro import AvroOracle, AvroOracleError, to_wire
-from tests.oracle.generate import COMPATIBLE, INCOMPATIBLE, Maker, evolve
+from tests.oracle.evolve import COMPATIBLE, INCOMPATIBLE, evolve
+from tests.oracle.generate import Maker
 
 pytestmark = pytest.mark.java
 

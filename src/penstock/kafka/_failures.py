@@ -16,7 +16,6 @@ from penstock.errors import (
 )
 
 _KINDS: tuple[tuple[type[errors.KafkaError], type[BrokerError]], ...] = (
-    (errors.AuthorizationError, TopicForbiddenError),
     (errors.UnknownTopicOrPartitionError, TopicNotFoundError),
     (errors.MessageSizeTooLargeError, RecordTooLargeError),
     (errors.RecordListTooLargeError, RecordTooLargeError),
@@ -28,6 +27,9 @@ def translate(
 ) -> BrokerError:
     """Make `<what>: <reason>` of the kind that the error is, `otherwise` of that one."""
     kind = next((ours for theirs, ours in _KINDS if isinstance(error, theirs)), otherwise)
+    # By text: the answer to a producer's registration comes as a plain KafkaError that quotes it.
+    if "AuthorizationFailed" in str(error):
+        kind = TopicForbiddenError
     return kind(f"{what}: {error}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Protocol
 
 from penstock.kafka._iam import IamMechanism
@@ -9,6 +10,10 @@ from penstock.kafka._plaintext import PlaintextMechanism
 from penstock.kafka._scram import ScramMechanism
 from penstock.kafka._tls import TlsMechanism
 from penstock.kafka.settings import KafkaSettings, Security
+
+# At DEBUG these print what goes over the wire: tokens, and the secret with the password.
+for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
+    logging.getLogger(_name).setLevel(logging.INFO)
 
 
 class Mechanism(Protocol):

@@ -1,20 +1,15 @@
-"""One question to one broker, whose failure says what is wrong.
-
-kafka-python retries whatever fails, a refused login included, for 30 s and then says "timeout". So
-before a client is built, and when it fails, we connect once with exactly its options and look.
-"""
+"""What is wrong with brokers, login or topics, found out before a client is built."""
 
 from __future__ import annotations
 
 import socket
 import ssl
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from kafka import errors
-from kafka.net.manager import KafkaConnectionManager
-from kafka.net.selector import NetworkSelector
+from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from penstock.errors import (
@@ -26,34 +21,31 @@ from penstock.errors import (
     TopicForbiddenError,
     TopicNotFoundError,
 )
+from penstock.kafka._connection import Connection, LoginRefused
 
 PROBE_SECONDS = 5.0
 
-_REFUSED = (
-    errors.SaslAuthenticationFailedError,
-    errors.UnsupportedSaslMechanismError,
-    errors.IllegalSaslStateError,
-)
-_NOT_FOUND = errors.UnknownTopicOrPartitionError.errno
-_FORBIDDEN = errors.TopicAuthorizationFailedError.errno
+_METADATA_VERSION = 4  # the first that can say "do not create it"; brokers of 0.11 and later
 
 
 def check_access(
     options: Mapping[str, Any], topics: Sequence[str] = (), timeout_seconds: float = PROBE_SECONDS
 ) -> MetadataResponse:
-    """Connect and log in to the first broker that lets us, and see that the topics are there.
+    """Log in to the first broker that lets us, and see that the topics are there.
 
     Raises:
-        BrokerLoginError, BrokerCertificateError, BrokerNameError, BrokerUnavailableError: of the
-            first broker; one that refuses the login is not followed by another.
+        BrokerLoginError: a broker refuses the login; the others are not asked.
+        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: none can be used.
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
     """
     deadline = time.monotonic() + timeout_seconds
     servers = options["bootstrap_servers"]
     failures: list[BrokerError] = []
-    for left, server in zip(range(len(servers), 0, -1), servers, strict=True):
+    for position, server in enumerate(servers):
+        now = time.monotonic()
         try:
-            share = (deadline - time.monotonic()) / left
+            # What is left is shared, so that a silent broker leaves time for the next.
+            share = now + (deadline - now) / (len(servers) - position)
             metadata = read_metadata(server, options, topics, share)
         except BrokerLoginError:
             raise
@@ -62,69 +54,55 @@ def check_access(
         else:
             check_topics(metadata)
             return metadata
-    raise _sum_up(failures)
+    # What can never work says more than what is only down.
+    worst = min(failures, key=lambda error: error.retriable)
+    raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
 
 
 def read_metadata(
-    server: str, options: Mapping[str, Any], topics: Sequence[str], timeout_seconds: float
+    server: str, options: Mapping[str, Any], topics: Sequence[str], deadline: float
 ) -> MetadataResponse:
     """Ask one broker what it knows of the cluster and of the topics."""
-    timeout_ms = max(1, int(timeout_seconds * 1000))
-    _check_name(server)
     request = MetadataRequest(
         topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
         allow_auto_topic_creation=False,
+        version=_METADATA_VERSION,
     )
-    net = NetworkSelector()
-    manager = KafkaConnectionManager(
-        net, **{**options, "bootstrap_servers": [server], "request_timeout_ms": timeout_ms}
-    )
-    try:
-        answer = manager.send(request, node_id=manager.cluster.bootstrap_brokers()[0].node_id)
-        return manager.run(manager.wait_for, answer, timeout_ms)
-    except errors.KafkaError as error:
-        raise _translate(error, server, options) from error
-    finally:
-        manager.close()
-        net.close()
+    with _translated(server, options), Connection(server, options, deadline) as connection:
+        connection.log_in(options)
+        return connection.ask(request)
 
 
 def check_topics(metadata: MetadataResponse) -> None:
     """Raise what the broker says of a topic that cannot be used."""
     for topic in metadata.topics:
-        if topic.error_code == _NOT_FOUND:
+        if topic.error_code == UnknownTopicOrPartitionError.errno:
             raise TopicNotFoundError(f"topic {topic.name!r} does not exist")
-        if topic.error_code == _FORBIDDEN:
+        if topic.error_code == TopicAuthorizationFailedError.errno:
             raise TopicForbiddenError(
                 f"topic {topic.name!r} is not for this principal, if it exists: "
                 "expected an ACL or a policy that allows it"
             )
 
 
-def _check_name(server: str) -> None:
-    host, _, port = server.rpartition(":")
+@contextmanager
+def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
     try:
-        socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)
+        yield
     except socket.gaierror as error:
-        raise BrokerNameError(f"the broker's name {host!r} does not resolve") from error
-
-
-def _translate(error: errors.KafkaError, server: str, options: Mapping[str, Any]) -> BrokerError:
-    cause = error.__context__
-    if isinstance(error, _REFUSED):
-        return BrokerLoginError(
-            f"{server} refuses the login by {options['sasl_mechanism']}: {error.args[0]}"
-        )
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return BrokerCertificateError(
-            f"the certificate of {server} is refused: {cause.verify_message}"
-        )
-    if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
-        return BrokerCertificateError(f"{server} speaks no TLS that we accept: {cause.reason}")
-    return BrokerUnavailableError(f"{server} does not answer: {error}")
-
-
-def _sum_up(failures: Sequence[BrokerError]) -> BrokerError:
-    # What can never work says more than what is only down.
-    worst = min(failures, key=lambda error: error.retriable)
-    return type(worst)("; ".join(str(error) for error in failures))
+        raise BrokerNameError(f"the name in {server} does not resolve") from error
+    except ssl.SSLCertVerificationError as error:
+        raise BrokerCertificateError(
+            f"the certificate of {server} is refused: {error.verify_message.rstrip('.')}"
+        ) from error
+    except LoginRefused as error:
+        raise BrokerLoginError(
+            f"{server} refuses the login by {options['sasl_mechanism']}: {error}"
+        ) from error
+    except TimeoutError as error:
+        raise BrokerUnavailableError(f"{server} does not answer in time") from error
+    except (OSError, KafkaError) as error:
+        raise BrokerUnavailableError(
+            f"{server} cannot be talked to: {error}; expected a broker with security "
+            f"{options['security_protocol']}"
+        ) from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka import KafkaAdminClient
-from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka.errors import NoError, TopicAlreadyExistsError, for_code
 
 from penstock.errors import BrokerError, BrokerUnavailableError, TopicNotFoundError
 from penstock.kafka._failures import translate, translated_kafka_errors
@@ -73,21 +73,19 @@ def _create(options: dict[str, Any], topic: Topic) -> bool:
         "replication_factor": topic.replicas,
         "configs": topic.properties,
     }
-    with closing(_build_client(options)) as admin:
-        try:
-            admin.create_topics({topic.name: wanted})
-        except TopicAlreadyExistsError:
-            return False
-        except KafkaError as error:
-            what = f"topic {topic.name!r} cannot be created"
-            raise translate(error, what, BrokerError) from error
-    return True
+    what = f"topic {topic.name!r} cannot be created"
+    with closing(_build_client(options)) as admin, translated_kafka_errors(what):
+        answer = admin.create_topics({topic.name: wanted}, raise_errors=False)["topics"][0]
+    kind = for_code(answer["error_code"])
+    if kind not in (NoError, TopicAlreadyExistsError):
+        raise translate(kind(answer["error_message"]), what, BrokerError)
+    return bool(kind is NoError)
 
 
 def _wait_usable(server: str, options: dict[str, Any], topic: str, deadline: float) -> None:
     """Creation is answered before all brokers have heard of it."""
     while True:
-        metadata = read_metadata(server, options, [topic], PROBE_SECONDS)
+        metadata = read_metadata(server, options, [topic], time.monotonic() + PROBE_SECONDS)
         try:
             check_topics(metadata)
             if all(p.leader_id >= 0 for p in metadata.topics[0].partitions):

@@ -28,7 +28,7 @@ def convert(value: Any, type_: AvroType, path: str) -> Any:
     elif type_.kind == "null":
         if value is None:
             return None
-    elif type_.kind not in {"bytes", "fixed"} and value is not None:
+    elif type_.kind not in {"bytes", "fixed"} and not isinstance(value, _NO_SCALARS):
         return _convert_scalar(value, type_, path)
     raise refused(value, type_.label(), path)
 
@@ -85,6 +85,9 @@ _CONTAINERS: dict[str, tuple[type, Callable[[Any, AvroType, str], Any]]] = {
     "array": (list, _convert_array),
     "map": (Mapping, _convert_map),
 }
+
+
+_NO_SCALARS = (type(None), list, Mapping)
 
 
 def _convert_scalar(value: Any, type_: AvroType, path: str) -> Any:

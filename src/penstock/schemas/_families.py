@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from penstock.errors import SchemaConflictError
 from penstock.schemas._types import NUMBERS, AvroType
+
+_Mark = tuple[str, str]
+
+
+@dataclass(slots=True, eq=False)
+class _Family:
+    """Branches that share a mark with each other, directly or through others."""
+
+    marks: set[_Mark]
+    members: list[AvroType]
 
 
 def families(types: Sequence[AvroType], path: str) -> list[list[AvroType]]:
@@ -14,18 +25,28 @@ def families(types: Sequence[AvroType], path: str) -> list[list[AvroType]]:
     Values of two families fit one reader only as a union. That is right where a version says so
     itself; where no version holds all the families, two versions contradict each other.
     """
-    groups: list[tuple[set[tuple[str, str]], list[AvroType]]] = []
-    for branch in (branch for type_ in types for branch in type_.branches or (type_,)):
-        keys, members = _keys(branch), [branch]
-        for group in [group for group in groups if group[0] & keys]:
-            groups.remove(group)
-            keys, members = group[0] | keys, group[1] + members
-        groups.append((keys, members))
-    _check_contradiction(types, [keys for keys, _ in groups if ("null", "") not in keys], path)
-    return [members for _, members in groups]
+    owners: dict[_Mark, _Family] = {}
+    for type_ in types:
+        for branch in type_.branches or (type_,):
+            _join(branch, owners)
+    found = list({id(family): family for family in owners.values()}.values())
+    if len(found) > 1:
+        _check_contradiction(types, owners, path)
+    return [family.members for family in found]
 
 
-def _keys(branch: AvroType) -> set[tuple[str, str]]:
+def _join(branch: AvroType, owners: dict[_Mark, _Family]) -> None:
+    """Put the branch into the family of its marks, making one of all that they link."""
+    family = _Family(_marks(branch), [branch])
+    linked = {id(owners[mark]): owners[mark] for mark in family.marks if mark in owners}
+    for other in linked.values():
+        other.members.extend(family.members)
+        other.marks.update(family.marks)
+        family = other
+    owners.update(dict.fromkeys(family.marks, family))
+
+
+def _marks(branch: AvroType) -> set[_Mark]:
     """Give the marks of a branch; those that share one belong together."""
     if branch.name:
         names = (branch.name, *branch.aliases)
@@ -34,17 +55,19 @@ def _keys(branch: AvroType) -> set[tuple[str, str]]:
 
 
 def _check_contradiction(
-    types: Sequence[AvroType], found: Sequence[set[tuple[str, str]]], path: str
+    types: Sequence[AvroType], owners: dict[_Mark, _Family], path: str
 ) -> None:
-    held = [{i for i, keys in enumerate(found) if _holds(type_, keys)} for type_ in types]
-    speaking = [(type_, own) for type_, own in zip(types, held, strict=True) if own]
-    if len(found) > 1 and not any(len(own) == len(found) for _, own in speaking):
-        first, own = speaking[0]
-        raise conflict(first, next(type_ for type_, other in speaking if other - own), path)
-
-
-def _holds(type_: AvroType, keys: set[tuple[str, str]]) -> bool:
-    return any(_keys(branch) & keys for branch in type_.branches or (type_,))
+    """Refuse families that no version holds together; null goes with anything."""
+    speaking: list[tuple[AvroType, set[int]]] = []
+    for type_ in types:
+        branches = [branch for branch in type_.branches or (type_,) if branch.kind != "null"]
+        held = {id(owners[mark]) for branch in branches for mark in _marks(branch)}
+        if held:
+            speaking.append((type_, held))
+    everything = set().union(*(held for _, held in speaking))
+    if speaking and all(held != everything for _, held in speaking):
+        first, held = speaking[0]
+        raise conflict(first, next(type_ for type_, other in speaking if other - held), path)
 
 
 def conflict(one: AvroType, other: AvroType, path: str) -> SchemaConflictError:

@@ -104,7 +104,7 @@ class Resolution:
         try:
             return self._resolve(writer, reader, path)
         except SchemaConflictError as error:
-            message = str(error)
+            message = f"found a value of {writer.label()}, which the reader cannot take ({error})"
 
         def refuse(_data: bytes, _at: int) -> NoReturn:
             raise LocatedError(SchemaConflictError, message)

@@ -94,10 +94,10 @@ def _resolve_checked(schema: Schema) -> AvroType:
     return resolve(schema)
 
 
-# What was compiled, by the identity of the schemas. The schemas are kept, so that no other can
-# take their identity, and so are copies, so that one which was changed since is compiled again.
+# What was compiled, by the identity of the schemas, which costs no look at them. Another schema may
+# come to have that identity, and the same one may be changed: so each is compared with a copy.
 _Key = tuple[Callable[..., Any], int, int]
-_compiled: dict[_Key, tuple[tuple[Any, ...], tuple[Any, ...], Any]] = {}
+_compiled: dict[_Key, tuple[tuple[Schema, ...], Any]] = {}
 
 
 def _compile_once(
@@ -107,8 +107,8 @@ def _compile_once(
     schemas = (schema,) if reader is None else (schema, reader)
     key = (compile_, id(schema), id(reader))
     known = _compiled.get(key)
-    if known is None or known[1] != schemas:
+    if known is None or known[0] != schemas:
         if len(_compiled) >= _MAX_COMPILED:
-            _compiled.clear()  # simple, and rare: compiling anew costs well under a millisecond
-        known = _compiled[key] = (schemas, copy.deepcopy(schemas), compile_(*schemas))
-    return known[2]
+            _compiled.clear()  # simple, and rare: compiling anew costs about a millisecond
+        known = _compiled[key] = (copy.deepcopy(schemas), compile_(*schemas))
+    return known[1]

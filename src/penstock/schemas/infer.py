@@ -17,15 +17,14 @@ from penstock.schemas._json_values import (
     scalar_kind,
     shown,
 )
+from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS
 from penstock.schemas._merging import merge_types
-from penstock.schemas._numbers import holds
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas._unify import unify_names
 from penstock.schemas._writing import to_schema
 from penstock.schemas.definition import Schema
 
-MAX_EVENT_FIELDS = 2_000
-MAX_DEFINITION_CHARACTERS = 170_000  # what Glue stores at most
+_MAX_FIELDS = 2_000  # of one object; a longer definition than Glue takes comes soon after
 
 # What every event of a device has; a program that adds them passes these as `base`.
 BASE_FIELDS: tuple[dict[str, Any], ...] = (
@@ -63,10 +62,10 @@ def infer_schema(
             convert(event[field.json_name], field.type, field.json_name)  # or refuse it
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}
-    inference = _Inference()
-    record = unify_names(inference.infer_record(optional, known_type, _Place(name)))
-    if inference.has_wide_integers:
-        convert(optional, record, "")  # refuses those that a double would round
+    record = unify_names(_infer_record(optional, known_type, _Place(name)))
+    # Items of one list may still not fit what all of them together became: an integer that their
+    # double would round, an empty list among texts.
+    convert(optional, record, "")
     schema = to_schema(replace(record, fields=(*required, *record.fields)))
     _check_size(schema)
     return schema
@@ -85,83 +84,76 @@ class _Place:
         return _Place(name or self.name, path, self.depth + 1)
 
 
-class _Inference:
-    """One inference; notes whether it met integers that a double cannot hold."""
+def _infer_record(event: Mapping[str, Any], known: AvroType | None, at: _Place) -> AvroType:
+    """Give the record type of an object: the fields whose type the event or `known` tells."""
+    _check_count(len(event), at.path)
+    known_fields = {field.json_name: field for field in known.fields} if known else {}
+    fields = []
+    for key, value in event.items():
+        path = join_path(at.path, key)
+        check_text(key, path)
+        was = known_fields.get(key)
+        name = was.name if was else avro_name(key)
+        known_type = _present(was.type) if was else None
+        type_ = _infer(value, known_type, at.inside(path, f"{at.name}.{name}"))
+        if type_ is not None:
+            fields.append(_optional_field(name, key, type_))
+    fields.sort(key=lambda field: field.name)
+    return AvroType("record", at.name, fields=tuple(fields))
 
-    def __init__(self) -> None:
-        self.has_wide_integers = False
 
-    def infer_record(
-        self, event: Mapping[str, Any], known: AvroType | None, at: _Place
-    ) -> AvroType:
-        """Give the record type of an object: the fields whose type the event or `known` tells."""
-        _check_count(len(event), at.path)
-        known_fields = {field.json_name: field for field in known.fields} if known else {}
-        fields = []
-        for key, value in event.items():
-            path = join_path(at.path, key)
-            check_text(key, path)
-            was = known_fields.get(key)
-            name = was.name if was else avro_name(key)
-            known_type = _present(was.type) if was else None
-            type_ = self._infer(value, known_type, at.inside(path, f"{at.name}.{name}"))
-            if type_ is not None:
-                fields.append(_optional_field(name, key, type_))
-        fields.sort(key=lambda field: field.name)
-        return AvroType("record", at.name, fields=tuple(fields))
-
-    def _infer(self, value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
-        """Give the type of a value, or None where the value and what is known say nothing."""
-        if value is None:
-            return known
-        if known is not None and known.kind == "union":
-            return _known_union(value, known, at.path)
-        if isinstance(value, dict):
-            check_depth(at.depth, at.path)
-            return self._infer_object(value, known, at)
-        if isinstance(value, list):
-            check_depth(at.depth, at.path)
-            if known is not None and known.kind != "array":
-                raise _contradiction(value, known, at.path)
-            return self._infer_items(value, known, at.inside(f"{at.path}[]"))
-        return self._infer_scalar(value, known, at.path)
-
-    def _infer_object(
-        self, value: dict[str, Any], known: AvroType | None, at: _Place
-    ) -> AvroType | None:
-        if known is not None and known.kind == "map":
-            return self._infer_items(list(value.values()), known, at.inside(f"{at.path}{{}}"))
-        if known is not None and known.kind != "record":
+def _infer(value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
+    """Give the type of a value, or None where the value and what is known say nothing."""
+    if value is None:
+        return known
+    if known is not None and known.kind == "union":
+        return _known_union(value, known, at.path)
+    if isinstance(value, dict):
+        check_depth(at.depth, at.path)
+        return _infer_object(value, known, at)
+    if isinstance(value, list):
+        check_depth(at.depth, at.path)
+        if known is not None and known.kind != "array":
             raise _contradiction(value, known, at.path)
-        at = replace(at, name=known.name) if known else at
-        record = self.infer_record(value, known, at)
-        return record if record.fields else known
+        return _infer_items(value, known, at.inside(f"{at.path}[]"))
+    return _infer_scalar(value, known, at.path)
 
-    def _infer_items(self, items: list[Any], known: AvroType | None, at: _Place) -> AvroType | None:
-        known_item = _present(known.item) if known and known.item else None
-        found = [self._infer(item, known_item, at) for item in items]
-        types = [type_ for type_ in found if type_ is not None]
-        if not types:
-            return known
-        try:
-            item = merge_types([_NULL, *types], at.path)
-        except SchemaConflictError as error:
-            labels = " and ".join(sorted({type_.label() for type_ in types}))
-            message = f"{at.path}: found {labels}, expected items that one type can hold"
-            raise EventValueError(message, path=at.path) from error
-        return AvroType(known.kind if known else "array", item=item)
 
-    def _infer_scalar(self, value: Any, known: AvroType | None, path: str) -> AvroType:
-        kind = scalar_kind(value, path)
-        self.has_wide_integers |= kind == "long" and not holds("double", value)
-        if known is None:
-            return _SCALARS[kind]
-        if _takes(known, value):
-            return known
-        if kind not in NUMBERS or known.kind not in NUMBERS or known.logical:
-            raise _contradiction(value, known, path)
-        whole = kind == "long" and known.kind in {"int", "long"}
-        return _SCALARS["long" if whole else "double"]
+def _infer_object(value: dict[str, Any], known: AvroType | None, at: _Place) -> AvroType | None:
+    if known is not None and known.kind == "map":
+        return _infer_items(list(value.values()), known, at.inside(f"{at.path}{{}}"))
+    if known is not None and known.kind != "record":
+        raise _contradiction(value, known, at.path)
+    at = replace(at, name=known.name) if known else at
+    record = _infer_record(value, known, at)
+    return record if record.fields else known
+
+
+def _infer_items(items: list[Any], known: AvroType | None, at: _Place) -> AvroType | None:
+    known_item = _present(known.item) if known and known.item else None
+    found = [_infer(item, known_item, at) for item in items]
+    types = [type_ for type_ in found if type_ is not None]
+    if not types:
+        return known
+    try:
+        item = merge_types([_NULL, *types], at.path)
+    except SchemaConflictError as error:
+        labels = " and ".join(sorted({type_.label() for type_ in types}))
+        message = f"{at.path}: found {labels}, expected items that one type can hold"
+        raise EventValueError(message, path=at.path) from error
+    return AvroType(known.kind if known else "array", item=item)
+
+
+def _infer_scalar(value: Any, known: AvroType | None, path: str) -> AvroType:
+    kind = scalar_kind(value, path)
+    if known is None:
+        return _SCALARS[kind]
+    if _takes(known, value):
+        return known
+    if kind not in NUMBERS or known.kind not in NUMBERS or known.logical:
+        raise _contradiction(value, known, path)
+    whole = kind == "long" and known.kind in {"int", "long"}
+    return _SCALARS["long" if whole else "double"]
 
 
 def _known_union(value: Any, known: AvroType, path: str) -> AvroType:
@@ -178,10 +170,10 @@ def _takes(type_: AvroType, value: Any) -> bool:
     return True
 
 
-def _present(type_: AvroType) -> AvroType:
-    """Give what a type holds besides null."""
-    branches = tuple(branch for branch in type_.branches if branch.kind != "null")
-    return branches[0] if len(branches) == 1 else type_
+def _present(type_: AvroType) -> AvroType | None:
+    """Give what a type holds besides null, if anything."""
+    branches = [branch for branch in type_.branches or (type_,) if branch.kind != "null"]
+    return type_ if len(branches) > 1 else next(iter(branches), None)
 
 
 def _optional_field(name: str, json_name: str, type_: AvroType) -> AvroField:
@@ -198,10 +190,10 @@ def _contradiction(value: Any, known: AvroType, path: str) -> SchemaConflictErro
 
 
 def _check_count(fields: int, path: str) -> None:
-    if fields > MAX_EVENT_FIELDS:
+    if fields > _MAX_FIELDS:
         raise EventLimitError(
             f"{path or 'the event'}: found {fields:,} fields, expected at most "
-            f"{MAX_EVENT_FIELDS:,} in one object",
+            f"{_MAX_FIELDS:,} in one object",
             path=path,
         )
 

@@ -22,6 +22,12 @@ class Policy(StrEnum):
     GROW = "grow"
 
 
+_ADVICE = {
+    Policy.EXACT: "choose the policy grow, which makes a version per field, or raise the budget",
+    Policy.GROW: "look whether data became names of fields, or raise the budget",
+}
+
+
 def choose_schema(
     inferred: Schema, versions: Sequence[Schema], policy: Policy, budget: int
 ) -> Schema:
@@ -47,8 +53,7 @@ def choose_schema(
         return existing[text]
     if len(existing) >= budget:
         raise VersionBudgetError(
-            f"the event needs a new version of its schema, of which there are {len(existing)} and "
-            f"may be {budget}: raise the budget, or choose the policy {Policy.GROW} if the events "
-            "differ only in which fields they have"
+            f"the event needs a new version of its schema, found {len(existing)} versions and "
+            f"expected at most {budget}: {_ADVICE[policy]}"
         )
     return wanted

@@ -1,0 +1,8 @@
+"""The rungs there are, in the order they are climbed; each part of the project adds its own."""
+
+from __future__ import annotations
+
+from bench.ladder import Rung
+from bench.rungs.core import CORE
+
+RUNGS: tuple[Rung, ...] = (*CORE,)

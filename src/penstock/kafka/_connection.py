@@ -1,0 +1,85 @@
+"""One blocking connection to one broker, which lets every failure through as it is.
+
+kafka-python's own connections retry whatever fails, a refused login included, for 30 s and then
+say "timeout"; here its protocol and its mechanisms are used without them.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from kafka.net.sasl import get_sasl_mechanism
+from kafka.protocol.parser import KafkaProtocol
+from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+
+_CHUNK_BYTES = 65_536
+
+
+class LoginRefused(Exception):
+    """The broker said no to mechanism or credentials."""
+
+
+class Connection:
+    """A connection that ends, whatever it is doing, at a time of the monotonic clock."""
+
+    def __init__(self, server: str, options: Mapping[str, Any], deadline: float) -> None:
+        """Resolve, connect and, where the options have a TLS context, agree on TLS."""
+        host, _, port = server.rpartition(":")
+        self._deadline = deadline
+        self._protocol = KafkaProtocol(client_id=options["client_id"])
+        self._socket = socket.create_connection((host, int(port)), self._left())
+        if context := options.get("ssl_context"):
+            self._socket = context.wrap_socket(self._socket, server_hostname=host)
+
+    def __enter__(self) -> Self:
+        """Use it in a `with` statement to close it."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self._socket.close()
+
+    def log_in(self, options: Mapping[str, Any]) -> None:
+        """Show who we are by the mechanism that the options name, if any."""
+        if (name := options.get("sasl_mechanism")) is None:
+            return
+        offer = self.ask(SaslHandshakeRequest(mechanism=name, version=1))
+        if name not in offer.mechanisms:
+            raise LoginRefused(f"it offers {', '.join(offer.mechanisms)}")
+        mechanism = get_sasl_mechanism(name)(**options)
+        while not mechanism.is_done():
+            answer = self.ask(SaslAuthenticateRequest(mechanism.auth_bytes(), version=1))
+            if answer.error_code:
+                raise LoginRefused(answer.error_message)
+            try:
+                mechanism.receive(answer.auth_bytes)
+            except (ValueError, KeyError) as error:
+                raise LoginRefused(f"its proof is wrong: {error}") from error
+
+    def ask(self, request: Any) -> Any:
+        """Send one request and wait for its answer."""
+        self._protocol.send_request(request)
+        self._socket.settimeout(self._left())
+        self._socket.sendall(self._protocol.send_bytes())
+        while True:
+            self._socket.settimeout(self._left())
+            received = self._socket.recv(_CHUNK_BYTES)
+            if not received:
+                raise ConnectionResetError("it closed the connection")
+            for _, answer in self._protocol.receive_bytes(received):
+                return answer
+
+    def _left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        return left

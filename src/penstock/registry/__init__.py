@@ -1,0 +1,53 @@
+"""Schema registries behind one interface: Glue, memory, a cache over any of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.registry.agreement import agree, check_agreement
+from penstock.registry.allow_list import AllowList, parse_schema_arn
+from penstock.registry.cache import CachedRegistry, CacheLimits
+from penstock.registry.interface import (
+    Registration,
+    SchemaRegistry,
+    SchemaVersion,
+    VersionStatus,
+)
+from penstock.registry.load import load_registry
+from penstock.registry.memory import MemoryRegistry
+from penstock.registry.rules import ComparedWith, check_rule
+from penstock.registry.store import METADATA_QUOTA, VERSION_QUOTA, SchemaStore
+
+if TYPE_CHECKING:
+    from penstock.registry.glue import GlueRegistry, GlueSettings
+
+__all__ = [
+    "METADATA_QUOTA",
+    "VERSION_QUOTA",
+    "AllowList",
+    "CacheLimits",
+    "CachedRegistry",
+    "ComparedWith",
+    "GlueRegistry",
+    "GlueSettings",
+    "MemoryRegistry",
+    "Registration",
+    "SchemaRegistry",
+    "SchemaStore",
+    "SchemaVersion",
+    "VersionStatus",
+    "agree",
+    "check_agreement",
+    "check_rule",
+    "load_registry",
+    "parse_schema_arn",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs boto3 only when it is asked for."""
+    if name in {"GlueRegistry", "GlueSettings"}:
+        from penstock.registry import glue  # noqa: PLC0415
+
+        return getattr(glue, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,45 @@
+"""One call for all who ask for the same thing at the same time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+_Result = TypeVar("_Result")
+
+
+class SingleFlight:
+    """Lets the first who asks for a key make the call; those who come meanwhile get its outcome."""
+
+    def __init__(self) -> None:
+        """Begin with no call under way."""
+        self._lock = threading.Lock()
+        self._under_way: dict[Hashable, Future[Any]] = {}
+
+    def run(self, key: Hashable, call: Callable[[], _Result]) -> tuple[_Result, bool]:
+        """Return the outcome and whether this thread made the call; its error reaches everybody.
+
+        A call may not ask for its own key, which would wait for itself.
+        """
+        with self._lock:
+            outcome = self._under_way.get(key)
+            leads = outcome is None
+            if outcome is None:
+                outcome = self._under_way[key] = Future()
+        if not leads:
+            return outcome.result(), False
+        try:
+            result = call()
+        except BaseException as error:
+            self._land(key)
+            outcome.set_exception(error)
+            raise
+        self._land(key)
+        outcome.set_result(result)
+        return result, True
+
+    def _land(self, key: Hashable) -> None:
+        with self._lock:
+            del self._under_way[key]

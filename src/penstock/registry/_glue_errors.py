@@ -1,0 +1,65 @@
+"""What botocore raises, as the errors of this project."""
+
+from __future__ import annotations
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
+
+from penstock.errors import (
+    RegistryAccessDeniedError,
+    RegistryError,
+    RegistryUnavailableError,
+    SchemaNotFoundError,
+    SchemaQuotaError,
+)
+
+_DENIED = {
+    "AccessDenied",
+    "AccessDeniedException",
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "InvalidClientTokenId",
+    "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+}
+_PASSING = {
+    "ConcurrentModificationException",
+    "InternalFailure",
+    "InternalServiceException",
+    "OperationTimeoutException",
+    "RequestLimitExceeded",
+    "ServiceUnavailable",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+}
+_KINDS: dict[str, type[RegistryError]] = {
+    **dict.fromkeys(_DENIED, RegistryAccessDeniedError),
+    **dict.fromkeys(_PASSING, RegistryUnavailableError),
+    "EntityNotFoundException": SchemaNotFoundError,
+    "ResourceNumberLimitExceededException": SchemaQuotaError,
+}
+
+
+def translate(error: ClientError | BotoCoreError, source: str) -> RegistryError:
+    """Say in our words what went wrong at the registry `source`, or at STS on the way to it."""
+    if isinstance(error, NoCredentialsError | PartialCredentialsError):
+        return RegistryAccessDeniedError(f"no credentials for {source}: {_plain(error)}")
+    if not isinstance(error, ClientError):
+        return RegistryUnavailableError(f"no answer from {source}: {_plain(error)}")
+    code = error.response.get("Error", {}).get("Code", "")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    kind = _KINDS.get(code, RegistryUnavailableError if status >= 500 else RegistryError)
+    service = "sts" if error.operation_name == "AssumeRole" else "glue"
+    text = error.response.get("Error", {}).get("Message") or "no reason given"
+    return kind(f"{source} answered {service}:{error.operation_name} with {code}: {_plain(text)}")
+
+
+def _plain(text: object) -> str:
+    return str(text).rstrip(".")

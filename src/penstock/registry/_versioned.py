@@ -1,0 +1,224 @@
+"""What registries with numbered versions have in common: memory and Glue differ below this only."""
+
+from __future__ import annotations
+
+import logging
+import re
+from abc import ABC, abstractmethod
+from functools import partial
+
+from penstock.errors import (
+    IncompatibleSchemaError,
+    Reason,
+    RegistryAccessDeniedError,
+    RegistryAnswerError,
+    RegistryError,
+    RegistryUnavailableError,
+    SchemaConflictError,
+    SchemaError,
+    SchemaNotFoundError,
+    SchemaRefusedError,
+)
+from penstock.registry._attempts import Attempts
+from penstock.registry._history import History
+from penstock.registry._stored import StoredVersion, accept
+from penstock.registry.agreement import check_agreement
+from penstock.registry.allow_list import AllowList
+from penstock.registry.interface import Registration, SchemaVersion, VersionStatus
+from penstock.registry.rules import check_rule
+from penstock.schemas import Compatibility, Schema, canonical_form, diff_schemas
+
+_NAME = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")
+_LOG = logging.getLogger(__name__)
+
+# Key and value of the metadata that tells people; the verdict itself needs no mark.
+REFUSED_MARK = ("penstock.refused", Reason.SCHEMA_CONFLICT.value)
+
+# A fresh version is judged within milliseconds to seconds; AWS's own client sleeps 3 s at once.
+PENDING_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=1, total_seconds=10)
+
+
+class VersionedRegistry(ABC):
+    """The whole behaviour of a registry, over the few things that each kind does its own way."""
+
+    def __init__(self, allow: AllowList, pending: Attempts) -> None:
+        """Begin knowing no version."""
+        self._allow = allow
+        self._pending = pending
+        self._histories: dict[str, History] = {}
+
+    @abstractmethod
+    def _find(self, name: str, definition: str) -> str | None:
+        """Give the id of the version with this definition, whatever its status."""
+
+    @abstractmethod
+    def _add(self, name: str, definition: str) -> str:
+        """Store a version and give its id; SchemaNotFoundError when there is no such schema."""
+
+    @abstractmethod
+    def _create(self, name: str, definition: str) -> str | None:
+        """Make a schema and give its first version's id; None when it has been made meanwhile."""
+
+    @abstractmethod
+    def _read(self, version_id: str) -> StoredVersion:
+        """Read a version by id."""
+
+    @abstractmethod
+    def _read_number(self, arn: str, number: int) -> StoredVersion:
+        """Read a version by the ARN of its schema and its number."""
+
+    @abstractmethod
+    def _read_newest(self, name: str) -> StoredVersion:
+        """Read the newest version that the registry owns up to."""
+
+    @abstractmethod
+    def _rule(self, name: str) -> tuple[Compatibility, int]:
+        """Give a schema's compatibility mode and the number of its checkpoint."""
+
+    @abstractmethod
+    def _mark_refused(self, version_id: str) -> None:
+        """Leave a mark at the version that tells people; doing it twice is no error."""
+
+    def register(self, name: str, schema: Schema) -> Registration:
+        """Return the usable version with this definition, storing it first when it is new."""
+        if not _NAME.fullmatch(name):
+            raise RegistryError(
+                f"schema name {name!r} is not one that a registry takes, "
+                "expected 1 to 255 letters, digits or - _ $ # ."
+            )
+        definition = canonical_form(schema)
+        found = self._find(name, definition)
+        version = accept(self._settle(found or self._store(name, definition)), self._allow)
+        if canonical_form(version.schema) != definition:
+            raise RegistryAnswerError(
+                f"the registry answered the registration of a version of {name} with version "
+                f"{version.id}, which has another definition"
+            )
+        if version.status is VersionStatus.DELETING:
+            raise RegistryUnavailableError(
+                f"version {version.number} of schema {name} is being deleted, its definition can "
+                "be registered again once it is gone"
+            )
+        below = self._history(version.arn).below(version.number)
+        if version.status is VersionStatus.FAILURE:
+            raise self._incompatible(version, below)
+        self._check_agreement(version, below)
+        return Registration(version, found is None, below[-1] if below else None)
+
+    def get(self, version_id: str) -> SchemaVersion:
+        """Return the version with this id."""
+        version = accept(self._settle(version_id), self._allow)
+        if version.status is VersionStatus.FAILURE:
+            raise SchemaRefusedError(
+                f"version {version.number} of schema {version.name} ({version_id}) has status "
+                "FAILURE: the registry's rule refused it"
+            )
+        history = self._history(version.arn)
+        try:
+            check_agreement(version, history.below(version.number))
+        except SchemaConflictError as error:
+            raise SchemaRefusedError(str(error)) from error
+        if version.status is VersionStatus.AVAILABLE:
+            history.add(version)
+        return version
+
+    def latest(self, name: str) -> SchemaVersion | None:
+        """Return the newest usable version of a schema."""
+        versions = self.versions(name)
+        return versions[-1] if versions else None
+
+    def versions(self, name: str) -> tuple[SchemaVersion, ...]:
+        """Return the usable versions of a schema, oldest first; none when it does not exist."""
+        try:
+            newest = self._read_newest(name)
+        except SchemaNotFoundError:
+            return ()
+        return self._history(newest.arn).below(newest.number + 1)
+
+    def _store(self, name: str, definition: str) -> str:
+        for _ in range(2):
+            try:
+                return self._add(name, definition)
+            except SchemaNotFoundError:
+                created = self._create(name, definition)
+            if created is not None:
+                return created
+        raise RegistryUnavailableError(
+            f"schema {name} can be neither created nor added to, it may be being deleted"
+        )
+
+    def _settle(self, version_id: str) -> StoredVersion:
+        """Read a version, waiting while it is pending."""
+        for _ in self._pending:
+            stored = self._read(version_id)
+            if stored.id != version_id:
+                raise RegistryAnswerError(
+                    f"the registry answered with schema version {stored.id}, "
+                    f"expected {version_id} as asked"
+                )
+            if stored.status is not VersionStatus.PENDING:
+                return stored
+        raise RegistryUnavailableError(
+            f"schema version {version_id} is still PENDING after {self._pending.total_seconds:g} s"
+        )
+
+    def _history(self, arn: str) -> History:
+        return self._histories.setdefault(arn, History(partial(self._read_usable, arn)))
+
+    def _read_usable(self, arn: str, number: int) -> SchemaVersion | None:
+        """Read one of a schema's versions for its history; None when nobody can use it."""
+        stored = self._read_number(arn, number)
+        if (stored.arn, stored.number) != (arn, number):
+            raise RegistryAnswerError(
+                f"the registry answered with version {stored.number} of {stored.arn}, "
+                f"expected {number} of {arn} as asked"
+            )
+        if stored.status is VersionStatus.PENDING:
+            stored = self._settle(stored.id)
+        if stored.status is not VersionStatus.AVAILABLE:
+            return None
+        try:
+            return accept(stored, self._allow)
+        except SchemaError:
+            return None
+
+    def _check_agreement(self, version: SchemaVersion, below: tuple[SchemaVersion, ...]) -> None:
+        try:
+            check_agreement(version, below)
+        except SchemaConflictError:
+            try:
+                self._mark_refused(version.id)
+            except RegistryError as error:
+                # Everybody comes to the same verdict without the mark, which is for people.
+                _LOG.warning("version %s is refused but not marked so: %s", version.id, error)
+            raise
+
+    def _incompatible(
+        self, version: SchemaVersion, below: tuple[SchemaVersion, ...]
+    ) -> IncompatibleSchemaError:
+        """Say which rule refused the version, and why as far as we can tell."""
+        try:
+            mode, checkpoint = self._rule(version.name)
+        except RegistryAccessDeniedError:
+            mode, checkpoint = None, 1
+        problems = mode and check_rule(
+            version.schema, {each.number: each.schema for each in below}, mode, checkpoint
+        )
+        why = "; ".join(map(str, problems or ())) or "for a reason it does not give"
+        return IncompatibleSchemaError(
+            f"the registry refused version {version.number} of schema {version.name} by its rule "
+            f"{mode or '(not readable)'}: {why}",
+            rule=mode or "",
+            diff=_diff(below, version.schema),
+        )
+
+    def _disabled(self, name: str, schema: Schema) -> IncompatibleSchemaError:
+        return IncompatibleSchemaError(
+            f"schema {name} takes no new version: its compatibility is DISABLED",
+            rule=Compatibility.DISABLED,
+            diff=_diff(self.versions(name), schema),
+        )
+
+
+def _diff(earlier: tuple[SchemaVersion, ...], schema: Schema) -> str:
+    return str(diff_schemas(earlier[-1].schema, schema)) if earlier else ""

@@ -1,0 +1,56 @@
+"""Which schemas a program may use, judged by the ARN that a registry answers with.
+
+IAM cannot narrow GetSchemaVersion by version id (it takes only `*`), so a record can name any
+schema of the account. The list is what keeps a consumer to the registries it was meant to read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from penstock.errors import RegistryAnswerError, SchemaForbiddenError, SettingsError
+
+_ARN = re.compile(r"arn:[^:]+:glue:[^:]*:[^:]*:schema/(?P<registry>[^/]+)/(?P<name>[^/]+)")
+
+
+def parse_schema_arn(arn: str) -> tuple[str, str]:
+    """Give the registry and the schema name that a schema's ARN holds."""
+    match = _ARN.fullmatch(arn)
+    if match is None:
+        raise RegistryAnswerError(
+            f"the registry answered with ARN {arn!r}, "
+            "expected arn:...:glue:...:schema/REGISTRY/NAME"
+        )
+    return match["registry"], match["name"]
+
+
+@dataclass(frozen=True, slots=True)
+class AllowList:
+    """Patterns such as `orders/*` or `*/readings-*`: registry, slash, schema name."""
+
+    patterns: Sequence[str]
+
+    def __post_init__(self) -> None:
+        """Refuse a pattern that can match nothing."""
+        problems = [
+            f"allow-list pattern {pattern!r} is not of the form REGISTRY/SCHEMA"
+            for pattern in self.patterns
+            if not all(pattern.partition("/")) or pattern.count("/") != 1
+        ]
+        if problems:
+            raise SettingsError(problems)
+
+    def check(self, version_id: str, arn: str) -> None:
+        """Raise SchemaForbiddenError unless the ARN matches a pattern."""
+        registry, name = parse_schema_arn(arn)
+        for pattern in self.patterns:
+            allowed_registry, _, allowed_name = pattern.partition("/")
+            if fnmatchcase(registry, allowed_registry) and fnmatchcase(name, allowed_name):
+                return
+        raise SchemaForbiddenError(
+            f"schema version {version_id} belongs to {registry}/{name}, "
+            f"which the allow-list ({', '.join(self.patterns)}) does not hold"
+        )

@@ -1,0 +1,215 @@
+"""A registry whose answers are kept: the warm path makes no call."""
+
+from __future__ import annotations
+
+import logging
+import marshal
+import threading
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from penstock.errors import PenstockError, RegistryError
+from penstock.registry._bounded import BoundedMap
+from penstock.registry._bundle import read_bundle, write_bundle
+from penstock.registry._flights import SingleFlight
+from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
+from penstock.schemas import Schema, canonical_form
+
+_Answer = TypeVar("_Answer")
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLimits:
+    """How much is kept, and for how long what may change.
+
+    A version found by its id never changes, so it stays until others need its place. Refusals
+    (unknown, forbidden, incompatible) have places of their own: poison cannot push out the good.
+    """
+
+    versions: int = 1_000
+    refusals: int = 10_000
+    refusal_seconds: float = 60
+    fresh_seconds: float = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The usable versions of a schema, and until when they need not be asked for again."""
+
+    versions: tuple[SchemaVersion, ...]
+    fresh_until: float
+
+
+class CachedRegistry:
+    """Any registry with a memory: bounded, one call per question, answers when the other is down.
+
+    With `bundle`, the file is read at the start and written whenever a version is learnt.
+    """
+
+    def __init__(
+        self,
+        registry: SchemaRegistry,
+        *,
+        limits: CacheLimits = CacheLimits(),
+        bundle: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin with what the bundle holds."""
+        self._registry = registry
+        self._limits = limits
+        self._clock = clock
+        self._versions = BoundedMap[str, SchemaVersion](limits.versions)
+        self._listings = BoundedMap[str, _Listing](limits.versions)
+        self._by_value = BoundedMap[tuple[str, bytes], Registration](limits.versions)
+        self._by_form = BoundedMap[tuple[str, str], Registration](limits.versions)
+        self._refusals = BoundedMap[Hashable, tuple[float, PenstockError]](limits.refusals)
+        self._flights = SingleFlight()
+        self._bundle = bundle
+        self._writing = threading.Lock()
+        self._read_bundle()
+
+    @property
+    def source(self) -> str:
+        """Which registry this is and what it allows, without a secret."""
+        return self._registry.source
+
+    def get(self, version_id: str) -> SchemaVersion:
+        """Return the version with this id."""
+        found = self._versions.get(version_id)
+        return found or self._ask(version_id, lambda: self._fetch(version_id))[0]
+
+    def latest(self, name: str) -> SchemaVersion | None:
+        """Return the newest usable version of a schema, at most `fresh_seconds` old."""
+        versions = self.versions(name)
+        return versions[-1] if versions else None
+
+    def versions(self, name: str) -> tuple[SchemaVersion, ...]:
+        """Return the usable versions of a schema; those known last when the registry is down."""
+        listing = self._listings.get(name)
+        if listing is None or listing.fresh_until <= self._clock():
+            listing = self._ask(("versions", name), lambda: self._list(name))[0]
+        return listing.versions
+
+    def register(self, name: str, schema: Schema) -> Registration:
+        """Return the usable version with this definition, storing it first when it is new."""
+        key = (name, _quick_key(schema))
+        known = self._by_value.get(key)
+        if known is not None:
+            return known
+        form = (name, canonical_form(schema))
+        registration, leads = self._ask(form, lambda: self._register(form, schema))
+        known = replace(registration, created=False)
+        self._by_value.put(key, known)
+        return registration if leads else known
+
+    def _ask(self, key: Hashable, call: Callable[[], _Answer]) -> tuple[_Answer, bool]:
+        """Call once for all who ask now, unless the answer is known to be no."""
+
+        def ask() -> _Answer:
+            until, error = self._refusals.get(key) or (0.0, None)
+            if error is not None and self._clock() < until:
+                raise _twin(error)
+            try:
+                return call()
+            except PenstockError as error:
+                if not error.retriable:
+                    until = self._clock() + self._limits.refusal_seconds
+                    self._refusals.put(key, (until, _twin(error)))
+                raise
+
+        return self._flights.run(key, ask)
+
+    def _fetch(self, version_id: str) -> SchemaVersion:
+        # The flight before this one may have brought it after we looked.
+        found = self._versions.get(version_id)
+        if found is None:
+            found = self._registry.get(version_id)
+            self._keep(found)
+        return found
+
+    def _list(self, name: str) -> _Listing:
+        listing = self._listings.get(name)
+        if listing is not None and self._clock() < listing.fresh_until:
+            return listing
+        try:
+            versions = self._registry.versions(name)
+        except RegistryError as error:
+            if listing is None or not error.retriable:
+                raise
+            _LOG.warning("the versions of %s are used as last known: %s", name, error)
+            versions = listing.versions
+        fresh = _Listing(versions, self._clock() + self._limits.fresh_seconds)
+        self._listings.put(name, fresh)
+        for version in versions:
+            self._versions.put(version.id, version)
+        if listing is None or listing.versions != versions:
+            self._write_bundle()
+        return fresh
+
+    def _register(self, form: tuple[str, str], schema: Schema) -> Registration:
+        known = self._by_form.get(form)
+        if known is not None:
+            return known
+        name, _ = form
+        registration = self._registry.register(name, schema)
+        self._by_form.put(form, replace(registration, created=False))
+        listing = self._listings.get(name)
+        if registration.created and listing is not None:
+            self._listings.put(name, replace(listing, fresh_until=self._clock()))
+        self._keep(registration.version)
+        return registration
+
+    def _keep(self, version: SchemaVersion) -> None:
+        new = self._versions.get(version.id) is None
+        self._versions.put(version.id, version)
+        if new:
+            self._write_bundle()
+
+    def _read_bundle(self) -> None:
+        if self._bundle is None or not self._bundle.exists():
+            return
+        try:
+            bundle = read_bundle(self._bundle, self.source)
+        except (OSError, ValueError) as error:
+            _LOG.warning("bundle %s is not used: %s", self._bundle, error)
+            return
+        for version in bundle.versions.values():
+            self._versions.put(version.id, version)
+        for name, versions in bundle.lists.items():
+            # Known but not fresh: the registry is asked first.
+            self._listings.put(name, _Listing(versions, self._clock()))
+
+    def _write_bundle(self) -> None:
+        if self._bundle is None:
+            return
+        with self._writing:
+            versions = dict(self._versions.items())
+            lists = {
+                name: [each.id for each in listing.versions]
+                for name, listing in self._listings.items()
+                if all(each.id in versions for each in listing.versions)
+            }
+            try:
+                write_bundle(self._bundle, self.source, versions.values(), lists)
+            except OSError as error:
+                _LOG.warning("bundle %s is not written: %s", self._bundle, error)
+
+
+def _quick_key(schema: Schema) -> bytes:
+    """Write a schema fast, and equal values equally: canonical_form costs twenty times as much."""
+    try:
+        # Later versions of marshal write references, which differ with how the value was built.
+        return marshal.dumps(schema, 0)
+    except ValueError:
+        return canonical_form(schema).encode()
+
+
+def _twin(error: PenstockError) -> PenstockError:
+    """Make an equal error without its frames: one that is raised for ever would collect them."""
+    twin = type(error).__new__(type(error), *error.args)
+    twin.__dict__.update(error.__dict__)
+    return twin

@@ -1,0 +1,236 @@
+"""The AWS Glue Schema Registry, in this account or another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote, urlencode
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
+
+from penstock.credentials import load_session
+from penstock.errors import (
+    RegistryAnswerError,
+    RegistryUnavailableError,
+    SchemaNotFoundError,
+    SettingsError,
+)
+from penstock.registry._attempts import Attempts, spread
+from penstock.registry._glue_errors import translate
+from penstock.registry._stored import StoredVersion
+from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
+from penstock.registry.allow_list import AllowList
+from penstock.registry.interface import VersionStatus
+from penstock.schemas import Compatibility, load_schema
+
+if TYPE_CHECKING:
+    from mypy_boto3_glue import GlueClient
+    from mypy_boto3_glue.type_defs import GetSchemaVersionResponseTypeDef, SchemaIdTypeDef
+
+_Answer = TypeVar("_Answer")
+
+_VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+# Glue throttles at a few calls a second for a whole account, so those who are turned away spread.
+_CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, jitter=spread)
+
+_CLIENT_CONFIG = Config(
+    connect_timeout=3,
+    read_timeout=10,
+    # Retries are ours: botocore's own do not know ConcurrentModificationException, and two loops
+    # inside each other multiply.
+    retries={"mode": "standard", "total_max_attempts": 1},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GlueSettings:
+    """Which registry, whose permission, and what may be read from it.
+
+    `allow` holds patterns REGISTRY/SCHEMA; without any, the registry's own schemas are allowed.
+    `compatibility` is the mode in which new schemas are made.
+    """
+
+    registry: str
+    region: str | None = None
+    role_arn: str | None = None
+    external_id: str | None = field(default=None, repr=False)
+    endpoint: str | None = None
+    allow: tuple[str, ...] = ()
+    compatibility: Compatibility = Compatibility.BACKWARD
+
+    @property
+    def source(self) -> str:
+        """The URL of these settings without the external id."""
+        shown = {"region": self.region, "role_arn": self.role_arn, "endpoint": self.endpoint}
+        pairs = [(key, value) for key, value in shown.items() if value]
+        query = urlencode([*pairs, *(("allow", each) for each in self.allow)], safe=":/*")
+        return f"glue://{quote(self.registry)}" + (f"?{query}" if query else "")
+
+
+class GlueRegistry(VersionedRegistry):
+    """One registry of AWS Glue; a client of one's own may be given."""
+
+    def __init__(
+        self,
+        settings: GlueSettings,
+        client: GlueClient | None = None,
+        *,
+        attempts: Attempts = _CALL_ATTEMPTS,
+        pending: Attempts = PENDING_ATTEMPTS,
+    ) -> None:
+        """Prepare the client; nothing is called yet."""
+        super().__init__(AllowList(settings.allow or (f"{settings.registry}/*",)), pending)
+        self._settings = settings
+        self._attempts = attempts
+        self._glue = client or _build_client(settings)
+
+    @property
+    def source(self) -> str:
+        """Which registry this is and what it allows, without a secret."""
+        return self._settings.source
+
+    def _find(self, name: str, definition: str) -> str | None:
+        def find() -> str:
+            return self._glue.get_schema_by_definition(
+                SchemaId=self._schema_id(name), SchemaDefinition=definition
+            )["SchemaVersionId"]
+
+        try:
+            return self._call(find)
+        except SchemaNotFoundError:
+            return None
+
+    def _add(self, name: str, definition: str) -> str:
+        def add() -> str | None:
+            try:
+                return self._glue.register_schema_version(
+                    SchemaId=self._schema_id(name), SchemaDefinition=definition
+                )["SchemaVersionId"]
+            except self._glue.exceptions.InvalidInputException:
+                if self._rule(name)[0] is not Compatibility.DISABLED:
+                    raise
+                return None
+
+        added = self._call(add)
+        if added is None:
+            raise self._disabled(name, load_schema(definition))
+        return added
+
+    def _create(self, name: str, definition: str) -> str | None:
+        def create() -> str | None:
+            try:
+                return self._glue.create_schema(
+                    RegistryId={"RegistryName": self._settings.registry},
+                    SchemaName=name,
+                    DataFormat="AVRO",
+                    Compatibility=self._settings.compatibility.value,
+                    SchemaDefinition=definition,
+                )["SchemaVersionId"]
+            except self._glue.exceptions.AlreadyExistsException:
+                # Made by another producer, or by ourselves when the answer was lost.
+                return None
+
+        return self._call(create)
+
+    def _read(self, version_id: str) -> StoredVersion:
+        if not _VERSION_ID.fullmatch(version_id):
+            raise SchemaNotFoundError(
+                f"{version_id!r} is not the id of a Glue schema version, expected a UUID"
+            )
+        return _stored(
+            self._call(lambda: self._glue.get_schema_version(SchemaVersionId=version_id))
+        )
+
+    def _read_number(self, arn: str, number: int) -> StoredVersion:
+        return _stored(
+            self._call(
+                lambda: self._glue.get_schema_version(
+                    SchemaId={"SchemaArn": arn}, SchemaVersionNumber={"VersionNumber": number}
+                )
+            )
+        )
+
+    def _read_newest(self, name: str) -> StoredVersion:
+        return _stored(
+            self._call(
+                lambda: self._glue.get_schema_version(
+                    SchemaId=self._schema_id(name), SchemaVersionNumber={"LatestVersion": True}
+                )
+            )
+        )
+
+    def _rule(self, name: str) -> tuple[Compatibility, int]:
+        schema = self._call(lambda: self._glue.get_schema(SchemaId=self._schema_id(name)))
+        return Compatibility(schema["Compatibility"]), schema["SchemaCheckpoint"]
+
+    def _mark_refused(self, version_id: str) -> None:
+        key, value = REFUSED_MARK
+
+        def mark() -> None:
+            try:
+                self._glue.put_schema_version_metadata(
+                    SchemaVersionId=version_id,
+                    MetadataKeyValue={"MetadataKey": key, "MetadataValue": value},
+                )
+            except self._glue.exceptions.AlreadyExistsException:
+                return
+
+        self._call(mark)
+
+    def _schema_id(self, name: str) -> SchemaIdTypeDef:
+        return {"RegistryName": self._settings.registry, "SchemaName": name}
+
+    def _call(self, request: Callable[[], _Answer]) -> _Answer:
+        """Make a call, again and again while its failure may pass."""
+        for _ in self._attempts:
+            try:
+                return request()
+            except (ClientError, BotoCoreError) as error:
+                cause, problem = error, translate(error, self.source)
+            if not isinstance(problem, RegistryUnavailableError):
+                break
+        raise problem from cause
+
+
+def _build_client(settings: GlueSettings) -> GlueClient:
+    session = load_session(
+        region=settings.region, role_arn=settings.role_arn, external_id=settings.external_id
+    )
+    try:
+        return session.client("glue", config=_CLIENT_CONFIG, endpoint_url=settings.endpoint)
+    except NoRegionError as error:
+        raise SettingsError(
+            [f"{settings.source} names no region, expected region=... or AWS_REGION"]
+        ) from error
+
+
+def _stored(answer: GetSchemaVersionResponseTypeDef) -> StoredVersion:
+    """Read an answer to GetSchemaVersion; what it lacks or cannot mean is an error."""
+    try:
+        return StoredVersion(
+            answer["SchemaVersionId"],
+            answer["SchemaArn"],
+            answer["VersionNumber"],
+            VersionStatus(answer["Status"]),
+            answer["SchemaDefinition"],
+            _time(answer.get("CreatedTime", "")),
+            answer["DataFormat"],
+        )
+    except (KeyError, ValueError) as error:
+        raise RegistryAnswerError(
+            f"the registry's answer is not a schema version: {error!r}"
+        ) from error
+
+
+def _time(text: str) -> datetime | None:
+    """Read a time; its form is not documented, and no record should wait for it."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,79 @@
+"""What every schema registry can do, and the values it answers with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from penstock.schemas import Schema
+
+
+class VersionStatus(StrEnum):
+    """How far a registry is with a version, in Glue's words."""
+
+    AVAILABLE = "AVAILABLE"
+    PENDING = "PENDING"
+    FAILURE = "FAILURE"
+    DELETING = "DELETING"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVersion:
+    """One version of a schema, checked and fit for use; callers must not change `schema`."""
+
+    id: str
+    arn: str
+    name: str
+    number: int
+    status: VersionStatus
+    schema: Schema
+    registered_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What `register` did: `previous` is the newest usable version below, if there is one.
+
+    `created` says that this call asked for the version to be stored. Of producers that register
+    one new definition at the same instant, more than one may say so.
+    """
+
+    version: SchemaVersion
+    created: bool
+    previous: SchemaVersion | None
+
+
+class SchemaRegistry(Protocol):
+    """A registry of Avro schemas whose versions are found by id."""
+
+    @property
+    def source(self) -> str:
+        """Which registry this is and what it allows, without a secret."""
+
+    def register(self, name: str, schema: Schema) -> Registration:
+        """Return the usable version with this definition, storing it first when it is new.
+
+        Raises:
+            IncompatibleSchemaError: the registry's rule refuses the definition.
+            SchemaConflictError: it contradicts a version below its own.
+            SchemaQuotaError: the registry takes no further version.
+        """
+
+    def get(self, version_id: str) -> SchemaVersion:
+        """Return the version with this id.
+
+        Raises:
+            SchemaNotFoundError: there is none.
+            SchemaForbiddenError: it is not on the allow-list.
+            SchemaRefusedError: the registry's rule or a producer refused it.
+            RegistryAccessDeniedError: STS or the registry denies the call (retriable).
+            RegistryUnavailableError: no answer in time (retriable).
+        """
+
+    def latest(self, name: str) -> SchemaVersion | None:
+        """Return the newest usable version of a schema."""
+
+    def versions(self, name: str) -> tuple[SchemaVersion, ...]:
+        """Return the usable versions of a schema, oldest first; none when it does not exist."""

@@ -1,0 +1,96 @@
+"""Registries by URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from penstock.errors import SettingsError
+from penstock.registry.interface import SchemaRegistry
+from penstock.schemas import Compatibility
+
+_Options = dict[str, list[str]]
+
+
+def load_registry(url: str) -> SchemaRegistry:
+    """Build the registry that a URL names; nothing is called yet.
+
+    `glue://NAME` takes `region`, `role_arn`, `external_id`, `endpoint`, `compatibility` (the mode
+    of new schemas) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes `compatibility`.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in _FACTORIES:
+        raise SettingsError(
+            # Not the whole URL: it may hold an external id.
+            [f"registry URL begins with {parts.scheme!r}, expected one of {', '.join(_FACTORIES)}"]
+        )
+    options = parse_qs(parts.query, keep_blank_values=True)
+    return _FACTORIES[parts.scheme](unquote(parts.netloc), options)
+
+
+def _load_glue(name: str, options: _Options) -> SchemaRegistry:
+    # boto3 takes a fifth of a second to import, which a program without Glue need not pay.
+    from penstock.registry.glue import GlueRegistry, GlueSettings  # noqa: PLC0415
+
+    single = {"region", "role_arn", "external_id", "endpoint"}
+    problems = _problems("glue", options, single | {"allow", "compatibility"})
+    if not name:
+        problems.append("glue:// names no registry, expected glue://NAME")
+    if problems:
+        raise SettingsError(problems)
+    return GlueRegistry(
+        GlueSettings(
+            name,
+            **{key: options[key][0] for key in single & options.keys()},
+            allow=tuple(options.get("allow", ())),
+            compatibility=_compatibility(options),
+        )
+    )
+
+
+def _load_memory(name: str, options: _Options) -> SchemaRegistry:
+    from penstock.registry.memory import MemoryRegistry  # noqa: PLC0415
+
+    problems = _problems("memory", options, {"compatibility"})
+    if name:
+        problems.append(f"memory:// takes no name, found {name!r}")
+    if problems:
+        raise SettingsError(problems)
+    return MemoryRegistry(compatibility=_compatibility(options))
+
+
+def _refuse_confluent(name: str, options: _Options) -> SchemaRegistry:
+    raise SettingsError(
+        [f"confluent+http://{name}: Confluent-compatible registries are not built in yet"]
+    )
+
+
+_FACTORIES: dict[str, Callable[[str, _Options], SchemaRegistry]] = {
+    "glue": _load_glue,
+    "memory": _load_memory,
+    "confluent+http": _refuse_confluent,
+    "confluent+https": _refuse_confluent,
+}
+_MODES = ", ".join(Compatibility)
+
+
+def _compatibility(options: _Options) -> Compatibility:
+    return Compatibility(options.get("compatibility", [Compatibility.BACKWARD])[0])
+
+
+def _problems(scheme: str, options: _Options, known: set[str]) -> list[str]:
+    """Say what is wrong with a URL's options."""
+    problems = [
+        f"{scheme}:// has no option {key!r}, expected {', '.join(sorted(known))}"
+        for key in options.keys() - known
+    ]
+    problems += [
+        f"{scheme}:// option {key} is given {len(values)} times"
+        for key, values in options.items()
+        if len(values) > 1 and key != "allow"
+    ]
+    problems += [f"{scheme}:// option {key} is empty" for key in options if "" in options[key]]
+    mode = options.get("compatibility", [Compatibility.BACKWARD])[0]
+    if mode not in set(Compatibility):
+        problems.append(f"{scheme}:// option compatibility is {mode!r}, expected one of {_MODES}")
+    return problems

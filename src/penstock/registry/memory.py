@@ -1,0 +1,67 @@
+"""A registry in this process, under the rules of the real one: for tests and examples."""
+
+from __future__ import annotations
+
+from penstock.errors import IncompatibleSchemaError
+from penstock.registry._attempts import Attempts
+from penstock.registry._stored import StoredVersion
+from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
+from penstock.registry.allow_list import AllowList
+from penstock.registry.store import SchemaStore
+from penstock.schemas import Compatibility, load_schema
+
+_REGISTRY = "arn:aws:glue:local:000000000000:schema/memory"
+
+
+class MemoryRegistry(VersionedRegistry):
+    """A registry that keeps its versions in a `SchemaStore`, which several may share."""
+
+    def __init__(
+        self,
+        store: SchemaStore | None = None,
+        *,
+        compatibility: Compatibility = Compatibility.BACKWARD,
+        pending: Attempts = PENDING_ATTEMPTS,
+    ) -> None:
+        """Begin with the store's schemas; new ones are made in mode `compatibility`."""
+        super().__init__(AllowList(("memory/*",)), pending)
+        self._schemas = SchemaStore() if store is None else store
+        self._compatibility = compatibility
+
+    @property
+    def source(self) -> str:
+        """Which registry this is."""
+        return "memory://"
+
+    def _find(self, name: str, definition: str) -> str | None:
+        found = self._schemas.find(_arn(name), definition)
+        return found.id if found else None
+
+    def _add(self, name: str, definition: str) -> str:
+        try:
+            return self._schemas.add(_arn(name), definition).id
+        except IncompatibleSchemaError as error:
+            raise self._disabled(name, load_schema(definition)) from error
+
+    def _create(self, name: str, definition: str) -> str | None:
+        made = self._schemas.create(_arn(name), definition, self._compatibility)
+        return made.id if made else None
+
+    def _read(self, version_id: str) -> StoredVersion:
+        return self._schemas.read(version_id)
+
+    def _read_number(self, arn: str, number: int) -> StoredVersion:
+        return self._schemas.read_number(arn, number)
+
+    def _read_newest(self, name: str) -> StoredVersion:
+        return self._schemas.read_newest(_arn(name))
+
+    def _rule(self, name: str) -> tuple[Compatibility, int]:
+        return self._schemas.rule(_arn(name))
+
+    def _mark_refused(self, version_id: str) -> None:
+        self._schemas.put_metadata(version_id, *REFUSED_MARK)
+
+
+def _arn(name: str) -> str:
+    return f"{_REGISTRY}/{name}"

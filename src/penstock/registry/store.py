@@ -1,0 +1,212 @@
+"""A registry's rules over a dictionary: what Glue does, as far as its documents and users tell.
+
+Known by ARN, as an account's registries share one quota. It stores what it is given, refused
+versions too: they take a number, keep status FAILURE and are found by definition like any other.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from penstock.errors import (
+    IncompatibleSchemaError,
+    SchemaNotFoundError,
+    SchemaQuotaError,
+)
+from penstock.registry._stored import StoredVersion
+from penstock.registry.interface import VersionStatus
+from penstock.registry.rules import ComparedWith, check_rule
+from penstock.schemas import Compatibility, load_schema
+
+VERSION_QUOTA = 10_000
+METADATA_QUOTA = 10
+
+
+@dataclass(slots=True)
+class _StoredSchema:
+    mode: Compatibility
+    checkpoint: int = 1
+    taken: int = 0
+    ids: dict[int, str] = field(default_factory=dict)
+
+
+class SchemaStore:
+    """The schemas of one account and region, safe to share between threads.
+
+    Set `pending_reads` to have each later version read as PENDING that many times, `version_quota`
+    to have it take fewer.
+    """
+
+    def __init__(
+        self,
+        *,
+        compared_with: ComparedWith = ComparedWith.BOTH,
+        version_quota: int = VERSION_QUOTA,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Begin without schemas."""
+        self.pending_reads = 0
+        self._compared_with = compared_with
+        self.version_quota = version_quota
+        self._now = now
+        self._schemas: dict[str, _StoredSchema] = {}
+        self._versions: dict[str, StoredVersion] = {}
+        self._pending: dict[str, int] = {}
+        self._metadata: dict[str, list[tuple[str, str]]] = {}
+        self._lock = threading.RLock()
+
+    def create(
+        self, arn: str, definition: str, mode: Compatibility = Compatibility.BACKWARD
+    ) -> StoredVersion | None:
+        """Make a schema with its first version; None when the name is taken."""
+        with self._lock:
+            if arn in self._schemas:
+                return None
+            load_schema(definition)
+            self._check_quota()
+            self._schemas[arn] = _StoredSchema(mode)
+            return self._keep(arn, definition, VersionStatus.AVAILABLE)
+
+    def add(self, arn: str, definition: str) -> StoredVersion:
+        """Store a version, or find the one that has this very text already."""
+        with self._lock:
+            schema = self._schema(arn)
+            if (found := self.find(arn, definition)) is not None:
+                return found
+            if schema.mode is Compatibility.DISABLED:
+                raise IncompatibleSchemaError(
+                    f"{arn} takes no new version", rule=schema.mode, diff=""
+                )
+            available = {
+                number: load_schema(each.definition)
+                for number, version_id in schema.ids.items()
+                if (each := self._versions[version_id]).status is VersionStatus.AVAILABLE
+            }
+            problems = check_rule(
+                load_schema(definition),
+                available,
+                schema.mode,
+                schema.checkpoint,
+                self._compared_with,
+            )
+            self._check_quota()
+            status = VersionStatus.FAILURE if problems else VersionStatus.AVAILABLE
+            return self._keep(arn, definition, status, self.pending_reads)
+
+    def find(self, arn: str, definition: str) -> StoredVersion | None:
+        """Find a version by its text, whatever its status."""
+        with self._lock:
+            ids = self._schemas[arn].ids.values() if arn in self._schemas else ()
+            matches = (each for each in ids if self._versions[each].definition == definition)
+            return next((self._shown(each) for each in matches), None)
+
+    def read(self, version_id: str) -> StoredVersion:
+        """Read a version by id."""
+        with self._lock:
+            self._entry(version_id)
+            shown = self._shown(version_id)
+            if shown.status is VersionStatus.PENDING:
+                self._pending[version_id] -= 1
+            return shown
+
+    def read_number(self, arn: str, number: int) -> StoredVersion:
+        """Read a version by its schema and number."""
+        with self._lock:
+            ids = self._schema(arn).ids
+            if number not in ids:
+                raise SchemaNotFoundError(f"version {number} of {arn} is not found")
+            return self.read(ids[number])
+
+    def read_newest(self, arn: str) -> StoredVersion:
+        """Read the newest version that is not refused."""
+        with self._lock:
+            shown = (self._shown(version_id) for version_id in self._schema(arn).ids.values())
+            usable = [each for each in shown if each.status is VersionStatus.AVAILABLE]
+            if not usable:
+                raise SchemaNotFoundError(f"{arn} has no available version")
+            return usable[-1]
+
+    def rule(self, arn: str) -> tuple[Compatibility, int]:
+        """Give a schema's mode and checkpoint."""
+        with self._lock:
+            schema = self._schema(arn)
+            return schema.mode, schema.checkpoint
+
+    def update(
+        self, arn: str, *, mode: Compatibility | None = None, checkpoint: int | None = None
+    ) -> None:
+        """Change a schema's mode, or move its checkpoint."""
+        with self._lock:
+            schema = self._schema(arn)
+            schema.mode = mode or schema.mode
+            schema.checkpoint = checkpoint or schema.checkpoint
+
+    def begin_delete(self, version_id: str) -> None:
+        """Let a version read as DELETING until `delete` removes it."""
+        with self._lock:
+            entry = self._entry(version_id)
+            self._versions[version_id] = replace(entry, status=VersionStatus.DELETING)
+
+    def delete(self, version_id: str) -> None:
+        """Remove a version; its number is not given again."""
+        with self._lock:
+            entry = self._entry(version_id)
+            del self._versions[version_id]
+            del self._schemas[entry.arn].ids[entry.number]
+
+    def put_metadata(self, version_id: str, key: str, value: str) -> bool:
+        """Keep a pair at a version; False when it is there already."""
+        with self._lock:
+            self._entry(version_id)
+            pairs = self._metadata.setdefault(version_id, [])
+            if (key, value) in pairs:
+                return False
+            if len(pairs) == METADATA_QUOTA:
+                raise SchemaQuotaError(f"version {version_id} has {len(pairs)} metadata pairs")
+            pairs.append((key, value))
+            return True
+
+    def metadata(self, version_id: str) -> tuple[tuple[str, str], ...]:
+        """Give the pairs kept at a version."""
+        with self._lock:
+            return tuple(self._metadata.get(version_id, ()))
+
+    def _schema(self, arn: str) -> _StoredSchema:
+        if arn not in self._schemas:
+            raise SchemaNotFoundError(f"schema {arn} is not found")
+        return self._schemas[arn]
+
+    def _entry(self, version_id: str) -> StoredVersion:
+        if version_id not in self._versions:
+            raise SchemaNotFoundError(f"schema version {version_id} is not found")
+        return self._versions[version_id]
+
+    def _shown(self, version_id: str) -> StoredVersion:
+        """Give a version as it looks from outside, its verdict hidden while it is pending."""
+        entry = self._entry(version_id)
+        if self._pending.get(version_id, 0) > 0:
+            return replace(entry, status=VersionStatus.PENDING)
+        return entry
+
+    def _check_quota(self) -> None:
+        if len(self._versions) >= self.version_quota:
+            raise SchemaQuotaError(
+                f"the registry holds {len(self._versions)} schema versions and takes no more"
+            )
+
+    def _keep(
+        self, arn: str, definition: str, status: VersionStatus, pending_reads: int = 0
+    ) -> StoredVersion:
+        schema = self._schemas[arn]
+        schema.taken += 1
+        version = StoredVersion(
+            str(uuid.uuid4()), arn, schema.taken, status, definition, self._now()
+        )
+        self._versions[version.id] = version
+        self._pending[version.id] = pending_reads
+        schema.ids[version.number] = version.id
+        return self._shown(version.id)

@@ -1,0 +1,143 @@
+"""Brokers killed with -9, and their parent: nothing acknowledged is lost, nobody left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from penstock.errors import BrokerError
+from penstock.kafka import Delivery, Message, Producer, Security, open_consumer, open_producer
+from tests.fixtures.brokers import PRODUCER, Brokers, logged_in, running_brokers
+
+pytestmark = pytest.mark.kafka
+
+_BATCH = 20
+
+
+@pytest.fixture(scope="module")
+def mortal_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
+    with running_brokers(tmp_path_factory.mktemp("mortal")) as running:
+        yield running
+
+
+class _Sender(Thread):
+    """Sends numbers until told to stop, and remembers where each was acknowledged."""
+
+    def __init__(self, producer: Producer, topic: str) -> None:
+        super().__init__()
+        self._producer = producer
+        self._topic = topic
+        self._stopped = Event()
+        self.sent = 0
+        self.delivered: dict[bytes, Delivery] = {}
+        self.failed: list[BrokerError] = []
+
+    def run(self) -> None:
+        while not self._stopped.is_set():
+            numbers = range(self.sent, self.sent + _BATCH)
+            messages = [Message(self._topic, b"%d" % n, key=b"%d" % n) for n in numbers]
+            self.sent += _BATCH
+            for message, outcome in zip(messages, self._producer.send_all(messages), strict=True):
+                if isinstance(outcome, Delivery):
+                    self.delivered[message.value] = outcome
+                else:
+                    self.failed.append(outcome)
+
+    def wait_for(self, more: int) -> None:
+        """Wait until so many more were sent: a call that the kill held up is over then."""
+        until = self.sent + more
+        while self.sent < until and self.is_alive():
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join()
+
+
+def _leader(brokers: Brokers, topic: str) -> int:
+    with closing(brokers.cluster.open_admin()) as admin:
+        (found,) = admin.describe_topics([topic])
+    return next(p["leader_id"] for p in found["partitions"] if p["partition_index"] == 0)
+
+
+def _read_all(brokers: Brokers, topic: str, count: int) -> list[tuple[bytes, int, int]]:
+    """Read until at least so many records came and no more follow."""
+    records = []
+    with open_consumer(brokers.settings(Security.IAM), topic) as consumer:
+        while (polled := consumer.poll(2.0)) or len(records) < count:
+            records += polled
+    return [(record.value, record.partition, record.offset) for record in records]
+
+
+@pytest.mark.timeout(600)
+def test_the_leader_is_killed_under_a_producer(
+    mortal_brokers: Brokers, seeded: random.Random, trials: Callable[[int, int], int]
+) -> None:
+    brokers = mortal_brokers
+    for _ in range(trials(1, 10)):
+        topic = brokers.create_topic()
+        settings = brokers.settings(Security.IAM)
+        with logged_in(brokers, PRODUCER), open_producer(settings) as producer:
+            sender = _Sender(producer, topic)
+            sender.start()
+            time.sleep(seeded.uniform(0.2, 1.0))
+            victim = _leader(brokers, topic)
+            brokers.cluster.kill(victim)
+            time.sleep(seeded.uniform(0.0, 3.0))
+            brokers.cluster.restart(victim)
+            sender.wait_for(10 * _BATCH)
+            sender.stop()
+            read = _read_all(brokers, topic, len(sender.delivered))
+
+        assert sender.failed == []
+        assert len(sender.delivered) == sender.sent
+        # Exactly what was acknowledged, where it was acknowledged, once.
+        assert Counter(read) == Counter(
+            (value, delivery.partition, delivery.offset)
+            for value, delivery in sender.delivered.items()
+        )
+
+
+_PARENT = """
+import sys, time
+from pathlib import Path
+from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+spec = ClusterSpec(network=choose_network(), broker_count=1)
+cluster = BrokerCluster(Path(sys.argv[1]), spec, jvm=prepare_brokers())
+cluster.start()
+print(*cluster.pids.values(), flush=True)
+time.sleep(600)
+"""
+
+
+def test_no_broker_outlives_its_parent(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        os.kill(parent.pid, signal.SIGKILL)
+
+    deadline = time.monotonic() + 5
+    while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(_runs(pid) for pid in pids)
+
+
+def _runs(pid: int) -> bool:
+    """Whether the process is there, and not a zombie that nobody has waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,114 @@
+"""Every way to log in carries a record to real brokers and back."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from penstock.kafka import (
+    Delivery,
+    KafkaSettings,
+    Message,
+    Security,
+    open_consumer,
+    open_producer,
+)
+from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+
+pytestmark = pytest.mark.kafka
+
+
+def _send_and_read(settings: KafkaSettings, topic: str) -> None:
+    with open_producer(settings) as producer:
+        first = producer.send(topic, b"first", key=b"k", headers=[("h", b"1")])
+        second = producer.send(topic, None, key=b"k")
+    with open_consumer(settings, topic) as consumer:
+        records = consumer.poll(5.0)
+        while len(records) < 2:
+            records += consumer.poll(5.0)
+
+    assert [(r.topic, r.partition, r.offset) for r in records] == [
+        (d.topic, d.partition, d.offset) for d in (first, second)
+    ]
+    assert [(r.key, r.value) for r in records] == [(b"k", b"first"), (b"k", None)]
+    assert list(records[0].headers) == [("h", b"1")]
+
+
+@pytest.mark.parametrize("security", [Security.PLAINTEXT, Security.TLS])
+def test_without_a_login(brokers: Brokers, security: Security) -> None:
+    topic = brokers.create_topic()
+    brokers.allow(ANONYMOUS, topic, "READ", "WRITE")
+
+    _send_and_read(brokers.settings(security), topic)
+
+
+def test_by_scram(brokers: Brokers, keep_secret: Callable[[str, str], str]) -> None:
+    topic = brokers.create_topic()
+    brokers.cluster.set_user("alice", "alice-password")
+    brokers.allow("alice", topic, "READ", "WRITE")
+    arn = keep_secret("alice", "alice-password")
+
+    _send_and_read(brokers.settings(Security.SCRAM, secret_arn=arn), topic)
+
+
+def test_by_iam(brokers: Brokers) -> None:
+    topic = brokers.create_topic()
+
+    with logged_in(brokers, PRODUCER):
+        _send_and_read(brokers.settings(Security.IAM), topic)
+
+
+def test_many_records_have_a_place_each(brokers: Brokers) -> None:
+    topic = brokers.create_topic()
+    messages = [Message(topic, b"%d" % n, key=b"%d" % (n % 7)) for n in range(1_000)]
+
+    with logged_in(brokers, PRODUCER), open_producer(brokers.settings(Security.IAM)) as producer:
+        outcomes = producer.send_all(messages)
+
+    assert all(isinstance(outcome, Delivery) for outcome in outcomes)
+    assert len(set(outcomes)) == 1_000
+    partitions = {m.key: o.partition for m, o in zip(messages, outcomes, strict=True)}
+    assert all(partitions[m.key] == o.partition for m, o in zip(messages, outcomes, strict=True))
+
+
+def test_a_group_goes_on_where_it_committed(brokers: Brokers) -> None:
+    topic = brokers.create_topic(partitions=1)
+    settings = brokers.settings(Security.IAM)
+
+    with logged_in(brokers, PRODUCER):
+        with open_producer(settings) as producer:
+            producer.send(topic, b"before")
+            with open_consumer(settings, topic, group_id=topic) as consumer:
+                assert [record.value for record in consumer.poll(10.0)] == [b"before"]
+                consumer.commit()
+            producer.send(topic, b"after")
+        with open_consumer(settings, topic, group_id=topic) as consumer:
+            assert [record.value for record in consumer.poll(10.0)] == [b"after"]
+
+
+def test_a_login_is_renewed_before_its_credentials_end(brokers: Brokers) -> None:
+    topic = brokers.create_topic(partitions=1)
+    ends = datetime.now(UTC) + timedelta(seconds=4)
+
+    with logged_in(brokers, replace(PRODUCER, expires_at=ends)) as access_key:
+        with open_producer(brokers.settings(Security.IAM), deadline_seconds=2.0) as producer:
+            producer.send(topic, b"before")
+            logins = brokers.logins[access_key]
+            brokers.keys[access_key] = PRODUCER  # as after a renewal of the role's credentials
+            while datetime.now(UTC) < ends:
+                producer.send(topic, b"meanwhile")
+                time.sleep(0.05)
+            producer.send(topic, b"after")
+
+    assert brokers.logins[access_key] == logins + 1
+
+
+def test_the_cluster_is_up_in_ten_seconds(brokers: Brokers) -> None:
+    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+    assert brokers.start_seconds < 10.0 * busy

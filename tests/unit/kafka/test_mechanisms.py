@@ -1,0 +1,216 @@
+"""Each way to log in: what it takes from AWS, and what it says when AWS does not give it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock, patch
+from urllib.parse import parse_qs, urlsplit
+
+import boto3
+import pytest
+import trustme
+from botocore.credentials import ReadOnlyCredentials
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from moto import mock_aws
+
+from penstock.errors import BrokerLoginError, BrokerUnavailableError, PenstockError
+from penstock.kafka import KafkaSettings, Security
+from penstock.kafka._mechanism import client_options
+
+_REGION = "eu-central-1"
+_ROLE = "arn:aws:iam::123456789012:role/reader"
+_ARN = f"arn:aws:secretsmanager:{_REGION}:123456789012:secret:AmazonMSK_c-AbCdEf"
+
+
+def _settings(security: Security, **changes: Any) -> KafkaSettings:
+    return KafkaSettings(**({"bootstrap_servers": ("b-1.x:9098",), "security": security} | changes))
+
+
+def _client_error(code: str, status: int) -> ClientError:
+    metadata = {"HTTPStatusCode": status}
+    return ClientError({"Error": {"Code": code}, "ResponseMetadata": metadata}, "Operation")
+
+
+def test_plaintext() -> None:
+    assert client_options(_settings(Security.PLAINTEXT)) == {
+        "bootstrap_servers": ["b-1.x:9098"],
+        "client_id": "penstock",
+        "security_protocol": "PLAINTEXT",
+    }
+
+
+def test_tls_checks_certificate_and_name(tmp_path: Path) -> None:
+    ca_file = tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(ca_file))
+
+    context = client_options(_settings(Security.TLS, ca_file=str(ca_file)))["ssl_context"]
+
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname
+    assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
+    assert len(context.get_ca_certs()) == 1
+
+
+# --- scram ----------------------------------------------------------------------------------
+
+
+class _Secrets:
+    """A Secrets Manager with one secret, and whoever asks for a session gets to it."""
+
+    def __init__(self) -> None:
+        self.text = json.dumps({"username": "carol", "password": "open sesame"})
+        self.error: Exception | None = None
+        self.reads = 0
+        self.asked: dict[str, Any] = {}
+
+    def load_session(self, **asked: Any) -> Mock:
+        self.asked = asked
+        return Mock(client=lambda service: Mock(get_secret_value=self._get))
+
+    def _get(self, SecretId: str) -> dict[str, str]:
+        self.reads += 1
+        if self.error:
+            raise self.error
+        return {"SecretString": self.text}
+
+
+@pytest.fixture
+def secrets() -> Iterator[_Secrets]:
+    kept = _Secrets()
+    with patch("penstock.kafka._scram.load_session", kept.load_session):
+        yield kept
+
+
+def _login(options: dict[str, Any]) -> tuple[bytes, bytes]:
+    """What kafka-python sends at a login."""
+    fields = ("sasl_plain_username", "sasl_plain_password")
+    user, password = (options[field].encode("utf-8") for field in fields)
+    return user, password
+
+
+def test_scram_reads_the_secret_where_it_is(secrets: _Secrets) -> None:
+    settings = _settings(Security.SCRAM, secret_arn=_ARN, role_arn=_ROLE, external_id="x")
+
+    options = client_options(settings)
+
+    assert options["sasl_mechanism"] == "SCRAM-SHA-512"
+    assert _login(options) == (b"carol", b"open sesame")
+    assert secrets.asked == {"region": _REGION, "role_arn": _ROLE, "external_id": "x"}
+    assert secrets.reads == 1
+    assert "sesame" not in repr(options)
+
+
+def test_each_login_reads_the_secret_again(
+    secrets: _Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.kafka._scram._ONE_LOGIN_SECONDS", 0.0)
+    options = client_options(_settings(Security.SCRAM, secret_arn=_ARN))
+
+    secrets.text = json.dumps({"username": "dave", "password": "rotated"})
+
+    assert _login(options) == (b"dave", b"rotated")
+    assert secrets.asked == {"region": _REGION, "role_arn": None, "external_id": None}
+
+
+@pytest.mark.parametrize(
+    "text", ["open sesame", '"open sesame"', '["open sesame"]', '{"user": "open sesame"}', ""]
+)
+def test_a_secret_of_another_shape(secrets: _Secrets, text: str) -> None:
+    secrets.text = text
+
+    with pytest.raises(BrokerLoginError) as caught:
+        client_options(_settings(Security.SCRAM, secret_arn=_ARN))
+
+    assert str(caught.value) == (
+        f"the secret {_ARN} is not as expected: a JSON object with username and password"
+    )
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+_AWS_FAILURES = [
+    (_client_error("AccessDeniedException", 400), BrokerLoginError),
+    (_client_error("ThrottlingException", 400), BrokerUnavailableError),
+    (_client_error("InternalServiceError", 500), BrokerUnavailableError),
+    (EndpointConnectionError(endpoint_url="x"), BrokerUnavailableError),
+    (NoCredentialsError(), BrokerLoginError),
+]
+
+
+@pytest.mark.parametrize(("error", "kind"), _AWS_FAILURES)
+def test_a_secret_that_cannot_be_read(
+    secrets: _Secrets, error: Exception, kind: type[PenstockError]
+) -> None:
+    secrets.error = error
+
+    with pytest.raises(kind, match=f"the secret {_ARN} cannot be read: ") as caught:
+        client_options(_settings(Security.SCRAM, secret_arn=_ARN))
+
+    assert type(caught.value) is kind
+    assert caught.value.__cause__ is error
+
+
+# --- iam ------------------------------------------------------------------------------------
+
+
+def _iam(**changes: Any) -> Any:
+    settings = _settings(Security.IAM, region=_REGION, **changes)
+    return client_options(settings)["sasl_oauth_token_provider"]
+
+
+def _query(token: str) -> dict[str, str]:
+    url = urlsplit(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode())
+    assert url.netloc == f"kafka.{_REGION}.amazonaws.com"
+    return {name: values[0] for name, values in parse_qs(url.query).items()}
+
+
+def test_each_login_signs_with_the_credentials_of_the_moment() -> None:
+    credentials = Mock()
+    session = Mock(get_credentials=lambda: credentials)
+
+    with patch("penstock.kafka._iam.load_session", return_value=session) as load:
+        provider = _iam(role_arn=_ROLE, external_id="x")
+        credentials.get_frozen_credentials.return_value = ReadOnlyCredentials("AK1", "s", "t/+1")
+        first = _query(provider.token())
+        credentials.get_frozen_credentials.return_value = ReadOnlyCredentials("AK2", "s", "t/+2")
+        second = _query(provider.token())
+
+    assert load.call_args.kwargs == {"region": _REGION, "role_arn": _ROLE, "external_id": "x"}
+    assert [first["Action"], first["X-Amz-Expires"]] == ["kafka-cluster:Connect", "900"]
+    assert [q["X-Amz-Security-Token"] for q in (first, second)] == ["t/+1", "t/+2"]
+    assert [q["X-Amz-Credential"].split("/")[0] for q in (first, second)] == ["AK1", "AK2"]
+
+
+def test_a_role_is_assumed_for_the_token() -> None:
+    with mock_aws():
+        iam = boto3.client("iam", region_name=_REGION)
+        role = iam.create_role(RoleName="r-for-token", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+
+        query = _query(_iam(role_arn=role).token())
+
+    assert query["X-Amz-Credential"].startswith("ASIA")
+    assert query["X-Amz-Security-Token"]
+
+
+def test_no_credentials_at_all() -> None:
+    session = Mock(get_credentials=lambda: None)
+
+    with patch("penstock.kafka._iam.load_session", return_value=session):
+        with pytest.raises(BrokerLoginError, match="no AWS credentials for the login by IAM: Una"):
+            _iam().token()
+
+
+@pytest.mark.parametrize(("error", "kind"), _AWS_FAILURES)
+def test_credentials_that_cannot_be_had(error: Exception, kind: type[PenstockError]) -> None:
+    session = Mock(get_credentials=Mock(side_effect=error))
+
+    with patch("penstock.kafka._iam.load_session", return_value=session):
+        with pytest.raises(kind, match="no AWS credentials for the login by IAM: ") as caught:
+            _iam().token()
+
+    assert type(caught.value) is kind

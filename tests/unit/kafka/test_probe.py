@@ -1,0 +1,102 @@
+"""The probe against servers that are silent, rude or of another trade; no Kafka needed."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kafka.record import util as kafka_record
+
+from penstock.errors import BrokerUnavailableError
+from penstock.kafka._connection import Connection, LoginRefused
+from penstock.kafka._probe import check_access
+
+_PLAINTEXT = {"client_id": "test", "security_protocol": "PLAINTEXT"}
+_TLS = {
+    "client_id": "test",
+    "security_protocol": "SSL",
+    "ssl_context": ssl.create_default_context(),
+}
+
+
+@contextmanager
+def _served(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that treats its one caller so."""
+
+    def serve() -> None:
+        with server.accept()[0] as caller:
+            answer(caller)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = Thread(target=serve)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
+
+
+def _stay_silent(caller: socket.socket) -> None:
+    while caller.recv(1_000):
+        pass
+
+
+def _check(options: dict[str, Any], *servers: str) -> None:
+    check_access({**options, "bootstrap_servers": list(servers)}, timeout_seconds=0.3)
+
+
+@pytest.mark.parametrize("options", [_PLAINTEXT, _TLS], ids=["plaintext", "tls"])
+def test_silence_ends_with_the_deadline(options: dict[str, Any]) -> None:
+    started = time.monotonic()
+
+    with _served(_stay_silent) as one, _served(_stay_silent) as two:
+        with pytest.raises(BrokerUnavailableError) as caught:
+            _check(options, one, two)
+
+    assert str(caught.value) == (f"{one} does not answer in time; {two} does not answer in time")
+    assert 0.3 <= time.monotonic() - started < 0.6
+
+
+def test_one_that_hangs_up() -> None:
+    with _served(lambda caller: None) as server:
+        with pytest.raises(BrokerUnavailableError, match=f"{server} cannot be talked to: "):
+            _check(_PLAINTEXT, server)
+
+
+def test_one_that_speaks_something_else() -> None:
+    with _served(lambda caller: caller.sendall(b"220 mail.example.com ESMTP\r\n")) as server:
+        with pytest.raises(BrokerUnavailableError, match=r"; expected a broker with security SSL$"):
+            _check(_TLS, server)
+
+
+class _Scripted(Connection):
+    """A connection on which the broker's answers are known."""
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+
+    def ask(self, request: Any) -> Any:
+        return self._answers.pop(0)
+
+
+def test_a_broker_must_prove_that_it_knows_the_password() -> None:
+    options = {
+        "sasl_mechanism": "SCRAM-SHA-512",
+        "sasl_plain_username": "u",
+        "sasl_plain_password": "p",
+    }
+    offer = SimpleNamespace(mechanisms=["SCRAM-SHA-512"])
+    foreign = SimpleNamespace(error_code=0, auth_bytes=b"r=not-yours,s=c2FsdA==,i=4096")
+
+    with pytest.raises(LoginRefused, match="its proof is wrong: Server nonce"):
+        _Scripted(offer, foreign).log_in(options)
+
+
+def test_kafka_python_has_the_fast_checksum() -> None:
+    # Without the package crc32c it computes each in Python and reads 20 times slower.
+    assert kafka_record.crc32c_c is not None

@@ -1,0 +1,101 @@
+"""Registries by URL, and what is wrong with those that name none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from penstock import registry as package
+from penstock.errors import SettingsError
+from penstock.registry import (
+    GlueRegistry,
+    GlueSettings,
+    MemoryRegistry,
+    SchemaVersion,
+    load_registry,
+)
+from penstock.schemas import Compatibility, Schema
+
+
+def test_glue_takes_everything_from_its_url() -> None:
+    role = "arn:aws:iam::111122223333:role/reader"
+
+    registry = load_registry(
+        f"glue://plant%23a?region=eu-central-1&role_arn={role}&external_id=agreed"
+        "&endpoint=http://127.0.0.1:4566&allow=plant/*&allow=*/orders&compatibility=FULL"
+    )
+
+    assert isinstance(registry, GlueRegistry)
+    assert registry._settings == GlueSettings(
+        "plant#a",
+        "eu-central-1",
+        role,
+        "agreed",
+        "http://127.0.0.1:4566",
+        ("plant/*", "*/orders"),
+        Compatibility.FULL,
+    )
+    assert load_registry(f"{registry.source}").source == registry.source
+
+
+def test_memory_needs_nothing() -> None:
+    registry = load_registry("memory://?compatibility=NONE")
+    schema: Schema = {"type": "record", "name": "Reading", "fields": []}
+
+    version = registry.register("readings", schema).version
+
+    assert isinstance(registry, MemoryRegistry)
+    assert isinstance(version, SchemaVersion)
+    assert registry.source == "memory://"
+    assert load_registry("memory://").versions("readings") == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", r"begins with '', expected one of glue, memory, confluent\+http"),
+        ("s3://x?external_id=agreed", "begins with 's3', expected one of glue"),
+        ("glue://", "glue:// names no registry, expected glue://NAME"),
+        ("glue://plant?regoin=x", "has no option 'regoin', expected allow, compatibility, endpo"),
+        ("glue://plant?region=a&region=b", "option region is given 2 times"),
+        ("glue://plant?region=", "option region is empty"),
+        ("glue://plant?region=eu-central-1&allow=plant", "'plant' is not of the form REGISTRY/SCH"),
+        ("glue://plant?region=eu-central-1&allow=a/b/c", "'a/b/c' is not of the form"),
+        ("glue://plant?compatibility=LOOSE", "compatibility is 'LOOSE', expected one of NONE, DIS"),
+        ("memory://x", "memory:// takes no name, found 'x'"),
+        ("memory://?region=a", "memory:// has no option 'region', expected compatibility"),
+        ("confluent+http://h:8081", r"confluent\+http://h:8081: .* are not built in yet"),
+    ],
+)
+def test_a_url_that_names_no_registry_is_refused(url: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message) as caught:
+        load_registry(url)
+
+    assert "agreed" not in str(caught.value)
+
+
+def test_every_problem_is_told_at_once() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_registry("glue://?regoin=x&region=")
+
+    assert len(caught.value.problems) == 3
+
+
+def test_boto3_is_imported_only_when_it_is_needed() -> None:
+    code = (
+        "import sys; from penstock.registry import load_registry; load_registry('memory://'); "
+        "print('boto3' in sys.modules)"
+    )
+
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+
+    assert output.stdout == "False\n"
+
+
+def test_the_package_has_nothing_else() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'ZooRegistry'"):
+        package.ZooRegistry  # noqa: B018

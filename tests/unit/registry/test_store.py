@@ -1,0 +1,139 @@
+"""The rules of a registry: what a new version is compared with, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from penstock.errors import InvalidSchemaError, SchemaNotFoundError, SchemaQuotaError
+from penstock.registry import METADATA_QUOTA, ComparedWith, SchemaStore, VersionStatus
+from penstock.schemas import Compatibility, Schema, canonical_form
+
+Reading = Callable[..., Schema]
+_ARN = "arn:aws:glue:eu-central-1:111122223333:schema/plant/readings"
+
+# Three versions: the first without `t`, then with `t` as a number, then as text. Against the
+# first the third is fine in mode BACKWARD, against the second it is not.
+_CHECKPOINT, _PREVIOUS, _BOTH = ComparedWith
+
+
+def _add_all(store: SchemaStore, mode: Compatibility, *schemas: Schema) -> list[str]:
+    first, *others = map(canonical_form, schemas)
+    store.create(_ARN, first, mode)
+    return [store.add(_ARN, each).status.value for each in others]
+
+
+@pytest.mark.parametrize(
+    ("mode", "compared_with", "expected"),
+    [
+        ("NONE", _BOTH, "AVAILABLE"),
+        ("BACKWARD", _CHECKPOINT, "AVAILABLE"),
+        ("BACKWARD", _PREVIOUS, "FAILURE"),
+        ("BACKWARD", _BOTH, "FAILURE"),
+        ("BACKWARD_ALL", _CHECKPOINT, "FAILURE"),
+        ("FORWARD", _CHECKPOINT, "AVAILABLE"),
+        ("FORWARD", _PREVIOUS, "FAILURE"),
+        ("FORWARD_ALL", _CHECKPOINT, "FAILURE"),
+        ("FULL", _CHECKPOINT, "AVAILABLE"),
+        ("FULL", _BOTH, "FAILURE"),
+        ("FULL_ALL", _PREVIOUS, "FAILURE"),
+    ],
+)
+def test_both_readings_of_compared_with(
+    reading: Reading, mode: str, compared_with: ComparedWith, expected: str
+) -> None:
+    store = SchemaStore(compared_with=compared_with)
+
+    statuses = _add_all(
+        store, Compatibility(mode), reading(), reading(t="double"), reading(t="string")
+    )
+
+    assert statuses == ["AVAILABLE", expected]
+
+
+def test_a_checkpoint_that_moves_changes_the_comparison(reading: Reading) -> None:
+    store = SchemaStore(compared_with=_CHECKPOINT)
+    _add_all(store, Compatibility.BACKWARD_ALL, reading(t="string"), reading())
+    store.update(_ARN, checkpoint=2)
+
+    added = store.add(_ARN, canonical_form(reading(t="double")))
+
+    assert store.rule(_ARN) == (Compatibility.BACKWARD_ALL, 2)
+    assert added.status is VersionStatus.AVAILABLE
+
+
+def test_a_failed_version_is_not_compared_with(reading: Reading) -> None:
+    store = SchemaStore()
+
+    statuses = _add_all(
+        store,
+        Compatibility.BACKWARD_ALL,
+        reading(t="double"),
+        reading(t="string"),
+        reading(t="double", u="long"),
+    )
+
+    assert statuses == ["FAILURE", "AVAILABLE"]
+    assert store.read_newest(_ARN).number == 3
+
+
+def test_numbers_are_never_given_again(reading: Reading) -> None:
+    store = SchemaStore()
+    _add_all(store, Compatibility.BACKWARD, reading(), reading(t="double"))
+    store.delete(store.read_number(_ARN, 2).id)
+
+    assert store.add(_ARN, canonical_form(reading(t="double"))).number == 3
+
+
+def test_one_text_is_one_version_even_when_it_failed(reading: Reading) -> None:
+    store = SchemaStore()
+    _add_all(store, Compatibility.BACKWARD, reading(t="double"), reading(t="string"))
+
+    again = store.add(_ARN, canonical_form(reading(t="string")))
+
+    assert (again.number, again.status) == (2, VersionStatus.FAILURE)
+    assert store.find(_ARN, canonical_form(reading(t="string"))) == again
+
+
+def test_a_definition_that_is_no_schema_is_not_kept(reading: Reading) -> None:
+    store = SchemaStore()
+    with pytest.raises(InvalidSchemaError):
+        store.create(_ARN, '{"type": "wreckord"}')
+    store.create(_ARN, canonical_form(reading()))
+
+    with pytest.raises(InvalidSchemaError):
+        store.add(_ARN, "{")
+
+    assert store.read_newest(_ARN).number == 1
+
+
+def test_metadata_is_kept_once_and_within_its_quota(reading: Reading) -> None:
+    store = SchemaStore()
+    version = store.create(_ARN, canonical_form(reading()))
+    assert version is not None
+
+    kept = [store.put_metadata(version.id, "owner", "team") for _ in range(2)]
+    for number in range(METADATA_QUOTA - 1):
+        store.put_metadata(version.id, "n", str(number))
+
+    assert kept == [True, False]
+    with pytest.raises(SchemaQuotaError, match="has 10 metadata pairs"):
+        store.put_metadata(version.id, "one", "more")
+
+
+def test_what_is_not_there_is_not_found(reading: Reading) -> None:
+    store = SchemaStore()
+
+    with pytest.raises(SchemaNotFoundError, match=f"schema {_ARN} is not found"):
+        store.add(_ARN, canonical_form(reading()))
+    with pytest.raises(SchemaNotFoundError, match="schema version x is not found"):
+        store.put_metadata("x", "a", "b")
+
+    version = store.create(_ARN, canonical_form(reading()))
+    assert version is not None
+    with pytest.raises(SchemaNotFoundError, match=f"version 2 of {_ARN} is not found"):
+        store.read_number(_ARN, 2)
+    store.begin_delete(version.id)
+    with pytest.raises(SchemaNotFoundError, match=f"{_ARN} has no available version"):
+        store.read_newest(_ARN)

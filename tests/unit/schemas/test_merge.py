@@ -1,0 +1,200 @@
+"""What merges, into what, and what contradicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.errors import SchemaConflictError
+from penstock.schemas import check_compatibility, check_schema, merge_schemas
+
+
+def _record(*fields: dict[str, Any], name: str = "R", **attributes: Any) -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": list(fields), **attributes}
+
+
+def _field(name: str, type_: Any, **attributes: Any) -> dict[str, Any]:
+    return {"name": name, "type": type_, **attributes}
+
+
+def _merged_type(*types: Any) -> Any:
+    merged = merge_schemas([_record(_field("f", type_)) for type_ in types])
+    check_schema(merged)
+    assert isinstance(merged, dict)
+    return merged["fields"][0]["type"]
+
+
+_AB = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
+_BC = {"type": "enum", "name": "E", "symbols": ["B", "C"]}
+_FIXED = {"type": "fixed", "name": "X", "size": 4}
+_MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
+_MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+
+
+@pytest.mark.parametrize(
+    ("types", "merged"),
+    [
+        (["int", "long"], "long"),
+        (["long", "double"], "double"),
+        (["int", "double"], "double"),
+        (["float", "double"], "double"),
+        (["float", "int"], "double"),
+        (["int", "long", "float"], "double"),
+        (["string", "null"], ["null", "string"]),
+        (["null", "null"], "null"),
+        ([["null", "long"], ["double", "null"]], ["null", "double"]),
+        ([["int", "long"]], "long"),
+        (["string", ["string", "long"]], ["long", "string"]),
+        (["string", "long", ["string", "long"]], ["long", "string"]),
+        ([{"type": "array", "items": "int"}, {"type": "array", "items": "long"}],
+         {"type": "array", "items": "long"}),
+        ([{"type": "map", "values": "int"}, {"type": "map", "values": ["null", "int"]}],
+         {"type": "map", "values": ["null", "int"]}),
+        ([_AB, _BC], {"type": "enum", "name": "E", "symbols": ["A", "B", "C"]}),
+        ([_FIXED, _FIXED], _FIXED),
+        ([_MILLIS, _MILLIS], _MILLIS),
+        ([_MONEY, _MONEY], _MONEY),
+        ([{"type": "string", "doc": "x", "a": 1}, {"type": "string", "doc": "y", "a": 1}],
+         {"type": "string", "a": 1}),
+    ],
+)  # fmt: skip
+def test_types_that_merge(types: list[Any], merged: Any) -> None:
+    assert _merged_type(*types) == merged
+
+
+@pytest.mark.parametrize(
+    ("types", "one", "other"),
+    [
+        (["string", "double"], "string", "double"),
+        (["string", "bytes"], "string", "bytes"),
+        (["boolean", "int"], "boolean", "int"),
+        ([["null", "string"], ["null", "long"]], "string (optional)", "long (optional)"),
+        (["string", ["long", "double"]], "string", "long or double"),
+        (
+            [["string", "long"], ["string", "boolean"], "string"],
+            "string or long",
+            "string or boolean",
+        ),
+        (["long", _MILLIS], "long", "timestamp-millis"),
+        ([_MONEY, _MONEY | {"scale": 3}], "decimal(9, 2)", "decimal(9, 3)"),
+        ([_FIXED, _FIXED | {"size": 5}], "fixed X(4)", "fixed X(5)"),
+        ([_AB, "string"], "enum E [A, B]", "string"),
+        ([_AB, _BC | {"name": "F"}], "enum E [A, B]", "enum F [B, C]"),
+        ([{"type": "array", "items": "int"}, {"type": "map", "values": "int"}],
+         "array of int", "map of int"),
+        ([_record(name="A"), _record(name="B")], "record A", "record B"),
+    ],
+)  # fmt: skip
+def test_types_that_contradict(types: list[Any], one: str, other: str) -> None:
+    with pytest.raises(SchemaConflictError) as caught:
+        _merged_type(*types)
+    assert caught.value.path == "f"
+    assert str(caught.value) == (
+        f"f: {one} in one version and {other} in another, "
+        "expected types that one can hold without changing a value"
+    )
+
+
+def test_a_conflict_deep_inside_names_its_path() -> None:
+    def nested(item: str) -> Any:
+        array = {"type": "array", "items": {"type": "map", "values": item}}
+        return _record(_field("a", _record(_field("b", array), name="A")))
+
+    with pytest.raises(SchemaConflictError, match=r"^a\.b\[\]\{\}: long in one version and string"):
+        merge_schemas([nested("long"), nested("string")])
+
+
+def test_root_types_that_contradict() -> None:
+    with pytest.raises(SchemaConflictError, match=r"^the schema: record R in one version and long"):
+        merge_schemas([_record(), "long"])
+
+
+def test_nothing_to_merge() -> None:
+    with pytest.raises(ValueError, match=r"^no versions to merge, expected at least one$"):
+        merge_schemas([])
+
+
+def test_a_field_that_one_version_lacks_becomes_optional_and_optional_ones_are_sorted() -> None:
+    merged = merge_schemas(
+        [
+            _record(_field("z", "string"), _field("y", "long"), _field("x", "int", default=7)),
+            _record(_field("b", ["null", "int"]), _field("z", "string"), _field("x", "int")),
+        ]
+    )
+    assert merged == _record(
+        _field("z", "string"),
+        _field("x", "int"),
+        _field("b", ["null", "int"], default=None),
+        _field("y", ["null", "long"], default=None),
+    )
+
+
+def test_aliases_of_fields_are_left_out_so_that_no_value_is_read_twice() -> None:
+    merged = merge_schemas(
+        [_record(_field("a", "int")), _record(_field("b", "int", aliases=["a"]))]
+    )
+    assert merged == _record(
+        _field("a", ["null", "int"], default=None), _field("b", ["null", "int"], default=None)
+    )
+
+
+def test_attributes_stay_where_all_agree() -> None:
+    merged = merge_schemas(
+        [
+            _record(_field("t_c", "int", jsonName="t-c", doc="one", unit="C"), doc="same"),
+            _record(_field("t_c", "int", jsonName="t-c", doc="two", unit="C"), doc="same"),
+        ]
+    )
+    assert merged == _record(_field("t_c", "int", jsonName="t-c", unit="C"), doc="same")
+
+
+def test_one_field_for_two_json_names_is_a_conflict() -> None:
+    with pytest.raises(SchemaConflictError) as caught:
+        merge_schemas(
+            [_record(_field("t_c", "int", jsonName="t-c")), _record(_field("t_c", "int"))]
+        )
+    assert str(caught.value) == (
+        "t_c: it stands for the JSON name 't-c' in one version and for 't_c' in another, "
+        "expected one name"
+    )
+
+
+def test_a_renamed_type_merges_by_its_alias_and_reads_both() -> None:
+    old, new = _record(name="a.Old"), _record(name="a.New", aliases=["Old"])
+    merged = merge_schemas([old, new])
+    assert merged == merge_schemas([new, old]) == _record(name="a.New", aliases=["a.Old"])
+    assert check_compatibility(merged, old) == check_compatibility(merged, new) == ()
+
+
+def test_types_of_two_namespaces_merge_by_their_short_name() -> None:
+    assert merge_schemas([_record(name="b.R"), _record(name="a.R")]) == _record(
+        name="a.R", aliases=["b.R"]
+    )
+
+
+def test_a_type_that_two_fields_share_is_merged_across_both() -> None:
+    address = _record(_field("street", "string"), name="Address")
+    grown = _record(_field("street", "string"), _field("zip", "string"), name="Address")
+    versions = [
+        _record(_field("home", ["null", address]), _field("work", ["null", "Address"])),
+        _record(_field("work", ["null", grown])),
+    ]
+    merged = merge_schemas(versions)
+    check_schema(merged)
+    both = _record(
+        _field("street", "string"), _field("zip", ["null", "string"], default=None), name="Address"
+    )
+    assert merged == _record(
+        _field("home", ["null", both], default=None),
+        _field("work", ["null", "Address"], default=None),
+    )
+    for version in versions:
+        assert check_compatibility(merged, version) == ()
+
+
+def test_renames_that_would_put_a_type_inside_itself_are_a_conflict() -> None:
+    old = _record(_field("a", _record(_field("c", _record(name="Z")), name="X")))
+    new = _record(_field("a", _record(name="Z", aliases=["X"])))
+    with pytest.raises(SchemaConflictError, match=r"^the type Z would contain itself in the merge"):
+        merge_schemas([old, new])

@@ -1,0 +1,127 @@
+"""What is registered for a story of events, and what is refused before it is."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from penstock.errors import SchemaConflictError, VersionBudgetError
+from penstock.schemas import (
+    BASE_FIELDS,
+    Policy,
+    Schema,
+    canonical_form,
+    check_compatibility,
+    choose_schema,
+    decode,
+    encode,
+    from_record,
+    infer_schema,
+    merge_schemas,
+    to_record,
+)
+
+
+class _Story:
+    """A registry as short as can be: what was chosen and is new becomes a version."""
+
+    def __init__(self, policy: Policy, budget: int = 100) -> None:
+        self._policy = policy
+        self._budget = budget
+        self.versions: list[Schema] = []
+
+    def send(self, event: dict[str, Any]) -> int:
+        """Give the number of the version that the event is encoded with."""
+        known = merge_schemas(self.versions) if self.versions else None
+        inferred = infer_schema(event, "reading", known, BASE_FIELDS)
+        chosen = choose_schema(inferred, self.versions, self._policy, self._budget)
+        texts = [canonical_form(version) for version in self.versions]
+        if canonical_form(chosen) not in texts:
+            self.versions.append(chosen)
+            texts.append(canonical_form(chosen))
+        base = {"deviceId": "d", "timestamp": 1}
+        payload = encode(to_record(event, chosen, base), chosen)
+        assert from_record(decode(payload, chosen), chosen) == base | event
+        return texts.index(canonical_form(chosen)) + 1
+
+
+def test_exact_tells_the_story_of_the_readme() -> None:
+    story = _Story(Policy.EXACT)
+    assert [story.send({}), story.send({"temperature": 30}), story.send({})] == [1, 2, 1]
+
+
+def test_exact_takes_whole_numbers_as_doubles_once_it_knows_doubles() -> None:
+    story = _Story(Policy.EXACT)
+    assert [story.send({"t": t}) for t in (30, 30.5, 30)] == [1, 2, 2]
+
+
+def test_grow_makes_no_version_for_an_event_that_the_latest_covers() -> None:
+    story = _Story(Policy.GROW)
+    events = [{}, {"a": 1}, {}, {"b": "x"}, {"a": 2}, {"a": 1, "b": "y"}, {"a": 1.5}, {"a": 3}]
+    assert [story.send(event) for event in events] == [1, 2, 2, 3, 3, 3, 4, 4]
+    for older, newer in itertools.pairwise(story.versions):
+        assert check_compatibility(reader=newer, writer=older) == ()
+
+
+@pytest.mark.parametrize(("policy", "versions"), [(Policy.GROW, 5), (Policy.EXACT, 16)])
+def test_optional_fields_make_n_versions_or_two_to_the_n(policy: Policy, versions: int) -> None:
+    story = _Story(policy)
+    for size in range(5):
+        for names in itertools.combinations("abcd", size):
+            story.send(dict.fromkeys(names, 1))
+    assert len(story.versions) == versions
+
+
+def test_grow_gives_the_same_version_whatever_came_first() -> None:
+    one, other = _Story(Policy.GROW), _Story(Policy.GROW)
+    one.send({"a": {"x": 1}})
+    one.send({"a": {"w": 1}, "b": 1})
+    other.send({"b": 1, "a": {"w": 1}})
+    other.send({"a": {"x": 1}})
+    assert canonical_form(one.versions[-1]) == canonical_form(other.versions[-1])
+
+
+@pytest.mark.parametrize(
+    ("policy", "advice"),
+    [
+        (
+            Policy.EXACT,
+            "choose the policy grow, which makes a version per field, or raise the",
+        ),
+        (Policy.GROW, "look whether data became names of fields, or raise the"),
+    ],
+)
+def test_the_budget_stops_a_new_version_and_never_an_existing_one(
+    policy: Policy, advice: str
+) -> None:
+    story = _Story(policy, budget=2)
+    assert [story.send({"a": 1}), story.send({"a": 1, "b": 1})] == [1, 2]
+    with pytest.raises(VersionBudgetError) as caught:
+        story.send({"c": 1})
+    assert str(caught.value) == (
+        "the event needs a new version of its schema, found 2 versions and expected at most 2: "
+        f"{advice} budget"
+    )
+    assert story.send({"a": 5, "b": 6}) == 2
+    assert len(story.versions) == 2
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_a_contradiction_is_refused_whatever_was_known_when_it_was_inferred(policy: Policy) -> None:
+    number = infer_schema({"t": 1}, "reading", base=BASE_FIELDS)
+    text = infer_schema({"t": "warm"}, "reading", base=BASE_FIELDS)
+    with pytest.raises(SchemaConflictError) as caught:
+        choose_schema(text, [number], policy, 100)
+    assert str(caught.value) == (
+        "t: long (optional) in one version and string (optional) in another, "
+        "expected types that one can hold without changing a value"
+    )
+
+
+def test_a_version_that_exists_is_given_as_it_was_registered() -> None:
+    inferred = infer_schema({"t": 1}, "reading", base=BASE_FIELDS)
+    registered = dict(reversed(inferred.items())) if isinstance(inferred, dict) else inferred
+    assert choose_schema(inferred, [registered], Policy.EXACT, 1) is registered
+    assert choose_schema(inferred, [registered], Policy.GROW, 1) is registered

@@ -1,0 +1,106 @@
+"""Events to records and back, with schemas that the event did not make itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.errors import EventValueError
+from penstock.schemas import BASE_FIELDS, decode, encode, from_record, infer_schema, to_record
+
+
+def _record(*fields: dict[str, Any], name: str = "R") -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": list(fields)}
+
+
+def _field(name: str, type_: Any, **attributes: Any) -> dict[str, Any]:
+    return {"name": name, "type": type_, **attributes}
+
+
+_NAMED = _record(_field("t_c", "long", jsonName="t-c"), name="I")
+_OTHER = _record(_field("u_c", "long", jsonName="u-c"), name="J")
+
+
+def test_the_events_own_base_values_win_over_the_defaults() -> None:
+    schema = infer_schema({}, "R", base=BASE_FIELDS)
+    defaults = {"deviceId": "lambda", "timestamp": 1}
+    assert to_record({}, schema, defaults) == defaults
+    assert to_record({"timestamp": 9}, schema, defaults) == {"deviceId": "lambda", "timestamp": 9}
+
+
+def test_a_field_without_a_value_is_null_where_it_may_be_and_refused_where_not() -> None:
+    schema = _record(_field("a", ["null", "long"]), _field("n", "null"), _field("b", "long"))
+    assert to_record({"b": 1}, schema) == {"a": None, "n": None, "b": 1}
+    with pytest.raises(EventValueError) as caught:
+        to_record({"a": 1}, schema)
+    assert str(caught.value) == "b: found no value, expected long, which every event must have"
+
+
+def test_a_member_that_the_schema_lacks_is_refused_unless_it_says_nothing() -> None:
+    schema = _record(_field("o", ["null", _record(name="I")]))
+    assert to_record({"o": {"x": [None, {}]}, "p": None}, schema) == {"o": {}}
+    with pytest.raises(EventValueError) as caught:
+        to_record({"o": {"x": [0]}}, schema)
+    assert str(caught.value) == "o.x: found a list, expected no such field in record I"
+    deep: Any = []
+    for _ in range(2_000):
+        deep = [deep]
+    with pytest.raises(EventValueError, match=r"^p: found a list, expected no such field"):
+        to_record({"p": deep}, schema)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "message"),
+    [
+        ("int", 2**31, "f: found 2147483648, expected int"),
+        ("long", 1.0, "f: found 1.0, expected long"),
+        ("long", None, "f: found null, expected long"),
+        ("float", 2**24 + 1,
+         "f: found 16777217, expected at most 2^24 in size, beyond which a float rounds"),
+        ("double", -(2**53) - 1,
+         "f: found -9007199254740993, expected at most 2^53 in size, beyond which a double rounds"),
+        ("float", 0.1, "f: found 0.1, expected a number that a float holds without rounding"),
+        ("float", 1e300, "f: found 1e+300, expected a number that a float holds without rounding"),
+        ("null", 0, "f: found 0, expected null"),
+        ("bytes", "x", "f: found the text 'x', expected bytes"),
+        ({"type": "enum", "name": "E", "symbols": ["A"]}, "B",
+         "f: found the text 'B', expected enum E [A]"),
+        ({"type": "array", "items": "long"}, ["x"], "f[]: found the text 'x', expected long"),
+        ({"type": "array", "items": "long"}, {}, "f: found an object, expected array of long"),
+        ({"type": "map", "values": "long"}, {"k": "x"}, "f.k: found the text 'x', expected long"),
+        (["long", "boolean"], "x", "f: found the text 'x', expected long or boolean"),
+    ],
+)  # fmt: skip
+def test_a_value_of_another_type_is_refused(type_: Any, value: Any, message: str) -> None:
+    with pytest.raises(EventValueError) as caught:
+        to_record({"f": value}, _record(_field("f", type_)))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        ({"type": "map", "values": ["null", _NAMED]}, {"a-b": {"t-c": 1}, "c": None}),
+        ({"type": "array", "items": ["null", _NAMED]}, [{"t-c": 1}, None]),
+        (["null", "string", _NAMED, _OTHER], {"t-c": 1}),
+        (["null", "string", _NAMED, _OTHER], {"u-c": 1}),
+        (["null", "string", _NAMED, _OTHER], "x"),
+        (["long", {"type": "map", "values": _NAMED}], {"k": {"t-c": 1}}),
+        (["long", {"type": "array", "items": _NAMED}], [{"t-c": 1}]),
+        (["null", "long", "double"], 2**53 + 1),
+        ("float", 0.5),
+    ],
+)
+def test_values_of_types_that_people_write_come_back(type_: Any, value: Any) -> None:
+    schema = _record(_field("f_", type_, jsonName="f-"))
+    record = to_record({"f-": value}, schema)
+    assert from_record(decode(encode(record, schema), schema), schema) == {"f-": value}
+
+
+def test_fields_that_are_null_are_left_out_on_the_way_back() -> None:
+    schema = _record(
+        _field("a", ["null", "long"]), _field("o", _record(_field("b", "null"), name="I"))
+    )
+    assert from_record({"a": None, "o": {"b": None}}, schema) == {"o": {}}
+    assert from_record({"a": 0, "o": {}}, schema) == {"a": 0, "o": {}}

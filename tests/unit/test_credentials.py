@@ -1,0 +1,128 @@
+"""Assumed roles: one renewal for all, in time, under one name, and nothing secret shown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from botocore.exceptions import ClientError
+
+from penstock import credentials
+from penstock.credentials import load_session
+from tests.stubs.http import serve
+from tests.stubs.sts_api import SECRET, StsApi
+
+_ROLE = "arn:aws:iam::111122223333:role/registry-reader"
+
+
+@pytest.fixture
+def sts(monkeypatch: pytest.MonkeyPatch) -> Iterator[StsApi]:
+    api = StsApi(external_id="agreed")
+    credentials._build_session.cache_clear()
+    with serve(api.respond) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", address)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own-key")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "own-secret")
+        monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+        yield api
+    credentials._build_session.cache_clear()
+
+
+def test_equal_arguments_share_one_session() -> None:
+    one = load_session(region="eu-central-1", role_arn=_ROLE, external_id="agreed")
+
+    assert load_session(region="eu-central-1", role_arn=_ROLE, external_id="agreed") is one
+    assert load_session(region="eu-central-1", role_arn=_ROLE, external_id="other") is not one
+    assert load_session(region="eu-west-1", role_arn=_ROLE, external_id="agreed") is not one
+
+
+def test_without_a_role_the_credentials_are_the_own_ones(sts: StsApi) -> None:
+    own = load_session(region="eu-central-1").get_credentials()
+
+    assert own is not None
+    assert own.access_key == "own-key"
+    assert sts.requests == []
+
+
+def test_a_role_is_assumed_on_first_use_under_the_fixed_name(sts: StsApi) -> None:
+    session = load_session(region="eu-central-1", role_arn=_ROLE, external_id="agreed")
+    role = session.get_credentials()
+    assert sts.requests == []
+    assert role is not None
+
+    assert role.get_frozen_credentials().token == "token-1"
+    assert sts.requests[0]["RoleArn"] == _ROLE
+    assert sts.requests[0]["RoleSessionName"] == "penstock"
+    assert sts.requests[0]["ExternalId"] == "agreed"
+
+
+def test_no_external_id_is_sent_when_there_is_none(sts: StsApi) -> None:
+    sts.external_id = None
+    role = load_session(region="eu-central-1", role_arn=_ROLE).get_credentials()
+
+    assert role is not None
+    assert role.token == "token-1"
+    assert "ExternalId" not in sts.requests[0]
+
+
+def test_sixteen_threads_make_one_call(sts: StsApi) -> None:
+    def token(_: int) -> str | None:
+        session = load_session(region="eu-central-1", role_arn=_ROLE, external_id="agreed")
+        role = session.get_credentials()
+        assert role is not None
+        return role.get_frozen_credentials().token
+
+    with ThreadPoolExecutor(16) as pool:
+        tokens = set(pool.map(token, range(16)))
+
+    assert tokens == {"token-1"}
+    assert len(sts.requests) == 1
+
+
+def test_credentials_are_renewed_before_they_expire(sts: StsApi) -> None:
+    sts.lifetime = timedelta(minutes=9)  # under botocore's 10 minutes, so each use renews
+    role = load_session(
+        region="eu-central-1", role_arn=_ROLE, external_id="agreed"
+    ).get_credentials()
+    assert role is not None
+
+    tokens = [role.get_frozen_credentials().token for _ in range(2)]
+
+    sts.lifetime = timedelta(hours=1)
+    tokens += [role.get_frozen_credentials().token for _ in range(2)]
+    assert tokens == ["token-1", "token-2", "token-3", "token-3"]
+
+
+def test_a_refused_role_is_said_by_name(sts: StsApi) -> None:
+    role = load_session(
+        region="eu-central-1", role_arn=_ROLE, external_id="wrong"
+    ).get_credentials()
+    assert role is not None
+
+    with pytest.raises(ClientError, match=f"(?s)AccessDenied.*sts:AssumeRole on resource: {_ROLE}"):
+        role.get_frozen_credentials()
+
+
+def test_the_regional_endpoint_is_called_whatever_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_STS_REGIONAL_ENDPOINTS", "legacy")
+    role = credentials._AssumedRole("us-east-1", _ROLE, None)
+
+    assert role._source.client("sts").meta.endpoint_url == "https://sts.us-east-1.amazonaws.com"
+
+
+def test_nothing_secret_is_shown(sts: StsApi, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="penstock")
+    session = load_session(region="eu-central-1", role_arn=_ROLE, external_id="agreed")
+    role = session.get_credentials()
+    assert role is not None
+    assert role.secret_key == SECRET
+
+    shown = f"{session!r} {role!r} {caplog.text}"
+
+    assert SECRET not in shown
+    assert "agreed" not in shown

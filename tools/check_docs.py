@@ -1,0 +1,64 @@
+"""Check what the documents say about the code: the settings table and every relative link.
+
+Usage: tools/check_docs.py [--write]    --write brings the generated parts up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from penstock.kafka import KafkaSettings
+from penstock.settings import Settings, describe_settings
+
+_ROOT = Path(__file__).parents[1]
+_SETTINGS = re.compile(r"(<!-- settings: .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
+
+
+def main() -> int:
+    """Check, or write; 1 when something is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="rewrite the generated parts")
+    readme = _ROOT / "README.md"
+    text = readme.read_text()
+    wanted = with_settings_table(text, KafkaSettings)
+    if parser.parse_args().write:
+        readme.write_text(wanted)
+        text = wanted
+    problems = [] if text == wanted else ["README.md: the settings table is out of date"]
+    for page in sorted([*_ROOT.glob("*.md"), *_ROOT.glob("docs/**/*.md")]):
+        name = page.relative_to(_ROOT)
+        problems += [f"{name}: links to {link}, which is not there" for link in dead_links(page)]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        print("Run tools/check_docs.py --write, or mend the page", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def with_settings_table(page: str, settings: type[Settings]) -> str:
+    """Put the table of settings between its two marks."""
+    rows = [
+        f"| `{row.variable}` | `{row.flag}` | {_default(row.default)} | {row.meaning} |\n"
+        for row in describe_settings(settings)
+    ]
+    table = "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n" + "".join(rows)
+    return _SETTINGS.sub(lambda marks: marks[1] + table + marks[2], page)
+
+
+def dead_links(page: Path) -> list[str]:
+    """List the relative links of a page that lead nowhere."""
+    return [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+
+
+def _default(value: str | None) -> str:
+    if value is None:
+        return "required"
+    return f"`{value}`" if value else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
