@@ -25,7 +25,7 @@ def send_record(
     service = service_of(destination)
     client = open_client(str(service))
     if service == "sqs":
-        _, _, _, region, account, name = destination.split(":")
+        account, name = destination.split(":")[4:6]
         url = client.get_queue_url(QueueName=name, QueueOwnerAWSAccountId=account)["QueueUrl"]
         client.send_message(QueueUrl=url, MessageBody=text)
     elif service == "sns":

@@ -5,7 +5,9 @@ from __future__ import annotations
 from localcloud.functions.asynchronous import AsyncSettings, invoke_later
 from localcloud.functions.environment import ExecutionEnvironment, State
 from localcloud.functions.fleet import Fleet
+from localcloud.functions.mappings import EventSourceMapping, MappingState
 from localcloud.functions.outcome import MAX_PAYLOAD_BYTES, Outcome
+from localcloud.functions.poller_process import PollerProcess
 from localcloud.functions.runtimes import load_runtime
 from localcloud.functions.spec import FunctionSpec, read_spec
 from localcloud.functions.zips import check_zip, unpack_zip
@@ -13,10 +15,13 @@ from localcloud.functions.zips import check_zip, unpack_zip
 __all__ = [
     "MAX_PAYLOAD_BYTES",
     "AsyncSettings",
+    "EventSourceMapping",
     "ExecutionEnvironment",
     "Fleet",
     "FunctionSpec",
+    "MappingState",
     "Outcome",
+    "PollerProcess",
     "State",
     "check_zip",
     "invoke_later",

@@ -31,7 +31,6 @@ class AsyncSettings:
 def invoke_later(
     spec: FunctionSpec,
     event: bytes,
-    request_id: str,
     settings: AsyncSettings,
     invoke: Callable[[], Outcome],
     open_client: Callable[[str], Any],
@@ -42,10 +41,10 @@ def invoke_later(
         outcome, attempts = _attempt(settings.max_retries, invoke)
         destination = settings.on_failure if outcome.error else settings.on_success
         if destination:
-            record = _describe(spec, event, request_id, outcome, attempts)
+            record = _describe(spec, event, outcome, attempts)
             send_record(open_client, destination, f"async/{spec.name}", record)
 
-    threading.Thread(target=run, name=f"async-{request_id}", daemon=True).start()
+    threading.Thread(target=run, name=f"async {spec.name}", daemon=True).start()
 
 
 def _attempt(max_retries: int, invoke: Callable[[], Outcome]) -> tuple[Outcome, int]:
@@ -64,9 +63,7 @@ def _attempt(max_retries: int, invoke: Callable[[], Outcome]) -> tuple[Outcome, 
         time.sleep(_RETRY_SECONDS[min(attempts, len(_RETRY_SECONDS)) - 1])
 
 
-def _describe(
-    spec: FunctionSpec, event: bytes, request_id: str, outcome: Outcome, attempts: int
-) -> dict[str, Any]:
+def _describe(spec: FunctionSpec, event: bytes, outcome: Outcome, attempts: int) -> dict[str, Any]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     response = {"statusCode": 200, "executedVersion": spec.version}
     if outcome.function_error:
@@ -75,7 +72,7 @@ def _describe(
         "version": "1.0",
         "timestamp": now,
         "requestContext": {
-            "requestId": request_id,
+            "requestId": outcome.request_id,
             "functionArn": f"{spec.arn}:{spec.version}",
             "condition": "RetriesExhausted" if outcome.error else "Success",
             "approximateInvokeCount": attempts,

@@ -18,7 +18,7 @@ from localcloud.functions.outcome import (
     describe_response,
     describe_timeout,
 )
-from localcloud.functions.process import FunctionProcess
+from localcloud.functions.process import FunctionProcess, Launch
 from localcloud.functions.runtime_api import Event, Report, ReportKind, RuntimeApi
 from localcloud.functions.runtimes import Runtime
 from localcloud.functions.spec import FunctionSpec
@@ -58,14 +58,13 @@ class ExecutionEnvironment:
         self._init_ms: float | None = None
         self._api = RuntimeApi()
         self._stream = LogStream(spec)
-        self._process = FunctionProcess(
-            [runtime.interpreter, "-m", "awslambdaric", spec.handler],
-            folder,
-            self._variables(runtime, folder, variables),
-            self._stream,
+        launch = Launch(
+            command=[runtime.interpreter, "-m", "awslambdaric", spec.handler],
+            folder=folder,
+            variables=self._variables(runtime, folder, variables),
             memory_mb=spec.memory_mb,
-            on_exit=self._note_exit,
         )
+        self._process = FunctionProcess(launch, self._stream, self._note_exit)
 
     @property
     def pid(self) -> int:

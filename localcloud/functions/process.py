@@ -7,8 +7,9 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from localcloud.functions.log_streams import LogStream, OutputPump
@@ -17,27 +18,28 @@ _WATCH_SECONDS = 0.5
 _MEGABYTE = 1024  # in the kilobytes of /proc
 
 
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start, where, and with how much memory."""
+
+    command: list[str]
+    folder: Path
+    variables: dict[str, str] = field(repr=False)
+    memory_mb: int
+
+
 class FunctionProcess:
     """A process in a group of its own, so that what a handler starts ends with it."""
 
-    def __init__(
-        self,
-        command: list[str],
-        folder: Path,
-        variables: Mapping[str, str],
-        stream: LogStream,
-        *,
-        memory_mb: int,
-        on_exit: Callable[[int], None],
-    ) -> None:
+    def __init__(self, launch: Launch, stream: LogStream, on_exit: Callable[[int], None]) -> None:
         """Start it; `on_exit` gets its return code, negative for a signal."""
-        self._memory_kb = memory_mb * _MEGABYTE
+        self._memory_kb = launch.memory_mb * _MEGABYTE
         self._on_exit = on_exit
         self._max_kb = 0
         self._process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=dict(variables),
+            launch.command,
+            cwd=launch.folder,
+            env=launch.variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

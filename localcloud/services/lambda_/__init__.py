@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from localcloud.services.lambda_ import code, invoke
+from localcloud.services.lambda_ import code, invoke, mappings
 
-__all__ = ["code", "invoke"]
+__all__ = ["code", "invoke", "mappings"]

@@ -8,8 +8,8 @@ from typing import Any
 from moto.awslambda.models import lambda_backends
 from moto.s3.models import s3_backends
 
-from localcloud.control import describe
 from localcloud.cloud import Cloud
+from localcloud.control import describe
 from localcloud.functions import Fleet, check_zip, read_spec
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.services.lambda_.running import find_fleet, find_function

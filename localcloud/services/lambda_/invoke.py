@@ -35,7 +35,6 @@ def invoke(call: Call) -> HttpAnswer:
         invoke_later(
             spec,
             event,
-            request_id,
             _read_settings(spec),
             lambda: run_function(call.cloud, spec, event, request_id),
             lambda service: open_client(call.cloud, spec, service),

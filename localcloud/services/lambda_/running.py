@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import boto3
 from moto.awslambda.models import lambda_backends
-from moto.sts.models import sts_backends
 
 from localcloud.cloud import Cloud
 from localcloud.functions import (
@@ -19,6 +21,7 @@ from localcloud.functions import (
     read_spec,
     unpack_zip,
 )
+from localcloud.identity.credentials import credentials_for_role
 from localcloud.operations import Call
 
 _SESSION_SECONDS = 43_200
@@ -60,30 +63,60 @@ def find_fleet(cloud: Cloud) -> Fleet:
 
 def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     """The environment variables that come from the function's role and network."""
-    session = sts_backends[spec.account]["aws"].assume_role(
-        region_name=spec.region,
-        role_session_name=spec.name,
-        role_arn=spec.role_arn,
-        policy=None,
-        duration=_SESSION_SECONDS,
-        external_id=None,
+    return {
+        **_role_variables(cloud, spec.role_arn, spec.name),
+        **_network_variables(cloud, spec.account, spec.region, spec.subnets, spec.security_groups),
+    }
+
+
+def poller_surroundings(
+    cloud: Cloud, account: str, region: str, record: dict[str, Any]
+) -> tuple[dict[str, str], list[Path]]:
+    """The variables of a mapping's poller, and the authorities it trusts unless told otherwise.
+
+    It acts with the function's role, in the VPC that the mapping's own access settings name.
+    """
+    spec = read_spec(lambda_backends[account][region].get_function(record["FunctionArn"]))
+    named: dict[str, list[str]] = {"VPC_SUBNET": [], "VPC_SECURITY_GROUP": []}
+    for one in record["SourceAccessConfigurations"]:
+        if one["Type"] in named:
+            named[one["Type"]].append(one["URI"].split(":")[-1])
+    network = _network_variables(
+        cloud, account, region, tuple(named["VPC_SUBNET"]), tuple(named["VPC_SECURITY_GROUP"])
     )
+    variables = {
+        "PATH": os.defpath,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        **_role_variables(cloud, spec.role_arn, f"mapping-{record['UUID']}"),
+        **network,
+    }
+    return variables, []
+
+
+def _role_variables(cloud: Cloud, role_arn: str, session_name: str) -> dict[str, str]:
+    session = credentials_for_role(cloud, role_arn, session_name, _SESSION_SECONDS)
     return {
         "AWS_ENDPOINT_URL": cloud.endpoint,
-        "AWS_ACCESS_KEY_ID": session.access_key_id,
-        "AWS_SECRET_ACCESS_KEY": session.secret_access_key,
+        "AWS_ACCESS_KEY_ID": session.access_key,
+        "AWS_SECRET_ACCESS_KEY": session.secret_key,
         "AWS_SESSION_TOKEN": session.session_token,
     }
+
+
+def _network_variables(
+    cloud: Cloud, account: str, region: str, subnets: Sequence[str], groups: Sequence[str]
+) -> dict[str, str]:
+    return {}
 
 
 def open_client(cloud: Cloud, spec: FunctionSpec, service: str) -> Any:
     """Open a client that acts with the function's role."""
     given = surroundings(cloud, spec)
-    return boto3.client(
-        service,
+    session: Any = boto3.Session(
         region_name=spec.region,
-        endpoint_url=given["AWS_ENDPOINT_URL"],
         aws_access_key_id=given["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=given["AWS_SECRET_ACCESS_KEY"],
         aws_session_token=given["AWS_SESSION_TOKEN"],
     )
+    return session.client(service, endpoint_url=given["AWS_ENDPOINT_URL"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.kafka._probe import check_access
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.settings import KafkaSettings, Security
@@ -15,6 +16,7 @@ __all__ = [
     "Producer",
     "Security",
     "Topic",
+    "check_access",
     "ensure_topic",
     "open_admin",
     "open_consumer",

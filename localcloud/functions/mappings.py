@@ -1,0 +1,156 @@
+"""Event source mappings: their records, their states, and the processes that poll for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from localcloud.functions.poller_process import PollerProcess
+from localcloud.operations import AwsError
+
+_USER_ACTION = "USER_INITIATED"
+
+
+class MappingState(StrEnum):
+    """The states that AWS shows."""
+
+    CREATING = "Creating"
+    ENABLING = "Enabling"
+    ENABLED = "Enabled"
+    UPDATING = "Updating"
+    DISABLING = "Disabling"
+    DISABLED = "Disabled"
+    DELETING = "Deleting"
+
+
+_S = MappingState
+_STEPS = {
+    _S.CREATING: {_S.ENABLED, _S.DISABLED},
+    _S.ENABLING: {_S.ENABLED},
+    _S.UPDATING: {_S.ENABLED, _S.DISABLED},
+    _S.DISABLING: {_S.DISABLED},
+    _S.ENABLED: {_S.UPDATING, _S.DISABLING, _S.DELETING},
+    _S.DISABLED: {_S.UPDATING, _S.ENABLING, _S.DELETING},
+    _S.DELETING: set[MappingState](),
+}
+
+StartPoller = Callable[
+    [dict[str, Any], Callable[[PollerProcess, dict[str, str]], None]], PollerProcess
+]
+
+
+class EventSourceMapping:
+    """One mapping: what the user asked for, and how far that is done."""
+
+    def __init__(self, record: Mapping[str, Any], start: StartPoller, *, enabled: bool) -> None:
+        """Begin in state Creating; `start` starts a poller for a record."""
+        self.tags: dict[str, str] = {}
+        self._record = dict(record)
+        self._start = start
+        self._state = _S.CREATING
+        self._result = "No records processed"
+        self._modified = datetime.now(UTC)
+        self._process: PollerProcess | None = None
+        self._lock = threading.RLock()
+        self._changing = threading.Thread(target=self._apply, args=(enabled,), daemon=True)
+        self._changing.start()
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What was asked for, as it was given."""
+        with self._lock:
+            return dict(self._record)
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the polling process."""
+        process = self._process
+        return process.pid if process else None
+
+    def view(self) -> dict[str, Any]:
+        """The mapping as GetEventSourceMapping shows it."""
+        with self._lock:
+            return {
+                "MaximumBatchingWindowInSeconds": 0,
+                **self._record,
+                "State": self._state.value,
+                "StateTransitionReason": _USER_ACTION,
+                "LastProcessingResult": self._result,
+                "LastModified": self._modified,
+            }
+
+    def change(self, record: Mapping[str, Any], *, enabled: bool | None) -> None:
+        """Go on with another record, enabled, disabled, or (None) as it is.
+
+        Raises:
+            AwsError: ResourceInUseException while an earlier change is not done.
+        """
+        with self._lock:
+            is_enabled = self._state is _S.ENABLED
+            target = is_enabled if enabled is None else enabled
+            step = {True: _S.ENABLING, False: _S.DISABLING}
+            self._begin(_S.UPDATING if target is is_enabled else step[target])
+            self._record = dict(record)
+        self._changing = threading.Thread(target=self._apply, args=(target,), daemon=True)
+        self._changing.start()
+
+    def delete(self, forget: Callable[[], None]) -> None:
+        """Stop, then `forget` it.
+
+        Raises:
+            AwsError: ResourceInUseException while an earlier change is not done.
+        """
+
+        def end() -> None:
+            self._stop_process()
+            forget()
+
+        self._begin(_S.DELETING)
+        self._changing = threading.Thread(target=end, daemon=True)
+        self._changing.start()
+
+    def stop(self) -> None:
+        """End the polling process, and wait for that."""
+        self._changing.join()
+        self._stop_process()
+
+    def _apply(self, enabled: bool) -> None:
+        self._stop_process()
+        if enabled:
+            process = self._start(self.record, self._hear)
+            with self._lock:
+                self._process = process
+        else:
+            self._step(_S.DISABLED)
+
+    def _stop_process(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+        if process:
+            process.stop()
+
+    def _hear(self, process: PollerProcess, report: dict[str, str]) -> None:
+        with self._lock:
+            if self._process not in {None, process}:
+                return  # a late word of an earlier process
+            self._result = report.get("result", self._result)
+            if "state" in report:
+                self._step(_S(report["state"]))
+
+    def _begin(self, state: MappingState) -> None:
+        if not self._step(state):
+            raise AwsError(
+                "ResourceInUseException",
+                f"Cannot change the event source mapping because it is {self._state.lower()}",
+            )
+
+    def _step(self, state: MappingState) -> bool:
+        with self._lock:
+            possible = state in _STEPS[self._state]
+            if possible:
+                self._state = state
+                self._modified = datetime.now(UTC)
+            return possible

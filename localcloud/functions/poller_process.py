@@ -1,0 +1,87 @@
+"""The process that polls for a mapping: started again when it dies, ended in bounded time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).resolve().parents[2]
+_STOP_SECONDS = 7.0
+_AGAIN_SECONDS = 1.0
+
+
+class PollerProcess:
+    """Runs `localcloud.poller.worker`. Its standard input ends with us, and so does it."""
+
+    def __init__(
+        self,
+        job: Mapping[str, Any],
+        variables: Mapping[str, str],
+        log: Path,
+        on_report: Callable[[PollerProcess, dict[str, str]], None],
+    ) -> None:
+        """Start it; every change it tells goes to `on_report`."""
+        self._job = json.dumps(job) + "\n"
+        path = [str(_ROOT), *filter(None, [variables.get("PYTHONPATH")])]
+        self._variables = {**variables, "PYTHONPATH": ":".join(path)}
+        self._log = log
+        self._on_report = on_report
+        self._stopping = threading.Event()
+        self._process = self._start()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    def stop(self) -> None:
+        """Let it finish the call that runs if that is quick, and wait until it is gone."""
+        self._stopping.set()
+        process = self._process
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        process.stdin.close()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        self._thread.join()
+
+    def _start(self) -> subprocess.Popen[str]:
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("a") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "localcloud.poller.worker"],
+                env=self._variables,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        process.stdin.write(self._job)
+        process.stdin.flush()
+        return process
+
+    def _follow(self) -> None:
+        while True:
+            process = self._process
+            assert process.stdout is not None  # noqa: S101 - it is a pipe
+            with process.stdout as lines:
+                for line in lines:
+                    self._on_report(self, json.loads(line))
+            code = process.wait()
+            if self._stopping.is_set():
+                return
+            said = f"PROBLEM: the poller ended with exit code {code}; its log is {self._log}"
+            self._on_report(self, {"result": said, "state": "Enabled"})
+            self._stopping.wait(_AGAIN_SECONDS)
+            if not self._stopping.is_set():
+                self._process = self._start()

@@ -1,0 +1,78 @@
+"""How a mapping logs in: from its secrets to kafka-python's options."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from localcloud.poller.settings import MappingSettings
+
+_MECHANISMS = {
+    "SASL_SCRAM_512_AUTH": "SCRAM-SHA-512",
+    "SASL_SCRAM_256_AUTH": "SCRAM-SHA-256",
+    "BASIC_AUTH": "PLAIN",
+}
+
+
+class AccessError(Exception):
+    """A secret that cannot be read or does not hold what it should."""
+
+
+def read_options(
+    settings: MappingSettings, open_client: Callable[[str], Any], ca_files: list[Path]
+) -> dict[str, Any]:
+    """Read the secrets and make the options; `ca_files` are trusted if the mapping names none.
+
+    Raises:
+        AccessError: with the secret's ARN and what is wrong with it.
+    """
+    access = dict(settings.access)
+    options: dict[str, Any] = {
+        "bootstrap_servers": list(settings.bootstrap_servers),
+        "client_id": f"mapping-{settings.uuid}",
+    }
+    login = next((kind for kind in _MECHANISMS if kind in access), None)
+    root = access.get("SERVER_ROOT_CA_CERTIFICATE")
+    if login:
+        secret = _read_secret(open_client, access[login], "username", "password")
+        options |= {
+            "sasl_mechanism": _MECHANISMS[login],
+            "sasl_plain_username": secret["username"],
+            "sasl_plain_password": secret["password"],
+        }
+    if login or root:
+        context = ssl.create_default_context()
+        for path in [] if root else ca_files:
+            context.load_verify_locations(path)
+        if root:
+            _trust(context, root, _read_secret(open_client, root, "certificate")["certificate"])
+        options["ssl_context"] = context
+    options["security_protocol"] = "SASL_SSL" if login else "SSL" if root else "PLAINTEXT"
+    return options
+
+
+def _trust(context: ssl.SSLContext, arn: str, certificate: str) -> None:
+    try:
+        context.load_verify_locations(cadata=certificate)
+    except ssl.SSLError as error:
+        raise AccessError(f"the secret {arn} holds no PEM certificate") from error
+
+
+def _read_secret(open_client: Callable[[str], Any], arn: str, *fields: str) -> Mapping[str, str]:
+    try:
+        text = open_client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"]
+    except (ClientError, BotoCoreError) as error:
+        raise AccessError(f"the secret {arn} cannot be read: {error}") from error
+    try:
+        values = json.loads(text)
+        return {field: str(values[field]) for field in fields}
+    except (ValueError, TypeError, KeyError):
+        # Without the cause: it would carry the secret's text into logs.
+        raise AccessError(
+            f"the secret {arn} is not as expected: a JSON object with {' and '.join(fields)}"
+        ) from None

@@ -1,0 +1,190 @@
+"""Brings one batch to the function: retried, halved, in the end discarded; never reordered."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from localcloud.poller.batch import MAX_EVENT_BYTES, Item, Place, make_event, split_by_size
+from localcloud.poller.discarded import Ending, describe_discarded
+from localcloud.poller.settings import MappingSettings
+
+NOTHING_YET = "No records processed"
+OK = "OK"
+CALL_FAILED = "PROBLEM: Function call failed"
+_FIRST_PAUSE_SECONDS = 0.2
+_LONGEST_PAUSE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What Invoke answered."""
+
+    request_id: str
+    version: str
+    function_error: str | None
+    body: bytes
+
+
+class Lambda(Protocol):
+    """The AWS calls of a delivery."""
+
+    def invoke(self, event: bytes) -> Reply:
+        """Invoke the function; raises CallRefusedError where that cannot be done now."""
+
+    def discard(self, record: Mapping[str, Any], event: bytes) -> None:
+        """Send a failure record to the destination, if there is one; raises CallRefusedError."""
+
+
+class CallRefusedError(Exception):
+    """An AWS call that failed, but not by the function: it is made again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Records that go into one event; `tries` failed so far."""
+
+    items: tuple[Item, ...]
+    tries: int = 0
+
+
+class Delivery:
+    """One batch on its way. Each `step` makes at most one invocation."""
+
+    def __init__(
+        self,
+        settings: MappingSettings,
+        items: Sequence[Item],
+        calls: Lambda,
+        report: Callable[[str], None],
+        stop: threading.Event,
+    ) -> None:
+        """Begin with all items to do."""
+        self._settings = settings
+        self._calls = calls
+        self._report = report
+        self._stop = stop
+        chunks = split_by_size(settings.bootstrap_servers, items)
+        self._todo = [_Chunk(run) for run in chunks][::-1]  # the next one is the last
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self._todo
+
+    def drop(self, places: set[Place]) -> None:
+        """Forget the partitions that another member of the group reads now."""
+        kept = [
+            replace(chunk, items=tuple(item for item in chunk.items if item.place not in places))
+            for chunk in self._todo
+        ]
+        self._todo = [chunk for chunk in kept if chunk.items]
+
+    def step(self) -> dict[Place, int]:
+        """Try the next records; returns the offsets up to which all is done, by partition."""
+        chunk = self._todo.pop()
+        done, left = self._try(chunk)
+        self._todo += reversed(left)
+        return {item.place: item.offset + 1 for item in done}
+
+    def _try(self, chunk: _Chunk) -> tuple[Sequence[Item], list[_Chunk]]:
+        """Return which items are done, and what is left of the chunk in order."""
+        event = make_event(self._settings.bootstrap_servers, chunk.items)
+        if len(event) > MAX_EVENT_BYTES:
+            return self._discard(chunk, event, Ending("MaximumPayloadSizeExceeded", chunk.tries))
+        if self._is_too_old(chunk):
+            return self._discard(chunk, event, Ending("MaximumRecordAgeExceeded", chunk.tries))
+        try:
+            reply = self._calls.invoke(event)
+        except CallRefusedError as error:  # throttled, or no way to Lambda: not the records' fault
+            self._report(f"PROBLEM: {error}")
+            self._pause(chunk.tries)
+            return (), [chunk]
+        failed = _find_failed(reply, chunk.items, self._settings)
+        if not failed:
+            self._report(OK)
+            return chunk.items, []
+        self._report(CALL_FAILED)
+        return self._handle_failure(chunk, failed, reply, event)
+
+    def _handle_failure(
+        self, chunk: _Chunk, failed: dict[Place, int], reply: Reply, event: bytes
+    ) -> tuple[Sequence[Item], list[_Chunk]]:
+        """Go on after each partition's first failed record."""
+        rest = [item for item in chunk.items if item.offset >= failed.get(item.place, 1 << 63)]
+        done = [item for item in chunk.items if item not in rest]
+        tries = chunk.tries + 1
+        if self._settings.bisect and len(rest) > 1:
+            middle = len(rest) // 2
+            return done, [_Chunk(tuple(rest[:middle])), _Chunk(tuple(rest[middle:]))]
+        if self._settings.max_retries is not None and tries > self._settings.max_retries:
+            last = _Chunk(tuple(rest), tries)
+            if done:  # the record of the failure holds what failed
+                event = make_event(self._settings.bootstrap_servers, rest)
+            ending = Ending(
+                "RetryAttemptsExhausted",
+                tries,
+                reply.request_id,
+                reply.version,
+                reply.function_error,
+            )
+            discarded, left = self._discard(last, event, ending)
+            return [*done, *discarded], left
+        self._pause(chunk.tries)
+        return done, [_Chunk(tuple(rest), tries)]
+
+    def _discard(
+        self, chunk: _Chunk, event: bytes, ending: Ending
+    ) -> tuple[Sequence[Item], list[_Chunk]]:
+        """Give records up, once the destination has the record of that."""
+        record = describe_discarded(self._settings, chunk.items, len(event), ending)
+        tries = 0
+        while not self._stop.is_set():
+            try:
+                self._calls.discard(record, event)
+            except CallRefusedError as error:
+                self._report(f"PROBLEM: the on-failure destination: {error}")
+                self._pause(tries)
+                tries += 1
+            else:
+                return chunk.items, []
+        return (), [chunk]
+
+    def _is_too_old(self, chunk: _Chunk) -> bool:
+        limit = self._settings.max_age_seconds
+        oldest_ms = min(item.timestamp_ms for item in chunk.items)
+        return limit is not None and oldest_ms < (time.time() - limit) * 1000
+
+    def _pause(self, tries: int) -> None:
+        self._stop.wait(min(_FIRST_PAUSE_SECONDS * 2**tries, _LONGEST_PAUSE_SECONDS))
+
+
+def _find_failed(
+    reply: Reply, items: Sequence[Item], settings: MappingSettings
+) -> dict[Place, int]:
+    """Return each partition's first failed offset; empty is success.
+
+    A partial answer that is not understood fails the whole batch, as on AWS.
+    """
+    first: dict[Place, int] = {}
+    for item in items:
+        first.setdefault(item.place, item.offset)
+    if reply.function_error:
+        return first
+    if not settings.partial_answers:
+        return {}
+    names = {f"{place.topic}-{place.partition}": place for place in first}
+    failed: dict[Place, int] = {}
+    try:
+        answer = json.loads(reply.body or b"null") or {}
+        for failure in answer.get("batchItemFailures") or ():
+            identifier = failure["itemIdentifier"]
+            place, offset = names[identifier["partition"]], int(identifier["offset"])
+            failed[place] = min(offset, failed.get(place, offset))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return first
+    return failed

@@ -1,0 +1,64 @@
+"""The record of a batch that was given up, as AWS writes it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from localcloud.poller.batch import Item
+from localcloud.poller.settings import MappingSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the last attempt ended; without an invocation the id is of nothing."""
+
+    condition: str
+    invoke_count: int
+    request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    version: str = "$LATEST"
+    function_error: str | None = None
+
+
+def describe_discarded(
+    settings: MappingSettings, items: Sequence[Item], payload_size: int, ending: Ending
+) -> dict[str, Any]:
+    """Describe which records were given up, and why; their content is not in it."""
+    response = {"statusCode": 200, "executedVersion": ending.version}
+    if ending.function_error:
+        response["functionError"] = ending.function_error
+    return {
+        "requestContext": {
+            "requestId": ending.request_id,
+            "functionArn": settings.function_arn,
+            "condition": ending.condition,
+            "approximateInvokeCount": ending.invoke_count,
+        },
+        "responseContext": response,
+        "version": "1.0",
+        "timestamp": _write_time(datetime.now(UTC).timestamp() * 1000),
+        "KafkaBatchInfo": {
+            "batchSize": len(items),
+            "bootstrapServers": ",".join(settings.bootstrap_servers),
+            "payloadSize": payload_size,
+            "recordsInfo": _describe_ranges(items),
+        },
+    }
+
+
+def _describe_ranges(items: Sequence[Item]) -> dict[str, dict[str, str]]:
+    ranges: dict[str, dict[str, str]] = {}
+    for item in items:
+        offset, when = str(item.offset), _write_time(item.timestamp_ms)
+        name = f"{item.place.topic}-{item.place.partition}"
+        first = {"firstRecordOffset": offset, "firstRecordTimestamp": when}
+        ranges.setdefault(name, first).update(lastRecordOffset=offset, lastRecordTimestamp=when)
+    return ranges
+
+
+def _write_time(milliseconds: float) -> str:
+    when = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")

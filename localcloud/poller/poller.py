@@ -1,0 +1,187 @@
+"""A member of the mapping's consumer group: collects batches and keeps the group's offsets."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kafka import ConsumerRebalanceListener, KafkaConsumer
+from kafka.errors import KafkaError
+from kafka.structs import OffsetAndMetadata
+
+from localcloud.poller.batch import MAX_EVENT_BYTES, Place, place_of
+from localcloud.poller.settings import MappingSettings
+
+_POLL_MS = 200
+_METADATA_AGE_MS = 1000  # a topic created later is seen within two seconds
+_HEARTBEAT_MS = 500
+_SESSION_MS = 10_000
+_BOOTSTRAP_MS = 5_000
+_RAW_BYTES = MAX_EVENT_BYTES * 3 // 4  # base64 makes the event of it
+
+
+class Poller:
+    """Reads in the group. What `take` returned is being worked on until `finish`.
+
+    Kafka may give partitions to other members at any time, but we notice only inside `take` and
+    `keep_alive`. A partition that is lost is reported by `keep_alive` and never committed; one
+    that comes back at once goes on after the batch in work.
+    """
+
+    def __init__(self, settings: MappingSettings, options: Mapping[str, Any]) -> None:
+        """Connect and subscribe; `options` are kafka-python's for where and how to connect."""
+        self._settings = settings
+        self._buffer: list[Any] = []
+        self._ends: dict[Place, int] = {}  # of the batch in work
+        self._changes = _Changes()
+        self._consumer = KafkaConsumer(
+            **options,
+            group_id=settings.group_id,
+            enable_auto_commit=False,
+            auto_offset_reset="latest" if settings.starting_position == "LATEST" else "earliest",
+            allow_auto_create_topics=False,
+            metadata_max_age_ms=_METADATA_AGE_MS,
+            heartbeat_interval_ms=_HEARTBEAT_MS,
+            session_timeout_ms=_SESSION_MS,
+            fetch_max_wait_ms=100,
+            bootstrap_timeout_ms=_BOOTSTRAP_MS,
+        )
+        self._consumer.subscribe(settings.topics, listener=self._changes)
+
+    @property
+    def assigned(self) -> bool:
+        """Whether it has partitions to read."""
+        return bool(self._consumer.assignment())
+
+    def take(self, seconds: float) -> Sequence[Any]:
+        """Collect a batch: full, or as old as the window; empty if nothing comes for so long."""
+        began, first_at = time.monotonic(), None
+        while not self._is_full():
+            now = time.monotonic()
+            if self._buffer and first_at is None:
+                first_at = now
+            end = began + seconds if first_at is None else first_at + self._settings.window_seconds
+            if now >= end:
+                break
+            self._collect(min(_POLL_MS, (end - now) * 1000))
+        batch, self._buffer = (
+            self._buffer[: self._settings.batch_size],
+            self._buffer[self._settings.batch_size :],
+        )
+        self._ends = {place_of(record): record.offset + 1 for record in batch}
+        return batch
+
+    def keep_alive(self) -> set[Place]:
+        """Stay a member while the function runs; returns partitions in work that were lost."""
+        self._consumer.pause(*self._consumer.assignment())
+        got = self._consumer.poll(timeout_ms=_POLL_MS)
+        lost = self._follow_changes(got)
+        for place, records in got.items():  # of a partition that came just now: read it later
+            if place not in self._ends:
+                self._consumer.seek(place, records[0].offset)
+        return lost
+
+    def commit(self, offsets: Mapping[Place, int]) -> set[Place]:
+        """Keep for the group that records up to there are done; returns what was lost meanwhile."""
+        lost: set[Place] = set()
+        deadline = time.monotonic() + _SESSION_MS / 1000
+        while self._changes.pending and time.monotonic() < deadline:
+            lost |= self.keep_alive()
+        ours = {p: offset for p, offset in offsets.items() if p in self._consumer.assignment()}
+        if ours:
+            try:
+                self._consumer.commit({p: OffsetAndMetadata(o, "", -1) for p, o in ours.items()})
+            except (
+                KafkaError
+            ):  # we are no member any more: others get, or we get again, the records
+                lost |= self.keep_alive()
+        return lost
+
+    def finish(self) -> None:
+        """The batch is done, or not ours: read on."""
+        self._ends = {}
+        self._consumer.resume(*self._consumer.paused())
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._consumer.close(autocommit=False, timeout_ms=2000)
+
+    def _is_full(self) -> bool:
+        if len(self._buffer) >= self._settings.batch_size:
+            return True
+        size = sum(len(record.key or b"") + len(record.value or b"") for record in self._buffer)
+        return size >= _RAW_BYTES
+
+    def _collect(self, timeout_ms: float) -> None:
+        wanted = self._settings.batch_size - len(self._buffer)
+        got = self._consumer.poll(timeout_ms=int(timeout_ms), max_records=wanted)
+        self._follow_changes(got)
+        for records in got.values():
+            self._buffer += records
+
+    def _follow_changes(self, got: dict[Place, list[Any]]) -> set[Place]:
+        """After a rebalance: forget what is not ours, put each partition where it goes on."""
+        revoked, assigned = self._changes.collect()
+        if not revoked and not assigned:
+            return set()
+        self._buffer = [record for record in self._buffer if place_of(record) not in revoked]
+        ours = self._consumer.assignment()
+        for place in assigned & ours:
+            if place in self._ends:
+                got.pop(place, None)
+                self._consumer.seek(place, self._ends[place])
+            elif self._consumer.committed(place) is None:
+                got.pop(place, None)
+                self._begin(place)
+        lost: set[Place] = (revoked - ours) & self._ends.keys()
+        for place in lost:
+            del self._ends[place]
+        return lost
+
+    def _begin(self, place: Place) -> None:
+        """Begin a partition that the group has never read, and keep that it began there."""
+        start = self._find_start(place)
+        self._consumer.seek(place, start)
+        self._consumer.commit({place: OffsetAndMetadata(start, "", -1)})
+
+    def _find_start(self, place: Place) -> int:
+        if self._settings.starting_position == "TRIM_HORIZON":
+            return int(self._consumer.beginning_offsets([place])[place])
+        if self._settings.starting_position == "AT_TIMESTAMP":
+            times = {place: self._settings.starting_time_ms}
+            found = self._consumer.offsets_for_times(times)[place]
+            if found is not None:
+                return int(found.offset)
+        return int(self._consumer.end_offsets([place])[place])
+
+
+class _Changes(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python has no types
+    """What the group's rebalances took and gave since last asked; told on the client's thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._revoked: set[Place] = set()
+        self._assigned: set[Place] = set()
+        self.pending = False
+
+    def on_partitions_revoked(self, revoked: Iterable[Place]) -> None:
+        with self._lock:
+            self._revoked |= set(revoked)
+            self._assigned -= set(revoked)
+            self.pending = True
+
+    def on_partitions_assigned(self, assigned: Iterable[Place]) -> None:
+        with self._lock:
+            self._assigned |= set(assigned)
+            self.pending = False
+
+    def collect(self) -> tuple[set[Place], set[Place]]:
+        """Return what was taken and given, once the rebalance is over."""
+        with self._lock:
+            if self.pending:
+                return set(), set()
+            changes = self._revoked, self._assigned
+            self._revoked, self._assigned = set(), set()
+            return changes

@@ -1,0 +1,219 @@
+"""The main of a poller's process: `python -m localcloud.poller.worker`.
+
+Its standard input is the first line, a JSON object {"mapping", "service_account", "region",
+"endpoint", "ca_files"}; the end of it is the order to stop, given or by localcloud's own end. Its
+standard output is one JSON line for each change: {"state": "Enabled"}, {"result": "OK"}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from kafka.errors import KafkaError
+
+from localcloud.destinations import send_record, service_of
+from localcloud.poller.access import AccessError, read_options
+from localcloud.poller.batch import Place, is_wanted, make_item, place_of
+from localcloud.poller.delivery import NOTHING_YET, CallRefusedError, Delivery, Reply
+from localcloud.poller.patterns import parse_pattern
+from localcloud.poller.poller import Poller
+from localcloud.poller.settings import MappingSettings, read_settings
+from penstock.errors import BrokerError, TopicNotFoundError
+from penstock.kafka import check_access
+
+_IDLE_SECONDS = 3.0  # so often an idle poller asks whether the brokers are still there
+_RETRY_SECONDS = 1.0
+_PATIENCE_SECONDS = 0.25
+_GRACE_SECONDS = 3.0  # for the call that runs when we are told to stop
+_STOP_SECONDS = 5.0
+_LONGEST_FUNCTION_SECONDS = 910
+
+
+class Reports:
+    """What localcloud is told; each result only when it changes."""
+
+    def __init__(self) -> None:
+        """Tell nothing yet."""
+        self._lock = threading.Lock()
+        self._last = {"result": NOTHING_YET}
+        self._obstacle = ""
+
+    def tell(self, result: str) -> None:
+        """Tell how the last call went."""
+        self.say(result=result)
+
+    def obstruct(self, problem: str) -> None:
+        """Tell what is in the way; the mapping is as ready as it can be."""
+        self._obstacle = f"PROBLEM: {problem}"
+        self.say(result=self._obstacle, state="Enabled")
+
+    def clear(self) -> None:
+        """Tell that nothing is in the way any more."""
+        if self._last.get("result") == self._obstacle:
+            self.say(result=NOTHING_YET)
+
+    def say(self, **what: str) -> None:
+        """Tell the new value of a field."""
+        with self._lock:
+            if what.items() <= self._last.items():
+                return
+            self._last |= what
+            print(json.dumps(what), flush=True)
+
+
+class AwsCalls:
+    """Invokes as Lambda itself does; sends to destinations with the function's role."""
+
+    def __init__(self, settings: MappingSettings, account: str, region: str) -> None:
+        """Open the client; the role's keys and the endpoint are in the environment."""
+        self._settings = settings
+        self._function = boto3.client(
+            "lambda",
+            region_name=region,
+            aws_access_key_id=account,
+            aws_secret_access_key="lambda",  # noqa: S106 - the account is the key here
+            config=Config(
+                read_timeout=_LONGEST_FUNCTION_SECONDS, retries={"total_max_attempts": 1}
+            ),
+        )
+
+    def invoke(self, event: bytes) -> Reply:
+        """Invoke the function and wait."""
+        try:
+            answer = self._function.invoke(FunctionName=self._settings.function_arn, Payload=event)
+            body = answer["Payload"].read()
+        except (ClientError, BotoCoreError) as error:
+            raise CallRefusedError(f"Function call failed: {error}") from error
+        request_id = answer["ResponseMetadata"]["RequestId"]
+        return Reply(
+            request_id, answer.get("ExecutedVersion", ""), answer.get("FunctionError"), body
+        )
+
+    def discard(self, record: Mapping[str, Any], event: bytes) -> None:
+        """Send the record; only S3 gets the event too."""
+        destination = self._settings.destination
+        if destination is None:
+            return
+        if service_of(destination) == "s3":
+            record = {**record, "payload": event.decode()}
+        path = f"{self._settings.uuid}/{self._settings.function_arn.split(':')[6]}"
+        try:
+            send_record(_open_client, destination, path, record)
+        except (ClientError, BotoCoreError) as error:
+            raise CallRefusedError(str(error)) from error
+
+
+class Worker:
+    """One member of the group, from log-in to the end; after a failure it begins again."""
+
+    def __init__(self, job: Mapping[str, Any], reports: Reports, stop: threading.Event) -> None:
+        """Take what the mapping says."""
+        self._settings = read_settings(job["mapping"])
+        self._ca_files = [Path(name) for name in job["ca_files"]]
+        self._patterns = [parse_pattern(text) for text in self._settings.filters]
+        self._calls = AwsCalls(self._settings, job["service_account"], job["region"])
+        self._reports = reports
+        self._stop = stop
+        self._pool = ThreadPoolExecutor(1)
+
+    def run(self) -> None:
+        """Work until told to stop, and say what is in the way."""
+        while not self._stop.is_set():
+            try:
+                options = read_options(self._settings, _open_client, self._ca_files)
+                self._probe(options)
+                poller = Poller(self._settings, options)
+                try:
+                    self._consume(poller, options)
+                finally:
+                    poller.close()
+            except (AccessError, BrokerError, KafkaError) as error:
+                self._reports.obstruct(str(error))
+                self._stop.wait(_RETRY_SECONDS)
+
+    def _probe(self, options: Mapping[str, Any]) -> None:
+        """Log in once, which tells why it cannot be done; a topic may come later."""
+        try:
+            check_access(options, self._settings.topics)
+        except TopicNotFoundError as error:
+            self._reports.obstruct(str(error))
+        else:
+            self._reports.clear()
+
+    def _consume(self, poller: Poller, options: Mapping[str, Any]) -> None:
+        while not self._stop.is_set():
+            batch = poller.take(_IDLE_SECONDS)
+            if poller.assigned:
+                self._reports.say(state="Enabled")
+            if batch:
+                self._deliver(poller, batch)
+            else:
+                self._probe(options)
+
+    def _deliver(self, poller: Poller, batch: Sequence[Any]) -> None:
+        """Bring a batch to the function and its offsets to the group, in this order."""
+        ends = {place_of(record): record.offset + 1 for record in batch}
+        items = [make_item(record) for record in batch if is_wanted(record, self._patterns)]
+        delivery = Delivery(self._settings, items, self._calls, self._reports.tell, self._stop)
+        while not delivery.finished:
+            done, lost = self._step(poller, delivery)
+            lost |= poller.commit(done)
+            delivery.drop(lost)
+            ends = {place: end for place, end in ends.items() if place not in lost}
+            if self._stop.is_set() and not delivery.finished:
+                return
+        poller.commit(ends)  # what no pattern matched is done too
+        poller.finish()
+
+    def _step(self, poller: Poller, delivery: Delivery) -> tuple[dict[Place, int], set[Place]]:
+        """Make a step while the group hears of us; returns what is done and what was lost."""
+        running = self._pool.submit(delivery.step)
+        wait([running], _PATIENCE_SECONDS)  # a quick function costs the group nothing
+        lost: set[Place] = set()
+        deadline = float("inf")
+        while not running.done():
+            if self._stop.is_set():
+                deadline = min(deadline, time.monotonic() + _GRACE_SECONDS)
+            if time.monotonic() > deadline:
+                return {}, lost  # whatever the function still does, its records come again
+            lost |= poller.keep_alive()
+        return running.result(), lost
+
+
+def _open_client(service: str) -> Any:
+    """Open a client as the environment says: with the function's role."""
+    session: Any = boto3.Session()
+    return session.client(service)
+
+
+def main() -> None:
+    """Read the job, work in as many threads as the mapping has pollers, stop when told."""
+    job = json.loads(sys.stdin.readline())
+    stop = threading.Event()
+    reports = Reports()
+    workers = [
+        Worker(job, reports, stop) for _ in range(read_settings(job["mapping"]).poller_count)
+    ]
+    threads = [threading.Thread(target=worker.run, daemon=True) for worker in workers]
+    for thread in threads:
+        thread.start()
+    sys.stdin.read()
+    stop.set()
+    for thread in threads:
+        thread.join(_STOP_SECONDS)
+    os._exit(0)  # a call that still runs is not waited for
+
+
+if __name__ == "__main__":
+    main()

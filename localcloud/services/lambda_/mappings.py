@@ -1,0 +1,216 @@
+"""Event source mappings for self-managed Kafka; moto has those of other sources."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from typing import Any
+
+from moto.awslambda.models import lambda_backends
+
+from localcloud.cloud import Cloud
+from localcloud.control import describe
+from localcloud.functions import EventSourceMapping, PollerProcess
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.services.lambda_.mapping_rules import check_record
+from localcloud.services.lambda_.running import find_function, poller_surroundings
+
+_DEFAULTS: dict[str, Any] = {"BatchSize": 100, "SourceAccessConfigurations": []}
+_NOT_KEPT = frozenset({"Enabled", "FunctionName", "Tags", "UUID"})
+_making = threading.Lock()
+
+
+class Mappings:
+    """The mappings of an account and region."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.by_id: dict[str, EventSourceMapping] = {}
+
+    def stop(self) -> None:
+        """End all polling."""
+        for mapping in list(self.by_id.values()):
+            mapping.stop()
+
+
+@operation("lambda", "CreateEventSourceMapping")
+def create_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Begin to poll; the mapping is Enabled when the poller is a member of its group."""
+    if "SelfManagedEventSource" not in call.params:
+        if ":kafka:" in call.params.get("EventSourceArn", ""):
+            raise _refuse("mappings of MSK clusters are not imitated, use SelfManagedEventSource")
+        return call.forward()
+    spec = find_function(call)
+    identity = str(uuid.uuid4())
+    arn = f"arn:aws:lambda:{call.region}:{call.account}:event-source-mapping:{identity}"
+    record = {
+        **_DEFAULTS,
+        "SelfManagedKafkaEventSourceConfig": {"ConsumerGroupId": identity},
+        **_read_params(call),
+        "UUID": identity,
+        "EventSourceMappingArn": arn,
+        "FunctionArn": spec.arn,
+    }
+    check_record(record)
+    mappings = _find_mappings(call)
+    with _making:
+        _check_new(mappings, record)
+        mapping = EventSourceMapping(
+            record, _starter(call), enabled=call.params.get("Enabled", True)
+        )
+        mapping.tags = dict(call.params.get("Tags") or {})
+        mappings.by_id[identity] = mapping
+    return mapping.view()
+
+
+@operation("lambda", "GetEventSourceMapping")
+def get_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Show a mapping, its state and how the last call went."""
+    mapping = _find_mappings(call).by_id.get(call.params["UUID"])
+    return mapping.view() if mapping else call.forward()
+
+
+@operation("lambda", "ListEventSourceMappings")
+def list_event_source_mappings(call: Call) -> dict[str, Any]:
+    """List mappings, those of a function if one is named."""
+    views = [mapping.view() for mapping in _find_mappings(call).by_id.values()]
+    if call.params.get("FunctionName"):
+        arn = find_function(call).arn
+        views = [view for view in views if view["FunctionArn"] == arn]
+    source = call.params.get("EventSourceArn")
+    others = lambda_backends[call.account][call.region].list_event_source_mappings(
+        source or "", call.params.get("FunctionName") or ""
+    )
+    views = [] if source else views
+    return {"EventSourceMappings": views + [other.get_configuration() for other in others]}
+
+
+@operation("lambda", "UpdateEventSourceMapping")
+def update_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Change what is given; the poller begins anew where the group was."""
+    mapping = _find_mappings(call).by_id.get(call.params["UUID"])
+    if mapping is None:
+        return call.forward()
+    record = mapping.record | _read_params(call)
+    if "FunctionName" in call.params:
+        record["FunctionArn"] = find_function(call).arn
+    check_record(record)
+    mapping.change(record, enabled=call.params.get("Enabled"))
+    return mapping.view()
+
+
+@operation("lambda", "DeleteEventSourceMapping")
+def delete_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Stop polling; the mapping is gone when the poller is."""
+    by_id = _find_mappings(call).by_id
+    mapping = by_id.get(call.params["UUID"])
+    if mapping is None:
+        return call.forward()
+    mapping.delete(lambda: by_id.__delitem__(call.params["UUID"]))
+    return mapping.view()
+
+
+@operation("lambda", "ListTags")
+def list_tags(call: Call) -> dict[str, Any] | HttpAnswer:
+    """List the tags of a mapping."""
+    mapping = _find_tagged(call)
+    return {"Tags": mapping.tags} if mapping else call.forward()
+
+
+@operation("lambda", "TagResource")
+def tag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Set tags of a mapping."""
+    mapping = _find_tagged(call)
+    if mapping is None:
+        return call.forward()
+    mapping.tags |= call.params["Tags"]
+    return {}
+
+
+@operation("lambda", "UntagResource")
+def untag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Remove tags of a mapping."""
+    mapping = _find_tagged(call)
+    if mapping is None:
+        return call.forward()
+    for key in call.params["TagKeys"]:
+        mapping.tags.pop(key, None)
+    return {}
+
+
+@describe("mappings")
+def describe_mappings(cloud: Cloud) -> list[dict[str, Any]]:
+    """Tell each mapping, its poller's process and how its last call went."""
+    return [
+        {
+            "account": account,
+            "uuid": view["UUID"],
+            "function": view["FunctionArn"].split(":")[6],
+            "topics": view["Topics"],
+            "state": view["State"],
+            "result": view["LastProcessingResult"],
+            "pid": mapping.pid,
+        }
+        for account, _, mappings in cloud.states(Mappings)
+        for mapping in list(mappings.by_id.values())
+        for view in [mapping.view()]
+    ]
+
+
+def _find_mappings(call: Call) -> Mappings:
+    with _making:
+        known = any(
+            (account, region) == (call.account, call.region)
+            for account, region, _ in call.cloud.states(Mappings)
+        )
+        mappings = call.cloud.state(Mappings, call.account, call.region)
+        if not known:
+            call.cloud.on_stop(mappings.stop)
+        return mappings
+
+
+def _find_tagged(call: Call) -> EventSourceMapping | None:
+    """Find the mapping that a tagging call names, None for what moto has."""
+    arn = call.params["Resource"]
+    mapping = _find_mappings(call).by_id.get(arn.rsplit(":", 1)[-1])
+    if mapping is None and ":event-source-mapping:" in arn:
+        raise AwsError("ResourceNotFoundException", f"The resource {arn} does not exist")
+    return mapping
+
+
+def _read_params(call: Call) -> dict[str, Any]:
+    given = {name: value for name, value in call.params.items() if name not in _NOT_KEPT}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _check_new(mappings: Mappings, record: dict[str, Any]) -> None:
+    same = ("FunctionArn", "SelfManagedEventSource", "Topics")
+    for identity, mapping in mappings.by_id.items():
+        if all(mapping.record[name] == record[name] for name in same):
+            raise AwsError(
+                "ResourceConflictException",
+                "An event source mapping with the same brokers, topic and function already "
+                f"exists: {identity}",
+            )
+
+
+def _starter(call: Call) -> Any:
+    """What starts a poller for this account's mappings."""
+    cloud, account, region = call.cloud, call.account, call.region
+
+    def start(record: dict[str, Any], on_report: Any) -> PollerProcess:
+        variables, ca_files = poller_surroundings(cloud, account, region, record)
+        job = {
+            "mapping": record,
+            "service_account": account,
+            "region": region,
+            "ca_files": [str(path) for path in ca_files],
+        }
+        log = cloud.folder / "logs" / f"mapping-{record['UUID']}.log"
+        return PollerProcess(job, variables, log, on_report)
+
+    return start
+
+
+def _refuse(message: str) -> AwsError:
+    return AwsError("InvalidParameterValueException", message)

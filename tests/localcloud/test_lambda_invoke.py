@@ -1,0 +1,325 @@
+"""Functions as they are seen from outside: real zips, invoked through the API."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from tests.fixtures.functions import ECHO, deploy, invoke, make_zip, wait_until
+
+_COUNTING = """
+import os
+calls = 0
+def handler(event, context):
+    global calls
+    calls += 1
+    return {"calls": calls, "pid": os.getpid()}
+"""
+
+_SLOW = "import time\ndef handler(event, context):\n    time.sleep(event)\n    return event\n"
+
+
+def error_of(client, source, event=None, **settings):
+    """Deploy, invoke, and return the function error and the two fields of its body."""
+    body, kind = invoke(client, deploy(client, source, **settings), event)
+    return kind, body["errorType"], body["errorMessage"]
+
+
+def test_the_answer_is_what_the_handler_returns(client):
+    name = deploy(client)
+    assert invoke(client, name, {"temperature": 30.5, "names": ["ü", None]}) == (
+        {"temperature": 30.5, "names": ["ü", None]},
+        None,
+    )
+
+
+def test_a_handler_finds_its_environment_and_its_role(client):
+    source = """
+import os, boto3
+def handler(event, context):
+    who = boto3.client("sts").get_caller_identity()["Arn"]
+    names = ["COLOUR", "AWS_REGION", "AWS_LAMBDA_FUNCTION_NAME", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]
+    return [who, context.memory_limit_in_mb, context.invoked_function_arn] + [
+        os.environ[name] for name in names
+    ]
+"""
+    name = deploy(
+        client, source, MemorySize=256, Timeout=20, Environment={"Variables": {"COLOUR": "red"}}
+    )
+    role = client("lambda").get_function_configuration(FunctionName=name)["Role"]
+    answer, error = invoke(client, name)
+    assert error is None, answer
+    arn = f"arn:aws:lambda:eu-central-1:111111111111:function:{name}"
+    role_name = role.split("/")[1]
+    assert answer == [
+        f"arn:aws:sts::111111111111:assumed-role/{role_name}/{name}",
+        "256",
+        arn,
+        "red",
+        "eu-central-1",
+        name,
+        "256",
+    ]
+
+
+def test_nothing_of_localcloud_is_on_a_functions_path(client):
+    kind, error, message = error_of(client, "import moto\ndef handler(e, c): pass\n")
+    assert (kind, error) == ("Unhandled", "Runtime.ImportModuleError")
+    assert "No module named 'moto'" in message
+
+
+def test_a_zip_may_bring_its_own_boto3(client):
+    files = {"app.py": "import boto3\ndef handler(e, c):\n    return boto3.__version__\n"}
+    files["boto3/__init__.py"] = "__version__ = 'mine'"
+    name = deploy(client, Code={"ZipFile": make_zip(files)})
+    assert invoke(client, name) == ("mine", None)
+
+
+def test_an_environment_is_used_again_while_it_is_warm(client):
+    name = deploy(client, _COUNTING)
+    (first, _), (second, _) = invoke(client, name), invoke(client, name)
+    assert (first["calls"], second["calls"]) == (1, 2)
+    assert first["pid"] == second["pid"]
+
+
+def test_concurrent_calls_get_environments_of_their_own(client):
+    name = deploy(client, _SLOW)
+    invoke(client, name, 0)
+    started = time.monotonic()
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: invoke(client, name, 0.8), range(4)))
+    assert answers == [(0.8, None)] * 4
+    assert time.monotonic() - started < 2.4  # one after the other: 3.2 s
+
+
+def test_reserved_concurrency_is_a_limit(client):
+    name = deploy(client, _SLOW)
+    client("lambda").put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=1)
+    once = client("lambda", config=Config(retries={"total_max_attempts": 1}))
+    busy = threading.Thread(target=invoke, args=(client, name, 1.5))
+    busy.start()
+
+    def refused():
+        try:
+            once.invoke(FunctionName=name, Payload=b"0")
+        except ClientError as error:
+            return error.response
+        return None
+
+    answer = wait_until("the first call runs", refused, seconds=1.4)
+    busy.join()
+    assert answer["Error"]["Code"] == "TooManyRequestsException"
+    assert answer["ResponseMetadata"]["HTTPStatusCode"] == 429
+    assert invoke(client, name, 0) == (0, None)
+
+
+def test_changed_code_and_configuration_are_used_by_the_next_call(client):
+    name = deploy(client, _COUNTING)
+    invoke(client, name)
+    new = make_zip({"app.py": "import os\ndef handler(e, c):\n    return os.environ.get('X')\n"})
+    client("lambda").update_function_code(FunctionName=name, ZipFile=new)
+    assert invoke(client, name) == (None, None)
+    client("lambda").update_function_configuration(
+        FunctionName=name, Environment={"Variables": {"X": "new"}}
+    )
+    assert invoke(client, name) == ("new", None)
+
+
+def test_a_deleted_function_ends_its_processes(client):
+    name = deploy(client, _COUNTING)
+    pid = invoke(client, name)[0]["pid"]
+    client("lambda").delete_function(FunctionName=name)
+    wait_until("the process is gone", lambda: not is_running(pid))
+    with pytest.raises(ClientError, match="ResourceNotFoundException"):
+        invoke(client, name)
+
+
+def test_code_may_come_from_s3(client):
+    client("s3").create_bucket(
+        Bucket="code-bucket", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+    )
+    client("s3").put_object(Bucket="code-bucket", Key="f.zip", Body=make_zip({"app.py": ECHO}))
+    name = deploy(client, Code={"S3Bucket": "code-bucket", "S3Key": "f.zip"})
+    assert invoke(client, name, [1]) == ([1], None)
+
+
+def test_an_exception_is_told_with_its_stack(client):
+    name = deploy(client, "def handler(e, c):\n    raise ValueError('boom')\n")
+    body, kind = invoke(client, name)
+    assert kind == "Unhandled"
+    assert (body["errorType"], body["errorMessage"]) == ("ValueError", "boom")
+    assert "raise ValueError('boom')" in body["stackTrace"][0]
+    assert invoke(client, name)[1] == "Unhandled"  # the environment goes on
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        ("import nothing_like_it\n", "Runtime.ImportModuleError", "nothing_like_it"),
+        ("def handler(:\n", "Runtime.UserCodeSyntaxError", "Syntax error in module 'app'"),
+        ("x = 1\n", "Runtime.HandlerNotFound", "Handler 'handler' missing on module 'app'"),
+        ("raise RuntimeError('at import')\n", "RuntimeError", "at import"),
+        ("import os\nos._exit(4)\n", "Runtime.ExitError", "exited with error: exit status 4"),
+        (
+            "import os\ndef handler(e, c):\n    os._exit(7)\n",
+            "Runtime.ExitError",
+            "Error: Runtime exited with error: exit status 7",
+        ),
+        (
+            "import os\ndef handler(e, c):\n    os.kill(os.getpid(), 9)\n",
+            "Runtime.ExitError",
+            "Error: Runtime exited with error: signal: killed",
+        ),
+        (
+            "def handler(e, c):\n    return {1, 2}\n",
+            "Runtime.MarshalError",
+            "Unable to marshal response: Object of type set is not JSON serializable",
+        ),
+        (
+            "def handler(e, c):\n    return 'x' * 6_300_000\n",
+            "Function.ResponseSizeTooLarge",
+            "Response payload size exceeded maximum allowed payload size (6291556 bytes).",
+        ),
+    ],
+)
+def test_each_failure_has_the_error_type_of_aws(client, source, error, message):
+    kind, found, text = error_of(client, source)
+    assert (kind, found) == ("Unhandled", error)
+    assert message in text
+
+
+def test_a_handler_name_without_a_dot_is_told(client):
+    kind, error, _ = error_of(client, ECHO, Handler="handler")
+    assert (kind, error) == ("Unhandled", "Runtime.MalformedHandlerName")
+
+
+def test_a_function_that_takes_too_long_is_killed_with_its_children(client):
+    source = """
+import os, subprocess, sys, time
+def handler(event, context):
+    if event == "quick":
+        return "quick"
+    child = subprocess.Popen(["sleep", "60"])
+    print(f"child={child.pid}", flush=True)
+    time.sleep(30)
+"""
+    name = deploy(client, source, Timeout=1)
+    answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
+    body = json.loads(answer["Payload"].read())
+    request_id = answer["ResponseMetadata"]["RequestId"]
+    assert answer["FunctionError"] == "Unhandled"
+    assert body == {
+        "errorType": "Sandbox.Timedout",
+        "errorMessage": f"RequestId: {request_id} Error: Task timed out after 1.00 seconds",
+    }
+    tail = base64.b64decode(answer["LogResult"]).decode()
+    child = int(tail.split("child=")[1].split()[0])
+    wait_until("the child is gone", lambda: not is_running(child))
+    assert "Task timed out after 1.00 seconds" in tail
+    assert "Status: timeout" in tail
+    assert invoke(client, name, "quick") == ("quick", None)
+
+
+def test_a_function_that_uses_more_memory_than_it_has_is_killed(client):
+    source = """
+import time
+def handler(event, context):
+    held = bytearray(200 * 1024 * 1024)
+    time.sleep(20)
+"""
+    kind, error, message = error_of(client, source, MemorySize=128, Timeout=20)
+    assert (kind, error) == ("Unhandled", "Runtime.ExitError")
+    assert "signal: killed" in message
+
+
+def test_the_log_has_what_lambda_and_the_function_write(client):
+    source = """
+import logging
+print("at import")
+def handler(event, context):
+    print("from print")
+    logging.getLogger().warning("from logging")
+"""
+    name = deploy(client, source)
+    answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
+    request_id = answer["ResponseMetadata"]["RequestId"]
+    logs, group = client("logs"), f"/aws/lambda/{name}"
+    (stream,) = logs.describe_log_streams(logGroupName=group)["logStreams"]
+    events = logs.get_log_events(
+        logGroupName=group, logStreamName=stream["logStreamName"], startFromHead=True
+    )["events"]
+    lines = [event["message"].rstrip("\n") for event in events]
+    assert "/[$LATEST]" in stream["logStreamName"]
+    assert lines[0] == "at import"
+    assert lines[1] == f"START RequestId: {request_id} Version: $LATEST"
+    assert lines[2] == "from print"
+    assert lines[3].startswith("[WARNING]\t")
+    assert lines[3].endswith(f"\t{request_id}\tfrom logging")
+    assert lines[4] == f"END RequestId: {request_id}"
+    assert lines[5].startswith(f"REPORT RequestId: {request_id}\tDuration: ")
+    assert "Memory Size: 128 MB\tMax Memory Used: " in lines[5]
+    assert "Init Duration: " in lines[5]
+    tail = base64.b64decode(answer["LogResult"]).decode()
+    assert tail.splitlines()[-6:] == lines
+
+
+def test_the_tail_is_only_given_when_asked_for_and_is_at_most_4_kb(client):
+    name = deploy(client, "def handler(e, c):\n    print('x' * 10_000)\n")
+    plain = client("lambda").invoke(FunctionName=name)
+    tailed = client("lambda").invoke(FunctionName=name, LogType="Tail")
+    assert "LogResult" not in plain
+    assert len(base64.b64decode(tailed["LogResult"])) == 4096
+
+
+def test_a_dry_run_runs_nothing(client, tmp_path):
+    trace = tmp_path / "ran"
+    name = deploy(client, f"def handler(e, c):\n    open({str(trace)!r}, 'w')\n")
+    answer = client("lambda").invoke(FunctionName=name, InvocationType="DryRun")
+    assert answer["StatusCode"] == 204
+    with pytest.raises(ClientError, match="Function not found"):
+        client("lambda").invoke(FunctionName="nobody", InvocationType="DryRun")
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "limit"),
+    [("RequestResponse", 6_291_460, 6_291_456), ("Event", 1_048_580, 1_048_576)],
+)
+def test_an_event_that_is_too_large_is_refused(client, kind, size, limit):
+    name = deploy(client)
+    with pytest.raises(ClientError) as caught:
+        client("lambda").invoke(
+            FunctionName=name, InvocationType=kind, Payload=json.dumps("x" * (size - 2))
+        )
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 413
+    assert caught.value.response["Error"]["Code"] == "RequestTooLargeException"
+    assert (
+        f"{size} byte payload is too large for the {kind} invocation type (limit {limit} bytes)"
+    ) in str(caught.value)
+
+
+def test_an_event_that_is_no_json_is_refused(client):
+    with pytest.raises(ClientError, match="InvalidRequestContentException"):
+        client("lambda").invoke(FunctionName=deploy(client), Payload=b"{no json")
+
+
+def test_a_function_of_another_account_is_not_found_by_name(client):
+    name = deploy(client)
+    with pytest.raises(ClientError, match="Function not found"):
+        client("lambda", account="222222222222").invoke(FunctionName=name)
+
+
+def is_running(pid):
+    """Whether a process exists and is no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
