@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import functools
 import importlib
-import io
+import logging
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from moto.backends import list_of_moto_modules
-from moto.core.request import Request
 from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from localcloud.identity.callers import Caller
-from localcloud.operations import HttpAnswer
+from localcloud.operations import AwsError, HttpAnswer, not_implemented
 
 _moto = DomainDispatcherApplication(create_backend_app)
+_log = logging.getLogger(__name__)
+
+_FOLDERS = {"lambda": "awslambda", "emr-serverless": "emrserverless"}
+_PAGE = b"<!doctype html"
+
+# moto tells the parts of S3 by their query strings, not by one method per operation; those parts
+# that it does not know it would answer with a listing of the bucket.
+_S3_LACKS = re.compile(
+    "Abac|Analytics|Annotation|CreateSession|DirectoryBuckets|IntelligentTiering|"
+    "Metadata(Configuration|Table|Annotation|Inventory|Journal)|Metrics|RenameObject|"
+    "RequestPayment|Torrent|UpdateObjectEncryption|WriteGetObjectResponse"
+)
 
 
 def answer_unsigned(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -26,29 +37,43 @@ def answer_unsigned(environ: dict[str, Any], start_response: Callable[..., Any])
     return answer
 
 
-def forward(environ: dict[str, Any], caller: Caller) -> HttpAnswer:
-    """Let moto answer a request in the caller's account."""
+def forward(environ: dict[str, Any], account: str, operation: str) -> HttpAnswer:
+    """Let moto answer a request in an account.
+
+    Raises:
+        AwsError: moto has no such operation after all, or failed; never a page of HTML.
+    """
     head: dict[str, Any] = {}
 
     def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:
         head.update(status=int(status.split(" ", maxsplit=1)[0]), headers=tuple(headers))
 
-    environ["HTTP_X_MOTO_ACCOUNT_ID"] = caller.account
-    if isinstance(environ["wsgi.input"], io.BytesIO):
-        environ["wsgi.input"].seek(0)
-    body = b"".join(_moto(environ, start_response))
+    environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
+    environ["wsgi.input"].seek(0)
+    try:
+        body = b"".join(_moto(environ, start_response))
+    except NotImplementedError as error:
+        raise not_implemented(operation) from error
+    except Exception as error:
+        _log.exception("moto failed at %s", operation)
+        said = f"moto failed at {operation}: {type(error).__name__}: {error}"
+        raise AwsError("InternalFailure", said, status=500) from error
+    if body[: len(_PAGE)].lower() == _PAGE:
+        raise not_implemented(operation)
     return HttpAnswer(head["status"], head["headers"], body)
 
 
 def knows(service: str, operation: str) -> bool:
     """Say whether moto implements an operation."""
+    if service == "s3":
+        return _S3_LACKS.search(operation) is None
     name = camelcase_to_underscores(operation)
-    return any(hasattr(kind, name) for kind in _response_classes(service)) or service in _ROUTED
+    return any(_defines(kind, name) for kind in _response_classes(service))
 
 
-# moto answers these by routes of its own, not by one method per operation.
-_ROUTED = frozenset({"s3"})
-_FOLDERS = {"lambda": "awslambda", "emr-serverless": "emrserverless"}
+def _defines(kind: type[Any], name: str) -> bool:
+    """Say whether a class has a method that is not just one of the machinery it inherits."""
+    return any(name in vars(base) for base in kind.__mro__ if base not in BaseResponse.__mro__)
 
 
 @functools.cache
@@ -62,9 +87,3 @@ def _response_classes(service: str) -> tuple[type[Any], ...]:
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, BaseResponse)
     )
-
-
-def unknown_operation(request: Request, service: str) -> HttpAnswer:
-    """Answer a request that no operation of the service's model matches."""
-    text = f"{request.method} {request.path} is no operation of {service} that localcloud knows"
-    return HttpAnswer(501, (("Content-Type", "text/plain"),), text.encode())

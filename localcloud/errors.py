@@ -4,7 +4,10 @@ LocalcloudError
 ├── MissingToolError            a program or jar this machine lacks
 ├── AddressInUseError           somebody else listens where a server should
 ├── BrokerStartError            a Kafka process that did not come up
-└── TokenRefusedError           an MSK IAM token that does not hold
+├── TokenRefusedError           an MSK IAM token that does not hold
+├── MissingHopError             a way through the network that is not there
+├── UndecidablePolicyError      a policy that uses what localcloud cannot judge
+└── AlreadyRunningError         a localcloud runs on the same folder
 """
 
 from __future__ import annotations
@@ -28,3 +31,15 @@ class BrokerStartError(LocalcloudError):
 
 class TokenRefusedError(LocalcloudError):
     """An MSK IAM token that does not hold."""
+
+
+class MissingHopError(LocalcloudError):
+    """A way through the network that is not there: names the hop that misses and what mends it."""
+
+
+class UndecidablePolicyError(LocalcloudError):
+    """A policy that uses what localcloud cannot judge."""
+
+
+class AlreadyRunningError(LocalcloudError):
+    """A localcloud runs on the same folder."""

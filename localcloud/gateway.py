@@ -5,7 +5,6 @@ who calls -> which operation -> is it broken on purpose -> may they -> who answe
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
@@ -18,9 +17,9 @@ from localcloud import behind, wire
 from localcloud.call_log import CallLog
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults
-from localcloud.identity.callers import Caller, identify, read_scope
+from localcloud.identity.callers import Caller, identify, read_scope, refuse_unknown
 from localcloud.identity.permissions import authorize
-from localcloud.operations import AwsError, Call, HttpAnswer, find_operation
+from localcloud.operations import AwsError, Call, HttpAnswer, find_operation, not_implemented
 from localcloud.wire import Target
 
 _Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -42,30 +41,33 @@ class Gateway:
         """Answer one HTTP request."""
         if environ["PATH_INFO"].startswith("/_localcloud/"):
             return self._control(environ, start_response)
-        scope = read_scope(Request(environ))
+        scope = read_scope(_request(environ))
         if scope is None:  # unsigned: moto knows the few requests that may be
             return behind.answer_unsigned(environ, start_response)
         access_key, region, signing_name = scope
-        answer = self._answer(environ, identify(access_key, region), wire.service_of(signing_name))
+        caller = identify(self._cloud, access_key, region)
+        answer = self._answer(environ, caller, wire.service_of(signing_name))
         status = HTTPStatus(answer.status)
         start_response(f"{status.value} {status.phrase}", list(answer.headers))
         return [answer.body]
 
     def _answer(self, environ: dict[str, Any], caller: Caller, service: str) -> HttpAnswer:
         started = time.monotonic()
-        if service != "s3":  # an object's body may be large and in chunks: moto reads that itself
-            _keep_body(environ)
-        request = Request(environ)
-        target = wire.find_target(request, service)
+        target = wire.find_target(_request(environ), service)
         if target is None:
-            return behind.unknown_operation(request, service)
+            return wire.refuse_unmatched(_request(environ), service)
+        try:
+            params = wire.parse_params(_request(environ), target)
+        except AwsError as error:
+            return wire.serialize(target, error)
         call = Call(
             cloud=self._cloud,
             caller=caller,
             service=service,
             operation=target.operation,
-            params={} if service == "s3" else wire.parse_params(request, target),
-            forward=lambda: behind.forward(environ, caller),
+            params=params,
+            forward=lambda: behind.forward(environ, call.owner, call.name),
+            protocol=target.protocol,
         )
         answer = self._faults.around(call, lambda: self._perform(call, target))
         self._log.write(call, answer, seconds=time.monotonic() - started)
@@ -73,21 +75,18 @@ class Gateway:
 
     def _perform(self, call: Call, target: Target) -> HttpAnswer:
         try:
-            authorize(call)
+            refuse_unknown(call.caller, call.protocol)
+            call.owner = authorize(call)
             own = find_operation(call.service, call.operation)
             if own is None and not behind.knows(call.service, call.operation):
-                raise AwsError(
-                    "NotImplemented",
-                    f"neither localcloud nor moto answers {call.service}:{call.operation}",
-                    status=501,
-                )
+                raise not_implemented(call.name)
             result = own(call) if own else call.forward()
         except ServiceException as error:
             return wire.serialize(target, error)
         return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
 
 
-def _keep_body(environ: dict[str, Any]) -> None:
-    """Make the body readable more than once."""
-    length = int(environ.get("CONTENT_LENGTH") or 0)
-    environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read(length) if length else b"")
+def _request(environ: dict[str, Any]) -> Request:
+    """Look at the request from its start: the server has read the whole body already."""
+    environ["wsgi.input"].seek(0)
+    return Request(environ)

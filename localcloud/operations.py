@@ -31,6 +31,12 @@ class AwsError(ServiceException):
         self.status = status
 
 
+def not_implemented(operation: str) -> AwsError:
+    """The answer to an operation, `service:Name`, that nobody here implements."""
+    said = f"neither localcloud nor moto answers {operation}"
+    return AwsError("NotImplemented", said, status=501)
+
+
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
     """An answer as it goes over the wire."""
@@ -50,11 +56,18 @@ class Call:
     operation: str
     params: dict[str, Any] = field(repr=False)
     forward: Callable[[], HttpAnswer] = field(repr=False)
+    protocol: str = "json"
+    owner: str = ""  # the account that the call is about, of which moto is asked
 
     @property
     def account(self) -> str:
         """The account that the caller's credentials belong to."""
         return self.caller.account
+
+    @property
+    def name(self) -> str:
+        """The operation as IAM and people write it: service:Operation."""
+        return f"{self.service}:{self.operation}"
 
     @property
     def region(self) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from moto.moto_server.werkzeug_app import MotoRequestHandler
-from werkzeug.serving import BaseWSGIServer, make_server
+from werkzeug.serving import BaseWSGIServer
 
+import localcloud.network.actions  # noqa: F401 - its actions too
 import localcloud.services  # noqa: F401 - each module registers its operations
 from localcloud.call_log import CallLog
 from localcloud.cloud import Cloud
 from localcloud.control import ControlDoor
 from localcloud.faults import Faults
 from localcloud.gateway import Gateway
+from localcloud.http_server import serve
+from localcloud.network import VpcBorder
 
 _LOOPBACK = "127.0.0.1"
 
@@ -41,7 +42,7 @@ def start_server(folder: Path, port: int) -> Server:
     cloud = Cloud(endpoint="", folder=folder)
     log = CallLog(folder / "calls.jsonl")
     gateway = Gateway(cloud, log, Faults(), ControlDoor(cloud))
-    http = make_server(_LOOPBACK, port, gateway, threaded=True, request_handler=MotoRequestHandler)
+    door = VpcBorder(cloud, gateway)
+    http = serve(_LOOPBACK, port, door)
     cloud.endpoint = f"http://{_LOOPBACK}:{http.server_port}"
-    threading.Thread(target=http.serve_forever, daemon=True).start()
     return Server(cloud, log, http)

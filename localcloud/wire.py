@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from botocore.exceptions import UnknownServiceError
+from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.exceptions import ServiceException
 from moto.core.parse import PROTOCOL_PARSERS
 from moto.core.request import Request, determine_request_protocol
@@ -17,10 +19,16 @@ from moto.core.serialize import get_serializer_class
 from moto.core.utils import get_service_model
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-from localcloud.operations import HttpAnswer
+from localcloud.operations import AwsError, HttpAnswer, not_implemented
 
+# Operations of S3 whose body is an object: nobody here but moto needs to look at it.
+_OBJECTS = frozenset({"PutObject", "UploadPart"})
 # Signing name -> name of the botocore model, where they differ.
-_SERVICE_OF_SIGNING_NAME = {"monitoring": "cloudwatch", "elasticloadbalancing": "elbv2"}
+_SERVICE_OF_SIGNING_NAME = {
+    "elasticloadbalancing": "elbv2",
+    "monitoring": "cloudwatch",
+    "s3express": "s3",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +51,47 @@ def find_target(request: Request, service: str) -> Target | None:
     """Match a request to an operation of the service's model, or None where there is no such."""
     try:
         model, uri_params = get_service_router(service).match(request)
-    except (NotFound, MethodNotAllowed):
+    except (NotFound, MethodNotAllowed, UnknownServiceError):
         return None
-    protocol = determine_request_protocol(get_service_model(service), request.content_type)
-    return Target(service, str(model.name), model, uri_params, protocol)
+    return Target(service, str(model.name), model, uri_params, _protocol(request, service))
+
+
+def refuse_unmatched(request: Request, service: str) -> HttpAnswer:
+    """Answer a request that no operation matches, in its service's protocol where it has one."""
+    error = not_implemented(f"{service}: {request.method} {request.path}")
+    try:
+        model = get_service_model(service)
+    except UnknownServiceError:
+        return HttpAnswer(501, (("Content-Type", "text/plain"),), f"{error}\n".encode())
+    any_model = model.operation_model(model.operation_names[0])
+    return serialize(Target(service, "", any_model, {}, _protocol(request, service)), error)
+
+
+def _protocol(request: Request, service: str) -> str:
+    return str(determine_request_protocol(get_service_model(service), request.content_type))
 
 
 def parse_params(request: Request, target: Target) -> dict[str, Any]:
-    """Read the parameters, named as in boto3."""
+    """Read the parameters, named as in boto3, but for the body of an object.
+
+    Raises:
+        AwsError: the request is not in the form of its operation.
+    """
+    try:
+        body = b"" if target.operation in _OBJECTS else request.get_data(cache=True)
+        return _parse(request, target, body)
+    except Exception as error:  # the parser has no errors of its own
+        said = f"{target.service}:{target.operation} cannot be read: {error!r}"
+        raise AwsError("SerializationException", said, status=400) from error
+
+
+def _parse(request: Request, target: Target, body: bytes) -> dict[str, Any]:
     parsed: dict[str, Any] = PROTOCOL_PARSERS[target.protocol](target.model).parse(
         {
             "method": request.method,
             "values": request.values,
             "headers": request.headers,
-            "body": request.get_data(cache=True),
+            "body": body,
             "url_path": request.path,
             "url_params": target.uri_params,
         }
@@ -66,12 +101,21 @@ def parse_params(request: Request, target: Target) -> dict[str, Any]:
 
 def serialize(target: Target, result: dict[str, Any] | ServiceException) -> HttpAnswer:
     """Write a result, or an error, as the service's protocol has it."""
+    status = None
+    if isinstance(result, AwsError) and result.status is not None:
+        status = result.status
+        _announce(result.code)
     service = target.model.service_model.service_name
     answer = get_serializer_class(service, target.protocol)(target.model).serialize(result)
-    status = getattr(result, "status", None) or answer["status_code"]
     body = answer["body"]
     return HttpAnswer(
-        status=status,
+        status=status or answer["status_code"],
         headers=tuple((name, str(value)) for name, value in answer["headers"].items()),
         body=body if isinstance(body, bytes) else body.encode(),
     )
+
+
+def _announce(code: str) -> None:
+    """Tell moto of a code that the service's model leaves out, as AWS's models do with most."""
+    if code not in COMMON_ERROR_CODES:
+        COMMON_ERROR_CODES.append(code)

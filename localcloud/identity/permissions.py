@@ -1,9 +1,206 @@
-"""May the caller do this: the role's policies, decided for the services this platform calls."""
+"""May the caller do this: policies of role and resource together, as AWS combines them.
+
+A caller without a role (a 12-digit key, a user), or with the role that deploys, may do all in its
+own account. In another account the resource's own policy has to agree, whoever calls.
+"""
 
 from __future__ import annotations
 
-from localcloud.operations import Call
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from localcloud.errors import UndecidablePolicyError
+from localcloud.identity import stored
+from localcloud.identity.callers import Caller
+from localcloud.identity.conditions import Context
+from localcloud.identity.policies import (
+    Principal,
+    Request,
+    Statement,
+    Verdict,
+    judge_identity,
+    judge_resource,
+    read_statements,
+)
+from localcloud.identity.resources import Access, list_access
+from localcloud.identity.roles import (
+    assumed_role_arn,
+    boundary_statements,
+    find_role,
+    is_bootstrap_role,
+    permission_statements,
+    role_account,
+    trust_statements,
+)
+from localcloud.operations import AwsError, Call
 
 
-def authorize(call: Call) -> None:
-    """Let the call pass, or raise AccessDenied."""
+def authorize(call: Call) -> str:
+    """Let the call pass and return the account that it is about, or raise AccessDenied."""
+    owner = call.account
+    for place, access in enumerate(list_access(call)):
+        lives_in = stored.owner_of(access.resource, call.account)
+        _check(call, access, lives_in)
+        if place == 0:  # what comes after the first is used along with it, such as a key
+            owner = lives_in
+    return owner
+
+
+def may(role_arn: str, action: str, resource: str, context: Context | None = None) -> bool:
+    """Say whether a role's policies allow an action on a resource of its own account.
+
+    Raises:
+        UndecidablePolicyError: a condition operator that localcloud does not know.
+    """
+    session = assumed_role_arn(role_arn, "session")
+    caller = Caller(role_account(role_arn), "", "", session, role_arn)
+    request = Request(action, resource, _context(caller) | dict(context or {}))
+    return _judge_caller(caller, request) is Verdict.ALLOWED
+
+
+def may_assume(caller: Caller, role_arn: str, session_name: str, external_id: str | None) -> bool:
+    """Say whether a role's trust policy and the caller's own policies let the caller take it."""
+    role = find_role(role_arn)
+    free = _is_free(caller)
+    if role is None:
+        return free and is_bootstrap_role(role_arn)
+    context = _context(caller) | {"sts:RoleSessionName": session_name}
+    if external_id is not None:
+        context["sts:ExternalId"] = external_id
+    request = Request("sts:AssumeRole", role_arn, context)
+    trusted = judge_resource(trust_statements(role), request, caller.principal)
+    return _combine(
+        _judge_caller(caller, request), trusted, same_account=caller.account == role.account_id
+    )
+
+
+def may_be_assumed_by_service(role_arn: str, service: str) -> bool:
+    """Say whether a role trusts a service, such as lambda.amazonaws.com."""
+    role = find_role(role_arn)
+    if role is None:
+        return is_bootstrap_role(role_arn)
+    principal = Principal(role.account_id, "", service=service)
+    request = Request("sts:AssumeRole", role_arn)
+    return judge_resource(trust_statements(role), request, principal) is Verdict.ALLOWED
+
+
+@dataclass(frozen=True, slots=True)
+class _Denial:
+    """Why not, in AWS's words."""
+
+    caller: Caller
+    access: Access
+    by_identity: Verdict
+    by_resource: Verdict = field(default=Verdict.SILENT)
+
+    def __str__(self) -> str:
+        verb = f"is not authorized to perform: {self.access.action}"
+        on = f" on resource: {self.access.resource}" if self.access.resource else ""
+        return f"User: {self.caller.arn} {verb}{on} {self._reason()}"
+
+    def _reason(self) -> str:
+        if self.by_identity is Verdict.DENIED:
+            return "with an explicit deny in an identity-based policy"
+        if self.by_resource is Verdict.DENIED:
+            return "with an explicit deny in a resource-based policy"
+        kind = "resource" if self.by_identity is Verdict.ALLOWED else "identity"
+        return f"because no {kind}-based policy allows the {self.access.action} action"
+
+
+def _check(call: Call, access: Access, owner: str) -> None:
+    caller = call.caller
+    request = Request(access.action, access.resource, _context(caller) | _call_context(call))
+    try:
+        by_identity = _judge_caller(caller, request)
+        statements = stored.policy_of(access.resource)
+        by_resource = judge_resource(statements or [], request, caller.principal)
+    except UndecidablePolicyError as error:
+        raise _denied(call, f"{error}: {access.action} is refused") from error
+    needs_key_policy = access.action.startswith("kms:") and bool(statements)
+    if not _combine(
+        by_identity,
+        by_resource,
+        same_account=caller.account == owner,
+        needs_resource=needs_key_policy,
+    ):
+        raise _denied(call, str(_Denial(caller, access, by_identity, by_resource)))
+
+
+def _combine(
+    by_identity: Verdict,
+    by_resource: Verdict,
+    *,
+    same_account: bool,
+    needs_resource: bool = False,
+) -> bool:
+    """Combine both sides: one is enough inside an account, across accounts both must agree.
+
+    A key's policy, and a role's trust policy, must agree inside the account as well.
+    """
+    if Verdict.DENIED in (by_identity, by_resource):
+        return False
+    if same_account and by_resource is Verdict.ALLOWED:
+        return True
+    if by_identity is not Verdict.ALLOWED:
+        return False
+    return (same_account and not needs_resource) or by_resource is not Verdict.SILENT
+
+
+def _judge_caller(caller: Caller, request: Request) -> Verdict:
+    if _is_free(caller):
+        return Verdict.ALLOWED
+    assert caller.role_arn is not None  # noqa: S101 - free otherwise
+    role = find_role(caller.role_arn)
+    if role is None:
+        return Verdict.SILENT
+    verdicts = [judge_identity(permission_statements(role), request)]
+    for limit in (boundary_statements(role), _session_statements(caller)):
+        if limit is not None:
+            verdicts.append(judge_identity(limit, request))
+    if Verdict.DENIED in verdicts:
+        return Verdict.DENIED
+    return Verdict.SILENT if Verdict.SILENT in verdicts else Verdict.ALLOWED
+
+
+def _session_statements(caller: Caller) -> list[Statement] | None:
+    return read_statements(caller.session_policy) if caller.session_policy else None
+
+
+def _is_free(caller: Caller) -> bool:
+    return caller.role_arn is None or is_bootstrap_role(caller.role_arn)
+
+
+def _context(caller: Caller) -> dict[str, str]:
+    return {
+        "aws:PrincipalArn": caller.role_arn or caller.arn,
+        "aws:PrincipalAccount": caller.account,
+        "aws:PrincipalType": "AssumedRole" if caller.role_arn else "Account",
+        "aws:RequestedRegion": caller.region,
+        "aws:SourceIp": "127.0.0.1",
+        "aws:SecureTransport": "true",  # on AWS the same call would go over TLS
+        "aws:CurrentTime": datetime.now(UTC).isoformat(),
+    }
+
+
+def _call_context(call: Call) -> dict[str, str]:
+    context = {}
+    if namespace := call.params.get("Namespace"):
+        context["cloudwatch:namespace"] = str(namespace)
+    if prefix := call.params.get("Prefix"):
+        context["s3:prefix"] = str(prefix)
+    for name, value in (call.params.get("EncryptionContext") or {}).items():
+        context[f"kms:EncryptionContext:{name}"] = str(value)
+    if call.service != "kms":
+        context["kms:ViaService"] = f"{call.service}.{call.region}.amazonaws.com"
+    return context
+
+
+# How a refusal is named where the protocol's usual name is not it.
+_CODES = {"sns": ("AuthorizationError", 403), "sqs": ("AccessDenied", 403)}
+_XML_PROTOCOLS = frozenset({"query", "ec2", "rest-xml"})
+
+
+def _denied(call: Call, message: str) -> AwsError:
+    usual = "AccessDenied" if call.protocol in _XML_PROTOCOLS else "AccessDeniedException"
+    code, status = _CODES.get(call.service, (usual, 400 if call.protocol == "json" else 403))
+    return AwsError(code, message, status=status)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from localcloud.services import ec2, elbv2, lambda_, route53
+from localcloud.services import ec2, elbv2, kafka, lambda_, route53, secretsmanager, sts
 
-__all__ = ["ec2", "elbv2", "lambda_", "route53"]
+__all__ = ["ec2", "elbv2", "kafka", "lambda_", "route53", "secretsmanager", "sts"]

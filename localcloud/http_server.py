@@ -1,0 +1,109 @@
+"""The HTTP server: connections stay open, a request is taken only when it is there as a whole.
+
+Werkzeug's own handler closes the connection after each answer and waits 10 ms for more input; an
+SDK then dials anew for every call, and retries one whose answer was lost on the way.
+"""
+
+from __future__ import annotations
+
+import io
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from moto.moto_server.werkzeug_app import MotoRequestHandler
+from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer
+
+Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+_IDLE_SECONDS = 120  # longer than SDKs keep an unused connection
+
+
+class CutConnection(Exception):
+    """Raised by an application that wants its caller to get no answer."""
+
+
+def serve(host: str, port: int, application: Wsgi) -> BaseWSGIServer:
+    """Answer on a port (0 takes a free one) in a thread of our own per connection."""
+    server = _Server(host, port, application, handler=_Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+class _Server(ThreadedWSGIServer):
+    request_queue_size = 256
+    block_on_close = False  # an idle connection must not hold up the end
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Do not print a stack where a client went away; everything else is answered."""
+
+
+class _Handler(MotoRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = _IDLE_SECONDS
+    disable_nagle_algorithm = True
+    wbufsize = -1  # head and body of an answer in one packet
+
+    def run_wsgi(self) -> None:
+        """Read one request, have it answered, send the answer with its length."""
+        environ = self.make_environ()
+        body = self._read_body(environ)
+        if body is None:  # cut off: what is not whole has no effect
+            self.close_connection = True
+            return
+        environ["wsgi.input"] = io.BytesIO(body)
+        environ["CONTENT_LENGTH"] = str(len(body))
+        environ.pop("HTTP_TRANSFER_ENCODING", None)
+        try:
+            status, headers, answer = _call(self.server.app, environ)
+        except CutConnection:
+            self._cut()
+            return
+        self._send(status, headers, answer)
+
+    def _read_body(self, environ: dict[str, Any]) -> bytes | None:
+        if environ.get("wsgi.input_terminated"):
+            try:
+                return bytes(environ["wsgi.input"].read())
+            except OSError:
+                return None
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        body = self.rfile.read(length) if length else b""
+        return body if len(body) == length else None
+
+    def _send(self, status: str, headers: list[tuple[str, str]], answer: bytes) -> None:
+        code, _, phrase = status.partition(" ")
+        self.send_response(int(code), phrase)
+        for name, value in headers:
+            if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
+                self.send_header(name, value)
+        self.send_header("Content-Length", self._length(headers, answer))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(answer)
+        self.wfile.flush()
+
+    def _length(self, headers: list[tuple[str, str]], answer: bytes) -> str:
+        """The length of the answer; a HEAD tells the one of the body that it leaves out."""
+        told = next((value for name, value in headers if name.lower() == "content-length"), None)
+        return told if told is not None and self.command == "HEAD" else str(len(answer))
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Leave it to the call log."""
+
+
+def _call(application: Wsgi, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes]:
+    head: list[Any] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:
+        head[:] = [status, headers]
+
+    body = b"".join(application(environ, start_response))
+    return head[0], head[1], body

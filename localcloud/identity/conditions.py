@@ -1,0 +1,95 @@
+"""The Condition of a policy statement: operators of IAM over the keys of a request's context.
+
+An operator that is not known here raises UndecidablePolicyError: it is never taken as fulfilled.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from localcloud.errors import UndecidablePolicyError
+
+Context: TypeAlias = Mapping[str, str | Iterable[str]]
+
+
+def matches_pattern(pattern: str, text: str) -> bool:
+    """Compare with `*` and `?` as wildcards."""
+    expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+    return re.fullmatch(expression, text, re.DOTALL) is not None
+
+
+def matches_arn(pattern: str, arn: str) -> bool:
+    """Compare two ARNs part by part, so that a wildcard does not reach past a colon."""
+    patterns, parts = pattern.split(":", 5), arn.split(":", 5)
+    return len(patterns) == len(parts) and all(map(matches_pattern, patterns, parts))
+
+
+def fulfills(condition: Mapping[str, Mapping[str, Any]], context: Context) -> bool:
+    """Say whether every operator holds for each of its keys."""
+    keys = {key.lower(): value for key, value in context.items()}
+    return all(
+        _holds(operator, key, as_list(expected), keys)
+        for operator, tests in condition.items()
+        for key, expected in tests.items()
+    )
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a policy's value, one or a list of them, as a list."""
+    return value if isinstance(value, list) else [value]
+
+
+def _holds(operator: str, key: str, expected: list[Any], keys: Mapping[str, Any]) -> bool:
+    found = keys.get(key.lower())
+    actual = [] if found is None else [found] if isinstance(found, str) else list(found)
+    quantifier, _, name = operator.rpartition(":")
+    base = name.removesuffix("IfExists")
+    if base == "Null":
+        return (not actual) == (str(expected[0]).lower() == "true")
+    negated = base in _NEGATED
+    test = _TESTS.get(_NEGATED.get(base, base))
+    if test is None or quantifier not in {"", "ForAnyValue", "ForAllValues"}:
+        raise UndecidablePolicyError(f"localcloud does not know the condition operator {operator}")
+    if not actual:
+        return base != name or quantifier == "ForAllValues" or (negated and not quantifier)
+    verdicts = [any(test(str(e), value) for e in expected) is not negated for value in actual]
+    return any(verdicts) if quantifier == "ForAnyValue" else all(verdicts)
+
+
+def _is_in_network(network: str, address: str) -> bool:
+    return ipaddress.ip_address(address) in ipaddress.ip_network(network, strict=False)
+
+
+def _read_time(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+_TESTS: dict[str, Callable[[str, str], bool]] = {
+    "StringEquals": str.__eq__,
+    "StringEqualsIgnoreCase": lambda expected, actual: expected.lower() == actual.lower(),
+    "StringLike": matches_pattern,
+    "ArnEquals": matches_arn,
+    "ArnLike": matches_arn,
+    "Bool": lambda expected, actual: expected.lower() == actual.lower(),
+    "IpAddress": _is_in_network,
+    "NumericEquals": lambda expected, actual: float(actual) == float(expected),
+    "NumericLessThan": lambda expected, actual: float(actual) < float(expected),
+    "NumericLessThanEquals": lambda expected, actual: float(actual) <= float(expected),
+    "NumericGreaterThan": lambda expected, actual: float(actual) > float(expected),
+    "NumericGreaterThanEquals": lambda expected, actual: float(actual) >= float(expected),
+    "DateLessThan": lambda expected, actual: _read_time(actual) < _read_time(expected),
+    "DateGreaterThan": lambda expected, actual: _read_time(actual) > _read_time(expected),
+}
+_NEGATED = {
+    "StringNotEquals": "StringEquals",
+    "StringNotEqualsIgnoreCase": "StringEqualsIgnoreCase",
+    "StringNotLike": "StringLike",
+    "ArnNotEquals": "ArnEquals",
+    "ArnNotLike": "ArnLike",
+    "NotIpAddress": "IpAddress",
+    "NumericNotEquals": "NumericEquals",
+}

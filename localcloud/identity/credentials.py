@@ -1,0 +1,104 @@
+"""The keys that sessions of roles get, who holds them, and until when."""
+
+from __future__ import annotations
+
+import secrets
+import string
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from moto.iam.models import iam_backends
+
+from localcloud.cloud import Cloud
+from localcloud.identity.roles import assumed_role_arn, role_account
+from localcloud.identity.tokens import KnownKey
+
+_KEY_LETTERS = string.ascii_uppercase + "234567"
+_MAX_KEPT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """Temporary credentials; `role_arn` is None for those of GetSessionToken."""
+
+    account: str
+    access_key: str
+    secret_key: str = field(repr=False)
+    session_token: str = field(repr=False)
+    expires_at: datetime
+    role_arn: str | None = None
+    session_name: str = ""
+    policy: str | None = None
+
+    @property
+    def arn(self) -> str:
+        """The principal that GetCallerIdentity names."""
+        if self.role_arn is None:
+            return f"arn:aws:iam::{self.account}:root"
+        return assumed_role_arn(self.role_arn, self.session_name)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time of the session is over."""
+        return datetime.now(UTC) >= self.expires_at
+
+
+class SessionKeys:
+    """Every temporary key that was handed out."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._keys: dict[str, SessionKey] = {}
+
+    def make(
+        self,
+        account: str,
+        seconds: float,
+        *,
+        role_arn: str | None = None,
+        session_name: str = "",
+        policy: str | None = None,
+    ) -> SessionKey:
+        """Make a key and keep it; of very many, the oldest are forgotten."""
+        key = SessionKey(
+            account=account,
+            access_key="ASIA" + "".join(secrets.choice(_KEY_LETTERS) for _ in range(16)),
+            secret_key=secrets.token_urlsafe(30),
+            session_token=secrets.token_urlsafe(96),
+            expires_at=datetime.now(UTC) + timedelta(seconds=seconds),
+            role_arn=role_arn,
+            session_name=session_name,
+            policy=policy,
+        )
+        self._keys[key.access_key] = key
+        while len(self._keys) > _MAX_KEPT:
+            self._keys.pop(next(iter(self._keys)), None)
+        return key
+
+    def find(self, access_key: str) -> SessionKey | None:
+        """Look a key up by its id."""
+        return self._keys.get(access_key)
+
+
+def credentials_for_role(
+    cloud: Cloud, role_arn: str, session_name: str, seconds: float = 3600
+) -> SessionKey:
+    """Make the credentials that a service gives to what runs under a role."""
+    keys = cloud.state(SessionKeys)
+    return keys.make(role_account(role_arn), seconds, role_arn=role_arn, session_name=session_name)
+
+
+def find_key(cloud: Cloud, access_key: str) -> KnownKey | None:
+    """Look up whose key it is and its secret, to check a signature made with it.
+
+    A key of 12 digits is the account's own, whatever its secret: it has none to check.
+    """
+    session = cloud.state(SessionKeys).find(access_key)
+    if session is not None:
+        return KnownKey(session.arn, session.secret_key, session.session_token, session.expires_at)
+    for partitions in list(iam_backends.values()):
+        key = partitions["aws"].access_keys.get(access_key)
+        if key is not None and key.user_name:
+            arn = partitions["aws"].get_user(key.user_name).arn
+            return KnownKey(str(arn), str(key.secret_access_key))
+    return None

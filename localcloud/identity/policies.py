@@ -1,0 +1,168 @@
+"""What a policy says of a request: pure decisions over policy documents.
+
+Identity policies, resource policies and trust policies are read by the same rules; the latter two
+name principals.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+from localcloud.identity.conditions import (
+    Context,
+    as_list,
+    fulfills,
+    matches_arn,
+    matches_pattern,
+)
+
+Statement: TypeAlias = Mapping[str, Any]
+
+_VARIABLE = re.compile(r"\$\{([^}]+)\}")
+_ARN_PARTS = 6
+
+
+class Verdict(Enum):
+    """What policies say of a request; the strongest of several counts."""
+
+    SILENT = 0
+    ACCOUNT = 1  # a resource's policy trusts the account: its own policies decide
+    ALLOWED = 2
+    DENIED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks: an account, with the user's or role's ARN and the session's, or a service."""
+
+    account: str
+    arn: str
+    session_arn: str | None = None
+    service: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for. A resource of None is one that is not known: only the action is judged."""
+
+    action: str
+    resource: str | None
+    context: Context = field(default_factory=dict)
+
+
+def read_statements(document: str | bytes | Mapping[str, Any] | None) -> list[Statement]:
+    """Return the statements of a policy document, none where there is no document."""
+    if not document:
+        return []
+    policy = json.loads(document) if isinstance(document, str | bytes) else document
+    return as_list(policy.get("Statement", []))
+
+
+def judge_identity(statements: Iterable[Statement], request: Request) -> Verdict:
+    """Judge by the policies of a role, in which no principals are named."""
+    return _strongest(
+        _effect(statement) for statement in statements if _applies(statement, request)
+    )
+
+
+def judge_resource(
+    statements: Iterable[Statement], request: Request, principal: Principal
+) -> Verdict:
+    """Judge by the policy of a resource, or by the trust policy of a role."""
+    verdicts = []
+    for statement in statements:
+        named = _names(statement, principal)
+        if named is not Verdict.SILENT and _applies(statement, request):
+            effect = _effect(statement)
+            verdicts.append(effect if effect is Verdict.DENIED else named)
+    return _strongest(verdicts)
+
+
+def _strongest(verdicts: Iterable[Verdict]) -> Verdict:
+    return max(verdicts, key=lambda verdict: verdict.value, default=Verdict.SILENT)
+
+
+def _effect(statement: Statement) -> Verdict:
+    return Verdict.ALLOWED if statement["Effect"] == "Allow" else Verdict.DENIED
+
+
+def _applies(statement: Statement, request: Request) -> bool:
+    return (
+        _covers_action(statement, request.action)
+        and _covers_resource(statement, request)
+        and fulfills(statement.get("Condition", {}), request.context)
+    )
+
+
+def _covers_action(statement: Statement, action: str) -> bool:
+    if "NotAction" in statement:
+        return not _any_action(statement["NotAction"], action)
+    return _any_action(statement["Action"], action)
+
+
+def _any_action(patterns: Any, action: str) -> bool:
+    return any(matches_pattern(p.lower(), action.lower()) for p in as_list(patterns))
+
+
+def _covers_resource(statement: Statement, request: Request) -> bool:
+    if request.resource is None:  # a Deny of some resources must not hit the unknown one
+        return _effect(statement) is Verdict.ALLOWED or statement.get("Resource") == "*"
+    if "NotResource" in statement:
+        return not _any_resource(statement["NotResource"], request)
+    # A trust policy has no Resource: it is about the role that carries it.
+    return "Resource" not in statement or _any_resource(statement["Resource"], request)
+
+
+def _any_resource(patterns: Any, request: Request) -> bool:
+    assert request.resource is not None  # noqa: S101 - asked only for known ones
+    resource = request.resource
+    return any(
+        pattern == "*" or _matches_resource(_fill(pattern, request.context), resource)
+        for pattern in as_list(patterns)
+    )
+
+
+def _matches_resource(pattern: str, resource: str) -> bool:
+    if len(pattern.split(":", 5)) < _ARN_PARTS:  # "arn:aws:s3*" is legal, and reaches past colons
+        return matches_pattern(pattern, resource)
+    return matches_arn(pattern, resource)
+
+
+def _fill(pattern: str, context: Context) -> str:
+    """Put in the policy variables that the context knows; one it does not know matches nothing."""
+
+    def replace(found: re.Match[str]) -> str:
+        value = context.get(found[1])
+        return value if isinstance(value, str) else "\0"
+
+    return _VARIABLE.sub(replace, pattern)
+
+
+def _names(statement: Statement, principal: Principal) -> Verdict:
+    """Say whether a statement is about a principal: by itself, by its account, or not."""
+    if "NotPrincipal" in statement:
+        named = _find_principal(statement["NotPrincipal"], principal)
+        return Verdict.ALLOWED if named is Verdict.SILENT else Verdict.SILENT
+    return _find_principal(statement.get("Principal", {}), principal)
+
+
+def _find_principal(named: Any, principal: Principal) -> Verdict:
+    if named == "*":
+        return Verdict.ALLOWED
+    if principal.service is not None:
+        services = as_list(named.get("Service", []))
+        return Verdict.ALLOWED if principal.service in services else Verdict.SILENT
+    return _strongest(_match_aws(name, principal) for name in as_list(named.get("AWS", [])))
+
+
+def _match_aws(name: str, principal: Principal) -> Verdict:
+    if name == "*" or name in {principal.arn, principal.session_arn}:
+        return Verdict.ALLOWED
+    if name in {principal.account, f"arn:aws:iam::{principal.account}:root"}:
+        return Verdict.ACCOUNT
+    return Verdict.SILENT

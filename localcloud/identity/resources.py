@@ -1,0 +1,221 @@
+"""Which action a call is for IAM, and on which resource: the tables.
+
+What is not named here is judged by its action alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from localcloud.identity import stored
+from localcloud.operations import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An action on a resource; None is a resource that the tables do not know."""
+
+    action: str
+    resource: str | None
+
+
+# Parameter -> the end of the ARN; the first parameter that is there counts, an ARN stays as it is.
+_ENDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "lambda": (("FunctionName", "function:{}"), ("Resource", "{}")),
+    "sns": (
+        ("TopicArn", "{}"),
+        ("TargetArn", "{}"),
+        ("ResourceArn", "{}"),
+        ("Name", "{}"),
+        ("SubscriptionArn", "{}"),
+    ),
+}
+
+# Operations that IAM knows by another name.
+_ACTIONS = {
+    ("lambda", "Invoke"): "lambda:InvokeFunction",
+    ("sqs", "SendMessageBatch"): "sqs:SendMessage",
+    ("sqs", "DeleteMessageBatch"): "sqs:DeleteMessage",
+    ("sqs", "ChangeMessageVisibilityBatch"): "sqs:ChangeMessageVisibility",
+    ("sns", "PublishBatch"): "sns:Publish",
+}
+_PREFIXES = {"elbv2": "elasticloadbalancing"}
+
+_BUCKET_ACTIONS = {
+    "HeadBucket": "s3:ListBucket",
+    "ListObjects": "s3:ListBucket",
+    "ListObjectsV2": "s3:ListBucket",
+    "ListObjectVersions": "s3:ListBucketVersions",
+    "ListMultipartUploads": "s3:ListBucketMultipartUploads",
+    "ListBuckets": "s3:ListAllMyBuckets",
+}
+_OBJECT_ACTIONS = {
+    "HeadObject": "s3:GetObject",
+    "CopyObject": "s3:PutObject",
+    "CreateMultipartUpload": "s3:PutObject",
+    "UploadPart": "s3:PutObject",
+    "UploadPartCopy": "s3:PutObject",
+    "CompleteMultipartUpload": "s3:PutObject",
+    "ListParts": "s3:ListMultipartUploadParts",
+}
+_TRANSACT_ACTIONS = {
+    "ConditionCheck": "ConditionCheckItem",
+    "Delete": "DeleteItem",
+    "Get": "GetItem",
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+}
+
+
+def list_access(call: Call) -> list[Access]:
+    """Name everything that a caller must be allowed for this call."""
+    special = _SPECIAL.get(call.service)
+    return list(special(call) if special else _general(call))
+
+
+def _action(call: Call) -> str:
+    prefix = _PREFIXES.get(call.service, call.service)
+    return _ACTIONS.get((call.service, call.operation), f"{prefix}:{call.operation}")
+
+
+def _arn(call: Call, value: str, end: str = "{}") -> str:
+    if value.startswith("arn:"):
+        return value
+    return f"arn:aws:{call.service}:{call.region}:{call.account}:{end.format(value)}"
+
+
+def _general(call: Call) -> Iterator[Access]:
+    for name, end in _ENDS.get(call.service, ()):
+        if value := call.params.get(name):
+            yield Access(_action(call), _arn(call, value, end))
+            return
+    yield Access(_action(call), None)
+
+
+def _dynamodb(call: Call) -> Iterator[Access]:
+    params, action = call.params, _action(call)
+    if "RequestItems" in params:
+        tables = list(params["RequestItems"])
+        yield from (Access(action, _arn(call, table, "table/{}")) for table in tables)
+    elif "TransactItems" in params:
+        for item in params["TransactItems"]:
+            for kind, request in item.items():
+                name = _TRANSACT_ACTIONS[kind]
+                yield Access(f"dynamodb:{name}", _arn(call, request["TableName"], "table/{}"))
+    elif table := params.get("TableName") or params.get("ResourceArn"):
+        arn = _arn(call, table, "table/{}")
+        index = params.get("IndexName")
+        yield Access(action, f"{arn}/index/{index}" if index else arn)
+    else:
+        yield Access(action, None)
+
+
+def _glue(call: Call) -> Iterator[Access]:
+    params, action = call.params, _action(call)
+    if "SchemaVersionId" in params:  # an id names no resource: only "*" covers reading by it
+        yield Access(action, "*" if call.operation == "GetSchemaVersion" else None)
+    elif "SchemaId" in params or "RegistryId" in params or call.operation == "CreateSchema":
+        yield from (Access(action, arn) for arn in _registry_arns(call))
+    elif "DatabaseName" in params or (call.operation.endswith("Database") and "Name" in params):
+        yield from (Access(action, _arn(call, end)) for end in _catalog_ends(params))
+    else:
+        yield Access(action, None)
+
+
+def _registry_arns(call: Call) -> Iterator[str]:
+    schema, registry = call.params.get("SchemaId", {}), call.params.get("RegistryId", {})
+    if arn := schema.get("SchemaArn"):
+        name = arn.partition(":schema/")[2].partition("/")[0]
+        yield from (arn.partition(":schema/")[0] + f":registry/{name}", arn)
+        return
+    name = registry.get("RegistryName") or schema.get("RegistryName") or "default-registry"
+    yield _arn(call, registry.get("RegistryArn", name), "registry/{}")
+    name = registry.get("RegistryArn", name).rpartition("/")[2]
+    if schema_name := schema.get("SchemaName") or call.params.get("SchemaName"):
+        yield _arn(call, f"{name}/{schema_name}", "schema/{}")
+
+
+def _catalog_ends(params: dict[str, Any]) -> Iterator[str]:
+    database = params.get("DatabaseName") or params.get("Name")
+    yield from ("catalog", f"database/{database}")
+    if "DatabaseName" in params:
+        table = params.get("TableName") or params.get("Name")
+        if table := table or params.get("TableInput", {}).get("Name"):
+            yield f"table/{database}/{table}"
+
+
+def _s3(call: Call) -> Iterator[Access]:
+    bucket, key = call.params.get("Bucket"), call.params.get("Key")
+    if bucket is None:
+        yield Access(_BUCKET_ACTIONS.get(call.operation, f"s3:{call.operation}"), "*")
+    elif key is None:
+        yield from _s3_bucket(call, f"arn:aws:s3:::{bucket}")
+    else:
+        arn = f"arn:aws:s3:::{bucket}/{key}"
+        action = _OBJECT_ACTIONS.get(call.operation, f"s3:{call.operation}")
+        yield Access(action, arn)
+        if source := call.params.get("CopySource"):
+            yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
+        yield from (Access(*use) for use in stored.key_use_of_object(bucket, key, action))
+
+
+def _s3_bucket(call: Call, arn: str) -> Iterator[Access]:
+    if call.operation == "DeleteObjects":
+        for entry in call.params.get("Delete", {}).get("Objects", []):
+            yield Access("s3:DeleteObject", f"{arn}/{entry['Key']}")
+    else:
+        yield Access(_BUCKET_ACTIONS.get(call.operation, f"s3:{call.operation}"), arn)
+
+
+def _secretsmanager(call: Call) -> Iterator[Access]:
+    secret_id = call.params.get("SecretId") or call.params.get("Name")
+    if not secret_id:  # ListSecrets, GetRandomPassword
+        yield Access(_action(call), None)
+        return
+    arn = stored.secret_arn(call.account, call.region, secret_id)
+    yield Access(_action(call), arn)
+    yield from (Access(*use) for use in stored.key_use_of_secret(arn, call.operation))
+
+
+def _kms(call: Call) -> Iterator[Access]:
+    key = call.params.get("KeyId") or call.params.get("TargetKeyId")
+    if key is None and "CiphertextBlob" in call.params:
+        key = stored.key_of_ciphertext(call.params["CiphertextBlob"])
+    yield Access(_action(call), stored.key_arn(call.account, call.region, key) if key else None)
+
+
+def _sqs(call: Call) -> Iterator[Access]:
+    url, name = call.params.get("QueueUrl"), call.params.get("QueueName")
+    if url:
+        account, name = url.rstrip("/").split("/")[-2:]
+        arn = f"arn:aws:sqs:{call.region}:{account}:{name}"
+        yield Access(_action(call), arn)
+    else:
+        yield Access(_action(call), _arn(call, name) if name else None)
+
+
+def _logs(call: Call) -> Iterator[Access]:
+    group = call.params.get("logGroupName") or call.params.get("logGroupNamePrefix")
+    stream = call.params.get("logStreamName", "")
+    end = "log-group:{}:log-stream:" + stream
+    yield Access(_action(call), _arn(call, group, end) if group else None)
+
+
+def _nothing(_call: Call) -> Iterator[Access]:
+    """STS asks for no permission, but for AssumeRole, which judges by the trust policy too."""
+    yield from ()
+
+
+_Lister: TypeAlias = Callable[[Call], Iterator[Access]]
+_SPECIAL: dict[str, _Lister] = {
+    "dynamodb": _dynamodb,
+    "glue": _glue,
+    "kms": _kms,
+    "logs": _logs,
+    "s3": _s3,
+    "secretsmanager": _secretsmanager,
+    "sqs": _sqs,
+    "sts": _nothing,
+}

@@ -1,0 +1,72 @@
+"""Roles as IAM holds them (moto's IAM): their ARNs, their trust and permission policies."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from moto.iam.models import iam_backends
+
+from localcloud.identity.policies import Statement, read_statements
+
+_ROLE_ARN = re.compile(r"arn:aws:iam::(\d{12}):role/(.+)")
+_BOOTSTRAP_ROLE = "deploy"
+
+
+def role_account(role_arn: str) -> str:
+    """Return the account of a role."""
+    return _match(role_arn)[1]
+
+
+def assumed_role_arn(role_arn: str, session_name: str) -> str:
+    """Return the ARN of a role's session, in which the role's path is left out."""
+    account, name = _match(role_arn).groups()
+    return f"arn:aws:sts::{account}:assumed-role/{name.rpartition('/')[2]}/{session_name}"
+
+
+def is_role_arn(text: str) -> bool:
+    """Say whether a text has the form of a role's ARN."""
+    return _ROLE_ARN.fullmatch(text) is not None
+
+
+def is_bootstrap_role(role_arn: str) -> bool:
+    """Say whether it is the role under which everything else is made, which nobody has to make."""
+    return _match(role_arn)[2] == _BOOTSTRAP_ROLE
+
+
+def find_role(role_arn: str) -> Any | None:
+    """Look a role up; it may have been deleted since somebody took it."""
+    roles = iam_backends[role_account(role_arn)]["aws"].roles
+    return next((role for role in list(roles.values()) if role.arn == role_arn), None)
+
+
+def trust_statements(role: Any) -> list[Statement]:
+    """Return the statements that say who may take a role."""
+    return read_statements(role.assume_role_policy_document)
+
+
+def permission_statements(role: Any) -> list[Statement]:
+    """Return the statements of a role's inline and managed policies."""
+    documents = [*role.policies.values(), *map(_document, role.managed_policies.values())]
+    return [statement for document in documents for statement in read_statements(document)]
+
+
+def boundary_statements(role: Any) -> list[Statement] | None:
+    """Return the statements of a role's permissions boundary, None where it has none."""
+    if not role.permissions_boundary_arn:
+        return None
+    policies = iam_backends[role.account_id]["aws"].managed_policies
+    boundary = policies.get(role.permissions_boundary_arn)
+    return read_statements(_document(boundary)) if boundary else []
+
+
+def _document(policy: Any) -> str:
+    default = next(v for v in policy.versions if v.version_id == policy.default_version_id)
+    return str(default.document)
+
+
+def _match(role_arn: str) -> re.Match[str]:
+    match = _ROLE_ARN.fullmatch(role_arn)
+    if match is None:
+        raise ValueError(f"{role_arn!r} is not the ARN of a role")
+    return match

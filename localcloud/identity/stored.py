@@ -1,0 +1,139 @@
+"""What moto holds that decides who may: full ARNs, the policies of resources, the keys they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+from moto.kms.models import kms_backends
+from moto.kms.utils import _deserialize_ciphertext_blob
+from moto.s3.models import s3_backends
+from moto.secretsmanager.models import secretsmanager_backends
+from moto.sns.models import sns_backends
+from moto.sqs.models import sqs_backends
+
+from localcloud.identity.policies import Statement, read_statements
+
+_WRITES_OBJECT = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}
+_USES_SECRET = {
+    "GetSecretValue": "kms:Decrypt",
+    "PutSecretValue": "kms:GenerateDataKey",
+    "CreateSecret": "kms:GenerateDataKey",
+}
+
+
+def owner_of(resource: str | None, default: str) -> str:
+    """Return the account in which a resource lives."""
+    if not _is_arn(resource):
+        return default
+    if resource.startswith("arn:aws:s3:::"):
+        bucket = resource.removeprefix("arn:aws:s3:::").partition("/")[0]
+        return str(s3_backends.bucket_accounts.get(bucket, ("aws", default))[1])
+    return resource.split(":")[4] or default
+
+
+def policy_of(resource: str | None) -> list[Statement] | None:
+    """Return the statements of a resource's own policy, None for a kind that has none here."""
+    if not _is_arn(resource):
+        return None
+    service, region, account, end = resource.split(":", 5)[2:]
+    finder = _POLICIES.get(service)
+    return read_statements(finder(account, region, end)) if finder else None
+
+
+def secret_arn(account: str, region: str, secret_id: str) -> str:
+    """Return the full ARN of a secret; one that does not exist has no suffix yet."""
+    if secret_id.startswith("arn:"):
+        account, region = secret_id.split(":")[4], secret_id.split(":")[3]
+    secret = secretsmanager_backends[account][region].secrets.get(secret_id)
+    if secret is not None:
+        return str(secret.arn)
+    if secret_id.startswith("arn:"):
+        return secret_id
+    return f"arn:aws:secretsmanager:{region}:{account}:secret:{secret_id}-??????"
+
+
+def key_arn(account: str, region: str, key_id: str) -> str:
+    """Return the ARN of a key, given as id, ARN, alias or ARN of an alias."""
+    if key_id.startswith("arn:"):
+        region, account, end = key_id.split(":", 5)[3:]
+        if end.startswith("key/"):
+            return key_id
+        key_id = end
+    if key_id.startswith("alias/"):
+        key_id = kms_backends[account][region].get_key_id_from_alias(key_id) or key_id
+    return f"arn:aws:kms:{region}:{account}:key/{key_id}"
+
+
+def key_of_ciphertext(blob: bytes) -> str | None:
+    """Return the key that a ciphertext was made with, None where it is no ciphertext of moto."""
+    try:
+        return str(_deserialize_ciphertext_blob(ciphertext_blob=blob).key_id)
+    except Exception:  # moto's own, whatever it is: Decrypt itself answers what is wrong
+        return None
+
+
+def key_use_of_secret(arn: str, operation: str) -> Iterator[tuple[str, str]]:
+    """Name the use of a customer's key that goes with a call on a secret."""
+    region, account = arn.split(":")[3:5]
+    secret = secretsmanager_backends[account][region].secrets.get(arn)
+    key_id = getattr(secret, "kms_key_id", None)
+    if key_id and not key_id.startswith("alias/aws/") and operation in _USES_SECRET:
+        yield _USES_SECRET[operation], key_arn(account, region, key_id)
+
+
+def key_use_of_object(bucket_name: str, key: str, action: str) -> Iterator[tuple[str, str]]:
+    """Name the use of a customer's key that goes with reading or writing an object."""
+    account = s3_backends.bucket_accounts.get(bucket_name, ("aws", ""))[1]
+    bucket = s3_backends[account]["aws"].buckets.get(bucket_name) if account else None
+    if bucket is None or action not in _WRITES_OBJECT:
+        return
+    stored = bucket.keys.get(key) if action == "s3:GetObject" else None
+    key_id = getattr(stored, "kms_key_id", None) or _default_key(bucket)
+    if key_id and not key_id.startswith("alias/aws/"):
+        yield _WRITES_OBJECT[action], key_arn(account, bucket.region_name, key_id)
+
+
+def _is_arn(resource: str | None) -> TypeGuard[str]:
+    return resource is not None and resource.count(":") >= 5
+
+
+def _default_key(bucket: Any) -> str | None:
+    rule = (bucket.encryption or {}).get("Rule", {})
+    rule = rule[0] if isinstance(rule, list) else rule
+    key: str | None = rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID")
+    return key
+
+
+def _bucket_policy(_account: str, _region: str, end: str) -> Any:
+    bucket = end.partition("/")[0]
+    account = s3_backends.bucket_accounts.get(bucket, ("aws", ""))[1]
+    return s3_backends[account]["aws"].buckets[bucket].policy if account else None
+
+
+def _secret_policy(account: str, region: str, end: str) -> Any:
+    arn = f"arn:aws:secretsmanager:{region}:{account}:{end}"
+    return getattr(secretsmanager_backends[account][region].secrets.get(arn), "policy", None)
+
+
+def _key_policy(account: str, region: str, end: str) -> Any:
+    key = kms_backends[account][region].keys.get(end.removeprefix("key/"))
+    return key.policy if key else None
+
+
+def _queue_policy(account: str, region: str, end: str) -> Any:
+    return getattr(sqs_backends[account][region].queues.get(end), "policy", None)
+
+
+def _topic_policy(account: str, region: str, end: str) -> Any:
+    topics = sns_backends[account][region].topics
+    return getattr(topics.get(f"arn:aws:sns:{region}:{account}:{end}"), "policy", None)
+
+
+_POLICIES = {
+    "kms": _key_policy,
+    "s3": _bucket_policy,
+    "secretsmanager": _secret_policy,
+    "sns": _topic_policy,
+    "sqs": _queue_policy,
+}

@@ -1,0 +1,130 @@
+"""STS: roles taken, by their trust policies."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from localcloud.identity.callers import Caller, identify
+from localcloud.identity.credentials import SessionKey, SessionKeys
+from localcloud.identity.permissions import may_assume
+from localcloud.identity.roles import (
+    assumed_role_arn,
+    find_role,
+    is_bootstrap_role,
+    is_role_arn,
+    role_account,
+)
+from localcloud.operations import AwsError, Call, operation
+
+_SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}", re.ASCII)
+_MIN_SECONDS, _DEFAULT_SECONDS = 900, 3600
+_CHAINED_SECONDS = 3600
+
+
+@operation("sts", "AssumeRole")
+def assume_role(call: Call) -> dict[str, Any]:
+    """Hand out keys of a role, if its trust policy and the caller's own policies agree."""
+    role_arn, session_name = call.params["RoleArn"], call.params["RoleSessionName"]
+    if not is_role_arn(role_arn):
+        raise AwsError("ValidationError", f"{role_arn} is invalid", status=400)
+    if _SESSION_NAME.fullmatch(session_name) is None:
+        raise AwsError(
+            "ValidationError",
+            f"Value '{session_name}' at 'roleSessionName' failed to satisfy constraint: "
+            "Member must satisfy regular expression pattern: [\\w+=,.@-]*",
+            status=400,
+        )
+    seconds = int(call.params.get("DurationSeconds") or _DEFAULT_SECONDS)
+    if not may_assume(call.caller, role_arn, session_name, call.params.get("ExternalId")):
+        raise AwsError(
+            "AccessDenied",
+            f"User: {call.caller.arn} is not authorized to perform: sts:AssumeRole "
+            f"on resource: {role_arn}",
+            status=403,
+        )
+    _check_duration(call.caller, role_arn, seconds)
+    key = call.cloud.state(SessionKeys).make(
+        role_account(role_arn),
+        seconds,
+        role_arn=role_arn,
+        session_name=session_name,
+        policy=call.params.get("Policy"),
+    )
+    return {
+        "Credentials": _credentials(key),
+        "AssumedRoleUser": {
+            "AssumedRoleId": _role_session_id(role_arn, session_name),
+            "Arn": assumed_role_arn(role_arn, session_name),
+        },
+        "PackedPolicySize": 6,
+    }
+
+
+@operation("sts", "GetCallerIdentity")
+def get_caller_identity(call: Call) -> dict[str, Any]:
+    """Say who calls."""
+    caller = call.caller
+    user_id = caller.account
+    if caller.role_arn is not None:
+        user_id = _role_session_id(caller.role_arn, caller.arn.rpartition("/")[2])
+    return {"UserId": user_id, "Account": caller.account, "Arn": caller.arn}
+
+
+@operation("sts", "GetSessionToken")
+def get_session_token(call: Call) -> dict[str, Any]:
+    """Hand out temporary keys of the caller's own account."""
+    seconds = int(call.params.get("DurationSeconds") or 43200)
+    key = call.cloud.state(SessionKeys).make(call.account, seconds)
+    return {"Credentials": _credentials(key)}
+
+
+@operation("sts", "GetAccessKeyInfo")
+def get_access_key_info(call: Call) -> dict[str, Any]:
+    """Say which account a key belongs to."""
+    owner = identify(call.cloud, call.params["AccessKeyId"], call.region)
+    if not owner.arn:
+        raise AwsError(
+            "AccessDenied", f"{call.params['AccessKeyId']} was not made here", status=403
+        )
+    return {"Account": owner.account}
+
+
+def _credentials(key: SessionKey) -> dict[str, Any]:
+    return {
+        "AccessKeyId": key.access_key,
+        "SecretAccessKey": key.secret_key,
+        "SessionToken": key.session_token,
+        "Expiration": key.expires_at,
+    }
+
+
+def _role_session_id(role_arn: str, session_name: str) -> str:
+    role = find_role(role_arn)
+    return f"{role.id if role else 'AROALOCALCLOUDDEPLOY'}:{session_name}"
+
+
+def _check_duration(caller: Caller, role_arn: str, seconds: int) -> None:
+    chained = caller.role_arn is not None and not is_bootstrap_role(caller.role_arn)
+    if chained and seconds > _CHAINED_SECONDS:
+        raise AwsError(
+            "ValidationError",
+            "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by "
+            "role chaining",
+            status=400,
+        )
+    role = find_role(role_arn)
+    longest = int((role and role.max_session_duration) or _DEFAULT_SECONDS)
+    if role is not None and seconds > longest:
+        raise AwsError(
+            "ValidationError",
+            "The requested DurationSeconds exceeds the MaxSessionDuration set for this role.",
+            status=400,
+        )
+    if seconds < _MIN_SECONDS:
+        raise AwsError(
+            "ValidationError",
+            f"Value '{seconds}' at 'durationSeconds' failed to satisfy constraint: "
+            f"Member must have value greater than or equal to {_MIN_SECONDS}",
+            status=400,
+        )
