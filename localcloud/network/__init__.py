@@ -1,5 +1,32 @@
-"""What resolves and what can be reached."""
+"""What resolves and what can be reached: the data plane of PrivateLink.
+
+A service plugs its servers in (`Nodes`), whoever starts processes in a VPC asks for their
+environment (`load_network(cloud).environment_for(find_source(subnets, groups))`), all else follows what is created
+through the API.
+"""
+
+from __future__ import annotations
 
 from localcloud.network.names import resolve_names
+from localcloud.network.nodes import Node, Nodes, Source
+from localcloud.network.path import Path, Trace, find_path, find_source, trace
+from localcloud.network.reach import VpcBorder, require_service, service_reachable
+from localcloud.network.views import Network, View, load_network
 
-__all__ = ["resolve_names"]
+__all__ = [
+    "Network",
+    "Node",
+    "Nodes",
+    "Path",
+    "Source",
+    "Trace",
+    "View",
+    "VpcBorder",
+    "find_path",
+    "find_source",
+    "load_network",
+    "require_service",
+    "resolve_names",
+    "service_reachable",
+    "trace",
+]

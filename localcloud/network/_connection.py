@@ -1,0 +1,185 @@
+"""One relayed connection: two sockets, whose bytes cross with back-pressure."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from localcloud.errors import MissingHopError
+
+_CONNECT_SECONDS = 5.0
+# SO_LINGER on, with no time: closing sends a reset, so that both ends see the cut at once.
+_RESET = struct.pack("ii", 1, 0)
+
+
+@dataclass(slots=True, eq=False)
+class Link:
+    """What a relay carries: where it leads, how it is disturbed, who uses it.
+
+    `find_target` returns the address behind, or raises MissingHopError; `via` is the local address
+    that connections to it come from.
+    """
+
+    name: str
+    find_target: Callable[[], tuple[str, int]]
+    via: str | None = None
+    is_cut: bool = False
+    latency_seconds: float = 0.0
+    bytes_per_second: float = float("inf")
+    refusal: str | None = None
+    connections: set[Connection] = field(default_factory=set, repr=False)
+
+    def look_up(self) -> tuple[str, int]:
+        """Return where it leads now; what stands in the way is kept in `refusal`, for people."""
+        try:
+            if self.is_cut:
+                raise MissingHopError(f"the link {self.name} was cut on purpose; restore it")
+            target = self.find_target()
+        except MissingHopError as error:
+            self.refusal = str(error)
+            raise
+        self.refusal = None
+        return target
+
+    def check(self) -> None:
+        """Cut the connections whose way has gone, or leads elsewhere now."""
+        try:
+            target = self.look_up() if self.connections else None
+        except MissingHopError:
+            target = None
+        for connection in list(self.connections):
+            if connection.target not in {None, target}:  # None: still being opened
+                connection.abort()
+
+    def reset(self) -> None:
+        """Cut the connections there are."""
+        for connection in list(self.connections):
+            connection.abort()
+
+
+class Connection:
+    """One connection that a relay accepted, and the one it opened for it."""
+
+    def __init__(self, link: Link) -> None:
+        """Begin with neither side."""
+        self._link = link
+        self._near = _Half(self)
+        self._far = _Half(self)
+        self._near.other, self._far.other = self._far, self._near
+        self.target: tuple[str, int] | None = None
+        self._opening: asyncio.Task[None] | None = None
+
+    def accept(self) -> asyncio.Protocol:
+        """Return the protocol of the accepted side."""
+        return self._near
+
+    def abort(self) -> None:
+        """Cut both sides with a reset."""
+        for half in (self._near, self._far):
+            half.reset()
+
+    def delay(self, size: int) -> float:
+        """Return for how long the link holds back that many bytes."""
+        return self._link.latency_seconds + size / self._link.bytes_per_second
+
+    def half_opened(self, half: _Half) -> None:
+        """Open the far side as soon as the near one is there; nothing is read before."""
+        if half is self._near:
+            half.pause_reading()
+            self._link.connections.add(self)
+            self._opening = asyncio.get_running_loop().create_task(self._open())
+
+    def half_lost(self) -> None:
+        """Forget the connection."""
+        self._link.connections.discard(self)
+
+    async def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+        local = (self._link.via, 0) if self._link.via else None
+        try:
+            self.target = self._link.look_up()
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                await loop.create_connection(lambda: self._far, *self.target, local_addr=local)
+        except MissingHopError:
+            self.abort()
+        except OSError as error:  # TimeoutError is one
+            self._link.refusal = f"{self._link.name}: the server behind does not answer: {error}"
+            self.abort()
+        else:
+            self._near.resume_reading()
+
+
+class _Half(asyncio.Protocol):
+    """One side of a connection: what it reads, the other side writes."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.other: _Half
+        self._connection = connection
+        self._transport: asyncio.Transport | None = None
+        self._ended = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
+        self._transport = transport
+        self._connection.half_opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        delay = self._connection.delay(len(data))
+        if not delay:
+            self.other.write(data)
+            return
+        self.pause_reading()
+        asyncio.get_running_loop().call_later(delay, self._pass_late, data)
+
+    def _pass_late(self, data: bytes) -> None:
+        self.other.write(data)
+        self.resume_reading()
+
+    def eof_received(self) -> bool:
+        self._ended = True
+        if self.other._ended:
+            return False  # both have said all they had to: asyncio closes this side
+        self.other.end_writing()
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connection.half_lost()
+        self.other.close()
+
+    def pause_writing(self) -> None:
+        self.other.pause_reading()
+
+    def resume_writing(self) -> None:
+        self.other.resume_reading()
+
+    def write(self, data: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def pause_reading(self) -> None:
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    def end_writing(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write_eof()
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def reset(self) -> None:
+        if self._transport is None:
+            return
+        with contextlib.suppress(OSError):  # the other end may have closed it already
+            raw = self._transport.get_extra_info("socket")
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self._transport.abort()

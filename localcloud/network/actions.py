@@ -1,0 +1,84 @@
+"""What one may ask of the network under /_localcloud/: where a name leads, and to disturb links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from localcloud.cloud import Cloud
+from localcloud.control import action, describe
+from localcloud.errors import MissingHopError
+from localcloud.network import path
+from localcloud.network._connection import Link
+from localcloud.network.nodes import Nodes, Source
+from localcloud.network.views import load_network
+
+
+@action("trace")
+def trace(cloud: Cloud, *, host: str, port: int, vpc: str, group: str = "") -> dict[str, Any]:
+    """Walk from a VPC to a host and port, as somebody in a security group or as anyone."""
+    source = Source(vpc, group_ids=(group,) if group else None)
+    try:
+        found = path.trace(cloud.state(Nodes), source, host, port)
+    except MissingHopError as error:  # there is not even a place to begin
+        raise LookupError(str(error)) from error
+    return {"hops": found.hops, "missing": found.missing}
+
+
+@action("cut-link")
+def cut_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
+    """Cut the links to a host, from one VPC or all, and let none through until restored."""
+    links = _find_links(cloud, host, vpc)
+    for link in links:
+        link.is_cut = True
+    load_network(cloud).reset(links)
+    return _name(links)
+
+
+@action("reset-link")
+def reset_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
+    """Cut the connections that go to a host now; new ones get through."""
+    links = _find_links(cloud, host, vpc)
+    load_network(cloud).reset(links)
+    return _name(links)
+
+
+@action("slow-link")
+def slow_link(
+    cloud: Cloud, *, host: str, vpc: str = "", latency_ms: int = 0, bytes_per_second: int = 0
+) -> dict[str, Any]:
+    """Slow the links to a host down, each way; 0 leaves a limit out."""
+    links = _find_links(cloud, host, vpc)
+    for link in links:
+        link.latency_seconds = latency_ms / 1000
+        link.bytes_per_second = bytes_per_second or float("inf")
+    return _name(links)
+
+
+@action("restore-link")
+def restore_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
+    """Undo what cut-link and slow-link did to the links to a host."""
+    links = _find_links(cloud, host, vpc)
+    for link in links:
+        link.is_cut, link.latency_seconds, link.bytes_per_second = False, 0.0, float("inf")
+    return _name(links)
+
+
+@describe("links")
+def describe_links(cloud: Cloud) -> list[dict[str, Any]]:
+    """List the links in use, and those that refused somebody with the reason."""
+    return [
+        {"name": link.name, "connections": len(link.connections), "refusal": link.refusal}
+        for link in load_network(cloud).links()
+        if link.connections or link.refusal
+    ]
+
+
+def _find_links(cloud: Cloud, host: str, vpc: str) -> list[Link]:
+    links = load_network(cloud).links(host, vpc)
+    if not links:
+        raise LookupError(f"nothing in {vpc or 'any VPC'} uses {host} by a view; none is relayed")
+    return links
+
+
+def _name(links: list[Link]) -> dict[str, Any]:
+    return {"links": [link.name for link in links]}

@@ -1,0 +1,149 @@
+"""What was created through the API, found in moto's objects: read here, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+from moto.elbv2.models import elbv2_backends
+from moto.route53.models import route53_backends
+
+from localcloud.errors import MissingHopError
+
+
+def plain_name(name: str) -> str:
+    """Write a DNS name as it is compared: lower case, no dot at its end."""
+    return name.lower().rstrip(".")
+
+
+def regions_of_ec2() -> Iterator[Any]:
+    """Go through the EC2 side of every account and region in use."""
+    for regions in list(ec2_backends.values()):
+        yield from list(regions.values())
+
+
+def find_vpc(vpc_id: str) -> tuple[Any, Any] | None:
+    """Find a VPC in any account: (EC2 of its account and region, the VPC)."""
+    return next(
+        ((ec2, ec2.vpcs[vpc_id]) for ec2 in regions_of_ec2() if vpc_id in ec2.vpcs),
+        None,
+    )
+
+
+def find_subnet(ec2: Any, vpc_id: str, subnet_id: str) -> Any:
+    """Find a subnet of a VPC; raises MissingHopError if it has no such."""
+    for subnets in list(ec2.subnets.values()):
+        subnet = subnets.get(subnet_id)
+        if subnet is not None and subnet.vpc_id == vpc_id:
+            return subnet
+    raise MissingHopError(f"{vpc_id} has no subnet {subnet_id}")
+
+
+def find_interface(interface_id: str) -> Any | None:
+    """Find a network interface in any account."""
+    return next(
+        (ec2.enis[interface_id] for ec2 in regions_of_ec2() if interface_id in ec2.enis), None
+    )
+
+
+def interface_with_address(ec2: Any, vpc_id: str, address: str) -> Any | None:
+    """Find the interface that has a private address in a VPC."""
+    return next(
+        (
+            interface
+            for interface in list(ec2.enis.values())
+            if interface.vpc_id == vpc_id and interface.private_ip_address == address
+        ),
+        None,
+    )
+
+
+def private_zones(vpc_id: str) -> list[Any]:
+    """List the private zones that are associated with a VPC, whoever owns them."""
+    return [
+        zone
+        for partitions in list(route53_backends.values())
+        for route53 in list(partitions.values())
+        for zone in list(route53.zones.values())
+        if zone.private_zone and any(vpc.get("vpc_id") == vpc_id for vpc in zone.vpcs)
+    ]
+
+
+def zone_of_name(vpc_id: str, name: str) -> Any | None:
+    """Find the private zone that answers for a name in a VPC: the one with the longest match."""
+    covering = [
+        zone
+        for zone in private_zones(vpc_id)
+        if f".{plain_name(name)}".endswith(f".{plain_name(zone.name)}")
+    ]
+    return max(covering, key=lambda zone: len(zone.name), default=None)
+
+
+def address_records(zone: Any) -> dict[str, str]:
+    """List the names of a zone that lead somewhere: {name: alias, CNAME or first address}."""
+    found = {}
+    for record in list(zone.rrsets):
+        if record.type in {"A", "CNAME"}:
+            target = (record.alias_target or {}).get("DNSName") or next(iter(record.records), "")
+            found[plain_name(record.name)] = plain_name(target)
+    return found
+
+
+def endpoints(ec2: Any, vpc_id: str) -> list[Any]:
+    """List the endpoints of a VPC that are not deleted."""
+    return [
+        endpoint
+        for endpoint in list(ec2.vpc_end_points.values())
+        if endpoint.vpc_id == vpc_id and endpoint.state != "deleted"
+    ]
+
+
+def is_interface(endpoint: Any) -> bool:
+    """Say whether an endpoint has interfaces; one without a type is a gateway."""
+    return str(endpoint.vpc_endpoint_type or "Gateway").lower() == "interface"
+
+
+def find_endpoint_service(service_name: str) -> tuple[Any, Any] | None:
+    """Find an endpoint service by its name in any account: (EC2 of its owner, the service)."""
+    return next(
+        (
+            (ec2, service)
+            for ec2 in regions_of_ec2()
+            for service in list(ec2.configurations.values())
+            if service.service_name == service_name
+        ),
+        None,
+    )
+
+
+def find_load_balancer(account: str, region: str, arn: str) -> Any | None:
+    """Find a load balancer."""
+    return elbv2_backends[account][region].load_balancers.get(arn)
+
+
+def find_target_group(account: str, region: str, arn: str) -> Any | None:
+    """Find a target group."""
+    return elbv2_backends[account][region].target_groups.get(arn)
+
+
+def listener_ports() -> set[int]:
+    """List every port on which a network load balancer of any account listens."""
+    return {
+        int(listener.port)
+        for regions in list(elbv2_backends.values())
+        for elbv2 in list(regions.values())
+        for balancer in list(elbv2.load_balancers.values())
+        if balancer.type == "network"
+        for listener in list(balancer.listeners.values())
+    }
+
+
+def forward_target_groups(listener: Any) -> list[str]:
+    """List the ARNs of the target groups that a listener forwards to."""
+    found = []
+    for action in listener.default_actions:
+        data = action.data
+        groups = data.get("ForwardConfig", {}).get("TargetGroups", [])
+        found += [group["TargetGroupArn"] for group in groups] or [data.get("TargetGroupArn", "")]
+    return [arn for arn in found if arn]

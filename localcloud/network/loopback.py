@@ -1,0 +1,55 @@
+"""Loopback addresses of our own: several localclouds on one machine never share any."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+from localcloud.errors import AddressInUseError
+
+# Below the networks of the brokers (127.100 and up), above what people pick by hand.
+_NETWORKS = range(64, 100)
+_ATTEMPTS = 50
+_GUARD_PORT = 4565
+
+
+class LoopbackAddresses:
+    """Addresses of a loopback network that nobody else uses, a /24 at a time."""
+
+    def __init__(self) -> None:
+        """Claim nothing yet."""
+        self._guards: list[socket.socket] = []
+        self._free: list[str] = []
+
+    def take(self) -> str:
+        """Return an address that is in use by nobody."""
+        if not self._free:
+            self._free = self._claim_network()
+        return self._free.pop(0)
+
+    def give_back(self, address: str) -> None:
+        """Let an address be taken again, after all others."""
+        self._free.append(address)
+
+    def close(self) -> None:
+        """Give up all that was claimed."""
+        for guard in self._guards:
+            guard.close()
+        self._guards.clear()
+        self._free.clear()
+
+    def _claim_network(self) -> list[str]:
+        for _ in range(_ATTEMPTS):
+            network = f"127.{random.choice(_NETWORKS)}.{random.randrange(256)}"  # noqa: S311
+            guard = socket.socket()
+            try:
+                # Held while we live: the same bind of another localcloud fails.
+                guard.bind((f"{network}.1", _GUARD_PORT))
+            except OSError:
+                guard.close()
+                continue
+            self._guards.append(guard)
+            return [f"{network}.{last}" for last in range(2, 255)]
+        raise AddressInUseError(
+            f"{_ATTEMPTS} loopback networks were tried and each has somebody on port {_GUARD_PORT}"
+        )

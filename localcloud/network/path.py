@@ -1,0 +1,105 @@
+"""The way from a VPC to a broker, walked over what was created through the API.
+
+    record in a private zone -> interface endpoint -> endpoint service -> network load balancer
+    -> listener -> target group -> target -> network interface -> the server behind it
+
+or, in the VPC of the server itself, straight to its network interface. Nothing here is remembered:
+a walk sees what is there now, so whatever is removed is missing in the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from localcloud.errors import MissingHopError
+from localcloud.network import created
+from localcloud.network._walk import Walk
+from localcloud.network.nodes import Node, Nodes, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A complete way to a server: its hops in order, and where the server really listens."""
+
+    hops: tuple[str, ...]
+    node: Node
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a walk found, for people: the hops in order, and the sentence on the one that misses."""
+
+    hops: tuple[str, ...]
+    missing: str | None
+
+    def __str__(self) -> str:
+        """Write a line per hop."""
+        end = "the way is complete" if self.missing is None else f"MISSING: {self.missing}"
+        return "\n".join([*self.hops, end])
+
+
+def find_source(subnet_ids: Sequence[str], group_ids: Sequence[str]) -> Source | None:
+    """Make the source of a function, poller or job from its configuration; None is in no VPC.
+
+    Raises:
+        MissingHopError: the first subnet is in no VPC.
+    """
+    if not subnet_ids:
+        return None
+    for ec2 in created.regions_of_ec2():
+        for subnets in list(ec2.subnets.values()):
+            if subnet_ids[0] in subnets:
+                vpc_id = subnets[subnet_ids[0]].vpc_id
+                return Source(vpc_id, tuple(subnet_ids), tuple(group_ids))
+    raise MissingHopError(f"there is no subnet {subnet_ids[0]} in any account")
+
+
+def check_source(nodes: Nodes, source: Source) -> None:
+    """Check that the VPC, subnets and security groups of a source exist.
+
+    Raises:
+        MissingHopError: the first that does not.
+    """
+    Walk(nodes, source)
+
+
+def find_path(nodes: Nodes, source: Source, host: str, port: int) -> Path:
+    """Walk from a source to the server that a host and port lead to.
+
+    Raises:
+        MissingHopError: the first hop that is missing, and what would mend it.
+    """
+    walk = Walk(nodes, source)
+    node, node_port = walk.run(created.plain_name(host), port)
+    return Path(tuple(walk.hops), node, node_port)
+
+
+def trace(nodes: Nodes, source: Source, host: str, port: int) -> Trace:
+    """Walk as `find_path` does and say how far one gets."""
+    walk = Walk(nodes, source)
+    try:
+        walk.run(created.plain_name(host), port)
+    except MissingHopError as error:
+        return Trace(tuple(walk.hops), str(error))
+    return Trace(tuple(walk.hops), None)
+
+
+def visible_names(nodes: Nodes, vpc_id: str) -> set[str]:
+    """List the names that a VPC can resolve: its private zones', and its own servers'.
+
+    As on AWS a private zone hides whatever else is known under its name.
+    """
+    names = {
+        name
+        for zone in created.private_zones(vpc_id)
+        for name in created.address_records(zone)
+        if created.zone_of_name(vpc_id, name) is zone
+    }
+    for node in nodes.all():
+        interface = created.find_interface(node.interface_id)
+        at_home = interface is not None and interface.vpc_id == vpc_id
+        if at_home and created.zone_of_name(vpc_id, node.name) is None:
+            names.add(created.plain_name(node.name))
+    return names

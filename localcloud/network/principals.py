@@ -1,0 +1,25 @@
+"""Which accounts an endpoint service serves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):(root|role/.+|user/.+)")
+
+
+def allows_account(owner: str, principals: Iterable[str], account: str) -> bool:
+    """Say whether an endpoint service of `owner` lets an account connect.
+
+    A role or user among the principals stands for its account: who made the endpoint was checked
+    when it was made.
+    """
+    if account == owner:
+        return True
+    return any(item == "*" or account_of(item) == account for item in principals)
+
+
+def account_of(principal: str) -> str | None:
+    """Return the account of an IAM principal's ARN, None for what is no such ARN."""
+    found = _PRINCIPAL.fullmatch(principal)
+    return found[1] if found else None

@@ -1,0 +1,127 @@
+"""Which AWS services a VPC reaches: those it has an endpoint for, as in a VPC without internet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from ipaddress import IPv4Network
+from typing import Any, TypeAlias
+
+from moto.core.request import Request
+
+from localcloud import wire
+from localcloud.cloud import Cloud
+from localcloud.errors import MissingHopError
+from localcloud.identity.callers import read_scope
+from localcloud.network import created
+from localcloud.network._firewall import Party
+from localcloud.network._walk import Walk
+from localcloud.network.nodes import Nodes, Source
+from localcloud.network.views import load_network
+from localcloud.operations import AwsError
+
+_Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+_HTTPS = 443
+_ANYWHERE = IPv4Network("0.0.0.0/0")
+_CHANGING = frozenset({"ec2", "elasticloadbalancing", "route53", "kafka"})
+
+
+def require_service(source: Source, service: str, region: str) -> None:
+    """Check that a source reaches an AWS service, by the service's signing name.
+
+    Raises:
+        MissingHopError: no endpoint lets it through, and what would mend that.
+    """
+    walk = Walk(Nodes(), source)
+    name = f"com.amazonaws.{region}.{service}"
+    for endpoint in created.endpoints(walk.ec2, source.vpc_id):
+        if endpoint.service_name == name:
+            enter = _enter_interface if created.is_interface(endpoint) else _enter_gateway
+            enter(walk, source, endpoint)
+            return
+    raise MissingHopError(
+        f"{source.vpc_id} has no endpoint for {name}, so nothing in it reaches {service}; create "
+        f"one ({'gateway' if service in {'s3', 'dynamodb'} else 'interface'})"
+    )
+
+
+def _enter_interface(walk: Walk, source: Source, endpoint: Any) -> None:
+    if not endpoint.private_dns_enabled:
+        raise MissingHopError(
+            f"endpoint {endpoint.id} for {endpoint.service_name} has private DNS off, so the "
+            f"service's name does not lead to it in {source.vpc_id}; enable it"
+        )
+    walk.into_endpoint(endpoint, _HTTPS)
+
+
+def _enter_gateway(walk: Walk, source: Source, endpoint: Any) -> None:
+    missing = _route_tables(walk.ec2, source) - set(endpoint.route_table_ids)
+    if missing:
+        raise MissingHopError(
+            f"endpoint {endpoint.id} for {endpoint.service_name} is not in the route table "
+            f"{', '.join(sorted(missing))} of {source.vpc_id}; add it there"
+        )
+    prefixes = (endpoint.destination_prefix_list_id,)
+    walk.check_out(Party(f"endpoint {endpoint.id}", prefixes, (_ANYWHERE,)), _HTTPS)
+
+
+def service_reachable(source: Source, service: str, region: str) -> bool:
+    """Say whether a source reaches an AWS service."""
+    try:
+        require_service(source, service, region)
+    except MissingHopError:
+        return False
+    return True
+
+
+def _route_tables(ec2: Any, source: Source) -> set[str]:
+    """List the route tables that a source's subnets use: their own, or the VPC's main one."""
+    tables = [it for it in list(ec2.route_tables.values()) if it.vpc_id == source.vpc_id]
+    used = set()
+    for subnet_id in source.subnet_ids or (None,):
+        own = [it.id for it in tables if subnet_id in it._associations.values()]
+        used |= set(own) or {it.id for it in tables if it.main_association_id}
+    return used
+
+
+class VpcBorder:
+    """Stands before the gateway: turns away what a VPC has no endpoint for."""
+
+    def __init__(self, cloud: Cloud, inside: _Wsgi) -> None:
+        """Let the gateway answer what passes."""
+        self._cloud = cloud
+        self._inside = inside
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Answer one HTTP request."""
+        request = Request(environ)
+        scope = read_scope(request)
+        if scope is None:
+            return self._inside(environ, start_response)
+        _, region, service = scope
+        network = load_network(self._cloud)
+        source = network.source_at(environ.get("REMOTE_ADDR", ""))
+        if source is not None:
+            try:
+                require_service(source, service, region)
+            except MissingHopError as error:
+                return _refuse(request, wire.service_of(service), str(error), start_response)
+        answer = self._inside(environ, start_response)
+        if service in _CHANGING:
+            network.notice()
+        return answer
+
+
+def _refuse(
+    request: Request, service: str, sentence: str, start_response: Callable[..., Any]
+) -> Iterable[bytes]:
+    """Answer as the service would, so that the caller's SDK shows the sentence."""
+    target = wire.find_target(request, service)
+    if target is None:
+        start_response("403 Forbidden", [("Content-Type", "text/plain")])
+        return [sentence.encode()]
+    answer = wire.serialize(target, AwsError("VpcEndpointMissing", sentence, status=403))
+    start_response("403 Forbidden", list(answer.headers))
+    return [answer.body]

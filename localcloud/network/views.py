@@ -1,0 +1,216 @@
+"""What each source in a VPC sees: its names, where they lead on this machine, its door to AWS.
+
+A view is made when the first process of a source needs it. From then on its names follow what is
+created and deleted through the API, and each of them has a loopback address with relays of its
+own, so that a connection to that address tells who dials whom.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from localcloud.cloud import Cloud
+from localcloud.errors import LocalcloudError
+from localcloud.network import created
+from localcloud.network._connection import Link
+from localcloud.network.loopback import LoopbackAddresses
+from localcloud.network.names import HOSTS_VARIABLE, write_hosts
+from localcloud.network.nodes import Nodes, Source
+from localcloud.network.path import check_source, find_path, visible_names
+from localcloud.network.relays import Relays
+
+_log = logging.getLogger(__name__)
+_PYTHON_PATH = Path(__file__).parent / "python_path"
+# What a broker of MSK listens on; ports that only some load balancer knows come on top.
+_KAFKA_PORTS = frozenset({9094, 9096, 9098})
+# Also how late a change is seen at most that no call of the API made.
+_REFRESH_SECONDS = 0.5
+_loading = threading.Lock()
+
+
+@dataclass(slots=True)
+class _Name:
+    """A name in a view: the address that it leads to, and a link for each port there."""
+
+    address: str
+    links: dict[int, Link] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class View:
+    """One source's view; without a source, that of a process in no VPC: it sees no name."""
+
+    source: Source | None
+    hosts_file: Path
+    endpoint: str
+    names: dict[str, _Name] = field(default_factory=dict)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Where each name leads."""
+        return {host: name.address for host, name in self.names.items()}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that hold a Python or Java process, and its children, to this view."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "JAVA_TOOL_OPTIONS": f"-Djdk.net.hosts.file={self.hosts_file}",
+            "PYTHONPATH": str(_PYTHON_PATH),
+            HOSTS_VARIABLE: str(self.hosts_file),
+        }
+
+
+@dataclass(slots=True)
+class _Holder:
+    network: Network | None = None
+
+
+def load_network(cloud: Cloud) -> Network:
+    """Return the network of a localcloud; its relays end with it."""
+    with _loading:
+        holder = cloud.state(_Holder)
+        if holder.network is None:
+            folder = cloud.folder / "network"
+            holder.network = Network(folder, cloud.state(Nodes), cloud.endpoint)
+            cloud.on_stop(holder.network.stop)
+        return holder.network
+
+
+class Network:
+    """The views of one localcloud and the relays behind them."""
+
+    def __init__(self, folder: Path, nodes: Nodes, endpoint: str) -> None:
+        """Keep the hosts files in a folder; `endpoint` is where localcloud answers AWS calls."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._nodes = nodes
+        self._endpoint = urlsplit(endpoint)
+        self._relays = Relays()
+        self._loopback = LoopbackAddresses()
+        self._views: dict[Source | None, View] = {}
+        self._sources: dict[str, Source] = {}
+        self._lock = threading.RLock()
+        self._changed = threading.Event()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._follow, name="views", daemon=True)
+        self._thread.start()
+
+    def view(self, source: Source | None) -> View:
+        """Return the view of a source, made at its first use.
+
+        Raises:
+            MissingHopError: the VPC, a subnet or a security group does not exist.
+            AddressInUseError: somebody else listens where a relay should.
+        """
+        with self._lock:
+            if source not in self._views:
+                self._views[source] = self._make_view(source)
+            view = self._views[source]
+            self._update(view)
+            return view
+
+    def environment_for(self, source: Source | None) -> dict[str, str]:
+        """Return the environment of a process that runs in a VPC, or in none.
+
+        PYTHONPATH has to come first where the process wants more of it.
+        """
+        return self.view(source).environment
+
+    def source_at(self, address: str) -> Source | None:
+        """Say who calls AWS from an address: a view's door calls from its own."""
+        return self._sources.get(address)
+
+    def links(self, host: str = "", vpc_id: str = "") -> list[Link]:
+        """List what is relayed, of one host or VPC if they are given."""
+        with self._lock:
+            return [
+                link
+                for source, view in self._views.items()
+                if source is not None and vpc_id in {"", source.vpc_id}
+                for known, name in view.names.items()
+                if host in {"", known}
+                for link in name.links.values()
+            ]
+
+    def reset(self, links: list[Link]) -> None:
+        """Cut the connections that links have now."""
+        self._relays.reset(links)
+
+    def notice(self) -> None:
+        """Look again soon: a call may have changed something."""
+        self._changed.set()
+
+    def refresh(self) -> None:
+        """Bring all views up to date, and cut the connections whose way has gone."""
+        with self._lock:
+            for view in self._views.values():
+                self._update(view)
+        self._relays.check()
+
+    def stop(self) -> None:
+        """End all relays."""
+        self._stopped = True
+        self._changed.set()
+        self._thread.join()
+        self._relays.stop()
+        self._loopback.close()
+
+    def _make_view(self, source: Source | None) -> View:
+        digest = hashlib.sha256(repr(source).encode()).hexdigest()[:12]
+        hosts_file = self._folder / f"{source.vpc_id if source else 'no-vpc'}-{digest}.hosts"
+        write_hosts(hosts_file, {})
+        if source is None:
+            return View(None, hosts_file, self._endpoint.geturl())
+        check_source(self._nodes, source)
+        # Calls go out from the address of the door: that tells whose they are.
+        door = self._loopback.take()
+        host, port = str(self._endpoint.hostname), int(self._endpoint.port or 80)
+        link = Link(f"AWS from {source.vpc_id}", lambda: (host, port), via=door)
+        self._relays.open(door, port, link)
+        self._sources[door] = source
+        return View(source, hosts_file, f"http://{door}:{port}")
+
+    def _update(self, view: View) -> None:
+        if view.source is None:
+            return
+        before = view.addresses
+        visible = visible_names(self._nodes, view.source.vpc_id)
+        for host in before.keys() - visible:
+            name = view.names.pop(host)
+            for port in name.links:
+                self._relays.close(name.address, port)
+            self._loopback.give_back(name.address)
+        ports = _KAFKA_PORTS | created.listener_ports()
+        for host in sorted(visible):
+            if host not in view.names:
+                view.names[host] = _Name(self._loopback.take())
+            self._open_ports(view.source, host, view.names[host], ports)
+        if view.addresses != before:
+            write_hosts(view.hosts_file, view.addresses)
+
+    def _open_ports(self, source: Source, host: str, name: _Name, ports: frozenset[int]) -> None:
+        def find_target(port: int) -> tuple[str, int]:
+            path = find_path(self._nodes, source, host, port)
+            return path.node.address, path.port
+
+        for port in sorted(ports - name.links.keys()):
+            title = f"{host}:{port} from {source.vpc_id}"
+            link = Link(title, functools.partial(find_target, port))
+            self._relays.open(name.address, port, link)
+            name.links[port] = link
+
+    def _follow(self) -> None:
+        while not self._stopped:
+            self._changed.wait(_REFRESH_SECONDS)
+            self._changed.clear()
+            try:
+                self.refresh()
+            except LocalcloudError:
+                _log.exception("the network cannot follow what was created")

@@ -1,0 +1,111 @@
+"""Interface endpoints: one for an endpoint service is made only where that lets the account in.
+
+moto joins endpoints and services by nothing: there any endpoint is available at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+from moto.ec2.utils import add_tag_specification, random_resource_id
+
+from localcloud.network import created
+from localcloud.network.principals import allows_account
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.services.ec2.endpoint_services import describe_names
+
+
+@operation("ec2", "CreateVpcEndpoint")
+def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Make an endpoint; one for an endpoint service only where that lets the account in."""
+    if call.params.get("VpcEndpointType") != "Interface":
+        return call.forward()
+    found = created.find_endpoint_service(call.params["ServiceName"])
+    if _is_own(call.params["ServiceName"]):
+        _check_consumer(call, found)
+    endpoint = _make_interface_endpoint(call)
+    if found:
+        owner, service = found
+        endpoint.state = "pendingAcceptance" if service.acceptance_required else "available"
+        name = f"{endpoint.id}-{random_resource_id(8)}.{service.id}.{owner.region_name}"
+        endpoint.dns_entries[0]["dns_name"] = f"{name}.vpce.amazonaws.com"
+    return {"VpcEndpoint": _describe_endpoint(endpoint)}
+
+
+def _describe_endpoint(endpoint: Any) -> dict[str, Any]:
+    return {
+        "VpcEndpointId": endpoint.id,
+        "VpcEndpointType": endpoint.vpc_endpoint_type,
+        "VpcId": endpoint.vpc_id,
+        "OwnerId": endpoint.owner_id,
+        "ServiceName": endpoint.service_name,
+        "State": endpoint.state,
+        "PolicyDocument": endpoint.policy_document,
+        "PrivateDnsEnabled": endpoint.private_dns_enabled,
+        "SubnetIds": endpoint.subnet_ids,
+        "NetworkInterfaceIds": endpoint.network_interface_ids,
+        "Groups": endpoint.groups,
+        "DnsEntries": describe_names(endpoint),
+        "CreationTimestamp": endpoint.creation_timestamp,
+        "Tags": endpoint.get_tags(),
+    }
+
+
+def _make_interface_endpoint(call: Call) -> Any:
+    params = call.params
+    ec2 = ec2_backends[call.account][call.region]
+    vpc_id = params["VpcId"]
+    ec2.get_vpc(vpc_id)
+    default = [it.id for it in ec2.groups[vpc_id].values() if it.name == "default"]
+    return ec2.create_vpc_endpoint(
+        vpc_id=vpc_id,
+        service_name=params["ServiceName"],
+        endpoint_type="Interface",
+        policy_document=params.get("PolicyDocument"),
+        route_table_ids=[],
+        subnet_ids=params.get("SubnetIds", []),
+        client_token=params.get("ClientToken"),
+        security_group_ids=params.get("SecurityGroupIds") or default,
+        tags=add_tag_specification(params.get("TagSpecifications", [])),
+        private_dns_enabled=params.get("PrivateDnsEnabled", not _is_own(params["ServiceName"])),
+    )
+
+
+def _is_own(service_name: str) -> bool:
+    """Say whether it is somebody's endpoint service, not one of AWS's."""
+    return ".vpce-svc-" in service_name
+
+
+def _check_consumer(call: Call, found: tuple[Any, Any] | None) -> None:
+    name = call.params["ServiceName"]
+    if found is None or not allows_account(found[0].account_id, found[1].principals, call.account):
+        raise AwsError("InvalidServiceName", f"The Vpc Endpoint Service '{name}' does not exist")
+    if call.params.get("PrivateDnsEnabled"):
+        raise AwsError(
+            "InvalidParameter",
+            f"Private DNS can't be enabled because the service {name} does not provide a private "
+            "DNS name.",
+        )
+    ec2 = ec2_backends[call.account][call.region]
+    zones = _zone_ids(found[0], found[1])
+    for subnet_id in call.params.get("SubnetIds", []):
+        if ec2.get_subnet(subnet_id).availability_zone_id not in zones:
+            raise AwsError(
+                "InvalidParameter",
+                f"The VPC endpoint service {name} does not support the availability zone of the "
+                f"subnet: {subnet_id}.",
+            )
+
+
+def _zone_ids(owner: Any, service: Any) -> set[str]:
+    balancers = (
+        created.find_load_balancer(owner.account_id, owner.region_name, arn)
+        for arn in service.network_load_balancer_arns
+    )
+    return {
+        subnet.availability_zone_id
+        for balancer in balancers
+        if balancer is not None
+        for subnet in balancer.subnets
+    }

@@ -1,0 +1,100 @@
+"""Network load balancers where moto's are not like AWS's: their ARN, their security groups."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from contextvars import ContextVar
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+from moto.elbv2 import models
+from moto.elbv2.utils import make_arn_for_load_balancer
+
+from localcloud.network import created
+from localcloud.network.nodes import Nodes
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
+
+_kind: ContextVar[str] = ContextVar("kind of load balancer", default="app")
+_PROBE_SECONDS = 0.5
+
+
+def _make_arn(*args: Any, **kwargs: Any) -> str:
+    """Name the kind of load balancer in its ARN, which moto always calls app."""
+    arn: str = make_arn_for_load_balancer(*args, **kwargs)
+    return arn.replace(":loadbalancer/app/", f":loadbalancer/{_kind.get()}/")
+
+
+models.make_arn_for_load_balancer = _make_arn  # type: ignore[attr-defined]  # imported there
+
+
+@operation("elbv2", "CreateLoadBalancer")
+def create_load_balancer(call: Call) -> HttpAnswer:
+    """Make a load balancer with an ARN of its kind."""
+    token = _kind.set("net" if call.params.get("Type") == "network" else "app")
+    try:
+        return call.forward()
+    finally:
+        _kind.reset(token)
+
+
+@operation("elbv2", "SetSecurityGroups")
+def set_security_groups(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Set security groups, and whether traffic that comes by PrivateLink must pass them."""
+    arn, groups = call.params["LoadBalancerArn"], call.params["SecurityGroups"]
+    balancer = created.find_load_balancer(call.account, call.region, arn)
+    if balancer is None or balancer.type != "network":
+        return call.forward()
+    if groups and not balancer.security_groups:
+        raise AwsError(
+            "InvalidConfigurationRequest",
+            f"You cannot set security groups on load balancer '{arn}': it was created without",
+        )
+    backend = models.elbv2_backends[call.account][call.region]
+    backend.set_security_groups(arn, groups)
+    enforce = call.params.get("EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic", "on")
+    balancer.enforce_security_group_inbound_rules_on_private_link_traffic = enforce
+    return {
+        "SecurityGroupIds": groups,
+        "EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic": enforce,
+    }
+
+
+@operation("elbv2", "DescribeTargetHealth")
+def describe_target_health(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Say which addresses answer: a target is healthy when its server takes a connection."""
+    arn = call.params["TargetGroupArn"]
+    group = created.find_target_group(call.account, call.region, arn)
+    wanted = {target["Id"] for target in call.params.get("Targets", [])}
+    if group is None or group.target_type != "ip" or not wanted <= group.targets.keys():
+        return call.forward()
+    ec2 = ec2_backends[call.account][call.region]
+    nodes = call.cloud.state(Nodes)
+    return {
+        "TargetHealthDescriptions": [
+            {
+                "Target": {"Id": target["Id"], "Port": int(target["Port"])},
+                "HealthCheckPort": str(target["Port"]),
+                "TargetHealth": _check_health(ec2, nodes, group, target),
+            }
+            for target in list(group.targets.values())
+            if not wanted or target["Id"] in wanted
+        ]
+    }
+
+
+def _check_health(ec2: Any, nodes: Nodes, group: Any, target: dict[str, Any]) -> dict[str, str]:
+    interface = created.interface_with_address(ec2, group.vpc_id, target["Id"])
+    node = interface and nodes.behind(interface.id)
+    if node is not None:
+        address = (node.address, int(target["Port"]))
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(address, timeout=_PROBE_SECONDS),
+        ):
+            return {"State": "healthy"}
+    return {
+        "State": "unhealthy",
+        "Reason": "Target.FailedHealthChecks",
+        "Description": "Health checks failed",
+    }

@@ -1,0 +1,79 @@
+"""Route 53's private zones: made with a VPC, they are private and answer in that VPC alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from moto.route53.models import route53_backends
+
+from localcloud.network import created
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
+
+
+@operation("route53", "CreateHostedZone")
+def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Make a zone; moto makes a public one of a zone that comes with a VPC but no PrivateZone."""
+    vpc = call.params.get("VPC")
+    if not vpc:
+        return call.forward()
+    name = created.plain_name(call.params["Name"])
+    _check_vpc(call, vpc["VPCId"])
+    _check_conflict(vpc["VPCId"], name)
+    route53 = route53_backends[call.account]["aws"]
+    zone = route53.create_hosted_zone(
+        f"{name}.",
+        comment=call.params.get("HostedZoneConfig", {}).get("Comment"),
+        private_zone=True,
+        caller_reference=call.params["CallerReference"],
+        vpcid=vpc["VPCId"],
+        vpcregion=vpc["VPCRegion"],
+    )
+    return {
+        "HostedZone": {
+            "Id": zone.id,
+            "Name": zone.name,
+            "CallerReference": zone.caller_reference,
+            "Config": {"Comment": zone.comment or "", "PrivateZone": True},
+            "ResourceRecordSetCount": len(zone.rrsets),
+        },
+        "ChangeInfo": {
+            "Id": "/change/C1PA6795UKMFR9",
+            "Status": "INSYNC",
+            "SubmittedAt": datetime.now(UTC),
+        },
+        "VPC": vpc,
+        "Location": f"https://route53.amazonaws.com/2013-04-01/hostedzone/{zone.resource_id}",
+    }
+
+
+@operation("route53", "AssociateVPCWithHostedZone")
+def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
+    """Let a private zone answer in one VPC more, which has to be the caller's."""
+    vpc_id = call.params["VPC"]["VPCId"]
+    _check_vpc(call, vpc_id)
+    zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
+    if zone is not None:
+        _check_conflict(vpc_id, created.plain_name(zone.name))
+    return call.forward()
+
+
+def _check_vpc(call: Call, vpc_id: str) -> None:
+    found = created.find_vpc(vpc_id)
+    if found is None or found[0].account_id != call.account:
+        raise AwsError(
+            "InvalidVPCId",
+            f"The VPC {vpc_id} does not exist in account {call.account}",
+            status=400,
+        )
+
+
+def _check_conflict(vpc_id: str, name: str) -> None:
+    for zone in created.private_zones(vpc_id):
+        if created.plain_name(zone.name) == name:
+            raise AwsError(
+                "ConflictingDomainExists",
+                f"The VPC {vpc_id} is already associated with hosted zone {zone.resource_id} of "
+                f"the name {name}",
+                status=400,
+            )

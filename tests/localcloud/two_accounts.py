@@ -1,0 +1,236 @@
+"""PrivateLink between two accounts, made by the calls that Terraform makes; echo servers in it."""
+
+from __future__ import annotations
+
+import contextlib
+import socketserver
+import threading
+from dataclasses import dataclass, field
+
+from localcloud.network import Node, Nodes, Source
+from localcloud.network.loopback import LoopbackAddresses
+
+PRODUCER = "111111111111"
+CONSUMER = "222222222222"
+PORT = 9096
+
+
+class _Echo(socketserver.BaseRequestHandler):
+    """Says who it is, then everything back."""
+
+    def handle(self):
+        with contextlib.suppress(ConnectionResetError):  # tests cut connections
+            self.request.sendall(self.server.banner)
+            while data := self.request.recv(65536):
+                self.request.sendall(data)
+
+
+class _EchoServer(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+
+@dataclass
+class Broker:
+    """What there is of one broker in both accounts."""
+
+    host: str
+    address: str
+    server: _EchoServer
+    interface: str = ""
+    ip: str = ""
+    balancer: str = ""
+    group: str = ""
+    listener: str = ""
+    service: str = ""
+    service_name: str = ""
+    endpoint: str = ""
+    alias: dict = field(default_factory=dict)
+
+
+class TwoAccounts:
+    """Both VPCs, joined; each piece can be taken away by the same API."""
+
+    def __init__(self, cloud, client, zone_name, brokers=2):
+        self.nodes = cloud.state(Nodes)
+        self.ec2 = {account: client("ec2", account) for account in (PRODUCER, CONSUMER)}
+        self.elb = client("elbv2", PRODUCER)
+        self.dns = client("route53", CONSUMER)
+        self.zone_name = zone_name
+        self.vpcs, self.subnets, self.groups = {}, {}, {}
+        self._loopback = LoopbackAddresses()
+        for account, network in ((PRODUCER, "10.0"), (CONSUMER, "10.1")):
+            self._make_vpc(account, network)
+        for name in ("balancer", "broker"):
+            self._make_group(PRODUCER, name)
+        for name in ("client", "endpoint"):
+            self._make_group(CONSUMER, name)
+        self.rules = {
+            "balancer": {"CidrIp": "10.1.0.0/16"},
+            "broker": {"GroupId": self.groups["balancer"]},
+            "endpoint": {"GroupId": self.groups["client"]},
+        }
+        for name in self.rules:
+            self.allow(name)
+        self.zone = self._make_zone()
+        self.brokers = [self._make_broker(number + 1) for number in range(brokers)]
+
+    @property
+    def source(self):
+        """A function in the consumer's VPC."""
+        return Source(self.vpcs[CONSUMER], tuple(self.subnets[CONSUMER]), (self.groups["client"],))
+
+    @property
+    def source_at_home(self):
+        """A function in the VPC of the brokers, in the group of the load balancers."""
+        return Source(
+            self.vpcs[PRODUCER], tuple(self.subnets[PRODUCER]), (self.groups["balancer"],)
+        )
+
+    def _make_vpc(self, account, network):
+        ec2 = self.ec2[account]
+        vpc = ec2.create_vpc(CidrBlock=f"{network}.0.0/16")["Vpc"]["VpcId"]
+        self.vpcs[account] = vpc
+        self.subnets[account] = [
+            ec2.create_subnet(
+                VpcId=vpc,
+                CidrBlock=f"{network}.{number}.0/24",
+                AvailabilityZone=f"eu-central-1{zone}",
+            )["Subnet"]["SubnetId"]
+            for number, zone in enumerate("ab")
+        ]
+
+    def _make_group(self, account, name):
+        made = self.ec2[account].create_security_group(
+            GroupName=name, Description=name, VpcId=self.vpcs[account]
+        )
+        self.groups[name] = made["GroupId"]
+
+    def _make_zone(self):
+        made = self.dns.create_hosted_zone(
+            Name=self.zone_name,
+            CallerReference=self.zone_name,
+            VPC={"VPCRegion": "eu-central-1", "VPCId": self.vpcs[CONSUMER]},
+        )
+        return made["HostedZone"]["Id"].removeprefix("/hostedzone/")
+
+    def _make_broker(self, number):
+        address = self._loopback.take()
+        server = _EchoServer((address, PORT), _Echo)
+        host = f"b-{number}.{self.zone_name}"
+        server.banner = f"{host}\n".encode()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        broker = Broker(host, address, server)
+        self._make_interface(broker, number)
+        self._make_balancer(broker, number)
+        self._make_service(broker)
+        self.make_endpoint(broker)
+        self.make_record(broker)
+        return broker
+
+    def _make_interface(self, broker, number):
+        made = self.ec2[PRODUCER].create_network_interface(
+            SubnetId=self.subnets[PRODUCER][number % 2], Groups=[self.groups["broker"]]
+        )["NetworkInterface"]
+        broker.interface, broker.ip = made["NetworkInterfaceId"], made["PrivateIpAddress"]
+        self.nodes.plug(Node(broker.host, broker.interface, broker.address))
+
+    def _make_balancer(self, broker, number):
+        name = f"{self.zone_name.partition('.')[0]}-{number}"
+        broker.balancer = self.elb.create_load_balancer(
+            Name=name,
+            Type="network",
+            Scheme="internal",
+            Subnets=self.subnets[PRODUCER],
+            SecurityGroups=[self.groups["balancer"]],
+        )["LoadBalancers"][0]["LoadBalancerArn"]
+        broker.group = self.elb.create_target_group(
+            Name=name, Protocol="TCP", Port=PORT, TargetType="ip", VpcId=self.vpcs[PRODUCER]
+        )["TargetGroups"][0]["TargetGroupArn"]
+        self.elb.register_targets(TargetGroupArn=broker.group, Targets=[{"Id": broker.ip}])
+        self.make_listener(broker)
+
+    def make_listener(self, broker):
+        broker.listener = self.elb.create_listener(
+            LoadBalancerArn=broker.balancer,
+            Protocol="TCP",
+            Port=PORT,
+            DefaultActions=[{"Type": "forward", "TargetGroupArn": broker.group}],
+        )["Listeners"][0]["ListenerArn"]
+
+    def _make_service(self, broker):
+        made = self.ec2[PRODUCER].create_vpc_endpoint_service_configuration(
+            NetworkLoadBalancerArns=[broker.balancer], AcceptanceRequired=True
+        )["ServiceConfiguration"]
+        broker.service, broker.service_name = made["ServiceId"], made["ServiceName"]
+        self.let_consumer(broker)
+
+    def let_consumer(self, broker, **change):
+        change = change or {"AddAllowedPrincipals": [f"arn:aws:iam::{CONSUMER}:root"]}
+        return self.ec2[PRODUCER].modify_vpc_endpoint_service_permissions(
+            ServiceId=broker.service, **change
+        )
+
+    def make_endpoint(self, broker, accept=True):
+        made = self.ec2[CONSUMER].create_vpc_endpoint(
+            VpcEndpointType="Interface",
+            VpcId=self.vpcs[CONSUMER],
+            ServiceName=broker.service_name,
+            SubnetIds=self.subnets[CONSUMER],
+            SecurityGroupIds=[self.groups["endpoint"]],
+        )["VpcEndpoint"]
+        broker.endpoint = made["VpcEndpointId"]
+        broker.alias = made["DnsEntries"][0]
+        if accept:
+            self.accept(broker)
+        return made
+
+    def accept(self, broker):
+        return self.ec2[PRODUCER].accept_vpc_endpoint_connections(
+            ServiceId=broker.service, VpcEndpointIds=[broker.endpoint]
+        )
+
+    def reject(self, broker):
+        return self.ec2[PRODUCER].reject_vpc_endpoint_connections(
+            ServiceId=broker.service, VpcEndpointIds=[broker.endpoint]
+        )
+
+    def make_record(self, broker, action="UPSERT"):
+        record = {
+            "Name": broker.host,
+            "Type": "A",
+            "AliasTarget": {
+                "DNSName": broker.alias["DnsName"],
+                "HostedZoneId": broker.alias["HostedZoneId"],
+                "EvaluateTargetHealth": False,
+            },
+        }
+        self.dns.change_resource_record_sets(
+            HostedZoneId=self.zone,
+            ChangeBatch={"Changes": [{"Action": action, "ResourceRecordSet": record}]},
+        )
+
+    def allow(self, name, revoke=False):
+        """Add the rule that lets traffic into a group, or take it away."""
+        ec2 = self.ec2[CONSUMER if name == "endpoint" else PRODUCER]
+        peer = self.rules[name]
+        key = "IpRanges" if "CidrIp" in peer else "UserIdGroupPairs"
+        change = (
+            ec2.revoke_security_group_ingress if revoke else ec2.authorize_security_group_ingress
+        )
+        permission = {"IpProtocol": "tcp", "FromPort": 9094, "ToPort": 9098, key: [peer]}
+        change(GroupId=self.groups[name], IpPermissions=[permission])
+
+    def allow_out(self, name, revoke=False):
+        """Add the rule that lets everything out of a group, or take it away."""
+        ec2 = self.ec2[CONSUMER if name == "client" else PRODUCER]
+        change = ec2.revoke_security_group_egress if revoke else ec2.authorize_security_group_egress
+        permission = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
+        change(GroupId=self.groups[name], IpPermissions=[permission])
+
+    def close(self):
+        for broker in self.brokers:
+            self.nodes.unplug(broker.interface)
+            broker.server.shutdown()
+            broker.server.server_close()
+        self._loopback.close()
