@@ -15,7 +15,6 @@ from localcloud.services.kafka.model import (
     Cluster,
     ClusterOperation,
     Kafka,
-    all_clusters,
     bad_request,
     new_identity,
     new_version,
@@ -28,7 +27,8 @@ from localcloud.services.secretsmanager import SecretWatch
 
 def begin_cluster(cloud: Cloud, cluster: Cluster) -> None:
     """Start the brokers of a new cluster in the background: CREATING, then ACTIVE or FAILED."""
-    cloud.state(_Ties).tie(cloud)
+    cloud.state(_Following).begin(cloud)
+    cloud.on_stop(lambda: _stop(cluster))
     cloud.state(Kafka, cluster.account, cluster.region).clusters[cluster.arn] = cluster
     add_nodes(cluster, cluster.settings["NumberOfBrokerNodes"])
     _run(cluster, lambda: _start(cloud, cluster))
@@ -113,16 +113,15 @@ _MUTABLE = (
 )
 
 
-class _Ties:
-    """What connects clusters with the rest of localcloud, set up with the first of them."""
+class _Following:
+    """Whether the clusters follow their secrets yet."""
 
     def __init__(self) -> None:
-        self._tied = False
+        self._begun = False
 
-    def tie(self, cloud: Cloud) -> None:
-        if not self._tied:
-            self._tied = True
-            cloud.on_stop(lambda: _stop_all(cloud))
+    def begin(self, cloud: Cloud) -> None:
+        if not self._begun:
+            self._begun = True
             cloud.state(SecretWatch).watch(lambda arn: follow_secret(cloud, arn))
 
 
@@ -159,6 +158,7 @@ def _update(
 def _delete(cloud: Cloud, cluster: Cluster) -> None:
     if cluster.brokers is not None:
         cluster.brokers.stop()
+        cluster.brokers = None
     for node in cluster.nodes:
         cloud.state(Nodes).unplug(node.interface_id)
     remove_interfaces(cluster)
@@ -169,9 +169,8 @@ def _delete(cloud: Cloud, cluster: Cluster) -> None:
     del cloud.state(Kafka, cluster.account, cluster.region).clusters[cluster.arn]
 
 
-def _stop_all(cloud: Cloud) -> None:
-    for cluster in all_clusters(cloud):
-        if cluster.worker is not None:
-            cluster.worker.join()
-        if cluster.brokers is not None:
-            cluster.brokers.stop()
+def _stop(cluster: Cluster) -> None:
+    if cluster.worker is not None:
+        cluster.worker.join()
+    if cluster.brokers is not None:
+        cluster.brokers.stop()

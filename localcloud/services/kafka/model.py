@@ -217,6 +217,9 @@ def now() -> datetime:
 
 def take_page(items: list[T], params: dict[str, Any]) -> tuple[list[T], dict[str, str]]:
     """Cut out the page that is asked for; the rest of the answer is {} or has a NextToken."""
-    start = int(params.get("NextToken") or 0)
+    token = params.get("NextToken") or "0"
+    if not token.isdecimal():
+        raise bad_request(f"The NextToken {token!r} is none that was handed out")
+    start = int(token)
     end = start + int(params.get("MaxResults") or _MAX_RESULTS)
     return items[start:end], {"NextToken": str(end)} if end < len(items) else {}

@@ -29,7 +29,9 @@ def update_broker_count(call: Call) -> dict[str, Any]:
     cluster, count = find_own_cluster(call), call.params["TargetNumberOfBrokerNodes"]
     check_broker_count(count, len(cluster.settings["BrokerNodeGroupInfo"]["ClientSubnets"]))
     if count <= len(cluster.nodes):
-        raise bad_request(f"The cluster has {len(cluster.nodes)} brokers, no fewer than {count}")
+        raise bad_request(
+            f"The cluster has {len(cluster.nodes)} brokers; give more than that, not {count}"
+        )
 
     def change(cluster: Cluster) -> None:
         known = len(cluster.nodes)

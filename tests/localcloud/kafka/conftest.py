@@ -1,0 +1,180 @@
+"""MSK without brokers for tests of the control plane, and what every cluster needs around it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import ClientError
+
+from localcloud.services.kafka.brokers import BrokerProcess
+from localcloud.services.kafka.processes import Launcher
+
+SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
+
+
+class PretendedBrokers:
+    """Keeps what it is told; `fails` is what the next change raises."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.ca_file = Path("ca.pem")
+        self.users = {}
+        self.properties = dict(cluster.properties)
+        self.listeners = None
+        self.done = []
+        self.fails = None
+        self.processes = [BrokerProcess(100, 1, 2)]
+
+    def address(self, broker_id):
+        return f"127.99.99.{broker_id}"
+
+    def add_brokers(self, zones):
+        self._do(("add", dict(zones)))
+
+    def set_users(self, users):
+        self.users.update(users)
+
+    def apply(self, properties):
+        self._do("apply")
+        self.properties = dict(properties)
+
+    def open_listeners(self, listeners):
+        self._do("open")
+        self.listeners = listeners
+
+    def kill(self, broker_id):
+        self._do(("kill", broker_id))
+
+    def pause(self, broker_id):
+        self._do(("pause", broker_id))
+
+    def resume(self, broker_id):
+        self._do(("resume", broker_id))
+
+    def restart(self, broker_id):
+        self._do(("restart", broker_id))
+
+    def stop(self):
+        self._do("stop")
+
+    def _do(self, what):
+        self.done.append(what)
+        failure, self.fails = self.fails, None
+        if failure is not None:
+            raise failure
+
+
+@pytest.fixture
+def pretended(cloud, monkeypatch):
+    """Let clusters have pretended brokers; a dictionary of them by the clusters' names."""
+    known = {}
+
+    def launch(_, cluster):
+        known[cluster.name] = PretendedBrokers(cluster)
+        return known[cluster.name]
+
+    monkeypatch.setattr(cloud.state(Launcher), "launch", launch)
+    return known
+
+
+@pytest.fixture(scope="session")
+def kafka(client):
+    """MSK as the producer's account has it."""
+    return client("kafka")
+
+
+@pytest.fixture(scope="session")
+def place(client):
+    """Make a VPC with subnets in three zones; returns its id and theirs."""
+
+    def make(account="111111111111"):
+        ec2 = client("ec2", account=account)
+        vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+        return vpc, [
+            ec2.create_subnet(
+                VpcId=vpc, CidrBlock=f"10.1.{number}.0/24", AvailabilityZone=f"eu-central-1{zone}"
+            )["Subnet"]["SubnetId"]
+            for number, zone in enumerate("abc")
+        ]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def subnets(place):
+    """Three subnets of one VPC of the producer's account."""
+    return place()[1]
+
+
+@pytest.fixture
+def make_cluster(kafka, subnets, pretended):
+    """Make a cluster that is ACTIVE, with changes on top; returns what DescribeCluster shows."""
+
+    def make(**changes):
+        given = describe_request(subnets) | changes
+        return wait_for(kafka, kafka.create_cluster(**given)["ClusterArn"])
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_configuration(kafka):
+    """Make a configuration with those server properties; returns its ARN."""
+
+    def make(properties, **changes):
+        given = {"Name": f"c-{secrets.token_hex(4)}", "ServerProperties": properties.encode()}
+        return kafka.create_configuration(**given | changes)["Arn"]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def keep_secret(client):
+    """Keep a user in a secret with a customer's key; returns the ARN."""
+
+    def keep(user, password, name=None, **changes):
+        key = client("kms").create_key()["KeyMetadata"]["KeyId"]
+        given = {
+            "Name": name or f"AmazonMSK_{secrets.token_hex(4)}",
+            "KmsKeyId": key,
+            "SecretString": json.dumps({"username": user, "password": password}),
+        }
+        given = {k: v for k, v in (given | changes).items() if v is not None}
+        return client("secretsmanager").create_secret(**given)["ARN"]
+
+    return keep
+
+
+def describe_request(subnets, zones=2):
+    """Write the parameters of CreateCluster that are always needed, under a new name."""
+    return {
+        "ClusterName": f"c-{secrets.token_hex(4)}",
+        "KafkaVersion": "3.9.x.kraft",
+        "NumberOfBrokerNodes": zones,
+        "ClientAuthentication": SCRAM_AND_IAM,
+        "BrokerNodeGroupInfo": {
+            "InstanceType": "kafka.m7g.large",
+            "ClientSubnets": subnets[:zones],
+        },
+    }
+
+
+def wait_for(kafka, arn, state="ACTIVE", seconds=60):
+    """Wait until a cluster is in a state; returns what DescribeCluster shows."""
+    deadline = time.monotonic() + seconds
+    while (shown := kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"])["State"] != state:
+        assert time.monotonic() < deadline, f"{arn} is {shown['State']}, not {state}: {shown}"
+        time.sleep(0.05)
+    return shown
+
+
+def refusal(call, **params):
+    """Make a call that must be refused; returns code and message."""
+    with pytest.raises(ClientError) as caught:
+        call(**params)
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]
