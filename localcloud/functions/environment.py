@@ -59,7 +59,7 @@ class ExecutionEnvironment:
         self._api = RuntimeApi()
         self._stream = LogStream(spec)
         launch = Launch(
-            command=[runtime.interpreter, "-m", "awslambdaric", spec.handler],
+            command=runtime.command(spec.handler),
             folder=folder,
             variables=self._variables(runtime, folder, variables),
             memory_mb=spec.memory_mb,

@@ -33,6 +33,15 @@ _FOLDERS = {
         "urllib3",
     ),
 }
+# The interpreter may have packages of its own: Lambda's has none. (Not -S: that would skip
+# sitecustomize, through which a VPC's names are resolved.)
+_START = """
+import os, runpy, sys
+sys.path[:] = [os.getcwd()] + [
+    path for path in sys.path[1:] if not path.endswith(("site-packages", "dist-packages"))
+]
+runpy.run_module("awslambdaric", run_name="__main__", alter_sys=True)
+"""
 _IS_BARE = "import sys; print('%d.%d' % sys.version_info[:2], sys.prefix == sys.base_prefix)"
 _preparing = threading.Lock()
 
@@ -43,6 +52,10 @@ class Runtime:
 
     interpreter: str
     folders: tuple[Path, ...]
+
+    def command(self, handler: str) -> list[str]:
+        """The command that serves a handler from the current folder."""
+        return [self.interpreter, "-c", _START, handler]
 
 
 def load_runtime(name: str) -> Runtime:

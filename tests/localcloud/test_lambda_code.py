@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from unittest.mock import patch
 
 import pytest
@@ -75,10 +76,15 @@ def test_a_zip_that_unpacks_to_too_much_is_refused(client):
         assert refusal(client)[1] == "Unzipped size must be smaller than 10 bytes"
 
 
-def test_an_object_that_does_not_exist_is_refused(client):
-    code, message = refusal(client, Code={"S3Bucket": "no-such-bucket", "S3Key": "f.zip"})
+@pytest.mark.parametrize(("bucket", "what"), [("no-such-bucket", "Bucket"), ("code-there", "Key")])
+def test_an_object_that_does_not_exist_is_refused(client, bucket, what):
+    with suppress(client("s3").exceptions.BucketAlreadyOwnedByYou):
+        client("s3").create_bucket(
+            Bucket="code-there", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+        )
+    code, message = refusal(client, Code={"S3Bucket": bucket, "S3Key": "f.zip"})
     assert code == "InvalidParameterValueException"
-    assert message.startswith("Error occurred while GetObject. S3 Error Code: NoSuch")
+    assert message.startswith(f"Error occurred while GetObject. S3 Error Code: NoSuch{what}. ")
 
 
 def test_code_that_cannot_run_is_refused_in_an_update_too(client):

@@ -6,6 +6,7 @@ import base64
 from typing import Any
 
 from moto.awslambda.models import lambda_backends
+from moto.s3.exceptions import S3ClientError
 from moto.s3.models import s3_backends
 
 from localcloud.cloud import Cloud
@@ -99,11 +100,17 @@ def _read_code(call: Call, source: dict[str, Any]) -> bytes:
     if "ZipFile" in source:
         zipped = source["ZipFile"]
         return zipped if isinstance(zipped, bytes) else base64.b64decode(zipped)
-    bucket = s3_backends[call.account]["aws"].get_object(source["S3Bucket"], source["S3Key"])
-    if bucket is None:
-        raise AwsError(
-            "InvalidParameterValueException",
-            "Error occurred while GetObject. S3 Error Code: NoSuchKey. S3 Error Message: "
-            "The specified key does not exist.",
-        )
-    return bytes(bucket.value)
+    try:
+        found = s3_backends[call.account]["aws"].get_object(source["S3Bucket"], source["S3Key"])
+    except S3ClientError as error:
+        raise _no_object(error.code, error.message) from error
+    if found is None:
+        raise _no_object("NoSuchKey", "The specified key does not exist.")
+    return bytes(found.value)
+
+
+def _no_object(code: str, message: str) -> AwsError:
+    return AwsError(
+        "InvalidParameterValueException",
+        f"Error occurred while GetObject. S3 Error Code: {code}. S3 Error Message: {message}",
+    )

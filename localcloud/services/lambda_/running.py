@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+from moto.awslambda.exceptions import UnknownFunctionException
 from moto.awslambda.models import lambda_backends
 
 from localcloud.cloud import Cloud
@@ -22,7 +23,7 @@ from localcloud.functions import (
     unpack_zip,
 )
 from localcloud.identity.credentials import credentials_for_role
-from localcloud.operations import Call
+from localcloud.operations import AwsError, Call
 
 _SESSION_SECONDS = 43_200
 _making = threading.Lock()
@@ -32,12 +33,15 @@ def find_function(call: Call) -> FunctionSpec:
     """Find the function that a call names: by name or ARN, with a version, alias or none.
 
     Raises:
-        ResourceNotFoundException (moto's): there is none.
+        AwsError: ResourceNotFoundException.
     """
     name = call.params["FunctionName"]
     account = name.split(":")[4] if name.startswith("arn:") else call.account
     backend = lambda_backends[account][call.region]
-    return read_spec(backend.get_function(name, call.params.get("Qualifier")))
+    try:
+        return read_spec(backend.get_function(name, call.params.get("Qualifier")))
+    except UnknownFunctionException as error:
+        raise AwsError("ResourceNotFoundException", error.message) from error
 
 
 def run_function(cloud: Cloud, spec: FunctionSpec, event: bytes, request_id: str) -> Outcome:
