@@ -10,7 +10,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from penstock.errors import (
     IncompatibleSchemaError,
@@ -24,21 +24,32 @@ from penstock.schemas import Compatibility, load_schema
 
 VERSION_QUOTA = 10_000
 METADATA_QUOTA = 10
+_AVRO = "AVRO"
 
 
 @dataclass(slots=True)
 class _StoredSchema:
     mode: Compatibility
+    data_format: str
     checkpoint: int = 1
     taken: int = 0
     ids: dict[int, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Wait:
+    """Until when a version's verdict is hidden: so many reads, and so long."""
+
+    reads: int
+    until: datetime
+
+
 class SchemaStore:
     """The schemas of one account and region, safe to share between threads.
 
-    Set `pending_reads` to have each later version read as PENDING that many times, `version_quota`
-    to have it take fewer.
+    Set `pending_reads` or `pending_seconds` to have each later version read as PENDING that many
+    times or that long, `version_quota` to have it take fewer, `compared_with` for the other
+    reading of the rules. Only Avro is read and compared; the text of other formats is kept as is.
     """
 
     def __init__(
@@ -50,26 +61,32 @@ class SchemaStore:
     ) -> None:
         """Begin without schemas."""
         self.pending_reads = 0
-        self._compared_with = compared_with
+        self.pending_seconds = 0.0
+        self.compared_with = compared_with
         self.version_quota = version_quota
         self._now = now
         self._schemas: dict[str, _StoredSchema] = {}
         self._versions: dict[str, StoredVersion] = {}
-        self._pending: dict[str, int] = {}
-        self._metadata: dict[str, list[tuple[str, str]]] = {}
+        self._waits: dict[str, _Wait] = {}
+        self._metadata: dict[str, dict[tuple[str, str], datetime]] = {}
         self._lock = threading.RLock()
 
     def create(
-        self, arn: str, definition: str, mode: Compatibility = Compatibility.BACKWARD
+        self,
+        arn: str,
+        definition: str,
+        mode: Compatibility = Compatibility.BACKWARD,
+        data_format: str = _AVRO,
     ) -> StoredVersion | None:
         """Make a schema with its first version; None when the name is taken."""
         with self._lock:
             if arn in self._schemas:
                 return None
-            load_schema(definition)
+            if data_format == _AVRO:
+                load_schema(definition)
             self._check_quota()
-            self._schemas[arn] = _StoredSchema(mode)
-            return self._keep(arn, definition, VersionStatus.AVAILABLE)
+            self._schemas[arn] = _StoredSchema(mode, data_format)
+            return self._keep(arn, definition, VersionStatus.AVAILABLE, _Wait(0, self._now()))
 
     def add(self, arn: str, definition: str) -> StoredVersion:
         """Store a version, or find the one that has this very text already."""
@@ -81,21 +98,11 @@ class SchemaStore:
                 raise IncompatibleSchemaError(
                     f"{arn} takes no new version", rule=schema.mode, diff=""
                 )
-            available = {
-                number: load_schema(each.definition)
-                for number, version_id in schema.ids.items()
-                if (each := self._versions[version_id]).status is VersionStatus.AVAILABLE
-            }
-            problems = check_rule(
-                load_schema(definition),
-                available,
-                schema.mode,
-                schema.checkpoint,
-                self._compared_with,
-            )
+            refused = schema.data_format == _AVRO and self._is_refused(schema, definition)
             self._check_quota()
-            status = VersionStatus.FAILURE if problems else VersionStatus.AVAILABLE
-            return self._keep(arn, definition, status, self.pending_reads)
+            status = VersionStatus.FAILURE if refused else VersionStatus.AVAILABLE
+            until = self._now() + timedelta(seconds=self.pending_seconds)
+            return self._keep(arn, definition, status, _Wait(self.pending_reads, until))
 
     def find(self, arn: str, definition: str) -> StoredVersion | None:
         """Find a version by its text, whatever its status."""
@@ -110,7 +117,7 @@ class SchemaStore:
             self._entry(version_id)
             shown = self._shown(version_id)
             if shown.status is VersionStatus.PENDING:
-                self._pending[version_id] -= 1
+                self._waits[version_id].reads -= 1
             return shown
 
     def read_number(self, arn: str, number: int) -> StoredVersion:
@@ -129,6 +136,11 @@ class SchemaStore:
             if not usable:
                 raise SchemaNotFoundError(f"{arn} has no available version")
             return usable[-1]
+
+    def list_versions(self, arn: str) -> tuple[StoredVersion, ...]:
+        """Give all versions of a schema, whatever their status, the oldest first."""
+        with self._lock:
+            return tuple(self._shown(version_id) for version_id in self._schema(arn).ids.values())
 
     def rule(self, arn: str) -> tuple[Compatibility, int]:
         """Give a schema's mode and checkpoint."""
@@ -152,28 +164,51 @@ class SchemaStore:
             self._versions[version_id] = replace(entry, status=VersionStatus.DELETING)
 
     def delete(self, version_id: str) -> None:
-        """Remove a version; its number is not given again."""
+        """Remove a version and its metadata; its number is not given again."""
         with self._lock:
             entry = self._entry(version_id)
-            del self._versions[version_id]
             del self._schemas[entry.arn].ids[entry.number]
+            del self._versions[version_id], self._waits[version_id]
+            self._metadata.pop(version_id, None)
+
+    def drop(self, arn: str) -> None:
+        """Remove a schema with all its versions."""
+        with self._lock:
+            for version_id in list(self._schema(arn).ids.values()):
+                self.delete(version_id)
+            del self._schemas[arn]
 
     def put_metadata(self, version_id: str, key: str, value: str) -> bool:
         """Keep a pair at a version; False when it is there already."""
         with self._lock:
             self._entry(version_id)
-            pairs = self._metadata.setdefault(version_id, [])
+            pairs = self._metadata.setdefault(version_id, {})
             if (key, value) in pairs:
                 return False
             if len(pairs) == METADATA_QUOTA:
                 raise SchemaQuotaError(f"version {version_id} has {len(pairs)} metadata pairs")
-            pairs.append((key, value))
+            pairs[key, value] = self._now()
             return True
 
-    def metadata(self, version_id: str) -> tuple[tuple[str, str], ...]:
-        """Give the pairs kept at a version."""
+    def remove_metadata(self, version_id: str, key: str, value: str) -> bool:
+        """Forget a pair at a version; False when it is not there."""
         with self._lock:
-            return tuple(self._metadata.get(version_id, ()))
+            self._entry(version_id)
+            return self._metadata.get(version_id, {}).pop((key, value), None) is not None
+
+    def metadata(self, version_id: str) -> dict[tuple[str, str], datetime]:
+        """Give the pairs kept at a version, the oldest first, and since when."""
+        with self._lock:
+            return dict(self._metadata.get(version_id, {}))
+
+    def _is_refused(self, schema: _StoredSchema, definition: str) -> bool:
+        available = {
+            number: load_schema(each.definition)
+            for number, version_id in schema.ids.items()
+            if (each := self._versions[version_id]).status is VersionStatus.AVAILABLE
+        }
+        new = load_schema(definition)
+        return bool(check_rule(new, available, schema.mode, schema.checkpoint, self.compared_with))
 
     def _schema(self, arn: str) -> _StoredSchema:
         if arn not in self._schemas:
@@ -187,8 +222,8 @@ class SchemaStore:
 
     def _shown(self, version_id: str) -> StoredVersion:
         """Give a version as it looks from outside, its verdict hidden while it is pending."""
-        entry = self._entry(version_id)
-        if self._pending.get(version_id, 0) > 0:
+        entry, wait = self._entry(version_id), self._waits[version_id]
+        if wait.reads > 0 or self._now() < wait.until:
             return replace(entry, status=VersionStatus.PENDING)
         return entry
 
@@ -198,15 +233,13 @@ class SchemaStore:
                 f"the registry holds {len(self._versions)} schema versions and takes no more"
             )
 
-    def _keep(
-        self, arn: str, definition: str, status: VersionStatus, pending_reads: int = 0
-    ) -> StoredVersion:
+    def _keep(self, arn: str, definition: str, status: VersionStatus, wait: _Wait) -> StoredVersion:
         schema = self._schemas[arn]
         schema.taken += 1
-        version = StoredVersion(
-            str(uuid.uuid4()), arn, schema.taken, status, definition, self._now()
+        version_id, number, time = str(uuid.uuid4()), schema.taken, self._now()
+        self._versions[version_id] = StoredVersion(
+            version_id, arn, number, status, definition, time, schema.data_format
         )
-        self._versions[version.id] = version
-        self._pending[version.id] = pending_reads
-        schema.ids[version.number] = version.id
-        return self._shown(version.id)
+        self._waits[version_id] = wait
+        schema.ids[number] = version_id
+        return self._shown(version_id)

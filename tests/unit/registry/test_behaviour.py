@@ -248,7 +248,7 @@ def test_the_higher_of_two_contradicting_versions_is_refused(
 
     assert str(conflict).startswith("version 3 of schema readings contradicts those below it")
     assert conflict.path == "temperature"
-    assert world.store.metadata(refused.id) == (("penstock.refused", "schema-conflict"),)
+    assert list(world.store.metadata(refused.id)) == [("penstock.refused", "schema-conflict")]
     reader = world.build()
     assert reader.get(accepted.version.id) == accepted.version
     with pytest.raises(SchemaRefusedError, match="version 3 of schema readings contradicts"):
@@ -338,7 +338,7 @@ def test_of_two_that_contradict_each_other_at_once_one_wins(
     assert usable[-1] == won[0]
     assert won[0].number == 1 + run % 2
     refused = world.store.read_number(world.arn("readings"), won[0].number + 1)
-    assert world.store.metadata(refused.id) == (("penstock.refused", "schema-conflict"),)
+    assert list(world.store.metadata(refused.id)) == [("penstock.refused", "schema-conflict")]
 
 
 @pytest.mark.parametrize("run", range(20))

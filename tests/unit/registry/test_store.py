@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -120,6 +121,59 @@ def test_metadata_is_kept_once_and_within_its_quota(reading: Reading) -> None:
     assert kept == [True, False]
     with pytest.raises(SchemaQuotaError, match="has 10 metadata pairs"):
         store.put_metadata(version.id, "one", "more")
+
+
+def test_metadata_is_forgotten_pair_by_pair_and_with_its_version(reading: Reading) -> None:
+    store = SchemaStore()
+    _add_all(store, Compatibility.BACKWARD, reading(), reading(t="double"))
+    version = store.read_number(_ARN, 2)
+    for value in ("team", "other"):
+        store.put_metadata(version.id, "owner", value)
+
+    removed = [store.remove_metadata(version.id, "owner", "team") for _ in range(2)]
+
+    assert removed == [True, False]
+    assert list(store.metadata(version.id)) == [("owner", "other")]
+    store.delete(version.id)
+    assert store.metadata(version.id) == {}
+
+
+def test_a_verdict_can_take_its_time(reading: Reading) -> None:
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    store = SchemaStore(now=lambda: now)
+    store.pending_seconds = 2
+
+    statuses = _add_all(store, Compatibility.BACKWARD, reading(t="long"), reading(t="string"))
+
+    assert statuses == ["PENDING"]
+    now += timedelta(seconds=1.9)
+    assert store.read_number(_ARN, 2).status is VersionStatus.PENDING
+    now += timedelta(seconds=0.1)
+    assert store.read_number(_ARN, 2).status is VersionStatus.FAILURE
+
+
+def test_other_formats_are_kept_and_not_compared() -> None:
+    store = SchemaStore()
+    store.create(_ARN, '{"type": "object"}', Compatibility.FULL_ALL, "JSON")
+
+    added = store.add(_ARN, '{"type": "array"}')
+
+    assert (added.status, added.data_format) == (VersionStatus.AVAILABLE, "JSON")
+
+
+def test_all_versions_are_listed_and_dropped_with_their_schema(reading: Reading) -> None:
+    store = SchemaStore()
+    _add_all(store, Compatibility.BACKWARD, reading(t="long"), reading(t="string"), reading())
+
+    listed = [(each.number, each.status.value) for each in store.list_versions(_ARN)]
+
+    assert listed == [(1, "AVAILABLE"), (2, "FAILURE"), (3, "AVAILABLE")]
+    third = store.read_number(_ARN, 3)
+    store.drop(_ARN)
+    with pytest.raises(SchemaNotFoundError, match=f"schema version {third.id} is not found"):
+        store.read(third.id)
+    with pytest.raises(SchemaNotFoundError, match=f"schema {_ARN} is not found"):
+        store.drop(_ARN)
 
 
 def test_what_is_not_there_is_not_found(reading: Reading) -> None:
