@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-import logging
+import io
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,10 +14,9 @@ from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from localcloud.operations import AwsError, HttpAnswer, not_implemented
+from localcloud.operations import Call, HttpAnswer, not_implemented
 
 _moto = DomainDispatcherApplication(create_backend_app)
-_log = logging.getLogger(__name__)
 
 _FOLDERS = {"lambda": "awslambda", "emr-serverless": "emrserverless"}
 _PAGE = b"<!doctype html"
@@ -37,30 +36,29 @@ def answer_unsigned(environ: dict[str, Any], start_response: Callable[..., Any])
     return answer
 
 
-def forward(environ: dict[str, Any], account: str, operation: str) -> HttpAnswer:
-    """Let moto answer a request in an account.
+def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
+    """Let moto answer a call, in the account that it is about.
 
     Raises:
-        AwsError: moto has no such operation after all, or failed; never a page of HTML.
+        AwsError: moto has no such operation after all; never a page of HTML.
     """
     head: dict[str, Any] = {}
 
     def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:
         head.update(status=int(status.split(" ", maxsplit=1)[0]), headers=tuple(headers))
 
-    environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
-    environ["wsgi.input"].seek(0)
+    environ = environ | {
+        "HTTP_X_MOTO_ACCOUNT_ID": call.owner or call.account,
+        "wsgi.input": io.BytesIO(call.body),
+        "CONTENT_LENGTH": str(len(call.body)),
+    }
     try:
-        body = b"".join(_moto(environ, start_response))
+        answer = b"".join(_moto(environ, start_response))
     except NotImplementedError as error:
-        raise not_implemented(operation) from error
-    except Exception as error:
-        _log.exception("moto failed at %s", operation)
-        said = f"moto failed at {operation}: {type(error).__name__}: {error}"
-        raise AwsError("InternalFailure", said, status=500) from error
-    if body[: len(_PAGE)].lower() == _PAGE:
-        raise not_implemented(operation)
-    return HttpAnswer(head["status"], head["headers"], body)
+        raise not_implemented(call.name) from error
+    if answer[: len(_PAGE)].lower() == _PAGE:
+        raise not_implemented(call.name)
+    return HttpAnswer(head["status"], head["headers"], answer)
 
 
 def knows(service: str, operation: str) -> bool:

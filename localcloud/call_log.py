@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from localcloud.operations import Call, HttpAnswer
+from localcloud.operations import Call, HttpAnswer, find_operation
+
+_MAX_BYTES = 50_000_000  # then the file is put aside, once
+_MAX_TEXT = 500
+
+_SECRET = re.compile(
+    r"(password|^secret(string|binary|accesskey)|^plaintext|^zipfile|^(session|id|saml)?token"
+    r"|samlassertion|privatekey|^ciphertextforrecipient)$",
+    re.IGNORECASE,
+)
+_CODE = re.compile(rb'(?:__type|<Code>|"code")"?\W{0,4}(?:[\w.]+#)?(\w+)')
+_HIDDEN = "***"
 
 
 class CallLog:
@@ -13,20 +28,71 @@ class CallLog:
 
     def __init__(self, path: Path) -> None:
         """Append to `path`."""
+        self._path = path
+        self._lock = threading.Lock()
         self._file = path.open("a", buffering=1)
 
-    def write(self, call: Call, answer: HttpAnswer, *, seconds: float) -> None:
-        """Note who called what, and how it was answered."""
+    def write(self, call: Call, answer: HttpAnswer | None, *, seconds: float) -> None:
+        """Note who called what, and how it was answered, if it was."""
         line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "account": call.account,
+            "principal": call.caller.arn,
             "region": call.region,
             "service": call.service,
             "operation": call.operation,
-            "status": answer.status,
+            "parameters": redact(call),
+            "status": answer.status if answer else None,
+            "error": find_error_code(answer) if answer else "connection cut",
             "ms": round(seconds * 1e3, 1),
+            "by": "own" if find_operation(call.service, call.operation) else "moto",
         }
-        self._file.write(json.dumps(line) + "\n")
+        with self._lock:
+            if self._file.closed:  # a call that outlived the server's end
+                return
+            self._file.write(json.dumps(line, default=str) + "\n")
+            if self._file.tell() > _MAX_BYTES:
+                self._put_aside()
 
     def close(self) -> None:
         """Write no more."""
+        with self._lock:
+            self._file.close()
+
+    def _put_aside(self) -> None:
         self._file.close()
+        self._path.replace(self._path.with_suffix(".1.jsonl"))
+        self._file = self._path.open("a", buffering=1)
+
+
+def redact(call: Call) -> Any:
+    """Return the parameters as they may be shown."""
+    params = dict(call.params)
+    if call.name == "ssm:PutParameter":  # a SecureString among them
+        params["Value"] = _HIDDEN
+    return _show(params)
+
+
+def find_error_code(answer: HttpAnswer) -> str | None:
+    """Return the error code of an answer that is an error."""
+    if answer.status < 400:
+        return None
+    told = next((v for k, v in answer.headers if k.lower() == "x-amzn-errortype"), None)
+    if told:
+        return told.partition(":")[0]
+    found = _CODE.search(answer.body)
+    return found[1].decode() if found else "unknown"
+
+
+def _show(value: Any, name: str = "") -> Any:
+    if _SECRET.search(name):
+        return _HIDDEN
+    if isinstance(value, dict):
+        return {str(key): _show(member, str(key)) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_show(member) for member in value]
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if isinstance(value, str) and len(value) > _MAX_TEXT:
+        return f"{value[:_MAX_TEXT]}... ({len(value)} characters)"
+    return value

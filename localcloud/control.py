@@ -101,9 +101,16 @@ def _read_arguments(name: str, function: Action, body: bytes) -> dict[str, Any]:
     for key, value in arguments.items():
         if key not in known:
             raise ValueError(f"{name} has no parameter {key}; it takes {', '.join(known)}")
-        if not isinstance(value, types[key]) or isinstance(value, bool) > (types[key] is bool):
-            raise ValueError(f"{name}: {key} must be of type {types[key]}, not {value!r}")
+        if not _fits(value, types[key]):
+            raise ValueError(f"{name}: {key} must be {known[key].annotation}, not {value!r}")
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in arguments:
             raise ValueError(f"{name} needs {key}")
     return arguments
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Say whether a JSON value is of a parameter's type; a whole number will do for a float."""
+    if isinstance(value, bool):
+        return wanted is bool
+    return isinstance(value, wanted) or (wanted is float and isinstance(value, int))

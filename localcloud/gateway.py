@@ -5,6 +5,7 @@ who calls -> which operation -> is it broken on purpose -> may they -> who answe
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
@@ -17,22 +18,22 @@ from localcloud import behind, wire
 from localcloud.call_log import CallLog
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults
+from localcloud.http_server import CutConnectionError, Wsgi
 from localcloud.identity.callers import Caller, identify, read_scope, refuse_unknown
 from localcloud.identity.permissions import authorize
 from localcloud.operations import AwsError, Call, HttpAnswer, find_operation, not_implemented
 from localcloud.wire import Target
 
-_Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+_log = logging.getLogger(__name__)
 
 
 class Gateway:
     """The WSGI application that every AWS call on this machine goes through."""
 
-    def __init__(self, cloud: Cloud, log: CallLog, faults: Faults, control: _Wsgi) -> None:
+    def __init__(self, cloud: Cloud, log: CallLog, control: Wsgi) -> None:
         """Join what a call passes; `control` answers what is asked under /_localcloud/."""
         self._cloud = cloud
         self._log = log
-        self._faults = faults
         self._control = control
 
     def __call__(
@@ -56,34 +57,39 @@ class Gateway:
         target = wire.find_target(_request(environ), service)
         if target is None:
             return wire.refuse_unmatched(_request(environ), service)
-        try:
-            params = wire.parse_params(_request(environ), target)
-        except AwsError as error:
-            return wire.serialize(target, error)
         call = Call(
             cloud=self._cloud,
             caller=caller,
             service=service,
             operation=target.operation,
-            params=params,
-            forward=lambda: behind.forward(environ, call.owner, call.name),
+            params={},
+            forward=lambda: behind.forward(environ, call),
+            body=environ["wsgi.input"].getvalue(),
             protocol=target.protocol,
         )
-        answer = self._faults.around(call, lambda: self._perform(call, target))
+        try:
+            call.params = wire.parse_params(_request(environ), target)
+            answer = self._cloud.state(Faults).around(call, lambda: _perform(call, target))
+        except ServiceException as error:
+            answer = wire.serialize(target, error)
+        except Exception as error:  # a bug, of ours or of moto's: the caller gets to know
+            _log.exception("%s failed", call.name)
+            said = f"{call.name} failed in localcloud: {type(error).__name__}: {error}"
+            answer = wire.serialize(target, AwsError("InternalFailure", said, status=500))
         self._log.write(call, answer, seconds=time.monotonic() - started)
+        if answer is None:
+            raise CutConnectionError
         return answer
 
-    def _perform(self, call: Call, target: Target) -> HttpAnswer:
-        try:
-            refuse_unknown(call.caller, call.protocol)
-            call.owner = authorize(call)
-            own = find_operation(call.service, call.operation)
-            if own is None and not behind.knows(call.service, call.operation):
-                raise not_implemented(call.name)
-            result = own(call) if own else call.forward()
-        except ServiceException as error:
-            return wire.serialize(target, error)
-        return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
+
+def _perform(call: Call, target: Target) -> HttpAnswer:
+    refuse_unknown(call.caller, call.protocol)
+    call.owner = authorize(call)
+    own = find_operation(call.service, call.operation)
+    if own is None and not behind.knows(call.service, call.operation):
+        raise not_implemented(call.name)
+    result = own(call) if own else call.forward()
+    return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
 
 
 def _request(environ: dict[str, Any]) -> Request:

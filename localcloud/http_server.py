@@ -7,6 +7,7 @@ SDK then dials anew for every call, and retries one whose answer was lost on the
 from __future__ import annotations
 
 import io
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterable
@@ -17,10 +18,12 @@ from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer
 
 Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
+_log = logging.getLogger(__name__)
+_FAILED = ("500 Internal Server Error", [("Content-Type", "text/plain")], b"localcloud failed\n")
 _IDLE_SECONDS = 120  # longer than SDKs keep an unused connection
 
 
-class CutConnection(Exception):
+class CutConnectionError(Exception):
     """Raised by an application that wants its caller to get no answer."""
 
 
@@ -57,9 +60,12 @@ class _Handler(MotoRequestHandler):
         environ.pop("HTTP_TRANSFER_ENCODING", None)
         try:
             status, headers, answer = _call(self.server.app, environ)
-        except CutConnection:
+        except CutConnectionError:
             self._cut()
             return
+        except Exception:
+            _log.exception("%s %s failed", self.command, self.path)
+            status, headers, answer = _FAILED
         self._send(status, headers, answer)
 
     def _read_body(self, environ: dict[str, Any]) -> bytes | None:

@@ -56,6 +56,7 @@ class Call:
     operation: str
     params: dict[str, Any] = field(repr=False)
     forward: Callable[[], HttpAnswer] = field(repr=False)
+    body: bytes = field(default=b"", repr=False)  # what is forwarded
     protocol: str = "json"
     owner: str = ""  # the account that the call is about, of which moto is asked
 

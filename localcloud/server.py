@@ -32,8 +32,9 @@ class Server:
         """Take no more calls and end everything that was started."""
         self._http.shutdown()
         self._http.server_close()
-        self._log.close()
+        self.cloud.state(Faults).clear()
         self.cloud.stop()
+        self._log.close()
 
 
 def start_server(folder: Path, port: int) -> Server:
@@ -41,7 +42,7 @@ def start_server(folder: Path, port: int) -> Server:
     folder.mkdir(parents=True, exist_ok=True)
     cloud = Cloud(endpoint="", folder=folder)
     log = CallLog(folder / "calls.jsonl")
-    gateway = Gateway(cloud, log, Faults(), ControlDoor(cloud))
+    gateway = Gateway(cloud, log, ControlDoor(cloud))
     door = VpcBorder(cloud, gateway)
     http = serve(_LOOPBACK, port, door)
     cloud.endpoint = f"http://{_LOOPBACK}:{http.server_port}"
