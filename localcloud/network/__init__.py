@@ -1,8 +1,7 @@
 """What resolves and what can be reached: the data plane of PrivateLink.
 
-A service plugs its servers in (`Nodes`), whoever starts processes in a VPC asks for their
-environment (`load_network(cloud).environment_for(find_source(subnets, groups))`), all else follows what is created
-through the API.
+A service plugs its servers in (`Nodes`); whoever starts a process in a VPC finds its `Source` and
+asks `load_network(cloud)` for the environment; all else follows what is created through the API.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from localcloud.errors import MissingHopError
 
 _CONNECT_SECONDS = 5.0
+_FLUSH_SECONDS = 5.0
 # SO_LINGER on, with no time: closing sends a reset, so that both ends see the cut at once.
 _RESET = struct.pack("ii", 1, 0)
 
@@ -72,6 +73,7 @@ class Connection:
         self._near.other, self._far.other = self._far, self._near
         self.target: tuple[str, int] | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._is_over = False
 
     def accept(self) -> asyncio.Protocol:
         """Return the protocol of the accepted side."""
@@ -92,10 +94,14 @@ class Connection:
             half.pause_reading()
             self._link.connections.add(self)
             self._opening = asyncio.get_running_loop().create_task(self._open())
+        elif self._is_over:  # the near side went while the far one was being opened
+            half.reset()
 
     def half_lost(self) -> None:
-        """Forget the connection."""
-        self._link.connections.discard(self)
+        """Forget the connection once neither side is there."""
+        self._is_over = True
+        if not self._near.is_open and not self._far.is_open:
+            self._link.connections.discard(self)
 
     async def _open(self) -> None:
         loop = asyncio.get_running_loop()
@@ -118,6 +124,7 @@ class _Half(asyncio.Protocol):
 
     def __init__(self, connection: Connection) -> None:
         self.other: _Half
+        self.is_open = False
         self._connection = connection
         self._transport: asyncio.Transport | None = None
         self._ended = False
@@ -125,6 +132,7 @@ class _Half(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
         self._transport = transport
+        self.is_open = True
         self._connection.half_opened(self)
 
     def data_received(self, data: bytes) -> None:
@@ -147,8 +155,9 @@ class _Half(asyncio.Protocol):
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.is_open = False
         self._connection.half_lost()
-        self.other.close()
+        self.other.finish()
 
     def pause_writing(self) -> None:
         self.other.pause_reading()
@@ -172,9 +181,11 @@ class _Half(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write_eof()
 
-    def close(self) -> None:
+    def finish(self) -> None:
+        """Close when all is written, but do not wait for ever for somebody who does not read."""
         if self._transport is not None:
             self._transport.close()
+            asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self._transport.abort)
 
     def reset(self) -> None:
         if self._transport is None:

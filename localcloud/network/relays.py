@@ -56,8 +56,7 @@ class Relays:
 
     def stop(self) -> None:
         """Close everything and end the thread."""
-        for address, port in list(self._servers):
-            self.close(address, port)
+        self._run(self._close_all())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -82,6 +81,16 @@ class Relays:
         link, server = self._servers.pop((address, port))
         server.close()
         link.reset()
+
+    async def _close_all(self) -> None:
+        for address, port in list(self._servers):
+            await self._close(address, port)
+        opening = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
+        for _ in range(2):  # one side is told that it is lost in the next turn, the other after it
+            await asyncio.sleep(0)
 
     def _each(self, act: Callable[[Link], None], links: Iterable[Link] | None = None) -> None:
         async def act_on_all() -> None:

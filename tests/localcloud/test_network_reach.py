@@ -1,0 +1,175 @@
+"""What runs in a VPC reaches an AWS service by an endpoint of that VPC, or is told which misses."""
+
+from __future__ import annotations
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from localcloud.errors import MissingHopError
+from localcloud.network import Source, load_network, require_service, service_reachable
+
+ACCOUNT = "222222222222"
+REGION = "eu-central-1"
+
+
+class Vpc:
+    """A VPC with one subnet and one security group, without any endpoint."""
+
+    def __init__(self, ec2):
+        self.ec2 = ec2
+        self.id = ec2.create_vpc(CidrBlock="10.5.0.0/16")["Vpc"]["VpcId"]
+        subnet = ec2.create_subnet(VpcId=self.id, CidrBlock="10.5.1.0/24")["Subnet"]
+        self.subnet = subnet["SubnetId"]
+        self.group = self.make_group("function")
+        self.open_group = self.make_group("endpoint")
+        ec2.authorize_security_group_ingress(
+            GroupId=self.open_group,
+            IpPermissions=[
+                {
+                    "IpProtocol": "tcp",
+                    "FromPort": 443,
+                    "ToPort": 443,
+                    "IpRanges": [{"CidrIp": "10.5.0.0/16"}],
+                }
+            ],
+        )
+        self.source = Source(self.id, (self.subnet,), (self.group,))
+
+    def make_group(self, name):
+        made = self.ec2.create_security_group(GroupName=name, Description=name, VpcId=self.id)
+        return made["GroupId"]
+
+    def make_endpoint(self, service, **settings):
+        defaults = {"VpcEndpointType": "Interface", "SubnetIds": [self.subnet]}
+        made = self.ec2.create_vpc_endpoint(
+            VpcId=self.id, ServiceName=f"com.amazonaws.{REGION}.{service}", **defaults | settings
+        )
+        return made["VpcEndpoint"]["VpcEndpointId"]
+
+    def main_route_table(self):
+        tables = self.ec2.describe_route_tables(
+            Filters=[{"Name": "vpc-id", "Values": [self.id]}],
+        )["RouteTables"]
+        return tables[0]["RouteTableId"]
+
+    def make_gateway(self, service, tables):
+        return self.ec2.create_vpc_endpoint(
+            VpcId=self.id,
+            VpcEndpointType="Gateway",
+            ServiceName=f"com.amazonaws.{REGION}.{service}",
+            RouteTableIds=tables,
+        )
+
+
+@pytest.fixture
+def vpc(client):
+    return Vpc(client("ec2", account=ACCOUNT))
+
+
+@pytest.fixture
+def inside(cloud, vpc):
+    """Make a client as a function in the VPC would: its environment names the endpoint."""
+    environment = load_network(cloud).environment_for(vpc.source)
+
+    def make(service):
+        return boto3.client(
+            service,
+            endpoint_url=environment["AWS_ENDPOINT_URL"],
+            region_name=REGION,
+            aws_access_key_id=ACCOUNT,
+            aws_secret_access_key="any",
+            config=Config(retries={"total_max_attempts": 1}),
+        )
+
+    return make
+
+
+def test_a_call_without_an_endpoint_fails_and_names_it(vpc, inside):
+    with pytest.raises(ClientError) as refused:
+        inside("sqs").list_queues()
+
+    error = refused.value.response["Error"]
+    assert error["Code"] == "VpcEndpointMissing"
+    assert error["Message"] == (
+        f"{vpc.id} has no endpoint for com.amazonaws.eu-central-1.sqs, so nothing in it reaches "
+        "sqs; create one (interface)"
+    )
+    assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
+
+
+def test_an_interface_endpoint_lets_calls_through(vpc, inside):
+    vpc.make_endpoint("sqs", SecurityGroupIds=[vpc.open_group])
+
+    assert "QueueUrls" not in inside("sqs").list_queues(QueueNamePrefix="none-such")
+    with pytest.raises(ClientError, match=r"has no endpoint for com\.amazonaws\.eu-central-1\.sts"):
+        inside("sts").get_caller_identity()
+
+
+@pytest.mark.parametrize(
+    ("service", "call"),
+    [
+        ("dynamodb", lambda client: client.list_tables()),
+        ("s3", lambda client: client.list_buckets()),
+    ],
+)
+def test_a_gateway_endpoint_lets_calls_through(vpc, inside, service, call):
+    with pytest.raises(ClientError, match=rf"no endpoint for .*\.{service}.*\(gateway\)"):
+        call(inside(service))
+
+    vpc.make_gateway(service, [vpc.main_route_table()])
+
+    assert call(inside(service))
+
+
+def test_outside_of_a_vpc_every_service_is_reached(cloud):
+    assert load_network(cloud).environment_for(None)["AWS_ENDPOINT_URL"] == cloud.endpoint
+
+
+def test_a_closed_security_group_of_an_endpoint_is_named(vpc):
+    endpoint = vpc.make_endpoint("sts", SecurityGroupIds=[vpc.group])
+
+    with pytest.raises(
+        MissingHopError, match=rf"of endpoint {endpoint} \({vpc.group}\) let no TCP 443 in from"
+    ):
+        require_service(vpc.source, "sts", REGION)
+
+
+def test_an_endpoint_without_private_dns_is_no_help(vpc):
+    endpoint = vpc.make_endpoint("sts", SecurityGroupIds=[vpc.open_group], PrivateDnsEnabled=False)
+
+    with pytest.raises(MissingHopError, match=f"endpoint {endpoint} for .* has private DNS off"):
+        require_service(vpc.source, "sts", REGION)
+
+
+def test_a_gateway_outside_of_the_subnets_route_table_is_no_help(vpc):
+    table = vpc.ec2.create_route_table(VpcId=vpc.id)["RouteTable"]["RouteTableId"]
+    vpc.ec2.associate_route_table(RouteTableId=table, SubnetId=vpc.subnet)
+    vpc.make_gateway("s3", [vpc.main_route_table()])
+
+    with pytest.raises(MissingHopError, match=f"is not in the route table {table} of {vpc.id}"):
+        require_service(vpc.source, "s3", REGION)
+
+
+def test_a_gateway_needs_a_way_out_of_the_security_group(vpc):
+    vpc.make_gateway("s3", [vpc.main_route_table()])
+    everywhere = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+    vpc.ec2.revoke_security_group_egress(GroupId=vpc.group, IpPermissions=everywhere)
+
+    with pytest.raises(MissingHopError, match=f"{vpc.group}. let no TCP 443 out to endpoint"):
+        require_service(vpc.source, "s3", REGION)
+
+    endpoints = vpc.ec2.describe_prefix_lists()["PrefixLists"]
+    prefix = next(it for it in endpoints if it["PrefixListName"].endswith(".s3"))
+    to_s3 = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+    to_s3["PrefixListIds"] = [{"PrefixListId": prefix["PrefixListId"]}]
+    vpc.ec2.authorize_security_group_egress(GroupId=vpc.group, IpPermissions=[to_s3])
+    assert service_reachable(vpc.source, "s3", REGION)
+
+
+def test_another_regions_service_is_not_reached(vpc):
+    vpc.make_endpoint("sts", SecurityGroupIds=[vpc.open_group])
+
+    assert service_reachable(vpc.source, "sts", REGION)
+    assert not service_reachable(vpc.source, "sts", "us-east-1")

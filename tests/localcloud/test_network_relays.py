@@ -1,0 +1,294 @@
+"""What a relay does to bytes and connections, with and without faults."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import struct
+import threading
+import time
+import urllib.error
+import urllib.request
+from contextlib import closing
+
+import pytest
+
+from localcloud.errors import AddressInUseError, MissingHopError
+from localcloud.network import load_network
+from localcloud.network._connection import Link
+from localcloud.network.loopback import LoopbackAddresses
+from localcloud.network.relays import Relays
+from tests.localcloud.two_accounts import PORT, TwoAccounts
+
+ZONE = "relays.abc123.c1.kafka.eu-central-1.amazonaws.com"
+WAIT_SECONDS = 2.0
+
+
+@pytest.fixture(scope="module")
+def accounts(cloud, client):
+    made = TwoAccounts(cloud, client, ZONE, brokers=1)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def host(accounts, cloud):
+    """The broker's name, in a view of the consumer's VPC; whatever was done to it is undone."""
+    host = accounts.brokers[0].host
+    load_network(cloud).view(accounts.source)
+    yield host
+    ask(cloud, "restore-link", host=host)
+
+
+@pytest.fixture
+def dial(accounts, cloud, host):
+    """Connect to the broker from the consumer's VPC and read its greeting."""
+    opened = []
+
+    def connect():
+        address = load_network(cloud).view(accounts.source).addresses[host]
+        connection = socket.create_connection((address, PORT), timeout=WAIT_SECONDS)
+        opened.append(connection)
+        assert connection.recv(len(host) + 1).decode() == f"{host}\n"
+        return connection
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def relays():
+    running = Relays()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def addresses():
+    taken = LoopbackAddresses()
+    yield taken
+    taken.close()
+
+
+def ask(cloud, name, **arguments):
+    url = f"{cloud.endpoint}/_localcloud/{name}"
+    request = urllib.request.Request(url, json.dumps(arguments).encode(), method="POST")  # noqa: S310
+    with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as answer:  # noqa: S310
+        return json.load(answer)
+
+
+def assert_reset(address):
+    """The reset may come so fast that connecting itself fails."""
+    with pytest.raises(ConnectionResetError):
+        with socket.create_connection((address, PORT), timeout=WAIT_SECONDS) as connection:
+            connection.recv(1)
+
+
+def test_bytes_come_back_as_they_went(dial):
+    sent = bytes(range(256)) * 4096
+    connection = dial()
+
+    threading.Thread(target=connection.sendall, args=(sent,), daemon=True).start()
+
+    received = bytearray()
+    while len(received) < len(sent):
+        received += connection.recv(65536)
+    assert bytes(received) == sent
+
+
+def test_whoever_does_not_read_is_not_read_from(dial):
+    """The relay holds no more than the kernel's buffers; the rest waits with the sender."""
+    connection = dial()
+    connection.settimeout(0.3)
+    total = 0
+
+    with pytest.raises(TimeoutError):
+        while total < 256 * 1024 * 1024:
+            total += connection.send(b"x" * 65536)
+
+    assert total < 64 * 1024 * 1024
+
+
+def test_the_end_of_one_side_reaches_the_other(dial):
+    connection = dial()
+    connection.sendall(b"last words")
+
+    connection.shutdown(socket.SHUT_WR)
+
+    assert connection.recv(100) == b"last words"
+    assert connection.recv(100) == b""
+
+
+def test_a_cut_link_lets_nobody_through_until_restored(cloud, dial, host):
+    live = dial()
+
+    done = ask(cloud, "cut-link", host=host)
+
+    assert any(name.startswith(f"{host}:{PORT} from vpc-") for name in done["links"])
+    with pytest.raises(ConnectionResetError):
+        live.recv(1)
+    with pytest.raises((ConnectionResetError, AssertionError)):
+        dial()
+    refusals = [link.refusal for link in load_network(cloud).links(host) if link.refusal]
+    assert refusals == [f"the link {done['links'][1]} was cut on purpose; restore it"]
+    ask(cloud, "restore-link", host=host)
+    dial()
+
+
+def test_a_reset_link_takes_new_connections_at_once(cloud, dial, host):
+    live = dial()
+
+    ask(cloud, "reset-link", host=host)
+
+    with pytest.raises(ConnectionResetError):
+        live.recv(1)
+    dial()
+
+
+def test_a_slow_link_takes_its_time(cloud, dial, host):
+    connection = dial()
+    ask(cloud, "slow-link", host=host, latency_ms=50, bytes_per_second=10_000)
+    started = time.monotonic()
+
+    connection.sendall(b"x" * 1000)  # 50 ms + 100 ms, there and back
+    received = b""
+    while len(received) < 1000:
+        received += connection.recv(1000)
+
+    assert time.monotonic() - started >= 0.3
+
+
+def test_status_tells_of_links_in_use(cloud, dial, host):
+    dial()
+
+    with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/status", timeout=5) as answer:  # noqa: S310
+        links = json.load(answer)["links"]
+
+    assert {"connections": 1, "refusal": None} in [
+        {key: link[key] for key in ("connections", "refusal")}
+        for link in links
+        if link["name"].startswith(host)
+    ]
+
+
+def test_an_unknown_host_has_no_links(cloud):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        ask(cloud, "cut-link", host="b-9.nowhere")
+    with closing(refused.value) as answer:
+        assert json.load(answer) == {
+            "error": "nothing in any VPC uses b-9.nowhere by a view; none is relayed"
+        }
+
+
+def test_trace_by_the_control_door(cloud, accounts, host):
+    found = ask(cloud, "trace", host=host, port=PORT, vpc=accounts.source.vpc_id)
+
+    assert found["missing"] is None
+    assert found["hops"][-1] == f"server {host}"
+    group = accounts.groups["endpoint"]
+    found = ask(cloud, "trace", host=host, port=PORT, vpc=accounts.source.vpc_id, group=group)
+    assert f"let no TCP 9096 in from {group}" in found["missing"]
+
+
+def test_trace_from_nowhere(cloud, host):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        ask(cloud, "trace", host=host, port=PORT, vpc="vpc-0")
+    with closing(refused.value) as answer:
+        assert json.load(answer) == {"error": "there is no VPC vpc-0 in any account"}
+
+
+def test_a_server_that_is_down_is_told(relays, addresses):
+    address, nobody = addresses.take(), addresses.take()
+    link = Link("here", lambda: (nobody, PORT))
+    relays.open(address, PORT, link)
+
+    assert_reset(address)
+
+    assert link.refusal is not None
+    assert link.refusal.startswith("here: the server behind does not answer")
+
+
+def test_a_way_that_is_missing_is_told(relays, addresses):
+    def refuse():
+        raise MissingHopError("no bridge")
+
+    address = addresses.take()
+    link = Link("here", refuse)
+    relays.open(address, PORT, link)
+
+    assert_reset(address)
+
+    assert link.refusal == "no bridge"
+
+
+def test_who_leaves_while_the_server_is_dialled_leaves_nothing_behind(relays, addresses):
+    address, behind = addresses.take(), addresses.take()
+    entered, may_go = threading.Event(), threading.Event()
+
+    def find_slowly():
+        entered.set()
+        may_go.wait(WAIT_SECONDS)
+        return behind, PORT
+
+    relays.open(address, PORT, Link("here", find_slowly))
+    with socket.create_server((behind, PORT)) as server:
+        server.settimeout(WAIT_SECONDS)
+        connection = socket.create_connection((address, PORT), timeout=WAIT_SECONDS)
+        assert entered.wait(WAIT_SECONDS)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+        may_go.set()
+
+        accepted, _ = server.accept()
+
+        with closing(accepted):
+            accepted.settimeout(WAIT_SECONDS)
+            with contextlib.suppress(ConnectionResetError):
+                assert accepted.recv(1) == b""
+
+
+def test_a_taken_port_is_a_clear_error(relays, addresses):
+    address = addresses.take()
+    with socket.socket() as other:
+        other.bind((address, PORT))
+        other.listen()
+
+        with pytest.raises(AddressInUseError) as refused:
+            relays.open(address, PORT, Link("here", lambda: (address, PORT)))
+
+    assert f"cannot relay here on {address}:{PORT}" in str(refused.value)
+
+
+def test_a_closed_relay_listens_no_more(relays, addresses):
+    address = addresses.take()
+    relays.open(address, PORT, Link("here", lambda: (address, PORT)))
+
+    relays.close(address, PORT)
+
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((address, PORT), timeout=WAIT_SECONDS)
+
+
+def test_two_localclouds_never_share_an_address(monkeypatch):
+    """With one network left to choose from, the second one is told so."""
+    monkeypatch.setattr("random.choice", lambda _: 99)
+    monkeypatch.setattr("random.randrange", lambda _: 254)
+    first, second = LoopbackAddresses(), LoopbackAddresses()
+    with closing(first), closing(second):
+        taken = first.take()
+        assert taken.startswith("127.99.254.")
+
+        with pytest.raises(AddressInUseError, match="50 loopback networks were tried"):
+            second.take()
+
+
+def test_an_address_is_used_again_after_all_others(addresses):
+    first = addresses.take()
+
+    addresses.give_back(first)
+
+    others = [addresses.take() for _ in range(252)]
+    assert first not in others
+    assert addresses.take() == first

@@ -1,0 +1,95 @@
+"""Zones that are made with a VPC are private and answer there."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+REGION = "eu-central-1"
+
+
+@pytest.fixture
+def dns(client):
+    return client("route53")
+
+
+@pytest.fixture
+def make_vpc(client):
+    def make(account="111111111111"):
+        return client("ec2", account).create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+
+    return make
+
+
+def make_zone(dns, name, vpc):
+    made = dns.create_hosted_zone(
+        Name=name, CallerReference=f"{name} {vpc}", VPC={"VPCRegion": REGION, "VPCId": vpc}
+    )
+    return made["HostedZone"]["Id"].removeprefix("/hostedzone/")
+
+
+def vpcs_of(dns, zone):
+    return [it["VPCId"] for it in dns.get_hosted_zone(Id=zone)["VPCs"]]
+
+
+def test_a_zone_made_with_a_vpc_is_private(dns, make_vpc):
+    vpc = make_vpc()
+
+    zone = make_zone(dns, "one.example.com", vpc)
+
+    found = dns.get_hosted_zone(Id=zone)
+    assert found["HostedZone"]["Config"]["PrivateZone"] is True
+    assert found["HostedZone"]["Name"] == "one.example.com."
+    assert vpcs_of(dns, zone) == [vpc]
+    listed = dns.list_hosted_zones_by_vpc(VPCId=vpc, VPCRegion=REGION)["HostedZoneSummaries"]
+    assert [it["Name"] for it in listed] == ["one.example.com."]
+
+
+def test_a_zone_without_a_vpc_is_public(dns):
+    made = dns.create_hosted_zone(Name="open.example.com", CallerReference="open")
+
+    assert made["HostedZone"]["Config"]["PrivateZone"] is False
+
+
+@pytest.mark.parametrize("account", [None, "222222222222"])
+def test_a_vpc_must_be_the_accounts_own(dns, make_vpc, account):
+    vpc = make_vpc(account) if account else "vpc-0"
+
+    with pytest.raises(ClientError, match=f"The VPC {vpc} does not exist in account") as refused:
+        make_zone(dns, "two.example.com", vpc)
+
+    assert refused.value.response["Error"]["Code"] == "InvalidVPCId"
+
+
+def test_a_vpc_has_one_zone_of_a_name(dns, make_vpc):
+    vpc = make_vpc()
+    make_zone(dns, "three.example.com", vpc)
+
+    with pytest.raises(ClientError, match="is already associated with hosted zone") as refused:
+        make_zone(dns, "three.example.com", vpc)
+
+    assert refused.value.response["Error"]["Code"] == "ConflictingDomainExists"
+
+
+def test_a_zone_answers_in_every_vpc_it_is_associated_with(dns, make_vpc):
+    first, second = make_vpc(), make_vpc()
+    zone = make_zone(dns, "four.example.com", first)
+
+    dns.associate_vpc_with_hosted_zone(
+        HostedZoneId=zone, VPC={"VPCRegion": REGION, "VPCId": second}
+    )
+
+    assert vpcs_of(dns, zone) == [first, second]
+
+
+def test_an_association_is_refused_like_a_zone(dns, make_vpc):
+    first, second = make_vpc(), make_vpc()
+    zone = make_zone(dns, "five.example.com", first)
+    make_zone(dns, "five.example.com", second)
+
+    for vpc, code in ((second, "ConflictingDomainExists"), ("vpc-0", "InvalidVPCId")):
+        with pytest.raises(ClientError) as refused:
+            dns.associate_vpc_with_hosted_zone(
+                HostedZoneId=zone, VPC={"VPCRegion": REGION, "VPCId": vpc}
+            )
+        assert refused.value.response["Error"]["Code"] == code
