@@ -119,12 +119,16 @@ class EventSourceMapping:
 
     def _apply(self, enabled: bool) -> None:
         self._stop_process()
-        if enabled:
-            process = self._start(self.record, self._hear)
-            with self._lock:
-                self._process = process
-        else:
+        if not enabled:
             self._step(_S.DISABLED)
+            return
+        try:
+            process = self._start(self.record, self._hear)
+        except Exception as error:  # noqa: BLE001 - who looks at the mapping must see why
+            self._hear(None, {"result": f"PROBLEM: {error}", "state": _S.ENABLED})
+            return
+        with self._lock:
+            self._process = process
 
     def _stop_process(self) -> None:
         with self._lock:
@@ -132,7 +136,7 @@ class EventSourceMapping:
         if process:
             process.stop()
 
-    def _hear(self, process: PollerProcess, report: dict[str, str]) -> None:
+    def _hear(self, process: PollerProcess | None, report: dict[str, str]) -> None:
         with self._lock:
             if self._process not in {None, process}:
                 return  # a late word of an earlier process

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from datetime import datetime
 from typing import Any
 
 from moto.awslambda.models import lambda_backends
@@ -180,6 +181,8 @@ def _find_tagged(call: Call) -> EventSourceMapping | None:
 
 def _read_params(call: Call) -> dict[str, Any]:
     given = {name: value for name, value in call.params.items() if name not in _NOT_KEPT}
+    if isinstance(start := given.get("StartingPositionTimestamp"), datetime):
+        given["StartingPositionTimestamp"] = start.timestamp()
     return {name: value for name, value in given.items() if value is not None}
 
 
