@@ -185,8 +185,7 @@ class BrokerCluster:
             raise BrokerStartError(f"the controller refuses SCRAM users: {refused}")
 
     def _end(self, node: int) -> None:
-        process = self._processes.get(node)
-        if process is not None and process.running:
+        if (process := self._processes.get(node)) is not None:
             process.ask_to_end()
             process.wait_end(_STOP_SECONDS)
 

@@ -114,10 +114,11 @@ class _Brokers:
         wanted = {**_MSK_DEFAULTS, **properties}
         changed = dict(wanted.items() - before.properties.items())
         removed = before.properties.keys() - wanted.keys()
-        self._cluster.spec = replace(before, properties=wanted)
         if not changed and not removed:
             return
-        if not removed and self._alter(changed):
+        at_once = not removed and self._alter(changed)
+        self._cluster.spec = replace(before, properties=wanted)
+        if at_once:
             self._dynamic |= changed.keys()
             return
         try:
@@ -159,15 +160,27 @@ class _Brokers:
         self._cluster.restart_all()
 
     def _alter(self, changes: Mapping[str, str | None]) -> bool:
-        """Set properties (None: unset) on all running brokers, or on none if one is refused."""
+        """Set properties (None: unset) on the running brokers, if Kafka lets all of them be set.
+
+        Raises:
+            ValueError: Kafka would not take a value.
+        """
         configs = {
             name: (AlterConfigOp.DELETE if value is None else AlterConfigOp.SET, value)
             for name, value in changes.items()
         }
-        resource = ConfigResource(ConfigResourceType.BROKER, "", configs)
+        brokers = [
+            ConfigResource(ConfigResourceType.BROKER, str(broker_id), configs)
+            for broker_id in self._cluster.broker_ids
+        ]
         with closing(self._cluster.open_admin()) as admin:
-            answer = admin.alter_configs([resource], raise_on_unknown=False)
-        return bool(answer["broker"][""] == "OK")
+            try:
+                answers = set(admin.alter_configs(brokers)["broker"].values())
+            except ValueError:  # what is not to be set at run time, or not known to brokers at all
+                return False
+        if refusals := sorted(answer for answer in answers if "Invalid value" in answer):
+            raise ValueError(refusals[0])
+        return answers == {"OK"}
 
 
 def _memory_mb(pid: int) -> int:

@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
+from tests.localcloud.kafka.running import Running
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
 
@@ -147,6 +148,18 @@ def keep_secret(client):
         return client("secretsmanager").create_secret(**given)["ARN"]
 
     return keep
+
+
+@pytest.fixture(scope="session")
+def running(cloud, client, kafka, subnets, make_configuration):
+    """Two real brokers, where nobody may do anything without being allowed."""
+    properties = "allow.everyone.if.no.acl.found=false\nauto.create.topics.enable=false"
+    configuration = {"Arn": make_configuration(properties), "Revision": 1}
+    given = describe_request(subnets) | {"ConfigurationInfo": configuration}
+    arn = wait_for(kafka, kafka.create_cluster(**given)["ClusterArn"])["ClusterArn"]
+    cluster = Running(cloud, arn, client)
+    with cluster.names():
+        yield cluster
 
 
 def describe_request(subnets, zones=2):
