@@ -187,7 +187,7 @@ class ExecutionEnvironment:
         """The environment of the process: nothing of localcloud's own gets in."""
         spec = self.spec
         own = dict(spec.variables)
-        path = [*map(str, runtime.folders), given.get("PYTHONPATH"), own.get("PYTHONPATH")]
+        path = [given.get("PYTHONPATH"), *map(str, runtime.folders), own.get("PYTHONPATH")]
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",

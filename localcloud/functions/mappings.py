@@ -124,7 +124,7 @@ class EventSourceMapping:
             return
         try:
             process = self._start(self.record, self._hear)
-        except Exception as error:  # noqa: BLE001 - who looks at the mapping must see why
+        except Exception as error:  # whatever it is, who looks at the mapping must see why
             self._hear(None, {"result": f"PROBLEM: {error}", "state": _S.ENABLED})
             return
         with self._lock:

@@ -27,7 +27,7 @@ class PollerProcess:
     ) -> None:
         """Start it; every change it tells goes to `on_report`."""
         self._job = json.dumps(job) + "\n"
-        path = [str(_ROOT), *filter(None, [variables.get("PYTHONPATH")])]
+        path = [*filter(None, [variables.get("PYTHONPATH")]), str(_ROOT)]
         self._variables = {**variables, "PYTHONPATH": ":".join(path)}
         self._log = log
         self._on_report = on_report

@@ -40,13 +40,14 @@ class FunctionProcess:
             launch.command,
             cwd=launch.folder,
             env=launch.variables,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             bufsize=0,
             start_new_session=True,
         )
-        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        assert self._process.stdout and self._process.stdin  # noqa: S101 - both are pipes
+        self._lifeline = self._process.stdin
         self._output = OutputPump(self._process.stdout, stream)
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -80,6 +81,7 @@ class FunctionProcess:
                     self.kill()
             else:
                 self.kill()  # what it started and left behind
+                self._lifeline.close()
                 self._on_exit(code)
                 return
 

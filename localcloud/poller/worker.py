@@ -131,6 +131,7 @@ class Worker:
         """Work until told to stop, and say what is in the way."""
         while not self._stop.is_set():
             try:
+                self._assume_role()
                 options = read_options(self._settings, _open_client, self._ca_files)
                 self._probe(options)
                 poller = Poller(self._settings, options)
@@ -141,6 +142,13 @@ class Worker:
             except (AccessError, BrokerError, KafkaError) as error:
                 self._reports.obstruct(str(error))
                 self._stop.wait(_RETRY_SECONDS)
+
+    def _assume_role(self) -> None:
+        """Ask STS as the poller of AWS does: a VPC without an endpoint for it stops here."""
+        try:
+            _open_client("sts").get_caller_identity()
+        except (ClientError, BotoCoreError) as error:
+            raise AccessError(f"the function's role cannot be assumed: {error}") from error
 
     def _probe(self, options: Mapping[str, Any]) -> None:
         """Log in once, which tells why it cannot be done; a topic may come later."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import secrets
 
 import pytest
 
 from localcloud.functions import asynchronous
-from tests.fixtures.functions import deploy, invoke, make_role, wait_until
+from tests.fixtures.functions import allow, deploy, invoke, make_queue, make_role, wait_until
 
 _FAILING = """
 import os
@@ -35,28 +34,6 @@ def calls(tmp_path):
     return (lambda: path.read_text().split() if path.exists() else []), variables
 
 
-def allow(client, role, action, resource="*"):
-    """Let a role do something."""
-    statement = {"Effect": "Allow", "Action": action, "Resource": resource}
-    client("iam").put_role_policy(
-        RoleName=role.split("/")[1],
-        PolicyName=f"p-{secrets.token_hex(4)}",
-        PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [statement]}),
-    )
-
-
-def make_queue(client):
-    """Make a queue; returns its ARN and a function that takes its next message."""
-    sqs, name = client("sqs"), f"q-{secrets.token_hex(4)}"
-    url = sqs.create_queue(QueueName=name)["QueueUrl"]
-
-    def take():
-        messages = sqs.receive_message(QueueUrl=url).get("Messages", [])
-        return json.loads(messages[0]["Body"]) if messages else None
-
-    return f"arn:aws:sqs:eu-central-1:111111111111:{name}", take
-
-
 def send(client, name, event):
     answer = client("lambda").invoke(
         FunctionName=name, InvocationType="Event", Payload=json.dumps(event)
@@ -74,7 +51,7 @@ def test_a_failure_is_tried_three_times_then_told(client, calls):
     read, settings = calls
     queue, take = make_queue(client)
     role = make_role(client)
-    allow(client, role, "sqs:*")
+    allow(client, role, "sqs:SendMessage")
     name = deploy(client, _FAILING, Role=role, **settings)
     client("lambda").put_function_event_invoke_config(
         FunctionName=name, DestinationConfig={"OnFailure": {"Destination": queue}}
@@ -96,7 +73,7 @@ def test_retries_can_be_turned_off_and_success_be_told(client, calls):
     read, settings = calls
     queue, take = make_queue(client)
     role = make_role(client)
-    allow(client, role, "sqs:*")
+    allow(client, role, "sqs:SendMessage")
     name = deploy(client, _FAILING, Role=role, **settings)
     client("lambda").put_function_event_invoke_config(
         FunctionName=name,

@@ -12,7 +12,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import ECHO, deploy, invoke, make_zip, wait_until
+from tests.fixtures.functions import ECHO, deploy, invoke, is_running, make_zip, wait_until
 
 _COUNTING = """
 import os
@@ -314,12 +314,3 @@ def test_a_function_of_another_account_is_not_found_by_name(client):
     name = deploy(client)
     with pytest.raises(ClientError, match="Function not found"):
         client("lambda", account="222222222222").invoke(FunctionName=name)
-
-
-def is_running(pid):
-    """Whether a process exists and is no zombie."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False

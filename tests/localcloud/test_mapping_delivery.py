@@ -210,7 +210,7 @@ def test_a_time_out_in_mid_batch_gives_the_whole_batch_again(client, broker, tra
     assert given == [["a", "b", "c"], ["a", "b", "c"], ["d"]]
 
 
-def test_a_rebalance_during_a_call_loses_nothing_and_repeats_one_batch_at_most(client, broker, trace):
+def test_a_rebalance_loses_nothing_and_repeats_one_batch_at_most(client, broker, trace):
     topic = create_topic(broker, partitions=4)
     model = {f"{topic.name}-{p}": [f"{p}-{n}" for n in range(50)] for p in range(4)}
     for partition, values in enumerate(model.values()):

@@ -75,6 +75,7 @@ def describe_functions(cloud: Cloud) -> list[dict[str, Any]]:
     return [
         {
             "account": spec.account,
+            "region": spec.region,
             "name": spec.name,
             "runtime": spec.runtime,
             "environments": [

@@ -202,12 +202,12 @@ def _starter(call: Call) -> Any:
     cloud, account, region = call.cloud, call.account, call.region
 
     def start(record: dict[str, Any], on_report: Any) -> PollerProcess:
-        variables, ca_files = poller_surroundings(cloud, account, region, record)
+        variables, ca_files = poller_surroundings(cloud, record)
         job = {
             "mapping": record,
             "service_account": account,
             "region": region,
-            "ca_files": [str(path) for path in ca_files],
+            "ca_files": ca_files,
         }
         log = cloud.folder / "logs" / f"mapping-{record['UUID']}.log"
         return PollerProcess(job, variables, log, on_report)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -13,6 +12,7 @@ from moto.awslambda.exceptions import UnknownFunctionException
 from moto.awslambda.models import lambda_backends
 
 from localcloud.cloud import Cloud
+from localcloud.errors import LocalcloudError
 from localcloud.functions import (
     ExecutionEnvironment,
     Fleet,
@@ -23,9 +23,12 @@ from localcloud.functions import (
     unpack_zip,
 )
 from localcloud.identity.credentials import credentials_for_role
+from localcloud.network import find_source, load_network
 from localcloud.operations import AwsError, Call
+from localcloud.services.kafka.directory import ClusterDirectory
 
 _SESSION_SECONDS = 43_200
+_ACCESS = "SourceAccessConfigurations"
 _making = threading.Lock()
 
 
@@ -69,39 +72,48 @@ def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     """The environment variables that come from the function's role and network."""
     return {
         **_role_variables(cloud, spec.role_arn, spec.name),
-        **_network_variables(cloud, spec.account, spec.region, spec.subnets, spec.security_groups),
+        **_network_variables(cloud, spec.subnets, spec.security_groups),
     }
 
 
-def poller_surroundings(
-    cloud: Cloud, account: str, region: str, record: dict[str, Any]
-) -> tuple[dict[str, str], list[Path]]:
+def poller_surroundings(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     """The variables of a mapping's poller, and the authorities it trusts unless told otherwise.
 
     It acts with the function's role, in the VPC that the mapping's own access settings name.
     """
+    _, _, _, region, account, *_ = record["FunctionArn"].split(":")
     spec = read_spec(lambda_backends[account][region].get_function(record["FunctionArn"]))
-    named: dict[str, list[str]] = {"VPC_SUBNET": [], "VPC_SECURITY_GROUP": []}
-    for one in record["SourceAccessConfigurations"]:
-        if one["Type"] in named:
-            named[one["Type"]].append(one["URI"].split(":")[-1])
-    network = _network_variables(
-        cloud, account, region, tuple(named["VPC_SUBNET"]), tuple(named["VPC_SECURITY_GROUP"])
-    )
+    access = [(one["Type"], one["URI"].split(":")[-1]) for one in record[_ACCESS]]
     variables = {
         "PATH": os.defpath,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
         **_role_variables(cloud, spec.role_arn, f"mapping-{record['UUID']}"),
-        **network,
+        **_network_variables(
+            cloud,
+            [identity for kind, identity in access if kind == "VPC_SUBNET"],
+            [identity for kind, identity in access if kind == "VPC_SECURITY_GROUP"],
+        ),
     }
-    return variables, []
+    # Amazon's own authorities, which everybody trusts, are here those of the clusters.
+    return variables, [str(cluster.ca_file) for cluster in ClusterDirectory(cloud).clusters()]
+
+
+def open_client(cloud: Cloud, spec: FunctionSpec, service: str) -> Any:
+    """Open a client that acts with the function's role, as Lambda does in its place."""
+    given = _role_variables(cloud, spec.role_arn, spec.name)
+    session: Any = boto3.Session(
+        region_name=spec.region,
+        aws_access_key_id=given["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=given["AWS_SECRET_ACCESS_KEY"],
+        aws_session_token=given["AWS_SESSION_TOKEN"],
+    )
+    return session.client(service, endpoint_url=cloud.endpoint)
 
 
 def _role_variables(cloud: Cloud, role_arn: str, session_name: str) -> dict[str, str]:
     session = credentials_for_role(cloud, role_arn, session_name, _SESSION_SECONDS)
     return {
-        "AWS_ENDPOINT_URL": cloud.endpoint,
         "AWS_ACCESS_KEY_ID": session.access_key,
         "AWS_SECRET_ACCESS_KEY": session.secret_key,
         "AWS_SESSION_TOKEN": session.session_token,
@@ -109,18 +121,10 @@ def _role_variables(cloud: Cloud, role_arn: str, session_name: str) -> dict[str,
 
 
 def _network_variables(
-    cloud: Cloud, account: str, region: str, subnets: Sequence[str], groups: Sequence[str]
+    cloud: Cloud, subnets: Sequence[str], groups: Sequence[str]
 ) -> dict[str, str]:
-    return {}
-
-
-def open_client(cloud: Cloud, spec: FunctionSpec, service: str) -> Any:
-    """Open a client that acts with the function's role."""
-    given = surroundings(cloud, spec)
-    session: Any = boto3.Session(
-        region_name=spec.region,
-        aws_access_key_id=given["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=given["AWS_SECRET_ACCESS_KEY"],
-        aws_session_token=given["AWS_SESSION_TOKEN"],
-    )
-    return session.client(service, endpoint_url=given["AWS_ENDPOINT_URL"])
+    """What holds a process to its VPC, or keeps one without VPC on this machine."""
+    try:
+        return load_network(cloud).environment_for(find_source(subnets, groups))
+    except LocalcloudError as error:
+        raise AwsError("InvalidParameterValueException", str(error)) from error
