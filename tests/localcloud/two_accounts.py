@@ -35,10 +35,9 @@ class Broker:
     """What there is of one broker in both accounts."""
 
     host: str
-    address: str
-    server: _EchoServer
     interface: str = ""
     ip: str = ""
+    server: _EchoServer | None = None
     balancer: str = ""
     group: str = ""
     listener: str = ""
@@ -49,9 +48,12 @@ class Broker:
 
 
 class TwoAccounts:
-    """Both VPCs, joined; each piece can be taken away by the same API."""
+    """Both VPCs, joined; each piece can be taken away by the same API.
 
-    def __init__(self, cloud, client, zone_name, brokers=2):
+    `home` is the producer's VPC, its subnets and real brokers, where those are there already.
+    """
+
+    def __init__(self, cloud, client, zone_name, brokers=2, home=None):
         self.nodes = cloud.state(Nodes)
         self.ec2 = {account: client("ec2", account) for account in (PRODUCER, CONSUMER)}
         self.elb = client("elbv2", PRODUCER)
@@ -59,10 +61,14 @@ class TwoAccounts:
         self.zone_name = zone_name
         self.vpcs, self.subnets, self.groups = {}, {}, {}
         self._loopback = LoopbackAddresses()
-        for account, network in ((PRODUCER, "10.0"), (CONSUMER, "10.1")):
-            self._make_vpc(account, network)
-        for name in ("balancer", "broker"):
-            self._make_group(PRODUCER, name)
+        vpc, subnets, given = home or (*self._make_vpc(PRODUCER, "10.0"), [])
+        self.vpcs[PRODUCER], self.subnets[PRODUCER] = vpc, subnets
+        self.vpcs[CONSUMER], self.subnets[CONSUMER] = self._make_vpc(CONSUMER, "10.1")
+        self._make_group(PRODUCER, "balancer")
+        if given:
+            self.groups["broker"] = self._group_of(given[0].interface)
+        else:
+            self._make_group(PRODUCER, "broker")
         for name in ("client", "endpoint"):
             self._make_group(CONSUMER, name)
         self.rules = {
@@ -73,7 +79,9 @@ class TwoAccounts:
         for name in self.rules:
             self.allow(name)
         self.zone = self._make_zone()
-        self.brokers = [self._make_broker(number + 1) for number in range(brokers)]
+        self.brokers = given or [self._make_broker(it + 1) for it in range(brokers)]
+        for number, broker in enumerate(self.brokers, start=1):
+            self._expose(broker, number)
 
     @property
     def source(self):
@@ -90,8 +98,7 @@ class TwoAccounts:
     def _make_vpc(self, account, network):
         ec2 = self.ec2[account]
         vpc = ec2.create_vpc(CidrBlock=f"{network}.0.0/16")["Vpc"]["VpcId"]
-        self.vpcs[account] = vpc
-        self.subnets[account] = [
+        return vpc, [
             ec2.create_subnet(
                 VpcId=vpc,
                 CidrBlock=f"{network}.{number}.0/24",
@@ -99,6 +106,10 @@ class TwoAccounts:
             )["Subnet"]["SubnetId"]
             for number, zone in enumerate("ab")
         ]
+
+    def _group_of(self, interface):
+        found = self.ec2[PRODUCER].describe_network_interfaces(NetworkInterfaceIds=[interface])
+        return found["NetworkInterfaces"][0]["Groups"][0]["GroupId"]
 
     def _make_group(self, account, name):
         made = self.ec2[account].create_security_group(
@@ -120,20 +131,23 @@ class TwoAccounts:
         host = f"b-{number}.{self.zone_name}"
         server.banner = f"{host}\n".encode()
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        broker = Broker(host, address, server)
-        self._make_interface(broker, number)
+        broker = Broker(host, server=server)
+        self._make_interface(broker, number, address)
+        return broker
+
+    def _expose(self, broker, number):
+        """Make what Terraform makes of a broker, in both accounts."""
         self._make_balancer(broker, number)
         self._make_service(broker)
         self.make_endpoint(broker)
         self.make_record(broker)
-        return broker
 
-    def _make_interface(self, broker, number):
+    def _make_interface(self, broker, number, address):
         made = self.ec2[PRODUCER].create_network_interface(
             SubnetId=self.subnets[PRODUCER][number % 2], Groups=[self.groups["broker"]]
         )["NetworkInterface"]
         broker.interface, broker.ip = made["NetworkInterfaceId"], made["PrivateIpAddress"]
-        self.nodes.plug(Node(broker.host, broker.interface, broker.address))
+        self.nodes.plug(Node(broker.host, broker.interface, address))
 
     def _make_balancer(self, broker, number):
         name = f"{self.zone_name.partition('.')[0]}-{number}"
@@ -230,6 +244,8 @@ class TwoAccounts:
 
     def close(self):
         for broker in self.brokers:
+            if broker.server is None:
+                continue
             self.nodes.unplug(broker.interface)
             broker.server.shutdown()
             broker.server.server_close()
