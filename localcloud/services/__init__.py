@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
-from localcloud.services import ec2, elbv2, kafka, lambda_, route53, secretsmanager, sts
+from localcloud.services import (
+    ec2,
+    elbv2,
+    emr_serverless,
+    glue_catalog,
+    glue_registry,
+    kafka,
+    lambda_,
+    route53,
+    secretsmanager,
+    sts,
+)
 
-__all__ = ["ec2", "elbv2", "kafka", "lambda_", "route53", "secretsmanager", "sts"]
+__all__ = [
+    "ec2",
+    "elbv2",
+    "emr_serverless",
+    "glue_catalog",
+    "glue_registry",
+    "kafka",
+    "lambda_",
+    "route53",
+    "secretsmanager",
+    "sts",
+]

@@ -1,0 +1,72 @@
+"""The constraints that a service's model puts on parameters: boto3 leaves most to the service."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from moto.core.utils import get_service_model
+
+from localcloud.operations import AwsError, Call
+
+# Its pattern names surrogates one by one, which Python's `re` cannot read.
+_FREE_TEXT = "DescriptionString"
+
+
+def check_params(call: Call, code: str) -> None:
+    """Refuse, with a code, parameters that are missing, too long or short, or out of pattern."""
+    model = get_service_model(call.service).operation_model(call.operation)
+    try:
+        _check(model.input_shape, call.params, "")
+    except _OutOfBoundsError as error:
+        said = f"1 validation error detected: {error}"
+        raise AwsError(code, said, status=400) from error
+
+
+class _OutOfBoundsError(Exception):
+    def __init__(self, value: object, path: str, expected: str) -> None:
+        where = ".".join(name[:1].lower() + name[1:] for name in path.split(".") if name)
+        failed = f"Value '{str(value)[:100]}' at '{where}' failed to satisfy constraint"
+        super().__init__(f"{failed}: {expected}")
+
+
+def _check(shape: Any, value: Any, path: str) -> None:
+    match shape.type_name:
+        case "structure":
+            for name in shape.required_members:
+                if name not in value:
+                    raise _OutOfBoundsError("null", f"{path}.{name}", "Member must not be null")
+            for name, member in value.items():
+                _check(shape.members[name], member, f"{path}.{name}")
+        case "list":
+            for item in value:
+                _check(shape.member, item, f"{path}.member")
+        case "map":
+            _check_range(shape, "length", len(value), value, path)
+            for key, member in value.items():
+                _check(shape.key, key, f"{path}.key")
+                _check(shape.value, member, f"{path}.value")
+        case "string":
+            _check_text(shape, value, path)
+        case "integer" | "long":
+            _check_range(shape, "value", value, value, path)
+
+
+def _check_text(shape: Any, value: str, path: str) -> None:
+    _check_range(shape, "length", len(value), value, path)
+    if shape.enum and value not in shape.enum:
+        expected = f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
+        raise _OutOfBoundsError(value, path, expected)
+    pattern = shape.metadata.get("pattern")
+    if pattern and shape.name != _FREE_TEXT and not re.fullmatch(pattern, value, re.DOTALL):
+        expected = f"Member must satisfy regular expression pattern: {pattern}"
+        raise _OutOfBoundsError(value, path, expected)
+
+
+def _check_range(shape: Any, of: str, size: int, value: object, path: str) -> None:
+    least, most = shape.metadata.get("min"), shape.metadata.get("max")
+    if least is not None and size < least:
+        expected = f"Member must have {of} greater than or equal to {least}"
+        raise _OutOfBoundsError(value, path, expected)
+    if most is not None and size > most:
+        raise _OutOfBoundsError(value, path, f"Member must have {of} less than or equal to {most}")

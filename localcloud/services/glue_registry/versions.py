@@ -1,0 +1,132 @@
+"""Versions of schemas: registering, reading, comparing, deleting."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from localcloud.operations import AwsError, Call
+from localcloud.services.glue_registry.formats import (
+    check_comparable,
+    check_definition,
+    find_problem,
+)
+from localcloud.services.glue_registry.json_patch import list_changes
+from localcloud.services.glue_registry.requests import (
+    find_schema,
+    find_version,
+    invalid,
+    not_found,
+    page,
+    read_number,
+    registry_operation,
+)
+from localcloud.services.glue_registry.state import GlueRegistries, show_time
+from penstock.registry import StoredVersion
+
+
+@registry_operation("RegisterSchemaVersion")
+def register_schema_version(call: Call, registries: GlueRegistries) -> dict[str, Any]:
+    """Keep a version, or find the one with this very definition; a refused one is kept too."""
+    schema, definition = find_schema(call, registries), call.params["SchemaDefinition"]
+    if registries.store.find(schema.arn, definition) is None:
+        check_definition(definition, schema.data_format)
+        check_comparable(schema.data_format, registries.store.rule(schema.arn)[0])
+    version = registries.store.add(schema.arn, definition)
+    return {
+        "SchemaVersionId": version.id,
+        "VersionNumber": version.number,
+        "Status": version.status,
+    }
+
+
+@registry_operation("GetSchemaVersion")
+def get_schema_version(call: Call, registries: GlueRegistries) -> dict[str, Any]:
+    """Read a version by its id, its number, or as the latest that is available."""
+    version = find_version(call, registries)
+    return {
+        **_show(version),
+        "SchemaDefinition": version.definition,
+        "DataFormat": version.data_format,
+    }
+
+
+@registry_operation("GetSchemaByDefinition")
+def get_schema_by_definition(call: Call, registries: GlueRegistries) -> dict[str, Any]:
+    """Find the version with this very text, whatever its status."""
+    schema = find_schema(call, registries)
+    version = registries.store.find(schema.arn, call.params["SchemaDefinition"])
+    if version is None:
+        raise not_found("Schema version")
+    shown = _show(version) | {"DataFormat": version.data_format}
+    del shown["VersionNumber"]
+    return shown
+
+
+@registry_operation("ListSchemaVersions")
+def list_schema_versions(call: Call, registries: GlueRegistries) -> dict[str, Any]:
+    """List all versions of a schema, whatever their status, the oldest first."""
+    schema = find_schema(call, registries)
+    versions = registries.store.list_versions(schema.arn)
+    return page(call, "Schemas", [_show(version) for version in versions])
+
+
+@registry_operation("DeleteSchemaVersions")
+def delete_schema_versions(call: Call, registries: GlueRegistries) -> dict[str, Any]:
+    """Delete one version (`3`) or a range (`3-5`), but neither the first nor the checkpoint."""
+    schema = find_schema(call, registries)
+    first, _, last = call.params["Versions"].partition("-")
+    start, end = int(first), int(last or first)
+    if start > end:
+        raise invalid(f"Versions {start}-{end} is no range: its end is before its start.")
+    _check_deletable(start, end, registries.store.rule(schema.arn)[1])
+    ids = {each.number: each.id for each in registries.store.list_versions(schema.arn)}
+    missing = []
+    for number in range(start, end + 1):
+        if number in ids:
+            registries.store.delete(ids[number])
+        else:
+            missing.append(number)
+    return {"SchemaVersionErrors": [_show_missing(number) for number in missing]}
+
+
+def _check_deletable(start: int, end: int, checkpoint: int) -> None:
+    if start == 1:
+        raise invalid("Version 1 is deleted with its schema only.")
+    if start <= checkpoint <= end:
+        said = f"Version {checkpoint} is the checkpoint and cannot be deleted."
+        raise AwsError("InvalidInputException", said, status=409)
+
+
+def _show_missing(number: int) -> dict[str, Any]:
+    code, said = "EntityNotFoundException", "Schema version is not found."
+    return {"VersionNumber": number, "ErrorDetails": {"ErrorCode": code, "ErrorMessage": said}}
+
+
+@registry_operation("CheckSchemaVersionValidity")
+def check_schema_version_validity(call: Call, _registries: GlueRegistries) -> dict[str, Any]:
+    """Say whether a definition can be read; it is compared with nothing."""
+    problem = find_problem(call.params["SchemaDefinition"], call.params["DataFormat"])
+    return {"Valid": True} if problem is None else {"Valid": False, "Error": problem}
+
+
+@registry_operation("GetSchemaVersionsDiff")
+def get_schema_versions_diff(call: Call, registries: GlueRegistries) -> dict[str, Any]:
+    """Tell two versions apart, as a JSON patch from the first to the second."""
+    first = read_number(call, registries, "FirstSchemaVersionNumber")
+    second = read_number(call, registries, "SecondSchemaVersionNumber")
+    if first.data_format == "PROTOBUF":
+        raise invalid("Definitions of PROTOBUF data format cannot be told apart as JSON.")
+    changes = list_changes(json.loads(first.definition), json.loads(second.definition))
+    return {"Diff": json.dumps(list(changes))}
+
+
+def _show(version: StoredVersion) -> dict[str, Any]:
+    assert version.registered_at is not None  # noqa: S101 - the store always says when
+    return {
+        "SchemaArn": version.arn,
+        "SchemaVersionId": version.id,
+        "VersionNumber": version.number,
+        "Status": version.status,
+        "CreatedTime": show_time(version.registered_at),
+    }

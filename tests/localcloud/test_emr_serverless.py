@@ -1,0 +1,173 @@
+"""The life of an EMR Serverless application, by boto3."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from botocore.exceptions import ClientError
+
+_NUMBERS = itertools.count(1)
+_NO_APPLICATION = "00ffffffffffffff"
+
+
+@pytest.fixture
+def account():
+    """Give an account that nobody has used."""
+    return f"9100{next(_NUMBERS):08}"
+
+
+@pytest.fixture
+def emr(client, account):
+    return client("emr-serverless", account=account)
+
+
+@pytest.fixture
+def create(emr):
+    """Make an application, and give its id."""
+
+    def make(**settings):
+        asked = {"releaseLabel": "emr-spark-8.1.0", "type": "SPARK"} | settings
+        return emr.create_application(**asked)["applicationId"]
+
+    return make
+
+
+def _state(emr, application_id):
+    return emr.get_application(applicationId=application_id)["application"]["state"]
+
+
+def _fails(code, message, call, **arguments):
+    with pytest.raises(ClientError) as caught:
+        call(**arguments)
+    error = caught.value.response["Error"]
+    assert (error["Code"], error["Message"][: len(message)]) == (code, message)
+
+
+def test_an_application_is_made_and_described(emr, account):
+    capacity = {
+        "Driver": {"workerCount": 1, "workerConfiguration": {"cpu": "2vCPU", "memory": "4GB"}}
+    }
+    asked = {
+        "name": "lake",
+        "releaseLabel": "emr-spark-8.1.0",
+        "type": "spark",
+        "initialCapacity": capacity,
+        "maximumCapacity": {"cpu": "8 vCPU", "memory": "32 GB"},
+        "networkConfiguration": {"subnetIds": ["subnet-1"], "securityGroupIds": ["sg-1"]},
+        "tags": {"team": "one"},
+    }
+    made = emr.create_application(**asked)
+
+    found = emr.get_application(applicationId=made["applicationId"])["application"]
+    arn = f"arn:aws:emr-serverless:eu-central-1:{account}:/applications/{found['applicationId']}"
+    assert made["arn"] == found["arn"] == arn
+    assert {name: found[name] for name in asked} == asked | {"type": "Spark"}
+    assert (found["state"], found["architecture"]) == ("CREATED", "X86_64")
+    assert found["autoStartConfiguration"] == {"enabled": True}
+    assert found["autoStopConfiguration"] == {"enabled": True, "idleTimeoutMinutes": 15}
+    assert found["createdAt"] == found["updatedAt"]
+
+
+def test_an_application_that_cannot_be_is_refused(emr):
+    create, label = emr.create_application, "emr-spark-8.1.0"
+    said = "Type FLINK is not supported, only Spark or Hive"
+    _fails("ValidationException", said, create, releaseLabel=label, type="FLINK")
+    said = "1 validation error detected: Value '!' at 'name' failed to satisfy constraint: "
+    _fails("ValidationException", said, create, releaseLabel=label, type="SPARK", name="!")
+    assert emr.list_applications()["applications"] == []
+    said = f"Application {_NO_APPLICATION} does not exist"
+    _fails("ResourceNotFoundException", said, emr.get_application, applicationId=_NO_APPLICATION)
+
+
+def test_the_same_token_makes_one_application(emr, create):
+    assert create(clientToken="t") == create(clientToken="t")
+    assert create() != create()
+    said = "Client token t was used for an application with other settings"
+    with pytest.raises(emr.exceptions.ConflictException, match=said):
+        create(clientToken="t", name="other")
+
+
+def test_applications_are_listed_by_state_and_page(emr, create):
+    ids = [create(name=name) for name in "abc"]
+    emr.start_application(applicationId=ids[1])
+
+    first = emr.list_applications(maxResults=2)
+    second = emr.list_applications(maxResults=2, nextToken=first["nextToken"])
+    started = emr.list_applications(states=["STARTED"])
+
+    names = [[each["name"] for each in page["applications"]] for page in (first, second, started)]
+    assert names == [["a", "b"], ["c"], ["b"]]
+    assert "nextToken" not in second
+    said = "nextToken 'x' is not one that was answered"
+    _fails("ValidationException", said, emr.list_applications, nextToken="x")
+
+
+def test_an_application_is_started_stopped_and_deleted(emr, create):
+    made = create()
+    emr.start_application(applicationId=made)
+    assert _state(emr, made) == "STARTED"
+
+    for call, done in ((emr.delete_application, "deleted"), (emr.update_application, "updated")):
+        said = f"Application {made} is STARTED and cannot be {done}; it must be CREATED or STOPPED"
+        _fails("ValidationException", said, call, applicationId=made)
+
+    emr.stop_application(applicationId=made)
+    assert _state(emr, made) == "STOPPED"
+    said = f"Application {made} is STOPPED and cannot be stopped; it must be STARTED"
+    _fails("ValidationException", said, emr.stop_application, applicationId=made)
+
+    emr.delete_application(applicationId=made)
+    assert _state(emr, made) == "TERMINATED"
+    said = f"Application {made} is TERMINATED and cannot be started; it must be CREATED, STARTED"
+    _fails("ValidationException", said, emr.start_application, applicationId=made)
+
+
+def test_an_application_at_rest_is_updated(emr, create):
+    made = create(maximumCapacity={"cpu": "8 vCPU", "memory": "32 GB"})
+    more = {"cpu": "16 vCPU", "memory": "64 GB"}
+
+    shown = emr.update_application(applicationId=made, maximumCapacity=more)["application"]
+
+    found = emr.get_application(applicationId=made)["application"]
+    assert shown == found
+    assert (found["maximumCapacity"], found["type"]) == (more, "Spark")
+    assert found["updatedAt"] > found["createdAt"]
+
+
+def test_tags_come_and_go(emr, create):
+    arn = emr.get_application(applicationId=create(tags={"a": "1"}))["application"]["arn"]
+
+    emr.tag_resource(resourceArn=arn, tags={"b": "2"})
+    emr.untag_resource(resourceArn=arn, tagKeys=["a"])
+
+    assert emr.list_tags_for_resource(resourceArn=arn)["tags"] == {"b": "2"}
+    other = arn.rpartition("/")[0] + f"/{_NO_APPLICATION}"
+    for call, more in (
+        (emr.tag_resource, {"tags": {}}),
+        (emr.untag_resource, {"tagKeys": ["a"]}),
+        (emr.list_tags_for_resource, {}),
+    ):
+        said = f"Application {_NO_APPLICATION} does not exist"
+        _fails("ResourceNotFoundException", said, call, resourceArn=other, **more)
+
+
+def test_job_runs_say_that_they_are_not_built(emr, create):
+    made = create()
+
+    for call, more in (
+        (emr.start_job_run, {"executionRoleArn": "arn:aws:iam::111111111111:role/job"}),
+        (emr.list_job_runs, {}),
+        (emr.get_job_run, {"jobRunId": "1"}),
+        (emr.cancel_job_run, {"jobRunId": "1"}),
+        (emr.list_job_run_attempts, {"jobRunId": "1"}),
+    ):
+        said = "neither localcloud nor moto answers emr-serverless:"
+        _fails("NotImplemented", said, call, applicationId=made, **more)
+
+
+def test_another_account_sees_no_application(client, create):
+    stranger = client("emr-serverless", account="222222222222")
+
+    said = "Application "
+    _fails("ResourceNotFoundException", said, stranger.get_application, applicationId=create())

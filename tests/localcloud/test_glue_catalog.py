@@ -1,0 +1,123 @@
+"""The lock of the Glue catalog's tables: of two writers that read the same version one wins."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from botocore.exceptions import ClientError
+
+_WRITERS = 2
+_COMMITS = 10
+
+
+@pytest.fixture
+def glue(client, request):
+    """A client of an account that has the database `lake` for this test only."""
+    glue = client("glue")
+    glue.create_database(DatabaseInput={"Name": "lake"})
+    request.addfinalizer(lambda: glue.delete_database(Name="lake"))  # with its tables
+    glue.create_table(DatabaseName="lake", TableInput=_table([]))
+    return glue
+
+
+def _table(commits):
+    return {"Name": "readings", "Parameters": {"commits": ",".join(commits)}}
+
+
+def _read(glue):
+    """Read the commits of the table and the version they are in."""
+    table = glue.get_table(DatabaseName="lake", Name="readings")["Table"]
+    return [each for each in table["Parameters"]["commits"].split(",") if each], table["VersionId"]
+
+
+def _write(glue, commits, **more):
+    glue.update_table(DatabaseName="lake", TableInput=_table(commits), **more)
+
+
+def test_each_update_makes_the_next_version(glue):
+    versions = []
+    for commit in ("a", "b"):
+        _write(glue, [commit], VersionId=_read(glue)[1])
+        versions.append(int(_read(glue)[1]))
+
+    assert versions[1] == versions[0] + 1
+    assert _read(glue)[0] == ["b"]
+    archived = glue.get_table_versions(DatabaseName="lake", TableName="readings")["TableVersions"]
+    assert len(archived) == 3
+
+
+def test_an_update_of_a_version_that_is_no_more_is_refused(glue):
+    _, version = _read(glue)
+    _write(glue, ["a"], VersionId=version)
+
+    with pytest.raises(
+        glue.exceptions.ConcurrentModificationException,
+        match=r"Update table failed due to concurrent modifications: readings has version 2, not 1",
+    ):
+        _write(glue, ["b"], VersionId=version)
+
+    assert _read(glue) == (["a"], "2")
+
+
+def test_an_update_that_names_no_version_is_let_through(glue):
+    _write(glue, ["a"])
+    _write(glue, ["b"])
+
+    assert _read(glue)[0] == ["b"]
+
+
+def test_who_skips_the_archive_leaves_no_older_version(glue):
+    for commit in ("a", "b"):
+        _write(glue, [commit], VersionId=_read(glue)[1], SkipArchive=True)
+
+    archived = glue.get_table_versions(DatabaseName="lake", TableName="readings")["TableVersions"]
+    assert [each["VersionId"] for each in archived] == [_read(glue)[1]] == ["3"]
+
+
+def test_a_table_that_is_not_there_is_not_found(glue):
+    with pytest.raises(glue.exceptions.EntityNotFoundException, match="Table other not found"):
+        glue.update_table(DatabaseName="lake", TableInput={"Name": "other"}, VersionId="1")
+
+
+def test_two_writers_lose_no_commit(glue, client):
+    barrier = Barrier(_WRITERS)
+
+    def write(name):
+        """Commit as Iceberg does: read, add, write what was read if nobody was faster."""
+        own = client("glue")
+        for number in range(_COMMITS):
+            barrier.wait()
+            while True:
+                commits, version = _read(own)
+                try:
+                    _write(own, [*commits, f"{name}{number}"], VersionId=version, SkipArchive=True)
+                    break
+                except ClientError as error:
+                    assert error.response["Error"]["Code"] == "ConcurrentModificationException"
+
+    with ThreadPoolExecutor(_WRITERS) as pool:
+        list(pool.map(write, "ab"))
+
+    commits, version = _read(glue)
+    assert sorted(commits) == sorted(f"{name}{n}" for name in "ab" for n in range(_COMMITS))
+    assert int(version) == 1 + _WRITERS * _COMMITS
+
+
+def test_of_many_updates_of_one_version_one_is_let_through(glue):
+    _, version = _read(glue)
+    barrier = Barrier(8)
+
+    def write(name):
+        barrier.wait()
+        try:
+            _write(glue, [name], VersionId=version)
+        except glue.exceptions.ConcurrentModificationException:
+            return None
+        return name
+
+    with ThreadPoolExecutor(8) as pool:
+        winners = [name for name in pool.map(write, "abcdefgh") if name]
+
+    assert (winners, "2") == _read(glue)
