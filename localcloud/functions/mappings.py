@@ -45,8 +45,8 @@ StartPoller = Callable[
 class EventSourceMapping:
     """One mapping: what the user asked for, and how far that is done."""
 
-    def __init__(self, record: Mapping[str, Any], start: StartPoller, *, enabled: bool) -> None:
-        """Begin in state Creating; `start` starts a poller for a record."""
+    def __init__(self, record: Mapping[str, Any], start: StartPoller) -> None:
+        """Keep the record; `start` starts a poller for one."""
         self.tags: dict[str, str] = {}
         self._record = dict(record)
         self._start = start
@@ -55,8 +55,7 @@ class EventSourceMapping:
         self._modified = datetime.now(UTC)
         self._process: PollerProcess | None = None
         self._lock = threading.RLock()
-        self._changing = threading.Thread(target=self._apply, args=(enabled,), daemon=True)
-        self._changing.start()
+        self._changing = threading.Thread()
 
     @property
     def record(self) -> dict[str, Any]:
@@ -82,8 +81,12 @@ class EventSourceMapping:
                 "LastModified": self._modified,
             }
 
-    def change(self, record: Mapping[str, Any], *, enabled: bool | None) -> None:
-        """Go on with another record, enabled, disabled, or (None) as it is.
+    def create(self, *, enabled: bool) -> dict[str, Any]:
+        """Begin in state Creating; returns the view at that moment."""
+        return self._begin(lambda: self._apply(enabled))
+
+    def change(self, record: Mapping[str, Any], *, enabled: bool | None) -> dict[str, Any]:
+        """Go on with another record, enabled, disabled, or (None) as it is; returns the view.
 
         Raises:
             AwsError: ResourceInUseException while an earlier change is not done.
@@ -92,13 +95,12 @@ class EventSourceMapping:
             is_enabled = self._state is _S.ENABLED
             target = is_enabled if enabled is None else enabled
             step = {True: _S.ENABLING, False: _S.DISABLING}
-            self._begin(_S.UPDATING if target is is_enabled else step[target])
+            self._require(_S.UPDATING if target is is_enabled else step[target])
             self._record = dict(record)
-        self._changing = threading.Thread(target=self._apply, args=(target,), daemon=True)
-        self._changing.start()
+            return self._begin(lambda: self._apply(target))
 
-    def delete(self, forget: Callable[[], None]) -> None:
-        """Stop, then `forget` it.
+    def delete(self, forget: Callable[[], None]) -> dict[str, Any]:
+        """Stop, then `forget` it; returns the view.
 
         Raises:
             AwsError: ResourceInUseException while an earlier change is not done.
@@ -108,14 +110,20 @@ class EventSourceMapping:
             self._stop_process()
             forget()
 
-        self._begin(_S.DELETING)
-        self._changing = threading.Thread(target=end, daemon=True)
-        self._changing.start()
+        self._require(_S.DELETING)
+        return self._begin(end)
 
     def stop(self) -> None:
         """End the polling process, and wait for that."""
         self._changing.join()
         self._stop_process()
+
+    def _begin(self, work: Callable[[], None]) -> dict[str, Any]:
+        """Do the work in the background; returns how the mapping looks before."""
+        view = self.view()
+        self._changing = threading.Thread(target=work, daemon=True)
+        self._changing.start()
+        return view
 
     def _apply(self, enabled: bool) -> None:
         self._stop_process()
@@ -144,7 +152,7 @@ class EventSourceMapping:
             if "state" in report:
                 self._step(_S(report["state"]))
 
-    def _begin(self, state: MappingState) -> None:
+    def _require(self, state: MappingState) -> None:
         if not self._step(state):
             raise AwsError(
                 "ResourceInUseException",

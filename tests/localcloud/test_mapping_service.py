@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import urllib.request
-
 import pytest
+import requests
 from botocore.exceptions import ClientError
 
 from tests.fixtures.functions import deploy, make_role, wait_until
@@ -159,15 +157,15 @@ def test_a_way_that_leads_nowhere_is_told(client, create):
     identity = create(Enabled=True, servers=_NOWHERE)["UUID"]
     shown = settle(client, identity)
     assert shown["State"] == "Enabled"
-    assert shown["LastProcessingResult"].startswith("PROBLEM: 127.0.0.1:9 does not answer: ")
+    assert shown["LastProcessingResult"].startswith("PROBLEM: 127.0.0.1:9 ")
+    assert "Connection refused" in shown["LastProcessingResult"]
 
 
 def test_a_name_that_does_not_resolve_is_told(client, create):
     servers = ["b-1.nowhere.abc.c1.kafka.eu-central-1.amazonaws.com:9096"]
     shown = settle(client, create(Enabled=True, servers=servers)["UUID"])
-    assert shown["LastProcessingResult"] == (
-        f"PROBLEM: the broker's name '{servers[0].split(':')[0]}' does not resolve"
-    )
+    assert servers[0] in shown["LastProcessingResult"]
+    assert shown["LastProcessingResult"].endswith(" does not resolve")
 
 
 def test_a_subnet_that_does_not_exist_is_told(client, create):
@@ -245,7 +243,10 @@ _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"servers": []}, "SelfManagedEventSource names no KAFKA_BOOTSTRAP_SERVERS"),
+        (
+            {"SelfManagedEventSource": {}},
+            "SelfManagedEventSource names no KAFKA_BOOTSTRAP_SERVERS",
+        ),
         ({"Topics": ["a", "b"]}, "Topics is ['a', 'b'], expected the name of one topic"),
         ({"BatchSize": 10_001}, "BatchSize is 10001, expected 1 to 10000"),
         (
@@ -349,8 +350,7 @@ def test_the_provisioned_settings_are_given_back(client, create):
 def test_status_tells_mappings_and_functions(client, cloud, create, function):
     identity = create(Enabled=True, servers=_NOWHERE)["UUID"]
     settle(client, identity)
-    with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/status") as answer:
-        status = json.load(answer)
+    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()
     (mapping,) = [one for one in status["mappings"] if one["uuid"] == identity]
     assert (mapping["function"], mapping["topics"]) == (function, ["orders"])
     assert mapping["result"].startswith("PROBLEM: ")

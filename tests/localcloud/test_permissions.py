@@ -43,7 +43,7 @@ _REGION = "arn:aws:{}:eu-central-1:222222222222:"
 _TABLE = _REGION.format("dynamodb") + "table/"
 _GLUE = _REGION.format("glue")
 
-# service, operation, its parameters, action, resource, code and status of the refusal
+# service, operation, its parameters, the action and the resource that IAM judges
 _CALLS = [
     ("dynamodb", "get_item", {"TableName": "t", "Key": _KEY}, "GetItem", _TABLE + "t"),
     (
@@ -164,10 +164,9 @@ _CODES = {
 }
 
 
-@pytest.mark.parametrize(("service", "operation", "params", "action", "resource"), _CALLS)
-def test_a_call_needs_its_permission(
-    iam, role, acting, service, operation, params, action, resource
-):
+@pytest.mark.parametrize("call", _CALLS, ids=lambda call: f"{call[0]}-{call[1]}")
+def test_a_call_needs_its_permission(iam, role, acting, call):
+    service, operation, params, action, resource = call
     do = getattr(acting(service), operation)
     if operation.startswith("head"):
         with pytest.raises(ClientError, match="403"):
@@ -194,7 +193,7 @@ def test_a_call_needs_its_permission(
 def test_every_table_of_a_batch_needs_the_permission(iam, role, acting):
     allow_role(role, iam, allow("dynamodb:*", _TABLE + "mine"))
     batch = {table: {"Keys": [_KEY]} for table in ("mine", "others")}
-    with pytest.raises(ClientError, match="dynamodb:BatchGetItem on resource: .*table/others"):
+    with pytest.raises(ClientError, match=r"dynamodb:BatchGetItem on resource: .*table/others"):
         acting("dynamodb").batch_get_item(RequestItems=batch)
 
 
@@ -207,7 +206,7 @@ def test_a_copy_reads_its_source(iam, role, acting):
 def test_a_schema_needs_its_registry_and_itself(iam, role, acting):
     allow_role(role, iam, allow("glue:GetSchema", _GLUE + "registry/r"))
     schema = {"RegistryName": "r", "SchemaName": "s"}
-    with pytest.raises(ClientError, match="glue:GetSchema on resource: .*:schema/r/s because"):
+    with pytest.raises(ClientError, match=r"glue:GetSchema on resource: .*:schema/r/s because"):
         acting("glue").get_schema(SchemaId=schema)
 
 

@@ -131,32 +131,29 @@ def test_a_session_name_of_other_characters_is_refused(consumer, iam):
         consumer.assume_role(RoleArn="arn:nonsense-of-20-chars", RoleSessionName="ab")
 
 
+@pytest.fixture
+def over(cloud, iam):
+    """The keys of a session whose time is over."""
+    key = credentials_for_role(cloud, make_role(iam, trust(CONSUMER)), "run", 0)
+    return {
+        "aws_access_key_id": key.access_key,
+        "aws_secret_access_key": key.secret_key,
+        "aws_session_token": key.session_token,
+    }
+
+
 @pytest.mark.parametrize(
-    ("service", "code", "status"),
+    ("service", "operation", "refusal"),
     [
-        ("sts", "ExpiredToken", 403),
-        ("s3", "ExpiredToken", 403),
-        ("glue", "ExpiredTokenException", 400),
-        ("dynamodb", "ExpiredTokenException", 400),
-        ("lambda", "ExpiredTokenException", 403),
+        ("sts", "get_caller_identity", ("ExpiredToken", 403)),
+        ("s3", "list_buckets", ("ExpiredToken", 403)),
+        ("glue", "get_databases", ("ExpiredTokenException", 400)),
+        ("dynamodb", "list_tables", ("ExpiredTokenException", 400)),
+        ("lambda", "list_functions", ("ExpiredTokenException", 403)),
     ],
 )
-def test_a_session_that_is_over_is_told_so(cloud, client, iam, service, code, status):
-    calls = {
-        "sts": "get_caller_identity",
-        "s3": "list_buckets",
-        "glue": "get_databases",
-        "dynamodb": "list_tables",
-        "lambda": "list_functions",
-    }
-    key = credentials_for_role(cloud, make_role(iam, trust(CONSUMER)), "run", 0)
-    made = client(
-        service,
-        aws_access_key_id=key.access_key,
-        aws_secret_access_key=key.secret_key,
-        aws_session_token=key.session_token,
-    )
-    assert _refusal(getattr(made, calls[service]))[:2] == (code, status)
+def test_a_session_that_is_over_is_told_so(over, client, service, operation, refusal):
+    assert _refusal(getattr(client(service, **over), operation))[:2] == refusal
 
 
 def test_a_key_that_was_never_made_is_invalid(client):

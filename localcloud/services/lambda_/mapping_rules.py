@@ -53,7 +53,7 @@ def check_record(record: dict[str, Any]) -> None:
 
 
 def _check_source(record: dict[str, Any]) -> None:
-    if not record["SelfManagedEventSource"].get("Endpoints", {}).get("KAFKA_BOOTSTRAP_SERVERS"):
+    if not record["SelfManagedEventSource"].get("Endpoints"):
         raise _refuse("SelfManagedEventSource names no KAFKA_BOOTSTRAP_SERVERS")
     if len(record.get("Topics", [])) != 1:
         raise _refuse(f"Topics is {record.get('Topics', [])}, expected the name of one topic")

@@ -56,18 +56,16 @@ def create_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
     mappings = _find_mappings(call)
     with _making:
         _check_new(mappings, record)
-        mapping = EventSourceMapping(
-            record, _starter(call), enabled=call.params.get("Enabled", True)
-        )
+        mapping = EventSourceMapping(record, _starter(call))
         mapping.tags = dict(call.params.get("Tags") or {})
         mappings.by_id[identity] = mapping
-    return mapping.view()
+    return mapping.create(enabled=call.params.get("Enabled", True))
 
 
 @operation("lambda", "GetEventSourceMapping")
 def get_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
     """Show a mapping, its state and how the last call went."""
-    mapping = _find_mappings(call).by_id.get(call.params["UUID"])
+    mapping = _find_mapping(call)
     return mapping.view() if mapping else call.forward()
 
 
@@ -89,26 +87,24 @@ def list_event_source_mappings(call: Call) -> dict[str, Any]:
 @operation("lambda", "UpdateEventSourceMapping")
 def update_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
     """Change what is given; the poller begins anew where the group was."""
-    mapping = _find_mappings(call).by_id.get(call.params["UUID"])
+    mapping = _find_mapping(call)
     if mapping is None:
         return call.forward()
     record = mapping.record | _read_params(call)
     if "FunctionName" in call.params:
         record["FunctionArn"] = find_function(call).arn
     check_record(record)
-    mapping.change(record, enabled=call.params.get("Enabled"))
-    return mapping.view()
+    return mapping.change(record, enabled=call.params.get("Enabled"))
 
 
 @operation("lambda", "DeleteEventSourceMapping")
 def delete_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
     """Stop polling; the mapping is gone when the poller is."""
-    by_id = _find_mappings(call).by_id
-    mapping = by_id.get(call.params["UUID"])
+    mapping = _find_mapping(call)
     if mapping is None:
         return call.forward()
-    mapping.delete(lambda: by_id.__delitem__(call.params["UUID"]))
-    return mapping.view()
+    by_id = _find_mappings(call).by_id
+    return mapping.delete(lambda: by_id.__delitem__(call.params["UUID"]))
 
 
 @operation("lambda", "ListTags")
@@ -168,6 +164,16 @@ def _find_mappings(call: Call) -> Mappings:
         if not known:
             call.cloud.on_stop(mappings.stop)
         return mappings
+
+
+def _find_mapping(call: Call) -> EventSourceMapping | None:
+    """Find the mapping that a call names, None for one that moto has."""
+    identity = call.params["UUID"]
+    mapping = _find_mappings(call).by_id.get(identity)
+    backend = lambda_backends[call.account][call.region]
+    if mapping is None and backend.get_event_source_mapping(identity) is None:
+        raise AwsError("ResourceNotFoundException", "The resource you requested does not exist.")
+    return mapping
 
 
 def _find_tagged(call: Call) -> EventSourceMapping | None:

@@ -1,0 +1,140 @@
+"""How a mapping logs in, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import secrets
+
+import pytest
+
+from tests.fixtures.functions import allow, deploy, make_role, wait_until
+from tests.fixtures.mappings import (
+    PASSWORD,
+    USER,
+    broker,
+    create_topic,
+    get,
+    mapped,
+    run_broker,
+    seen,
+    trace_in,
+    tracing,
+)
+
+__all__ = ["broker"]
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """Where the function writes down what it was given."""
+    return tmp_path / "trace.jsonl"
+
+
+@pytest.fixture
+def function(client, trace):
+    """A function whose role may read secrets."""
+    role = make_role(client)
+    allow(client, role, "secretsmanager:GetSecretValue")
+    return deploy(client, tracing(), Role=role, **trace_in(trace))
+
+
+@pytest.fixture
+def keep(client):
+    """Keep a JSON object as a secret; returns the ARN."""
+
+    def keep(**values):
+        made = client("secretsmanager").create_secret(
+            Name=f"s-{secrets.token_hex(4)}", SecretString=json.dumps(values)
+        )
+        return made["ARN"]
+
+    return keep
+
+
+def by_scram(broker, login, root):
+    """The settings of a mapping that logs in by SCRAM and trusts a certificate."""
+    servers = broker.bootstrap_servers("SCRAM").split(",")
+    return {
+        "SelfManagedEventSource": {"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": servers}},
+        "SourceAccessConfigurations": [
+            {"Type": "SASL_SCRAM_512_AUTH", "URI": login},
+            {"Type": "SERVER_ROOT_CA_CERTIFICATE", "URI": root},
+        ],
+    }
+
+
+def test_a_mapping_logs_in_by_scram_with_its_secrets(client, broker, function, trace, keep):
+    topic = create_topic(broker)
+    root = keep(certificate=broker.ca_file.read_text())
+    login = keep(username=USER, password=PASSWORD)
+    with mapped(client, function, topic, **by_scram(broker, login, root)) as mapping:
+        topic.send("a", "b")
+        wait_until("both", lambda: seen(trace, f"{topic.name}-0") == ["a", "b"])
+        assert get(client, mapping)["LastProcessingResult"] == "OK"
+
+
+def test_a_wrong_password_is_told_and_its_correction_followed(
+    client, broker, function, trace, keep
+):
+    topic = create_topic(broker)
+    root = keep(certificate=broker.ca_file.read_text())
+    login = keep(username=USER, password="wrong-password")
+    with mapped(client, function, topic, **by_scram(broker, login, root)) as mapping:
+        result = get(client, mapping)["LastProcessingResult"]
+        assert result.startswith("PROBLEM: ")
+        assert "SCRAM-SHA-512" in result
+        assert "wrong-password" not in result
+        topic.send("late")
+        right = json.dumps({"username": USER, "password": PASSWORD})
+        client("secretsmanager").put_secret_value(SecretId=login, SecretString=right)
+        wait_until("the record", lambda: seen(trace, f"{topic.name}-0") == ["late"])
+        assert get(client, mapping)["LastProcessingResult"] == "OK"
+
+
+def test_brokers_that_no_authority_vouches_for_are_told(client, broker, function, keep):
+    topic = create_topic(broker)
+    login = keep(username=USER, password=PASSWORD)
+    settings = by_scram(broker, login, "")
+    del settings["SourceAccessConfigurations"][1]
+    with mapped(client, function, topic, **settings) as mapping:
+        result = get(client, mapping)["LastProcessingResult"]
+        assert result.startswith("PROBLEM: ")
+        assert "certificate" in result
+
+
+@pytest.mark.parametrize(
+    ("login", "root", "problem"),
+    [
+        ({"user": "x"}, None, "a JSON object with username and password"),
+        (None, {"pem": "x"}, "a JSON object with certificate"),
+        (None, {"certificate": "no pem"}, "holds no PEM certificate"),
+    ],
+)
+def test_secrets_that_hold_something_else_are_told(  # noqa: PLR0913, PLR0917 - a table
+    client, broker, function, keep, login, root, problem
+):
+    login = keep(**(login or {"username": USER, "password": PASSWORD}))
+    root = keep(**(root or {"certificate": broker.ca_file.read_text()}))
+    topic = create_topic(broker)
+    with mapped(client, function, topic, **by_scram(broker, login, root)) as mapping:
+        result = get(client, mapping)["LastProcessingResult"]
+    assert result.startswith("PROBLEM: the secret arn:aws:secretsmanager:")
+    assert result.endswith(problem)
+
+
+def test_brokers_that_go_away_and_come_back_are_told_and_found(client, function, trace, tmp_path):
+    with run_broker(tmp_path / "own") as own:
+        topic = create_topic(own)
+        with mapped(client, function, topic) as mapping:
+            topic.send("before")
+            wait_until("the first", lambda: seen(trace, f"{topic.name}-0") == ["before"])
+            own.kill(1)
+            wait_until(
+                "the problem",
+                lambda: get(client, mapping)["LastProcessingResult"].startswith("PROBLEM: "),
+            )
+            own.restart(1)
+            topic.send("after")
+            wait_until("both", lambda: seen(trace, f"{topic.name}-0") == ["before", "after"])
+            assert get(client, mapping)["LastProcessingResult"] == "OK"
