@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from typing import TypeAlias
 
 from localcloud.errors import TokenRefusedError
 from localcloud.identity import AcceptedToken
+
+_May: TypeAlias = Callable[[str, str, str, str], bool]
 
 
 @contextmanager
@@ -16,7 +19,7 @@ def serve_token_checks(
     check: Callable[[str], AcceptedToken],
     *,
     check_payload: Callable[[str], AcceptedToken] | None = None,
-    may: Callable[[str, str, str, str], bool] | None = None,
+    may: _May | None = None,
 ) -> Iterator[str]:
     """Answer the questions of brokers on a free loopback port while the context lasts; the URL.
 
@@ -25,22 +28,27 @@ def serve_token_checks(
     is refused is answered 403 with the reason; see `Verdict` in `Broker.java`.
     """
 
-    def answer_login(check: Callable[[str], AcceptedToken], shown: str) -> str:
-        accepted = check(shown)
-        return f"{accepted.principal}\n{int(accepted.expires_at.timestamp() * 1000)}"
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0),
+        _make_handler(
+            {
+                "/token": lambda token: _describe(check(token)),
+                "/payload": lambda payload: _describe((check_payload or _refuse)(payload)),
+                "/access": lambda question: _decide(may, *question.split("\n")),
+            }
+        ),
+    )
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
-    def answer_access(question: str) -> str:
-        principal, operation, kind, name = question.split("\n")
-        if may is not None and not may(principal, operation, kind, name):
-            raise TokenRefusedError(f"{principal} may not {operation} {kind} {name}")
-        return "allowed"
 
-    answers: dict[str, Callable[[str], str]] = {
-        "/token": lambda token: answer_login(check, token),
-        "/payload": lambda payload: answer_login(check_payload or _refuse, payload),
-        "/access": answer_access,
-    }
-
+def _make_handler(answers: Mapping[str, Callable[[str], str]]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             question = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -57,16 +65,18 @@ def serve_token_checks(
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing: a token is in no log."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return Handler
+
+
+def _describe(accepted: AcceptedToken) -> str:
+    return f"{accepted.principal}\n{int(accepted.expires_at.timestamp() * 1000)}"
 
 
 def _refuse(payload: str) -> AcceptedToken:
     raise TokenRefusedError("nobody logs in by AWS_MSK_IAM here")
+
+
+def _decide(may: _May | None, principal: str, operation: str, kind: str, name: str) -> str:
+    if may is not None and not may(principal, operation, kind, name):
+        raise TokenRefusedError(f"{principal} may not {operation} {kind} {name}")
+    return "allowed"

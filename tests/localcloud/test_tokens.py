@@ -1,19 +1,22 @@
-"""The check of MSK IAM tokens against tokens of AWS's own signer, and against what is wrong."""
+"""The check of MSK IAM logins against tokens of AWS's own signer, and against what is wrong."""
 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
-from botocore.credentials import CredentialProvider, ReadOnlyCredentials
+from botocore.auth import SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import CredentialProvider, Credentials, ReadOnlyCredentials
 
 from localcloud.errors import TokenRefusedError
-from localcloud.identity import AcceptedToken, KnownKey, check_token
+from localcloud.identity import AcceptedToken, KnownKey, check_payload, check_token
 
 _KEY = KnownKey("arn:aws:sts::111111111111:assumed-role/producer/penstock", "secret", "to/k+en=")
 
@@ -109,3 +112,45 @@ def test_a_token_that_would_hold_for_hours(monkeypatch: pytest.MonkeyPatch) -> N
 
     with pytest.raises(TokenRefusedError, match="it expires after 43200 s, expected 1 to 900"):
         _check(_sign())
+
+
+_HOST = "b-1.c.abc123.c1.kafka.eu-central-1.amazonaws.com"
+
+
+def _sign_payload(**changes: str | None) -> str:
+    """Sign for a broker, as clients of AWS_MSK_IAM do: the same query, as a JSON object."""
+    url = f"https://{_HOST}/?Action=kafka-cluster%3AConnect"
+    request = AWSRequest("GET", url)
+    credentials = Credentials("AKIAX", _KEY.secret_key, _KEY.session_token)
+    SigV4QueryAuth(credentials, "kafka-cluster", "eu-central-1", expires=900).add_auth(request)
+    query = dict(parse_qsl(urlsplit(request.url).query))
+    payload = {name.lower(): value for name, value in query.items()}
+    payload |= {"version": "2020_10_22", "host": _HOST, "user-agent": "test"} | changes
+    return json.dumps({name: value for name, value in payload.items() if value is not None})
+
+
+def _check_payload(payload: str) -> AcceptedToken:
+    keys = {"AKIAX": _KEY}.get
+    return check_payload(payload, "eu-central-1", [_HOST], keys, datetime.now(UTC))
+
+
+def test_a_payload_that_is_signed_for_a_broker_holds() -> None:
+    assert _check_payload(_sign_payload()).principal == _KEY.principal
+
+
+@pytest.mark.parametrize(
+    ("payload", "message"),
+    [
+        ("garbage", "not the JSON object of AWS_MSK_IAM"),
+        ("[]", "not the JSON object of AWS_MSK_IAM"),
+        (_sign_payload(host="b-9.c"), "signed for 'b-9.c', which is no broker of this cluster"),
+        (_sign_payload(**{"x-amz-date": None}), "X-Amz-Date is missing"),
+        (_sign_payload(**{"x-amz-expires": "600"}), "the signature does not match"),
+        (_sign_payload(**{"x-amz-security-token": "x"}), "the session token is not the one of its"),
+    ],
+)
+def test_payloads_that_do_not_hold(payload: str, message: str) -> None:
+    with pytest.raises(TokenRefusedError) as caught:
+        _check_payload(payload)
+
+    assert str(caught.value).startswith(message)
