@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from localcloud.cloud import Cloud
+from localcloud.control import describe
 from localcloud.operations import Call, HttpAnswer, find_operation
 
 _MAX_BYTES = 50_000_000  # then the file is put aside, once
@@ -21,6 +24,21 @@ _SECRET = re.compile(
 )
 _CODE = re.compile(rb'(?:__type|<Code>|"code")"?\W{0,4}(?:[\w.]+#)?(\w+)')
 _HIDDEN = "***"
+
+
+class CallCounts:
+    """How often each account has called."""
+
+    def __init__(self) -> None:
+        """Begin with nobody."""
+        self.by_account: Counter[str] = Counter()
+
+
+@describe("accounts")
+def describe_accounts(cloud: Cloud) -> list[dict[str, Any]]:
+    """Show each account that has called, or that others called into."""
+    counts = cloud.state(CallCounts).by_account
+    return [{"account": account, "calls": calls} for account, calls in sorted(counts.items())]
 
 
 class CallLog:
@@ -48,6 +66,7 @@ class CallLog:
             "by": "own" if find_operation(call.service, call.operation) else "moto",
         }
         with self._lock:
+            call.cloud.state(CallCounts).by_account[call.owner or call.account] += 1
             if self._file.closed:  # a call that outlived the server's end
                 return
             self._file.write(json.dumps(line, default=str) + "\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable
@@ -16,10 +17,13 @@ from typing import Any, TypeAlias
 from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer
 
+from localcloud.errors import AddressInUseError
+
 Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 _log = logging.getLogger(__name__)
 _FAILED = ("500 Internal Server Error", [("Content-Type", "text/plain")], b"localcloud failed\n")
+_BACKLOG = 256
 _IDLE_SECONDS = 120  # longer than SDKs keep an unused connection
 
 
@@ -28,14 +32,25 @@ class CutConnectionError(Exception):
 
 
 def serve(host: str, port: int, application: Wsgi) -> BaseWSGIServer:
-    """Answer on a port (0 takes a free one) in a thread of our own per connection."""
-    server = _Server(host, port, application, handler=_Handler)
+    """Answer on a port (0 takes a free one) in a thread of its own per connection.
+
+    Raises:
+        AddressInUseError: another program listens there.
+    """
+    try:
+        listener = socket.create_server((host, port), backlog=_BACKLOG)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise AddressInUseError(
+            f"port {port} of {host} cannot be used ({reason}): choose another with --port"
+        ) from error
+    with listener:  # the server makes its own of it
+        server = _Server(host, port, application, handler=_Handler, fd=listener.fileno())
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 
 
 class _Server(ThreadedWSGIServer):
-    request_queue_size = 256
     block_on_close = False  # an idle connection must not hold up the end
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -47,6 +62,12 @@ class _Handler(MotoRequestHandler):
     timeout = _IDLE_SECONDS
     disable_nagle_algorithm = True
     wbufsize = -1  # head and body of an answer in one packet
+
+    def handle_expect_100(self) -> bool:
+        """Let the client send its body, at once: SDKs wait a second for this."""
+        going_on = super().handle_expect_100()
+        self.wfile.flush()
+        return going_on
 
     def run_wsgi(self) -> None:
         """Read one request, have it answered, send the answer with its length."""

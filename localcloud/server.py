@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from localcloud.http_server import serve
 from localcloud.network import VpcBorder
 
 _LOOPBACK = "127.0.0.1"
+
+# Roles are given policies of AWS, such as AWSLambdaVPCAccessExecutionRole: moto then knows them.
+os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +49,5 @@ def start_server(folder: Path, port: int) -> Server:
     gateway = Gateway(cloud, log, ControlDoor(cloud))
     door = VpcBorder(cloud, gateway)
     http = serve(_LOOPBACK, port, door)
-    cloud.endpoint = f"http://{_LOOPBACK}:{http.server_port}"
+    cloud.endpoint = f"http://{_LOOPBACK}:{http.port}"
     return Server(cloud, log, http)

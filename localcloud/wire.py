@@ -6,6 +6,7 @@ is named and shaped exactly as in boto3 whatever the protocol of its service.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +87,8 @@ def parse_params(request: Request, target: Target) -> dict[str, Any]:
 
 
 def _parse(request: Request, target: Target, body: bytes) -> dict[str, Any]:
+    if target.protocol == "json":
+        json.loads(body or b"{}")  # the parser would take what is no JSON for no parameters
     parsed: dict[str, Any] = PROTOCOL_PARSERS[target.protocol](target.model).parse(
         {
             "method": request.method,

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from moto.core.responses import BaseResponse
+
+from localcloud import behind, call_log
+from localcloud.call_log import CallLog
+from localcloud.identity.callers import Caller
+from localcloud.operations import Call, HttpAnswer
+
 
 def test_a_key_of_12_digits_is_that_account(client):
     client("dynamodb").create_table(
@@ -12,3 +26,135 @@ def test_a_key_of_12_digits_is_that_account(client):
     )
     assert client("dynamodb").list_tables()["TableNames"] == ["mine"]
     assert client("dynamodb", account="222222222222").list_tables()["TableNames"] == []
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "params"),
+    [
+        ("glue", "list_blueprints", {}),
+        ("kafka", "list_replicators", {}),
+        ("lambda", "get_account_settings", {}),
+        ("ec2", "accept_address_transfer", {"Address": "192.0.2.1"}),
+        ("sts", "decode_authorization_message", {"EncodedMessage": "x"}),
+        ("route53", "get_geo_location", {}),
+        ("cloudwatch", "delete_metric_stream", {"Name": "x"}),
+        ("sqs", "list_message_move_tasks", {"SourceArn": "arn:aws:sqs:eu-central-1:1:q"}),
+        ("s3", "list_bucket_metrics_configurations", {"Bucket": "b"}),
+        ("translate", "list_languages", {}),
+    ],
+)
+def test_what_nobody_implements_is_named(client, service, operation, params):
+    made = client(service, config=Config(parameter_validation=False))
+    name = made.meta.method_to_api_mapping[operation]
+    with pytest.raises(ClientError) as refused:
+        getattr(made, operation)(**params)
+    answer = refused.value.response
+    assert answer["ResponseMetadata"]["HTTPStatusCode"] == 501
+    assert answer["Error"]["Code"] == "NotImplemented"
+    assert f"nor moto answers {service}:{name}" in answer["Error"]["Message"]
+
+
+def test_a_method_that_is_only_inherited_is_no_operation():
+    assert behind.knows("glue", "GetDatabase")
+    assert hasattr(BaseResponse, "dispatch")
+    assert not behind.knows("glue", "Dispatch")
+
+
+def test_a_page_of_html_becomes_an_error_that_names_the_operation(client, monkeypatch):
+    def page(_environ, start_response):
+        start_response("404 NOT FOUND", [("Content-Type", "text/html")])
+        return [b"<!doctype html>\n<title>404</title>"]
+
+    monkeypatch.setattr(behind, "_moto", page)
+    with pytest.raises(ClientError, match="neither localcloud nor moto answers sqs:ListQueues"):
+        client("sqs").list_queues()
+
+
+def test_moto_saying_it_is_not_implemented_is_heard(client, monkeypatch):
+    def lacking(_environ, _start_response):
+        raise NotImplementedError
+
+    monkeypatch.setattr(behind, "_moto", lacking)
+    with pytest.raises(ClientError, match="neither localcloud nor moto answers sqs:ListQueues"):
+        client("sqs").list_queues()
+
+
+def test_a_bug_inside_is_answered_with_its_name(client, monkeypatch, caplog):
+    def broken(_environ, _start_response):
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(behind, "_moto", broken)
+    once = client("sqs", config=Config(retries={"max_attempts": 0}))
+    with pytest.raises(ClientError, match="sqs:ListQueues failed in localcloud: ZeroDiv") as failed:
+        once.list_queues()
+    assert failed.value.response["Error"]["Code"] == "InternalFailure"
+    assert "sqs:ListQueues failed" in caplog.text
+
+
+def test_a_request_that_no_operation_matches_is_named(cloud):
+    scope = "Credential=111111111111/20260101/eu-central-1/{}/aws4_request"
+    for service, path in (("kafka", "/v1/nothing"), ("nonsense", "/")):
+        request = urllib.request.Request(cloud.endpoint + path, method="PATCH")
+        request.add_header("Authorization", f"AWS4-HMAC-SHA256 {scope.format(service)}")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=10)
+        with refused.value as answer:
+            said = answer.read().decode()
+        assert answer.code == 501
+        assert f"neither localcloud nor moto answers {service}: PATCH {path}" in said
+
+
+@pytest.mark.parametrize("body", [b"{nonsense", b'{"KeyId": "k", "Plaintext": 5}'])
+def test_a_body_that_is_no_request_is_refused(cloud, body):
+    scope = "Credential=111111111111/20260101/eu-central-1/kms/aws4_request"
+    request = urllib.request.Request(cloud.endpoint, data=body)
+    request.add_header("Authorization", f"AWS4-HMAC-SHA256 {scope}")
+    request.add_header("X-Amz-Target", "TrentService.Encrypt")
+    request.add_header("Content-Type", "application/x-amz-json-1.1")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    with refused.value as answer:
+        assert "SerializationException" in answer.read().decode()
+    assert answer.code == 400
+
+
+def _calls(cloud, operation):
+    lines = (cloud.folder / "calls.jsonl").read_text().splitlines()
+    return [call for call in map(json.loads, lines) if call["operation"] == operation]
+
+
+def test_every_call_is_a_line_without_its_secrets(cloud, client):
+    secrets = client("secretsmanager", account="888888888888")
+    secrets.create_secret(Name="hidden", SecretString="swordfish", Description="x" * 600)
+    client("kms", account="888888888888").encrypt(
+        KeyId=client("kms", account="888888888888").create_key()["KeyMetadata"]["KeyId"],
+        Plaintext=b"swordfish",
+    )
+    client("ssm", account="888888888888").put_parameter(
+        Name="p", Value="swordfish", Type="SecureString"
+    )
+    with pytest.raises(ClientError):
+        secrets.get_secret_value(SecretId="absent")
+    call = next(c for c in _calls(cloud, "CreateSecret") if c["account"] == "888888888888")
+    assert call["principal"] == "arn:aws:iam::888888888888:root"
+    assert (call["region"], call["service"]) == ("eu-central-1", "secretsmanager")
+    assert (call["status"], call["error"], call["by"]) == (200, None, "moto")
+    assert call["parameters"]["Name"] == "hidden"
+    assert call["parameters"]["SecretString"] == "***"
+    assert call["parameters"]["Description"] == "x" * 500 + "... (600 characters)"
+    refused = next(c for c in _calls(cloud, "GetSecretValue") if c["account"] == "888888888888")
+    assert (refused["status"], refused["error"]) == (404, "ResourceNotFoundException")
+    assert "swordfish" not in (cloud.folder / "calls.jsonl").read_text()
+
+
+def test_the_log_is_put_aside_when_it_is_long(tmp_path, monkeypatch, cloud):
+    monkeypatch.setattr(call_log, "_MAX_BYTES", 400)
+    log = CallLog(tmp_path / "calls.jsonl")
+    caller = Caller("999999999999", "eu-central-1", "key", "arn")
+    call = Call(cloud, caller, "s3", "GetObject", {}, lambda: HttpAnswer(200, (), b""))
+    for _ in range(5):
+        log.write(call, HttpAnswer(200, (), b""), seconds=0.0)
+    log.close()
+    log.write(call, None, seconds=0.0)  # a call that outlived the server
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["calls.1.jsonl", "calls.jsonl"]
+    assert (tmp_path / "calls.jsonl").stat().st_size < 400

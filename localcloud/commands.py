@@ -1,0 +1,130 @@
+"""What the commands of `python -m localcloud` do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from localcloud.errors import LocalcloudError
+from localcloud.following import follow_log
+from localcloud.running import Running, clear_folder, find_running
+
+_READY_SECONDS = 30  # far more than it needs: a busy machine is no failure
+_END_SECONDS = 20  # brokers hand over and close their logs
+_POLL_SECONDS = 0.05
+
+
+def up(folder: Path, port: int) -> None:
+    """Start localcloud in the background, unless it runs already."""
+    begun = time.monotonic()
+    if running := find_running(folder):
+        _say(f"localcloud runs already: {running.endpoint} (process {running.pid})")
+        if not running.endpoint.endswith(f":{port}"):
+            raise LocalcloudError(
+                f"it does not answer on port {port}: end it first, or use another --folder"
+            )
+        return
+    clear_folder(folder)
+    running = _start(folder, port)
+    _say(f"localcloud answers on {running.endpoint} after {time.monotonic() - begun:.1f} s")
+    _say(f"  process   {running.pid}, its files in {folder}")
+    _say("  accounts  any: a 12-digit access key is that account")
+    _say('  use it    eval "$(python -m localcloud env)"')
+    _say("  end it    python -m localcloud down")
+
+
+def down(folder: Path) -> None:
+    """End localcloud and every process that it started."""
+    running = find_running(folder)
+    if running is None:
+        _say("localcloud does not run")
+        return
+    gently = running.end(_END_SECONDS)
+    clear_folder(folder)
+    how = "ended" if gently else f"was killed, it did not end within {_END_SECONDS} s"
+    _say(f"localcloud {how} (process {running.pid})")
+
+
+def status(folder: Path, as_json: bool) -> None:
+    """Show what runs."""
+    running = _require(folder)
+    parts = running.ask("status")
+    if as_json:
+        _say(json.dumps(parts, indent=2))
+        return
+    _say(f"localcloud answers on {running.endpoint} (process {running.pid})")
+    for name, things in parts.items():
+        _say(f"\n{name}: {len(things) or 'none'}")
+        for thing in things:
+            _say("  " + "  ".join(f"{key}={_show(value)}" for key, value in thing.items()))
+
+
+def env(folder: Path, account: str, region: str) -> None:
+    """Print the exports that point SDKs, the aws command and Terraform here."""
+    variables = {
+        "AWS_ENDPOINT_URL": _require(folder).endpoint,
+        "AWS_ACCESS_KEY_ID": account,
+        "AWS_SECRET_ACCESS_KEY": "localcloud",
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    _say("unset AWS_PROFILE AWS_SESSION_TOKEN")
+    for name, value in variables.items():
+        _say(f"export {name}={value}")
+
+
+def logs(folder: Path, name: str, once: bool) -> None:
+    """Print a log, and what is added to it."""
+    for line in follow_log(_require(folder), folder, name, once=once):
+        _say(line)
+
+
+def trace(folder: Path, host: str, port: int, vpc: str, group: str) -> None:
+    """Print the hops from a VPC to a host, and the one that is missing."""
+    found = _require(folder).ask("trace", host=host, port=port, vpc=vpc, group=group)
+    for hop in found["hops"]:
+        _say(f"  {hop}")
+    if found["missing"]:
+        raise LocalcloudError(found["missing"])
+
+
+def _start(folder: Path, port: int) -> Running:
+    log = folder / "server.log"
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "localcloud.daemon", str(folder), str(port)],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < deadline:
+        if running := find_running(folder):
+            return running
+        if process.poll() is not None:
+            lines = log.read_text().strip().splitlines()
+            raise LocalcloudError(lines[-1] if lines else f"it ended with {process.returncode}")
+        time.sleep(_POLL_SECONDS)
+    process.kill()
+    raise LocalcloudError(f"localcloud was not ready within {_READY_SECONDS} s; see {log}")
+
+
+def _require(folder: Path) -> Running:
+    running = find_running(folder)
+    if running is None:
+        raise LocalcloudError("localcloud does not run: python -m localcloud up")
+    return running
+
+
+def _show(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

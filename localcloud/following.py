@@ -1,0 +1,78 @@
+"""Logs as they grow: files of localcloud and its brokers, and the log groups of functions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+
+from localcloud.errors import LocalcloudError
+from localcloud.running import Running
+
+_POLL_SECONDS = 0.2
+_CALLS = "calls.jsonl"
+
+
+def follow_log(running: Running, folder: Path, name: str, *, once: bool) -> Iterator[str]:
+    """Yield the lines of a log until localcloud ends, or only those that are there.
+
+    Raises:
+        LocalcloudError: nothing of that name has a log; with the names that have one.
+    """
+    path = _files(folder).get(name)
+    if path is not None:
+        return _follow_file(running, path, once=once)
+    return _follow_function(running, folder, name, once=once)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """Name the log files: a server's own by its folder, the others by themselves."""
+    found = {"calls": folder / _CALLS}
+    for path in sorted(folder.rglob("*.log")):
+        inner = path.name == "server.log" and path.parent != folder
+        found[path.parent.name if inner else path.stem] = path
+    return found
+
+
+def _follow_file(running: Running, path: Path, *, once: bool) -> Iterator[str]:
+    with path.open(errors="replace") as log:
+        while True:
+            line = log.readline()
+            if line:
+                yield line.rstrip("\n")
+            elif once or not running.alive:
+                return
+            else:
+                time.sleep(_POLL_SECONDS)
+
+
+def _follow_function(running: Running, folder: Path, name: str, *, once: bool) -> Iterator[str]:
+    account, region = _find_function(running, folder, name)
+    group = f"/aws/lambda/{name}"
+    logs = boto3.client(
+        "logs",
+        region_name=region,
+        endpoint_url=running.endpoint,
+        aws_access_key_id=account,
+        aws_secret_access_key="localcloud",  # noqa: S106 - any will do
+    )
+    seen: set[str] = set()
+    while True:
+        for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group):
+            new = [event for event in page["events"] if event["eventId"] not in seen]
+            seen.update(event["eventId"] for event in new)
+            yield from (event["message"].rstrip("\n") for event in new)
+        if once or not running.alive:
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _find_function(running: Running, folder: Path, name: str) -> tuple[str, str]:
+    functions = running.ask("status").get("functions", [])
+    for function in functions:
+        if function["name"] == name:
+            return function["account"], function["region"]
+    known = sorted({*_files(folder), *(function["name"] for function in functions)})
+    raise LocalcloudError(f"nothing named {name!r} has a log; there are {', '.join(known)}")

@@ -1,0 +1,188 @@
+"""up, down, kill -9, status, env, logs, trace: the commands as a user types them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import boto3
+import pytest
+
+from localcloud.running import find_running, start_time
+
+_AWS = str(Path(sys.executable).with_name("aws"))
+
+
+def _run(folder, *words):
+    return subprocess.run(
+        [sys.executable, "-m", "localcloud", "--folder", str(folder), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of localcloud's, and no localcloud on it afterwards."""
+    folder = tmp_path / "state"
+    yield folder
+    _run(folder, "down")
+
+
+@pytest.fixture
+def free_port():
+    """A port that nobody had a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@pytest.fixture
+def up(folder, free_port):
+    """A localcloud in the background, as `find_running` tells of it."""
+    done = _run(folder, "up", "--port", str(free_port))
+    assert done.returncode == 0, done.stderr
+    return find_running(folder)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The folder of one localcloud for the tests that do not end it."""
+    folder = tmp_path_factory.mktemp("commands") / "state"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    done = _run(folder, "up", "--port", str(port))
+    assert done.returncode == 0, done.stderr
+    yield folder
+    _run(folder, "down")
+
+
+def _environment(folder, *words):
+    """The variables that `env` prints, as a shell would set them."""
+    exports = _run(folder, "env", *words).stdout
+    script = f"{exports}\nenv -0"
+    shown = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout
+    return dict(line.split("=", 1) for line in shown.decode().split("\0") if line)
+
+
+def test_up_says_what_runs_and_a_second_up_says_so(folder, free_port):
+    begun = time.monotonic()
+    first = _run(folder, "up", "--port", str(free_port))
+    assert time.monotonic() - begun < 10
+    assert f"localcloud answers on http://127.0.0.1:{free_port} after" in first.stdout
+    pid = find_running(folder).pid
+    second = _run(folder, "up", "--port", str(free_port))
+    assert second.returncode == 0
+    assert f"localcloud runs already: http://127.0.0.1:{free_port} (process {pid})" in second.stdout
+    other = _run(folder, "up", "--port", "1")
+    assert other.returncode == 1
+    assert "it does not answer on port 1: end it first, or use another --folder" in other.stderr
+
+
+def test_a_port_that_is_taken_is_a_clear_error(folder):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = _run(folder, "up", "--port", str(port))
+    assert done.returncode == 1
+    said = "cannot be used (Address already in use): choose another with --port"
+    assert done.stderr == f"port {port} of 127.0.0.1 {said}\n"
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path, free_port):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    done = _run(tmp_path, "up", "--port", str(free_port))
+    assert done.returncode == 1
+    assert "holds files but no localcloud.json, so it is not localcloud's" in done.stderr
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_down_ends_it_and_the_state_with_it(folder, up, free_port):
+    (folder / "terraform").mkdir()
+    done = _run(folder, "down")
+    assert done.stdout == f"localcloud ended (process {up.pid})\n"
+    assert start_time(up.pid) == 0
+    assert [path.name for path in folder.iterdir()] == ["localcloud.json"]
+    assert _run(folder, "down").stdout == "localcloud does not run\n"
+    again = _run(folder, "up", "--port", str(free_port))
+    assert again.returncode == 0, again.stderr
+
+
+def test_after_kill_9_the_next_up_works(folder, up, free_port):
+    os.kill(up.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while up.alive and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "localcloud does not run: python -m localcloud up" in _run(folder, "status").stderr
+    assert _run(folder, "up", "--port", str(free_port)).returncode == 0
+    assert find_running(folder).pid != up.pid
+
+
+def test_a_process_that_got_the_same_id_is_not_taken_for_it(shared):
+    running = find_running(shared)
+    stale = (shared / "localcloud.json").read_text()
+    (shared / "localcloud.json").write_text(stale.replace(str(running.pid), str(os.getpid())))
+    assert find_running(shared) is None
+    (shared / "localcloud.json").write_text(stale)
+
+
+def test_env_is_all_that_the_aws_command_and_boto3_need(shared):
+    environment = _environment(shared, "--account", "222222222222")
+    done = subprocess.run(
+        [_AWS, "sts", "get-caller-identity", "--query", "Account", "--output", "text"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "222222222222\n", done.stderr
+    made = [_AWS, "s3", "mb", "s3://by-command"]
+    assert subprocess.run(made, env=environment, capture_output=True, check=True)
+    buckets = boto3.client(
+        "s3",
+        endpoint_url=environment["AWS_ENDPOINT_URL"],
+        region_name=environment["AWS_REGION"],
+        aws_access_key_id="222222222222",
+        aws_secret_access_key="x",
+    ).list_buckets()["Buckets"]
+    assert [bucket["Name"] for bucket in buckets] == ["by-command"]
+    assert environment["AWS_EC2_METADATA_DISABLED"] == "true"
+
+
+def test_status_and_logs_tell_of_the_calls(shared):
+    running = find_running(shared)
+    environment = _environment(shared, "--account", "333333333333")
+    subprocess.run([_AWS, "dynamodb", "list-tables"], env=environment, check=True)
+    status = _run(shared, "status").stdout
+    assert f"localcloud answers on {running.endpoint} (process {running.pid})" in status
+    assert "account=333333333333  calls=1" in status
+    assert '"account": "333333333333"' in _run(shared, "status", "--json").stdout
+    assert '"operation": "ListTables"' in _run(shared, "logs", "calls", "--once").stdout
+    assert _run(shared, "logs", "server", "--once").returncode == 0
+    unknown = _run(shared, "logs", "nobody")
+    assert "nothing named 'nobody' has a log; there are calls, server" in unknown.stderr
+
+
+def test_logs_follow_until_localcloud_ends(folder, up):
+    following = subprocess.Popen(
+        [sys.executable, "-m", "localcloud", "--folder", str(folder), "logs", "calls"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    environment = _environment(folder)
+    subprocess.run([_AWS, "dynamodb", "list-tables"], env=environment, check=True)
+    assert '"operation": "ListTables"' in following.stdout.readline()
+    _run(folder, "down")
+    assert following.wait(10) == 0
+    following.stdout.close()
+
+
+def test_trace_asks_the_network(shared):
+    done = _run(shared, "trace", "b-1.example.org", "9096", "--vpc", "vpc-none")
+    assert done.returncode == 1
+    assert "vpc-none" in done.stderr

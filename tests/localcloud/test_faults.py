@@ -1,0 +1,228 @@
+"""Faults on demand, each by its effect on a caller, and the door that sets them."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError, ConnectionClosedError
+
+_ONCE = Config(retries={"max_attempts": 0}, read_timeout=20)
+
+
+@pytest.fixture
+def door(cloud):
+    """Ask localcloud itself: `door("add-fault", kind="throttle")`; all faults end with the test."""
+
+    def ask(name, method="POST", **arguments):
+        body = json.dumps(arguments).encode() if method == "POST" else None
+        request = urllib.request.Request(
+            f"{cloud.endpoint}/_localcloud/{name}", data=body, method=method
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)["error"]
+
+    yield ask
+    ask("clear-faults")
+
+
+@pytest.fixture
+def once(client):
+    """Make clients that try once."""
+    return lambda service, **more: client(service, config=_ONCE, **more)
+
+
+def _fails(do, *args, **kwargs):
+    with pytest.raises(ClientError) as refused:
+        do(*args, **kwargs)
+    answer = refused.value.response
+    return answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "code"),
+    [
+        ("dynamodb", "list_tables", ("ProvisionedThroughputExceededException", 400)),
+        ("glue", "get_databases", ("ThrottlingException", 400)),
+        ("lambda", "list_functions", ("TooManyRequestsException", 429)),
+        ("s3", "list_buckets", ("SlowDown", 503)),
+        ("sts", "get_caller_identity", ("Throttling", 400)),
+    ],
+)
+def test_a_throttle_speaks_as_its_service_does(door, once, service, operation, code):
+    door("add-fault", kind="throttle", service=service, calls=1)
+    do = getattr(once(service), operation)
+    assert _fails(do) == code
+    assert do()["ResponseMetadata"]["HTTPStatusCode"] == 200
+
+
+def test_an_error_meets_its_operation_and_account_only(door, once):
+    fault = {"service": "sqs", "operation": "ListQueues", "account": "222222222222"}
+    door("add-fault", kind="error", code="InternalFailure", status=503, **fault)
+    there = once("sqs", account="222222222222")
+    assert _fails(there.list_queues) == ("InternalFailure", 503)
+    assert there.create_queue(QueueName="q")["QueueUrl"]
+    assert once("sqs").list_queues()["ResponseMetadata"]["HTTPStatusCode"] == 200
+    assert [fault["broken"] for fault in door("list-faults")] == [1]
+
+
+def test_a_probability_breaks_the_same_calls_for_the_same_seed(door, once):
+    def draw():
+        door("clear-faults")
+        door("add-fault", kind="throttle", service="sts", probability=0.5, seed=11)
+        return [_answers(once("sts").get_caller_identity) for _ in range(12)]
+
+    first = draw()
+    assert draw() == first
+    assert {True, False} == set(first)
+
+
+def _answers(do):
+    try:
+        do()
+    except ClientError:
+        return False
+    return True
+
+
+def test_latency_comes_before_the_answer(door, once):
+    sts = once("sts")
+    sts.get_caller_identity()
+    door("add-fault", kind="latency", service="sts", seconds=0.3)
+    begun = time.monotonic()
+    sts.get_caller_identity()
+    assert 0.3 <= time.monotonic() - begun < 3
+
+
+def test_a_cut_call_has_its_effect_and_no_answer(door, once):
+    sqs = once("sqs")
+    door("add-fault", kind="cut", service="sqs", operation="CreateQueue", calls=1)
+    with pytest.raises(ConnectionClosedError):
+        sqs.create_queue(QueueName="made-all-the-same")
+    assert sqs.get_queue_url(QueueName="made-all-the-same")["QueueUrl"]
+
+
+def test_a_hanging_call_has_no_effect_and_is_let_go(door, once):
+    sqs, failures = once("sqs"), []
+    door("add-fault", kind="hang", service="sqs", operation="CreateQueue", calls=1)
+
+    def create():
+        try:
+            sqs.create_queue(QueueName="never-made")
+        except ConnectionClosedError as error:
+            failures.append(error)
+
+    caller = threading.Thread(target=create)
+    caller.start()
+    deadline = time.monotonic() + 10
+    while not door("list-faults")[0]["broken"] and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert door("clear-faults") == {"cleared": 1}
+    caller.join(10)
+    assert len(failures) == 1
+    assert "NonExistentQueue" in _fails(sqs.get_queue_url, QueueName="never-made")[0]
+
+
+@pytest.fixture
+def table(once):
+    """A table whose items have the key id."""
+    dynamodb = once("dynamodb")
+    dynamodb.create_table(
+        TableName="batches",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    yield dynamodb
+    dynamodb.delete_table(TableName="batches")
+
+
+def _write(dynamodb, *ids):
+    puts = [{"PutRequest": {"Item": {"id": {"S": key}}}} for key in ids]
+    undone = dynamodb.batch_write_item(RequestItems={"batches": puts})["UnprocessedItems"]
+    return [put["PutRequest"]["Item"]["id"]["S"] for put in undone.get("batches", [])]
+
+
+def _ids(dynamodb):
+    return sorted(item["id"]["S"] for item in dynamodb.scan(TableName="batches")["Items"])
+
+
+def test_unprocessed_items_of_a_write_are_not_written(door, table):
+    door("add-fault", kind="unprocessed", items=2, calls=1)
+    assert _write(table, "a", "b", "c") == ["b", "c"]
+    assert _ids(table) == ["a"]
+    assert _write(table, "b", "c") == []
+    assert _ids(table) == ["a", "b", "c"]
+
+
+def test_one_item_may_never_be_accepted(door, table):
+    door("add-fault", kind="unprocessed", containing='"poison"')
+    assert _write(table, "a", "poison") == ["poison"]
+    assert _write(table, "poison") == ["poison"]
+    assert _ids(table) == ["a"]
+
+
+def test_unprocessed_keys_of_a_read_come_back(door, table):
+    _write(table, "a", "b")
+    door("add-fault", kind="unprocessed", items=1)
+    keys = [{"id": {"S": key}} for key in ("a", "b")]
+    ask = {"batches": {"Keys": keys, "ConsistentRead": True}}
+    answer = table.batch_get_item(RequestItems=ask)
+    assert answer["Responses"] == {"batches": [{"id": {"S": "a"}}]}
+    assert answer["UnprocessedKeys"]["batches"] == {"Keys": keys[1:], "ConsistentRead": True}
+    rest = table.batch_get_item(RequestItems=answer["UnprocessedKeys"])
+    assert rest["Responses"] == {}
+
+
+def test_a_batch_that_is_refused_stays_refused(door, table):
+    door("add-fault", kind="unprocessed")
+    puts = [{"PutRequest": {"Item": {"wrong": {"S": "x"}}}} for _ in range(2)]
+    with pytest.raises(ClientError, match="ValidationException"):
+        table.batch_write_item(RequestItems={"batches": puts})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "refusal"),
+    [
+        ({}, "add-fault needs kind"),
+        ({"kind": "x"}, "kind is 'x'; it must be one of throttle, error, latency, hang, cut"),
+        ({"kind": "cut", "sevice": "s3"}, "add-fault has no parameter sevice; it takes kind, serv"),
+        ({"kind": "cut", "service": "s4"}, "there is no service 's4'; it is named as in boto3"),
+        ({"kind": "cut", "operation": "Put"}, "operation 'Put' needs its service"),
+        (
+            {"kind": "cut", "service": "s3", "operation": "Put"},
+            "s3 has no operation 'Put'; it is named as in the API",
+        ),
+        ({"kind": "cut", "calls": "3"}, "add-fault: calls must be int | None, not '3'"),
+        ({"kind": "cut", "calls": True}, "add-fault: calls must be int | None, not True"),
+        ({"kind": "cut", "probability": 2}, "probability is 2; it must be between 0 and 1"),
+        ({"kind": "hang", "seconds": 901}, "seconds is 901; it must be between 0 and 900.0"),
+        ({"kind": "error", "status": 200}, "status is 200; it must be between 400 and 599"),
+    ],
+)
+def test_what_the_door_does_not_know_it_refuses(door, arguments, refusal):
+    status, said = door("add-fault", **arguments)
+    assert status == 400
+    assert said.startswith(refusal)
+    assert door("list-faults") == []
+
+
+def test_the_door_tells_what_it_can_do(door):
+    assert "Drop all faults" in door("", method="GET")["clear-faults"]
+    status, said = door("no-such-thing")
+    assert status == 404
+    assert "POST /_localcloud/no-such-thing is not known" in said
+    assert "add-fault" in said
+
+
+def test_status_has_a_part_for_each_kind_of_thing(door):
+    assert {"accounts"} <= set(door("status", method="GET"))
