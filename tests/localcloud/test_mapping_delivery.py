@@ -19,6 +19,7 @@ from tests.fixtures.mappings import (
     seen,
     trace_in,
     tracing,
+    wait_for_result,
     wait_for_state,
 )
 
@@ -68,7 +69,7 @@ def test_all_records_arrive_once_and_in_order(client, broker, trace):
         wait_until("300 records", lambda: sum(len(seen(trace, name)) for name in model) >= 300)
         group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
         wait_until("the offsets", lambda: {topic.committed(group, p) for p in range(3)} == {100})
-        assert get(client, mapping)["LastProcessingResult"] == "OK"
+        wait_for_result(client, mapping, "OK")
     assert {name: seen(trace, name) for name in model} == model
     sizes = [sum(map(len, call["seen"].values())) for call in read_trace(trace)]
     assert max(sizes) == 7
@@ -189,8 +190,7 @@ def test_a_failing_batch_blocks_until_it_succeeds_and_no_offset_moves(
         group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
         wait_until("some retries", lambda: len(read_trace(trace)) >= 3)
         assert topic.committed(group) == 0
-        result = get(client, mapping)["LastProcessingResult"]
-        assert result == "PROBLEM: Function call failed"
+        wait_for_result(client, mapping, "PROBLEM: Function call failed")
         repaired.touch()
         wait_until("all are done", lambda: topic.committed(group) == 3)
     given = [call["seen"][f"{topic.name}-0"] for call in read_trace(trace)]
@@ -316,12 +316,11 @@ def test_a_topic_that_comes_later_is_seen_within_two_seconds(client, broker, tra
     function = deploy(client, tracing(), **trace_in(trace))
     missing = type(create_topic(broker))(broker, name)
     with mapped(client, function, missing) as mapping:
-        result = get(client, mapping)["LastProcessingResult"]
-        assert result == f"PROBLEM: topic '{name}' does not exist"
+        wait_for_result(client, mapping, f"PROBLEM: topic '{name}' does not exist")
         topic = create_topic(broker, name=name)
         topic.send("first")
         wait_until("the first record", lambda: seen(trace, f"{name}-0"), seconds=4)
-        assert get(client, mapping)["LastProcessingResult"] == "OK"
+        wait_for_result(client, mapping, "OK")
 
 
 def test_disabling_keeps_the_offsets(client, broker, trace):
