@@ -73,14 +73,15 @@ class Connection:
         self._near.other, self._far.other = self._far, self._near
         self.target: tuple[str, int] | None = None
         self._opening: asyncio.Task[None] | None = None
-        self._is_over = False
 
     def accept(self) -> asyncio.Protocol:
         """Return the protocol of the accepted side."""
         return self._near
 
     def abort(self) -> None:
-        """Cut both sides with a reset."""
+        """Cut both sides with a reset, and the far one is not opened any more."""
+        if self._opening is not None:
+            self._opening.cancel()
         for half in (self._near, self._far):
             half.reset()
 
@@ -94,12 +95,9 @@ class Connection:
             half.pause_reading()
             self._link.connections.add(self)
             self._opening = asyncio.get_running_loop().create_task(self._open())
-        elif self._is_over:  # the near side went while the far one was being opened
-            half.reset()
 
     def half_lost(self) -> None:
         """Forget the connection once neither side is there."""
-        self._is_over = True
         if not self._near.is_open and not self._far.is_open:
             self._link.connections.discard(self)
 
@@ -111,10 +109,10 @@ class Connection:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 await loop.create_connection(lambda: self._far, *self.target, local_addr=local)
         except MissingHopError:
-            self.abort()
+            self._near.reset()
         except OSError as error:  # TimeoutError is one
             self._link.refusal = f"{self._link.name}: the server behind does not answer: {error}"
-            self.abort()
+            self._near.reset()
         else:
             self._near.resume_reading()
 

@@ -44,7 +44,7 @@ class Walk:
         networks = tuple(subnet.cidr for subnet in subnets)
         networks = networks or (IPv4Network(self._vpc.cidr_block),)
         if source.group_ids is None:
-            groups = tuple(self.ec2.groups[vpc_id])
+            groups = tuple(self.ec2.groups.get(vpc_id, ()))  # moto's default would add an entry
             return Party(f"anyone in {vpc_id}", groups, networks, anyone=True)
         for group_id in source.group_ids:
             if self.ec2.get_security_group_from_id(group_id) is None:

@@ -34,11 +34,6 @@ class Trace:
     hops: tuple[str, ...]
     missing: str | None
 
-    def __str__(self) -> str:
-        """Write a line per hop."""
-        end = "the way is complete" if self.missing is None else f"MISSING: {self.missing}"
-        return "\n".join([*self.hops, end])
-
 
 def find_source(subnet_ids: Sequence[str], group_ids: Sequence[str]) -> Source | None:
     """Make the source of a function, poller or job from its configuration; None is in no VPC.

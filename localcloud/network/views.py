@@ -16,7 +16,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from localcloud.cloud import Cloud
-from localcloud.errors import LocalcloudError
 from localcloud.network import created
 from localcloud.network._connection import Link
 from localcloud.network.loopback import LoopbackAddresses
@@ -44,12 +43,16 @@ class _Name:
 
 @dataclass(slots=True)
 class View:
-    """One source's view; without a source, that of a process in no VPC: it sees no name."""
+    """One source's view; without a source, that of a process in no VPC: it sees no name.
+
+    `written` is what the hosts file says.
+    """
 
     source: Source | None
     hosts_file: Path
     endpoint: str
     names: dict[str, _Name] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -180,9 +183,8 @@ class Network:
     def _update(self, view: View) -> None:
         if view.source is None:
             return
-        before = view.addresses
         visible = visible_names(self._nodes, view.source.vpc_id)
-        for host in before.keys() - visible:
+        for host in view.names.keys() - visible:
             name = view.names.pop(host)
             for port in name.links:
                 self._relays.close(name.address, port)
@@ -192,8 +194,9 @@ class Network:
             if host not in view.names:
                 view.names[host] = _Name(self._loopback.take())
             self._open_ports(view.source, host, view.names[host], ports)
-        if view.addresses != before:
+        if view.addresses != view.written:
             write_hosts(view.hosts_file, view.addresses)
+            view.written = view.addresses
 
     def _open_ports(self, source: Source, host: str, name: _Name, ports: frozenset[int]) -> None:
         def find_target(port: int) -> tuple[str, int]:
@@ -212,5 +215,5 @@ class Network:
             self._changed.clear()
             try:
                 self.refresh()
-            except LocalcloudError:
+            except Exception:  # whatever it is, the next look may succeed
                 _log.exception("the network cannot follow what was created")

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -119,6 +120,27 @@ def test_python_sees_names_come_and_go(environment, accounts, cloud):
         assert look_up() != "gone"
         process.stdin.close()
         assert process.wait(CHILD_SECONDS) == 0
+
+
+def test_names_are_followed_after_a_failure(accounts, environment, cloud, monkeypatch, caplog):
+    def fail_once(*_):
+        monkeypatch.undo()
+        raise RuntimeError("dictionary changed size during iteration")
+
+    network = load_network(cloud)
+    monkeypatch.setattr("localcloud.network.views.visible_names", fail_once)
+    network.notice()
+
+    deadline = time.monotonic() + CHILD_SECONDS
+    while "the network cannot follow what was created" not in caplog.text:
+        assert time.monotonic() < deadline, "nobody looked"
+        time.sleep(0.01)
+    broker = accounts.brokers[0]
+    accounts.make_record(broker, "DELETE")
+    while network.links(broker.host):
+        assert time.monotonic() < deadline, "nobody looks any more"
+        time.sleep(0.01)
+    accounts.make_record(broker)
 
 
 def test_the_interpreters_own_sitecustomize_runs_as_well(environment, tmp_path):

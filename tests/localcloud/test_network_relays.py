@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import json
 import socket
-import struct
 import threading
 import time
 import urllib.error
@@ -16,7 +15,7 @@ import pytest
 
 from localcloud.errors import AddressInUseError, MissingHopError
 from localcloud.network import load_network
-from localcloud.network._connection import Link
+from localcloud.network._connection import Connection, Link
 from localcloud.network.loopback import LoopbackAddresses
 from localcloud.network.relays import Relays
 from tests.localcloud.two_accounts import PORT, TwoAccounts
@@ -74,8 +73,8 @@ def addresses():
 
 def ask(cloud, name, **arguments):
     url = f"{cloud.endpoint}/_localcloud/{name}"
-    request = urllib.request.Request(url, json.dumps(arguments).encode(), method="POST")  # noqa: S310
-    with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as answer:  # noqa: S310
+    request = urllib.request.Request(url, json.dumps(arguments).encode(), method="POST")
+    with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as answer:
         return json.load(answer)
 
 
@@ -163,7 +162,7 @@ def test_a_slow_link_takes_its_time(cloud, dial, host):
 def test_status_tells_of_links_in_use(cloud, dial, host):
     dial()
 
-    with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/status", timeout=5) as answer:  # noqa: S310
+    with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/status", timeout=5) as answer:
         links = json.load(answer)["links"]
 
     assert {"connections": 1, "refusal": None} in [
@@ -223,30 +222,31 @@ def test_a_way_that_is_missing_is_told(relays, addresses):
     assert link.refusal == "no bridge"
 
 
-def test_who_leaves_while_the_server_is_dialled_leaves_nothing_behind(relays, addresses):
+def test_a_link_that_is_reset_stops_dialling(addresses):
     address, behind = addresses.take(), addresses.take()
-    entered, may_go = threading.Event(), threading.Event()
 
-    def find_slowly():
-        entered.set()
-        may_go.wait(WAIT_SECONDS)
-        return behind, PORT
+    async def reset_while_dialling():
+        link = Link("here", lambda: (behind, PORT))
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Connection(link).accept(), address, PORT
+        )
+        reader, writer = await asyncio.open_connection(address, PORT)
+        while not link.connections:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the task that dials has begun
+        assert len(asyncio.all_tasks()) == 2
+        link.reset()
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+        writer.close()
+        server.close()
+        return len(asyncio.all_tasks())
 
-    relays.open(address, PORT, Link("here", find_slowly))
-    with socket.create_server((behind, PORT)) as server:
-        server.settimeout(WAIT_SECONDS)
-        connection = socket.create_connection((address, PORT), timeout=WAIT_SECONDS)
-        assert entered.wait(WAIT_SECONDS)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        connection.close()
-        may_go.set()
-
-        accepted, _ = server.accept()
-
-        with closing(accepted):
-            accepted.settimeout(WAIT_SECONDS)
-            with contextlib.suppress(ConnectionResetError):
-                assert accepted.recv(1) == b""
+    with socket.socket() as full:
+        full.bind((behind, PORT))
+        full.listen(0)
+        with socket.create_connection((behind, PORT)):  # it has room for this one alone
+            assert asyncio.run(reset_while_dialling()) == 1
 
 
 def test_a_taken_port_is_a_clear_error(relays, addresses):
