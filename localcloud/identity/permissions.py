@@ -59,7 +59,11 @@ def may(role_arn: str, action: str, resource: str, context: Context | None = Non
 
 
 def may_assume(caller: Caller, role_arn: str, session_name: str, external_id: str | None) -> bool:
-    """Say whether a role's trust policy and the caller's own policies let the caller take it."""
+    """Say whether a role's trust policy and the caller's own policies let the caller take it.
+
+    Raises:
+        UndecidablePolicyError: a condition operator that localcloud does not know.
+    """
     role = find_role(role_arn)
     free = _is_free(caller)
     if role is None:
@@ -68,9 +72,11 @@ def may_assume(caller: Caller, role_arn: str, session_name: str, external_id: st
     if external_id is not None:
         context["sts:ExternalId"] = external_id
     request = Request("sts:AssumeRole", role_arn, context)
-    trusted = judge_resource(trust_statements(role), request, caller.principal)
     return _combine(
-        _judge_caller(caller, request), trusted, same_account=caller.account == role.account_id
+        _judge_caller(caller, request),
+        judge_resource(trust_statements(role), request, caller.principal),
+        same_account=caller.account == role.account_id,
+        needs_resource=True,
     )
 
 

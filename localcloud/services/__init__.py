@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from localcloud.services import (
+    athena,
     ec2,
     elbv2,
     emr_serverless,
@@ -11,11 +12,13 @@ from localcloud.services import (
     kafka,
     lambda_,
     route53,
+    s3,
     secretsmanager,
     sts,
 )
 
 __all__ = [
+    "athena",
     "ec2",
     "elbv2",
     "emr_serverless",
@@ -24,6 +27,7 @@ __all__ = [
     "kafka",
     "lambda_",
     "route53",
+    "s3",
     "secretsmanager",
     "sts",
 ]

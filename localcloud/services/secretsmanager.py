@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
+from localcloud.cloud import Cloud
+from localcloud.control import action
 from localcloud.operations import Call, HttpAnswer, operation
 
 
@@ -47,6 +50,28 @@ def update_secret_version_stage(call: Call) -> HttpAnswer:
 def rotate_secret(call: Call) -> HttpAnswer:
     """Let moto rotate, then tell."""
     return _forward_and_tell(call)
+
+
+class NextPasswords:
+    """What GetRandomPassword is to answer: the same until it is set anew, None for a random one."""
+
+    def __init__(self) -> None:
+        """Begin with random ones."""
+        self.password: str | None = None
+
+
+@operation("secretsmanager", "GetRandomPassword")
+def get_random_password(call: Call) -> dict[str, Any] | HttpAnswer:
+    """Answer the password that was set, or let moto make one."""
+    password = call.cloud.state(NextPasswords).password
+    return call.forward() if password is None else {"RandomPassword": password}
+
+
+@action("set-random-password")
+def set_random_password(cloud: Cloud, *, password: str | None) -> dict[str, Any]:
+    """Set what GetRandomPassword answers from now on; null lets it be random again."""
+    cloud.state(NextPasswords).password = password
+    return {"random": password is None}
 
 
 def _forward_and_tell(call: Call) -> HttpAnswer:

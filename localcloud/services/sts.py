@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.callers import Caller, identify
 from localcloud.identity.credentials import SessionKey, SessionKeys
 from localcloud.identity.permissions import may_assume
@@ -36,13 +37,7 @@ def assume_role(call: Call) -> dict[str, Any]:
             status=400,
         )
     seconds = int(call.params.get("DurationSeconds") or _DEFAULT_SECONDS)
-    if not may_assume(call.caller, role_arn, session_name, call.params.get("ExternalId")):
-        raise AwsError(
-            "AccessDenied",
-            f"User: {call.caller.arn} is not authorized to perform: sts:AssumeRole "
-            f"on resource: {role_arn}",
-            status=403,
-        )
+    _check_allowed(call, role_arn, session_name)
     _check_duration(call.caller, role_arn, seconds)
     key = call.cloud.state(SessionKeys).make(
         role_account(role_arn),
@@ -102,6 +97,19 @@ def _credentials(key: SessionKey) -> dict[str, Any]:
 def _role_session_id(role_arn: str, session_name: str) -> str:
     role = find_role(role_arn)
     return f"{role.id if role else 'AROALOCALCLOUDDEPLOY'}:{session_name}"
+
+
+def _check_allowed(call: Call, role_arn: str, session_name: str) -> None:
+    said = (
+        f"User: {call.caller.arn} is not authorized to perform: sts:AssumeRole "
+        f"on resource: {role_arn}"
+    )
+    try:
+        allowed = may_assume(call.caller, role_arn, session_name, call.params.get("ExternalId"))
+    except UndecidablePolicyError as error:
+        raise AwsError("AccessDenied", f"{said}: {error}", status=403) from error
+    if not allowed:
+        raise AwsError("AccessDenied", said, status=403)
 
 
 def _check_duration(caller: Caller, role_arn: str, seconds: int) -> None:

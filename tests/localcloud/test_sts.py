@@ -65,6 +65,18 @@ def test_another_account_is_refused(client, iam):
     assert _refusal(_assume, sts, role)[:2] == ("AccessDenied", 403)
 
 
+def test_its_own_account_is_refused_too_unless_it_is_trusted(client, iam):
+    role = make_role(iam, trust(CONSUMER))
+    assert _refusal(_assume, client("sts"), role)[:2] == ("AccessDenied", 403)
+
+
+def test_a_trust_policy_that_cannot_be_judged_refuses_and_says_why(iam, consumer):
+    role = make_role(iam, trust(CONSUMER, Condition={"BinaryEquals": {"sts:ExternalId": "eA=="}}))
+    code, status, message = _refusal(_assume, consumer, role, ExternalId="ab")
+    assert (code, status) == ("AccessDenied", 403)
+    assert "localcloud does not know the condition operator BinaryEquals" in message
+
+
 def test_a_role_that_does_not_exist_is_refused(consumer):
     absent = "arn:aws:iam::111111111111:role/absent"
     assert _refusal(_assume, consumer, absent)[:2] == ("AccessDenied", 403)
