@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.registry._stored import StoredVersion
 from penstock.registry.agreement import agree, check_agreement
 from penstock.registry.allow_list import AllowList, parse_schema_arn
 from penstock.registry.cache import CachedRegistry, CacheLimits
@@ -36,7 +35,6 @@ __all__ = [
     "SchemaRegistry",
     "SchemaStore",
     "SchemaVersion",
-    "StoredVersion",
     "VersionStatus",
     "agree",
     "check_agreement",

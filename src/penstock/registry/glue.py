@@ -142,9 +142,14 @@ class GlueRegistry(VersionedRegistry):
             raise SchemaNotFoundError(
                 f"{version_id!r} is not the id of a Glue schema version, expected a UUID"
             )
-        return _stored(
-            self._call(lambda: self._glue.get_schema_version(SchemaVersionId=version_id))
-        )
+        try:
+            answer = self._call(lambda: self._glue.get_schema_version(SchemaVersionId=version_id))
+        except SchemaNotFoundError as error:
+            # Glue's own sentence names no version.
+            raise SchemaNotFoundError(
+                f"schema version {version_id} is not found: {error}"
+            ) from error
+        return _stored(answer)
 
     def _read_number(self, arn: str, number: int) -> StoredVersion:
         return _stored(

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 
+from localcloud.server import start_server
 from penstock.registry import (
     GlueRegistry,
     GlueSettings,
@@ -19,8 +18,7 @@ from penstock.registry import (
 from penstock.registry._attempts import Attempts
 from penstock.registry._versioned import VersionedRegistry
 from penstock.schemas import Compatibility, Schema
-from tests.stubs.glue_api import GlueApi, arn_of
-from tests.stubs.http import serve
+from tests.fixtures.glue_api import GlueApi, arn_of
 
 
 @dataclass
@@ -61,52 +59,44 @@ def attempts(time: FakeTime) -> Callable[..., Attempts]:
 
 
 @pytest.fixture(scope="session")
-def _glue_server() -> Iterator[tuple[GlueApi, str]]:
-    api = GlueApi()
-    with serve(api.respond) as address:
-        yield api, address
-
-
-@pytest.fixture(scope="session")
-def glue_client(_glue_server: tuple[GlueApi, str]) -> Iterator[Any]:
-    client = boto3.client(
-        "glue",
-        region_name="eu-central-1",
-        endpoint_url=_glue_server[1],
-        aws_access_key_id="made-up",
-        aws_secret_access_key="made-up",
-        config=Config(retries={"total_max_attempts": 1}),
-    )
-    yield client
-    client.close()
+def _local_glue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GlueApi]:
+    server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
+    api = GlueApi(server.cloud)
+    yield api
+    api.client.close()
+    server.stop()
 
 
 @pytest.fixture
-def glue_api(_glue_server: tuple[GlueApi, str]) -> GlueApi:
-    api, _ = _glue_server
-    api.reset(SchemaStore())
-    return api
+def glue_client(glue_api: GlueApi) -> Any:
+    return glue_api.client
+
+
+@pytest.fixture
+def glue_api(_local_glue: GlueApi) -> GlueApi:
+    _local_glue.reset()
+    return _local_glue
 
 
 @pytest.fixture(params=["memory", "glue"])
 def world(request: pytest.FixtureRequest, attempts: Callable[..., Attempts]) -> World:
+    if request.param == "glue":
+        return _build_glue_world(request.getfixturevalue("glue_api"), attempts)
     store = SchemaStore()
 
     def build_memory(compatibility: Compatibility = Compatibility.BACKWARD) -> MemoryRegistry:
         return MemoryRegistry(store, compatibility=compatibility, pending=attempts())
 
-    if request.param == "memory":
-        prefix = "arn:aws:glue:local:000000000000:schema/memory"
-        return World(store, lambda name: f"{prefix}/{name}", build_memory)
-    api: GlueApi = request.getfixturevalue("glue_api")
-    client = request.getfixturevalue("glue_client")
-    api.reset(store)
+    prefix = "arn:aws:glue:local:000000000000:schema/memory"
+    return World(store, lambda name: f"{prefix}/{name}", build_memory)
 
-    def build_glue(compatibility: Compatibility = Compatibility.BACKWARD) -> GlueRegistry:
+
+def _build_glue_world(api: GlueApi, attempts: Callable[..., Attempts]) -> World:
+    def build(compatibility: Compatibility = Compatibility.BACKWARD) -> GlueRegistry:
         settings = GlueSettings("plant", compatibility=compatibility)
-        return GlueRegistry(settings, client, attempts=attempts(), pending=attempts())
+        return GlueRegistry(settings, api.client, attempts=attempts(), pending=attempts())
 
-    return World(store, arn_of, build_glue)
+    return World(api.store, arn_of, build)
 
 
 @pytest.fixture

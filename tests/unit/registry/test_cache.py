@@ -34,7 +34,7 @@ from penstock.registry import (
 from penstock.registry._attempts import Attempts
 from penstock.registry._bounded import BoundedMap
 from penstock.schemas import Schema, canonical_form
-from tests.stubs.glue_api import GlueApi, arn_of
+from tests.fixtures.glue_api import GlueApi
 from tests.unit.registry.conftest import FakeTime
 
 Reading = Callable[..., Schema]
@@ -330,13 +330,12 @@ def test_an_incompatible_schema_costs_one_call_for_a_while(
 def test_a_forbidden_schema_never_becomes_usable(
     glue_api: GlueApi, glue_client: Any, attempts: Callable[..., Attempts], reading: Reading
 ) -> None:
-    foreign = glue_api.store.create(arn_of("salaries", "payroll"), canonical_form(reading()))
-    assert foreign is not None
+    foreign_id = glue_api.create("salaries", canonical_form(reading()), registry="payroll")
     cached = CachedRegistry(GlueRegistry(GlueSettings("plant"), glue_client, pending=attempts()))
 
     for _ in range(3):
         with pytest.raises(SchemaForbiddenError, match="belongs to payroll/salaries"):
-            cached.get(foreign.id)
+            cached.get(foreign_id)
 
     assert len(cached._versions) == 0
     assert len(glue_api.calls) == 1
