@@ -147,12 +147,13 @@ def _update(
 ) -> None:
     try:
         change(cluster)
-    except Exception as error:
-        operation.state, operation.error = "UPDATE_FAILED", str(error)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the operation tells it
+        ends, operation.error = "UPDATE_FAILED", str(error)
     else:
-        operation.state, cluster.version = "UPDATE_COMPLETE", new_version()
+        ends, cluster.version = "UPDATE_COMPLETE", new_version()
     operation.ended_at = now()
     cluster.state = "ACTIVE"
+    operation.state = ends  # last: whoever waits for it may begin the next change at once
 
 
 def _delete(cloud: Cloud, cluster: Cluster) -> None:
