@@ -7,6 +7,7 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
+from localcloud.operations import AwsError
 from localcloud.services.kafka.model import BrokerNode, Cluster, bad_request, now
 
 _RESERVED = 4  # of each subnet's first addresses, AWS keeps the network's own and three more
@@ -42,20 +43,25 @@ def zone_of(cluster: Cluster, subnet_id: str) -> str:
 
 
 def add_nodes(cluster: Cluster, count: int) -> None:
-    """Give the cluster `count` nodes in all, spread over its subnets in turn."""
+    """Give the cluster `count` nodes in all, spread over its subnets in turn, or none more."""
     subnets = cluster.settings["BrokerNodeGroupInfo"]["ClientSubnets"]
-    for broker_id in range(len(cluster.nodes) + 1, count + 1):
-        cluster.nodes.append(
-            _make_node(cluster, broker_id, subnets[(broker_id - 1) % len(subnets)])
-        )
+    before = len(cluster.nodes)
+    try:
+        for broker_id in range(before + 1, count + 1):
+            subnet_id = subnets[(broker_id - 1) % len(subnets)]
+            cluster.nodes.append(_make_node(cluster, broker_id, subnet_id))
+    except AwsError:
+        drop_nodes(cluster, before)
+        raise
 
 
-def remove_interfaces(cluster: Cluster) -> None:
-    """Give the addresses of all nodes back."""
+def drop_nodes(cluster: Cluster, count: int) -> None:
+    """Leave the cluster `count` nodes; the addresses of the others are given back."""
     ec2 = ec2_backends[cluster.account][cluster.region]
-    for node in cluster.nodes:
+    for node in cluster.nodes[count:]:
         # Whoever deletes an interface by hand, which AWS refuses, leaves nothing to give back.
         ec2.enis.pop(node.interface_id, None)
+    del cluster.nodes[count:]
 
 
 def _make_node(cluster: Cluster, broker_id: int, subnet_id: str) -> BrokerNode:

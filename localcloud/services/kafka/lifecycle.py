@@ -10,7 +10,7 @@ from localcloud.cloud import Cloud
 from localcloud.network.nodes import Node, Nodes
 from localcloud.operations import Call
 from localcloud.services.kafka.access import find_own_cluster
-from localcloud.services.kafka.interfaces import add_nodes, remove_interfaces
+from localcloud.services.kafka.interfaces import add_nodes, drop_nodes
 from localcloud.services.kafka.model import (
     Cluster,
     ClusterOperation,
@@ -27,10 +27,10 @@ from localcloud.services.secretsmanager import SecretWatch
 
 def begin_cluster(cloud: Cloud, cluster: Cluster) -> None:
     """Start the brokers of a new cluster in the background: CREATING, then ACTIVE or FAILED."""
+    add_nodes(cluster, cluster.settings["NumberOfBrokerNodes"])
     cloud.state(_Following).begin(cloud)
     cloud.on_stop(lambda: _stop(cluster))
     cloud.state(Kafka, cluster.account, cluster.region).clusters[cluster.arn] = cluster
-    add_nodes(cluster, cluster.settings["NumberOfBrokerNodes"])
     _run(cluster, lambda: _start(cloud, cluster))
 
 
@@ -133,7 +133,7 @@ def _run(cluster: Cluster, work: Callable[[], None]) -> None:
 def _start(cloud: Cloud, cluster: Cluster) -> None:
     try:
         cluster.brokers = cloud.state(Launcher).launch(cloud, cluster)
-    except Exception as error:
+    except Exception as error:  # whatever it is, DescribeCluster tells it
         cluster.reason = str(error)
         cluster.state = "FAILED"
     else:
@@ -147,7 +147,7 @@ def _update(
 ) -> None:
     try:
         change(cluster)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the operation tells it
+    except Exception as error:  # whatever it is, the operation tells it
         ends, operation.error = "UPDATE_FAILED", str(error)
     else:
         ends, cluster.version = "UPDATE_COMPLETE", new_version()
@@ -162,7 +162,7 @@ def _delete(cloud: Cloud, cluster: Cluster) -> None:
         cluster.brokers = None
     for node in cluster.nodes:
         cloud.state(Nodes).unplug(node.interface_id)
-    remove_interfaces(cluster)
+    drop_nodes(cluster, 0)
     for _, _, kafka in cloud.states(Kafka):
         for connection in kafka.vpc_connections.values():
             if connection.cluster_arn == cluster.arn:

@@ -102,8 +102,8 @@ class _Brokers:
     def add_brokers(self, zones: Mapping[int, str]) -> None:
         spec = self._cluster.spec
         self._cluster.spec = replace(spec, racks={**spec.racks, **zones})
-        for _ in zones:
-            self._cluster.add_broker()
+        for broker_id in zones:
+            self._cluster.restart(broker_id)
 
     def set_users(self, users: Mapping[str, str]) -> None:
         for name, password in users.items():

@@ -7,7 +7,7 @@ from typing import Any
 from localcloud.operations import Call, operation
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.configurations import find_revision, read_properties
-from localcloud.services.kafka.interfaces import add_nodes, zone_of
+from localcloud.services.kafka.interfaces import add_nodes, drop_nodes, zone_of
 from localcloud.services.kafka.lifecycle import begin_update, plug_nodes
 from localcloud.services.kafka.listeners import enabled_listeners
 from localcloud.services.kafka.model import Cluster, bad_request
@@ -37,7 +37,12 @@ def update_broker_count(call: Call) -> dict[str, Any]:
         known = len(cluster.nodes)
         add_nodes(cluster, count)
         new = cluster.nodes[known:]
-        running(cluster).add_brokers({n.broker_id: zone_of(cluster, n.subnet_id) for n in new})
+        zones = {node.broker_id: zone_of(cluster, node.subnet_id) for node in new}
+        try:
+            running(cluster).add_brokers(zones)
+        except Exception:
+            drop_nodes(cluster, known)
+            raise
         plug_nodes(call.cloud, cluster)
         cluster.settings["NumberOfBrokerNodes"] = count
 

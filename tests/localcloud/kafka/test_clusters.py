@@ -128,6 +128,21 @@ def test_subnets_must_be_of_one_vpc_and_of_different_zones(kafka, subnets, place
     assert "an Availability Zone of its own" in refusal(kafka.create_cluster, **given)[1]
 
 
+def test_a_full_subnet_takes_no_broker(kafka, client, pretended):
+    ec2 = client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.2.0.0/24")["Vpc"]["VpcId"]
+    subnets = [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=block, AvailabilityZone=f"eu-central-1{zone}")
+        for zone, block in (("a", "10.2.0.0/28"), ("b", "10.2.0.16/28"))
+    ]
+    names = [subnet["Subnet"]["SubnetId"] for subnet in subnets]
+    given = describe_request(names) | {"NumberOfBrokerNodes": 24}
+    _, message = refusal(kafka.create_cluster, **given)
+    assert message == f"The subnet {names[0]} has no free address"
+    left = ec2.describe_network_interfaces(Filters=[{"Name": "vpc-id", "Values": [vpc]}])
+    assert left["NetworkInterfaces"] == []
+
+
 def test_a_name_is_taken_once(kafka, make_cluster, subnets):
     name = make_cluster()["ClusterName"]
     given = describe_request(subnets) | {"ClusterName": name}

@@ -36,6 +36,16 @@ def test_broker_counts_that_do_not_fit_are_refused(kafka, make_cluster):
     assert message == "The cluster has 2 brokers; give more than that, not 2"
 
 
+def test_brokers_that_do_not_come_up_are_no_nodes(kafka, make_cluster, pretended):
+    shown = make_cluster()
+    pretended[shown["ClusterName"]].fails = OSError("no room for more")
+    operation = _update(
+        kafka, "update_broker_count", shown, TargetNumberOfBrokerNodes=4, ends="UPDATE_FAILED"
+    )
+    assert operation["ErrorInfo"]["ErrorString"] == "no room for more"
+    assert len(_nodes(kafka, shown)) == 2
+
+
 def test_volumes_grow(kafka, make_cluster):
     shown = make_cluster()
     all_of = {"KafkaBrokerNodeId": "All"}
