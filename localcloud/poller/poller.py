@@ -15,7 +15,7 @@ from localcloud.poller.batch import MAX_EVENT_BYTES, Place, place_of
 from localcloud.poller.settings import MappingSettings
 
 _POLL_MS = 200
-_METADATA_AGE_MS = 1000  # a topic created later is seen within two seconds
+_METADATA_AGE_MS = 1000  # so soon topics and partitions are seen that come later
 _HEARTBEAT_MS = 500
 _SESSION_MS = 10_000
 _BOOTSTRAP_MS = 5_000
@@ -66,10 +66,7 @@ class Poller:
             if now >= end:
                 break
             self._collect(min(_POLL_MS, (end - now) * 1000))
-        batch, self._buffer = (
-            self._buffer[: self._settings.batch_size],
-            self._buffer[self._settings.batch_size :],
-        )
+        batch, self._buffer = self._buffer, []
         self._ends = {place_of(record): record.offset + 1 for record in batch}
         return batch
 

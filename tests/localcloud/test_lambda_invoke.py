@@ -132,6 +132,18 @@ def test_changed_code_and_configuration_are_used_by_the_next_call(client):
     assert invoke(client, name) == ("new", None)
 
 
+def test_versions_run_beside_each_other(client):
+    name, lambda_ = deploy(client, "def handler(e, c):\n    return 'old'\n"), client("lambda")
+    version = lambda_.publish_version(FunctionName=name)["Version"]
+    new = make_zip({"app.py": "def handler(e, c):\n    return 'new'\n"})
+    lambda_.update_function_code(FunctionName=name, ZipFile=new)
+    for _ in range(2):
+        assert invoke(client, name, Qualifier=version) == ("old", None)
+        assert invoke(client, name) == ("new", None)
+    answer = lambda_.invoke(FunctionName=name, Qualifier=version)
+    assert answer["ExecutedVersion"] == version
+
+
 def test_a_deleted_function_ends_its_processes(client):
     name = deploy(client, _COUNTING)
     pid = invoke(client, name)[0]["pid"]
@@ -268,6 +280,15 @@ def handler(event, context):
     assert "Init Duration: " in lines[5]
     tail = base64.b64decode(answer["LogResult"]).decode()
     assert tail.splitlines()[-6:] == lines
+
+
+def test_all_that_was_printed_comes_before_the_end(client):
+    name = deploy(client, "def handler(e, c):\n    for n in range(20_000):\n        print(n)\n")
+    answer = client("lambda").invoke(FunctionName=name, LogType="Tail")
+    lines = base64.b64decode(answer["LogResult"]).decode().splitlines()
+    assert lines[-3] == "19999"
+    assert lines[-2].startswith("END RequestId: ")
+    assert lines[-1].startswith("REPORT RequestId: ")
 
 
 def test_the_tail_is_only_given_when_asked_for_and_is_at_most_4_kb(client):

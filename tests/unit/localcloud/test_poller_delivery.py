@@ -205,6 +205,14 @@ def test_an_answer_that_is_not_understood_fails_the_batch(answer):
     assert steps == [{}]
 
 
+def test_the_lowest_failed_offset_counts_in_whatever_order_they_are_named():
+    failures = [{"itemIdentifier": {"partition": "t-0", "offset": o}} for o in (3, 1, 2)]
+    answer = {"batchItemFailures": failures}
+    function = Function(lambda _: answer)
+    steps, _ = deliver(function, [record(o) for o in range(5)], limit=1, **_PARTIAL)
+    assert steps == [{_P0: 1}]
+
+
 def test_an_answer_is_not_read_unless_asked_for():
     steps, _ = deliver(Function(report_failures((0, 0))), [record(0)])
     assert steps == [{_P0: 1}]

@@ -1,0 +1,245 @@
+"""A poller in a group that changes: what it keeps, drops, commits and where it goes on."""
+
+from __future__ import annotations
+
+import json
+import threading
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+from kafka import TopicPartition
+from kafka.errors import CommitFailedError
+
+from localcloud.poller.poller import Poller
+from localcloud.poller.worker import Reports, Worker
+from tests.unit.localcloud.test_poller_delivery import Function, record, settings
+
+_P0, _P1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class Group:
+    """kafka-python's consumer as far as a poller uses it, with the group in the test's hands."""
+
+    def __init__(self):
+        self.options = {}
+        self.log = {_P0: [], _P1: []}
+        self.offsets = {_P0: 0, _P1: 0}
+        self.mine, self.at, self.stopped = set(), {}, set()
+        self.refuse_commits = 0
+        self.next_change = None
+
+    def __call__(self, **options):
+        self.options = options
+        return self
+
+    def subscribe(self, topics, listener):
+        self.listener = listener
+
+    def assign(self, *places):
+        """A rebalance: all is taken, then these are given, as the eager protocol does."""
+        self.listener.on_partitions_revoked(set(self.mine))
+        self.mine, self.stopped = set(places), set()
+        self.at = {p: self.offsets[p] if self.offsets[p] is not None else 0 for p in places}
+        self.listener.on_partitions_assigned(set(places))
+
+    def assignment(self):
+        return set(self.mine)
+
+    def poll(self, timeout_ms, max_records=500):
+        if self.next_change is not None:
+            change, self.next_change = self.next_change, None
+            change()
+        got = {}
+        for place in sorted(self.mine - self.stopped):
+            found = [r for r in self.log[place] if r.offset >= self.at[place]][:max_records]
+            if found:
+                got[place] = found
+                self.at[place] = found[-1].offset + 1
+                max_records -= len(found)
+        return got
+
+    def pause(self, *places):
+        self.stopped |= set(places)
+
+    def resume(self, *places):
+        self.stopped -= set(places)
+
+    def paused(self):
+        return set(self.stopped)
+
+    def seek(self, place, offset):
+        self.at[place] = offset
+
+    def committed(self, place):
+        return self.offsets[place]
+
+    def commit(self, offsets):
+        if self.refuse_commits:
+            self.refuse_commits -= 1
+            raise CommitFailedError
+        self.offsets |= {place: kept.offset for place, kept in offsets.items()}
+
+    def beginning_offsets(self, places):
+        return {place: self.log[place][0].offset for place in places}
+
+    def end_offsets(self, places):
+        return {place: self.log[place][-1].offset + 1 for place in places}
+
+    def offsets_for_times(self, times):
+        ((place, when),) = times.items()
+        found = [r for r in self.log[place] if r.timestamp >= when]
+        return {place: SimpleNamespace(offset=found[0].offset) if found else None}
+
+    def close(self, **_):
+        self.mine = set()
+
+
+@pytest.fixture
+def group():
+    made = Group()
+    for place in made.log:
+        made.log[place] = [record(o, partition=place.partition) for o in range(10)]
+    return made
+
+
+def join(group, **changes):
+    """Make a poller that has both partitions."""
+    changes = {"MaximumBatchingWindowInSeconds": 0, **changes}
+    with patch("localcloud.poller.poller.KafkaConsumer", group):
+        poller = Poller(settings(**changes), {})
+    group.assign(_P0, _P1)
+    return poller
+
+
+def places_of(records):
+    return [(r.partition, r.offset) for r in records]
+
+
+def test_batches_follow_each_other(group):
+    poller = join(group, BatchSize=12)
+    first = poller.take(0.1)
+    poller.commit({_P0: 10, _P1: 2})
+    poller.finish()
+    assert places_of(first + poller.take(0.1)) == [(p, o) for p in (0, 1) for o in range(10)]
+
+
+def test_nothing_is_an_empty_batch(group):
+    group.offsets = {_P0: 10, _P1: 10}
+    assert join(group).take(0.01) == []
+
+
+def test_a_partition_that_comes_back_goes_on_after_the_batch_in_work(group):
+    poller = join(group, BatchSize=4)
+    batch = poller.take(0.1)
+    group.next_change = lambda: group.assign(_P0, _P1)
+    assert poller.keep_alive() == set()
+    poller.commit({_P0: 4})
+    poller.finish()
+    assert places_of(batch + poller.take(0.1)) == [(0, o) for o in range(8)]
+    assert group.offsets == {_P0: 4, _P1: 0}
+
+
+def test_a_partition_that_is_lost_is_told_and_not_committed(group):
+    poller = join(group, BatchSize=4)
+    poller.take(0.1)
+    group.next_change = lambda: group.assign(_P1)
+    assert poller.keep_alive() == {_P0}
+    poller.commit({_P0: 4})
+    assert group.offsets[_P0] == 0
+
+
+def test_nothing_of_a_new_partition_is_skipped_while_a_call_runs(group):
+    group.mine = set()
+    poller = join(group, BatchSize=4)
+    group.assign(_P0)
+    poller.take(0.1)
+    group.next_change = lambda: group.assign(_P0, _P1)
+    poller.keep_alive()  # the poll inside returns records of partition 1
+    poller.commit({_P0: 4})
+    poller.finish()
+    group.log[_P0] = []
+    assert places_of(poller.take(0.1)) == [(1, o) for o in range(4)]
+
+
+def test_what_was_collected_of_a_lost_partition_is_dropped(group):
+    poller = join(group, BatchSize=30, MaximumBatchingWindowInSeconds=1)
+
+    def later():
+        group.next_change = lambda: group.assign(_P1)
+
+    group.next_change = later
+    assert places_of(poller.take(0.5)) == [(1, o) for o in range(10)]
+
+
+def test_a_commit_waits_for_the_end_of_a_rebalance(group):
+    poller = join(group, BatchSize=4)
+    poller.take(0.1)
+    group.listener.on_partitions_revoked({_P0, _P1})
+    group.next_change = lambda: group.assign(_P0)
+    assert poller.commit({_P0: 4}) == set()
+    assert group.offsets[_P0] == 4
+
+
+def test_a_refused_commit_is_not_the_end(group):
+    poller = join(group, BatchSize=4)
+    poller.take(0.1)
+    group.refuse_commits = 1
+    group.next_change = lambda: group.assign(_P1)
+    assert poller.commit({_P0: 4}) == {_P0}
+    assert group.offsets[_P0] == 0
+
+
+@pytest.mark.parametrize(
+    ("position", "start"),
+    [
+        ({"StartingPosition": "TRIM_HORIZON"}, 0),
+        ({"StartingPosition": "LATEST"}, 10),
+        ({"StartingPosition": "AT_TIMESTAMP", "StartingPositionTimestamp": 5}, 5),
+        ({"StartingPosition": "AT_TIMESTAMP", "StartingPositionTimestamp": 99}, 10),
+    ],
+)
+def test_a_group_that_never_read_begins_as_told_and_keeps_where(group, position, start):
+    group.log[_P0] = [record(o, timestamp_ms=o * 1000) for o in range(10)]
+    group.log[_P1], group.offsets = [], {_P0: None, _P1: 0}
+    poller = join(group, BatchSize=20, **position)
+    assert [r.offset for r in poller.take(0.05) + poller.take(0.05)] == list(range(start, 10))
+    assert group.offsets[_P0] == start
+
+
+def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
+    """Partition 0 goes away in mid-batch and returns: what was dropped is not skipped."""
+    tries = []
+
+    def judge(places):
+        tries.append(places)
+        return "fail" if len(tries) == 1 else None
+
+    view = {
+        "UUID": "u",
+        "FunctionArn": "arn:aws:lambda:eu-central-1:111111111111:function:f",
+        "SelfManagedEventSource": {"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": ["b:9092"]}},
+        "Topics": ["t"],
+        "SelfManagedKafkaEventSourceConfig": {"ConsumerGroupId": "g"},
+        "BatchSize": 12,
+        "MaximumBatchingWindowInSeconds": 0,
+        "StartingPosition": "LATEST",
+        "SourceAccessConfigurations": [],
+    }
+    job = {"mapping": view, "service_account": "1", "region": "eu-central-1", "ca_files": []}
+    worker = Worker(json.loads(json.dumps(job)), Reports(), threading.Event())
+    worker._calls = Function(judge)
+    poller = join(group, BatchSize=12)
+    batch = poller.take(0.1)
+    changes = iter([lambda: group.assign(_P1), lambda: group.assign(_P0, _P1)])
+    commit = poller.commit
+
+    def commit_after_a_change(offsets):
+        group.next_change = next(changes, None)
+        lost = poller.keep_alive() if group.next_change else set()
+        return lost | commit(offsets)
+
+    poller.commit = commit_after_a_change
+    worker._deliver(poller, batch)
+    assert tries[1] == [(1, 0), (1, 1)]
+    assert group.offsets == {_P0: 0, _P1: 2}
