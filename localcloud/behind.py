@@ -18,7 +18,6 @@ from localcloud.operations import Call, HttpAnswer, not_implemented
 
 _moto = DomainDispatcherApplication(create_backend_app)
 
-_FOLDERS = {"lambda": "awslambda", "emr-serverless": "emrserverless"}
 _PAGE = b"<!doctype html"
 
 # moto tells the parts of S3 by their query strings, not by one method per operation; those parts
@@ -76,7 +75,7 @@ def _defines(kind: type[Any], name: str) -> bool:
 
 @functools.cache
 def _response_classes(service: str) -> tuple[type[Any], ...]:
-    folder = _FOLDERS.get(service, service)
+    folder = "awslambda" if service == "lambda" else service.replace("-", "")
     if folder not in list_of_moto_modules():
         return ()
     module = importlib.import_module(f"moto.{folder}.responses")

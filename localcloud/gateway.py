@@ -47,7 +47,8 @@ class Gateway:
             return behind.answer_unsigned(environ, start_response)
         access_key, region, signing_name = scope
         caller = identify(self._cloud, access_key, region)
-        answer = self._answer(environ, caller, wire.service_of(signing_name))
+        service = wire.service_of(signing_name, _request(environ))
+        answer = self._answer(environ, caller, service)
         status = HTTPStatus(answer.status)
         start_response(f"{status.value} {status.phrase}", list(answer.headers))
         return [answer.body]

@@ -27,9 +27,15 @@ _OBJECTS = frozenset({"PutObject", "UploadPart"})
 # Signing name -> name of the botocore model, where they differ.
 _SERVICE_OF_SIGNING_NAME = {
     "elasticloadbalancing": "elbv2",
+    "elasticmapreduce": "emr",
+    "email": "ses",
     "monitoring": "cloudwatch",
     "s3express": "s3",
+    "states": "stepfunctions",
+    "tagging": "resourcegroupstaggingapi",
 }
+_S3_CONTROL = "/v20180820/"
+_STREAMS = "DynamoDBStreams_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +49,12 @@ class Target:
     protocol: str
 
 
-def service_of(signing_name: str) -> str:
-    """Name the service that a credential scope's signing name stands for."""
+def service_of(signing_name: str, request: Request) -> str:
+    """Name the service of a request by what it was signed for; two such names stand for two."""
+    if signing_name == "s3" and request.path.startswith(_S3_CONTROL):
+        return "s3control"
+    if request.headers.get("X-Amz-Target", "").startswith(_STREAMS):
+        return "dynamodbstreams"
     return _SERVICE_OF_SIGNING_NAME.get(signing_name, signing_name)
 
 

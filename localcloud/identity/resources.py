@@ -23,6 +23,7 @@ class Access:
 
 # Parameter -> the end of the ARN; the first parameter that is there counts, an ARN stays as it is.
 _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "dynamodbstreams": (("StreamArn", "{}"),),
     "lambda": (("FunctionName", "function:{}"), ("Resource", "{}")),
     "sns": (
         ("TopicArn", "{}"),
@@ -41,7 +42,14 @@ _ACTIONS = {
     ("sqs", "ChangeMessageVisibilityBatch"): "sqs:ChangeMessageVisibility",
     ("sns", "PublishBatch"): "sns:Publish",
 }
-_PREFIXES = {"elbv2": "elasticloadbalancing"}
+_PREFIXES = {
+    "dynamodbstreams": "dynamodb",
+    "elbv2": "elasticloadbalancing",
+    "emr": "elasticmapreduce",
+    "resourcegroupstaggingapi": "tag",
+    "s3control": "s3",
+    "stepfunctions": "states",
+}
 
 _BUCKET_ACTIONS = {
     "HeadBucket": "s3:ListBucket",
@@ -60,6 +68,7 @@ _OBJECT_ACTIONS = {
     "CompleteMultipartUpload": "s3:PutObject",
     "ListParts": "s3:ListMultipartUploadParts",
 }
+_VERSIONED = frozenset({"s3:GetObject", "s3:DeleteObject"})
 _TRANSACT_ACTIONS = {
     "ConditionCheck": "ConditionCheckItem",
     "Delete": "DeleteItem",
@@ -155,10 +164,11 @@ def _s3(call: Call) -> Iterator[Access]:
     else:
         arn = f"arn:aws:s3:::{bucket}/{key}"
         action = _OBJECT_ACTIONS.get(call.operation, f"s3:{call.operation}")
-        yield Access(action, arn)
+        versioned = "VersionId" in call.params and action in _VERSIONED
+        yield Access(f"{action}Version" if versioned else action, arn)
         if source := call.params.get("CopySource"):
             yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
-        yield from (Access(*use) for use in stored.key_use_of_object(bucket, key, action))
+        yield from (Access(*use) for use in stored.key_use_of_object(call.params, action))
 
 
 def _s3_bucket(call: Call, arn: str) -> Iterator[Access]:

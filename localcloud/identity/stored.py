@@ -14,7 +14,7 @@ from moto.sqs.models import sqs_backends
 
 from localcloud.identity.policies import Statement, read_statements
 
-_WRITES_OBJECT = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}
+_USES_OBJECT = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}
 _USES_SECRET = {
     "GetSecretValue": "kms:Decrypt",
     "PutSecretValue": "kms:GenerateDataKey",
@@ -82,16 +82,17 @@ def key_use_of_secret(arn: str, operation: str) -> Iterator[tuple[str, str]]:
         yield _USES_SECRET[operation], key_arn(account, region, key_id)
 
 
-def key_use_of_object(bucket_name: str, key: str, action: str) -> Iterator[tuple[str, str]]:
+def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[tuple[str, str]]:
     """Name the use of a customer's key that goes with reading or writing an object."""
-    account = s3_backends.bucket_accounts.get(bucket_name, ("aws", ""))[1]
-    bucket = s3_backends[account]["aws"].buckets.get(bucket_name) if account else None
-    if bucket is None or action not in _WRITES_OBJECT:
+    account = s3_backends.bucket_accounts.get(params["Bucket"], ("aws", ""))[1]
+    bucket = s3_backends[account]["aws"].buckets.get(params["Bucket"]) if account else None
+    if bucket is None or action not in _USES_OBJECT:
         return
-    stored = bucket.keys.get(key) if action == "s3:GetObject" else None
-    key_id = getattr(stored, "kms_key_id", None) or _default_key(bucket)
+    stored = bucket.keys.get(params["Key"]) if action == "s3:GetObject" else None
+    own = params.get("SSEKMSKeyId") or getattr(stored, "kms_key_id", None)
+    key_id = own or _default_key(bucket)
     if key_id and not key_id.startswith("alias/aws/"):
-        yield _WRITES_OBJECT[action], key_arn(account, bucket.region_name, key_id)
+        yield _USES_OBJECT[action], key_arn(account, bucket.region_name, key_id)
 
 
 def _is_arn(resource: str | None) -> TypeGuard[str]:

@@ -107,7 +107,9 @@ class VpcBorder:
             try:
                 require_service(source, service, region)
             except MissingHopError as error:
-                return _refuse(request, wire.service_of(service), str(error), start_response)
+                return _refuse(
+                    request, wire.service_of(service, request), str(error), start_response
+                )
         answer = self._inside(environ, start_response)
         if service in _CHANGING:
             network.notice()

@@ -92,7 +92,23 @@ _CALLS = [
         _GLUE + "registry/r",
     ),
     ("s3", "get_object", {"Bucket": "b", "Key": "k"}, "GetObject", "arn:aws:s3:::b/k"),
+    (
+        "s3",
+        "get_object",
+        {"Bucket": "b", "Key": "k", "VersionId": "v"},
+        "GetObjectVersion",
+        "arn:aws:s3:::b/k",
+    ),
     ("s3", "put_object", {"Bucket": "b", "Key": "k"}, "PutObject", "arn:aws:s3:::b/k"),
+    (
+        "dynamodbstreams",
+        "describe_stream",
+        {"StreamArn": _TABLE + "t/stream/2026-11-21T00:00:00.000"},
+        "DescribeStream",
+        _TABLE + "t/stream/2026-11-21T00:00:00.000",
+    ),
+    ("stepfunctions", "list_state_machines", {}, "ListStateMachines", None),
+    ("resourcegroupstaggingapi", "get_tag_keys", {}, "GetTagKeys", None),
     ("s3", "head_bucket", {"Bucket": "b"}, "ListBucket", "arn:aws:s3:::b"),
     ("s3", "list_objects_v2", {"Bucket": "b"}, "ListBucket", "arn:aws:s3:::b"),
     ("s3", "list_buckets", {}, "ListAllMyBuckets", "*"),
@@ -155,6 +171,11 @@ _CALLS = [
     ("ec2", "describe_vpcs", {}, "DescribeVpcs", None),
 ]
 _XML, _JSON = ("AccessDenied", 403), ("AccessDeniedException", 400)
+_PREFIXES = {
+    "dynamodbstreams": "dynamodb",
+    "resourcegroupstaggingapi": "tag",
+    "stepfunctions": "states",
+}
 _CODES = {
     "s3": _XML,
     "sqs": _XML,
@@ -166,7 +187,8 @@ _CODES = {
 
 @pytest.mark.parametrize("call", _CALLS, ids=lambda call: f"{call[0]}-{call[1]}")
 def test_a_call_needs_its_permission(iam, role, acting, call):
-    service, operation, params, action, resource = call
+    service, operation, params, name, resource = call
+    action = f"{_PREFIXES.get(service, service)}:{name}"
     do = getattr(acting(service), operation)
     if operation.startswith("head"):
         with pytest.raises(ClientError, match="403"):
@@ -175,15 +197,14 @@ def test_a_call_needs_its_permission(iam, role, acting, call):
         on = f" on resource: {resource}" if resource else ""
         with pytest.raises(ClientError) as refused:
             do(**params)
-        name = role.rpartition("/")[2]
+        who = f"arn:aws:sts::222222222222:assumed-role/{role.rpartition('/')[2]}/run"
         assert refused.value.response["Error"]["Message"] == (
-            f"User: arn:aws:sts::222222222222:assumed-role/{name}/run is not authorized to "
-            f"perform: {service}:{action}{on} because no identity-based policy allows the "
-            f"{service}:{action} action"
+            f"User: {who} is not authorized to "
+            f"perform: {action}{on} because no identity-based policy allows the {action} action"
         )
         assert _code(refused) == _CODES.get(service, _JSON)
     # With the permission it gets further: to an answer, or to an error of the service itself.
-    allow_role(role, iam, allow(f"{service}:{action}"))
+    allow_role(role, iam, allow(action))
     try:
         do(**params)
     except ClientError as error:
@@ -391,6 +412,14 @@ def test_a_bucket_is_shared_by_its_policy_and_its_key(client, iam, role, acting)
     )
     s3.put_object(Bucket=bucket, Key="k", Body=b"hello")
     allow_role(role, iam, allow("s3:*"))
+    own_bucket = "with-a-key-by-name"
+    client("s3", account=CONSUMER).create_bucket(
+        Bucket=own_bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+    )
+    with pytest.raises(ClientError, match="not authorized to perform: kms:GenerateDataKey"):
+        acting("s3").put_object(
+            Bucket=own_bucket, Key="k", ServerSideEncryption="aws:kms", SSEKMSKeyId="some-key"
+        )
     read = acting("s3").get_object
     with pytest.raises(ClientError, match="no resource-based policy allows the s3:GetObject"):
         read(Bucket=bucket, Key="k")
