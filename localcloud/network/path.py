@@ -72,7 +72,11 @@ def find_path(nodes: Nodes, source: Source, host: str, port: int) -> Path:
 
 
 def trace(nodes: Nodes, source: Source, host: str, port: int) -> Trace:
-    """Walk as `find_path` does and say how far one gets."""
+    """Walk as `find_path` does and say how far one gets.
+
+    Raises:
+        MissingHopError: the VPC, a subnet or a security group of the source does not exist.
+    """
     walk = Walk(nodes, source)
     try:
         walk.run(created.plain_name(host), port)

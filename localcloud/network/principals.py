@@ -11,8 +11,7 @@ _PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):(root|role/.+|user/.+)")
 def allows_account(owner: str, principals: Iterable[str], account: str) -> bool:
     """Say whether an endpoint service of `owner` lets an account connect.
 
-    A role or user among the principals stands for its account: who made the endpoint was checked
-    when it was made.
+    A role or user among the principals stands for its whole account.
     """
     if account == owner:
         return True

@@ -64,7 +64,7 @@ class View:
         """The variables that hold a Python or Java process, and its children, to this view."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
-            "JAVA_TOOL_OPTIONS": f"-Djdk.net.hosts.file={self.hosts_file}",
+            "JAVA_TOOL_OPTIONS": f'"-Djdk.net.hosts.file={self.hosts_file}"',
             "PYTHONPATH": str(_PYTHON_PATH),
             HOSTS_VARIABLE: str(self.hosts_file),
         }
@@ -92,7 +92,7 @@ class Network:
     def __init__(self, folder: Path, nodes: Nodes, endpoint: str) -> None:
         """Keep the hosts files in a folder; `endpoint` is where localcloud answers AWS calls."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder = folder.resolve()  # processes with other working folders read it
         self._nodes = nodes
         self._endpoint = urlsplit(endpoint)
         self._relays = Relays()

@@ -1,0 +1,214 @@
+# One broker of the producer, exposed to a consumer: the resources and arguments of both roots.
+terraform {
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "~> 5.100"
+    }
+  }
+}
+
+provider "aws" {
+  region     = "eu-central-1"
+  access_key = "111111111111"
+  secret_key = "any"
+}
+
+provider "aws" {
+  alias      = "consumer"
+  region     = "eu-central-1"
+  access_key = "222222222222"
+  secret_key = "any"
+}
+
+locals {
+  port = 9096
+  zone = "terraform.abc123.c1.kafka.eu-central-1.amazonaws.com"
+}
+
+resource "aws_vpc" "producer" {
+  cidr_block = "10.0.0.0/16"
+}
+
+resource "aws_subnet" "producer" {
+  vpc_id            = aws_vpc.producer.id
+  cidr_block        = "10.0.1.0/24"
+  availability_zone = "eu-central-1a"
+}
+
+resource "aws_security_group" "balancer" {
+  name   = "balancer"
+  vpc_id = aws_vpc.producer.id
+}
+
+resource "aws_vpc_security_group_egress_rule" "balancer" {
+  security_group_id            = aws_security_group.balancer.id
+  ip_protocol                  = "tcp"
+  from_port                    = local.port
+  to_port                      = local.port
+  referenced_security_group_id = aws_security_group.broker.id
+}
+
+resource "aws_security_group" "broker" {
+  name   = "broker"
+  vpc_id = aws_vpc.producer.id
+}
+
+resource "aws_vpc_security_group_ingress_rule" "broker" {
+  security_group_id            = aws_security_group.broker.id
+  ip_protocol                  = "tcp"
+  from_port                    = local.port
+  to_port                      = local.port
+  referenced_security_group_id = aws_security_group.balancer.id
+}
+
+# Stands for the interface that MSK would make.
+resource "aws_network_interface" "broker" {
+  subnet_id       = aws_subnet.producer.id
+  security_groups = [aws_security_group.broker.id]
+}
+
+resource "aws_lb" "broker" {
+  name                                                         = "terraform-b1"
+  load_balancer_type                                           = "network"
+  internal                                                     = true
+  subnets                                                      = [aws_subnet.producer.id]
+  security_groups                                              = [aws_security_group.balancer.id]
+  enforce_security_group_inbound_rules_on_private_link_traffic = "off"
+}
+
+resource "aws_lb_target_group" "broker" {
+  name        = "terraform-b1"
+  port        = local.port
+  protocol    = "TCP"
+  target_type = "ip"
+  vpc_id      = aws_vpc.producer.id
+}
+
+resource "aws_lb_target_group_attachment" "broker" {
+  target_group_arn = aws_lb_target_group.broker.arn
+  target_id        = aws_network_interface.broker.private_ip
+}
+
+resource "aws_lb_listener" "broker" {
+  load_balancer_arn = aws_lb.broker.arn
+  port              = local.port
+  protocol          = "TCP"
+
+  default_action {
+    type             = "forward"
+    target_group_arn = aws_lb_target_group.broker.arn
+  }
+}
+
+resource "aws_vpc_endpoint_service" "broker" {
+  acceptance_required        = true
+  network_load_balancer_arns = [aws_lb.broker.arn]
+}
+
+resource "aws_vpc_endpoint_service_allowed_principal" "consumer" {
+  vpc_endpoint_service_id = aws_vpc_endpoint_service.broker.id
+  principal_arn           = "arn:aws:iam::222222222222:root"
+}
+
+resource "aws_vpc" "consumer" {
+  provider = aws.consumer
+
+  cidr_block = "10.1.0.0/16"
+}
+
+resource "aws_subnet" "consumer" {
+  provider = aws.consumer
+
+  vpc_id            = aws_vpc.consumer.id
+  cidr_block        = "10.1.1.0/24"
+  availability_zone = "eu-central-1a"
+}
+
+resource "aws_security_group" "endpoint" {
+  provider = aws.consumer
+
+  name   = "endpoint"
+  vpc_id = aws_vpc.consumer.id
+}
+
+resource "aws_vpc_security_group_ingress_rule" "endpoint" {
+  provider = aws.consumer
+
+  security_group_id = aws_security_group.endpoint.id
+  ip_protocol       = "tcp"
+  from_port         = local.port
+  to_port           = local.port
+  cidr_ipv4         = aws_vpc.consumer.cidr_block
+}
+
+resource "aws_vpc_endpoint" "broker" {
+  provider = aws.consumer
+
+  vpc_id             = aws_vpc.consumer.id
+  vpc_endpoint_type  = "Interface"
+  service_name       = aws_vpc_endpoint_service.broker.service_name
+  subnet_ids         = [aws_subnet.consumer.id]
+  security_group_ids = [aws_security_group.endpoint.id]
+
+  depends_on = [aws_vpc_endpoint_service_allowed_principal.consumer]
+}
+
+resource "aws_vpc_endpoint" "sts" {
+  provider = aws.consumer
+
+  vpc_id              = aws_vpc.consumer.id
+  vpc_endpoint_type   = "Interface"
+  service_name        = "com.amazonaws.eu-central-1.sts"
+  subnet_ids          = [aws_subnet.consumer.id]
+  security_group_ids  = [aws_security_group.endpoint.id]
+  private_dns_enabled = true
+
+  tags = { Name = "sts" }
+}
+
+resource "aws_vpc_endpoint" "s3" {
+  provider = aws.consumer
+
+  vpc_id          = aws_vpc.consumer.id
+  service_name    = "com.amazonaws.eu-central-1.s3"
+  route_table_ids = [aws_vpc.consumer.main_route_table_id]
+}
+
+resource "aws_vpc_endpoint_connection_accepter" "consumer" {
+  vpc_endpoint_service_id = aws_vpc_endpoint_service.broker.id
+  vpc_endpoint_id         = aws_vpc_endpoint.broker.id
+}
+
+resource "aws_route53_zone" "cluster" {
+  provider = aws.consumer
+
+  name = local.zone
+
+  vpc {
+    vpc_id = aws_vpc.consumer.id
+  }
+}
+
+resource "aws_route53_record" "broker" {
+  provider = aws.consumer
+
+  zone_id = aws_route53_zone.cluster.zone_id
+  name    = "b-1.${local.zone}"
+  type    = "A"
+
+  alias {
+    name                   = aws_vpc_endpoint.broker.dns_entry[0].dns_name
+    zone_id                = aws_vpc_endpoint.broker.dns_entry[0].hosted_zone_id
+    evaluate_target_health = false
+  }
+}
+
+output "broker" {
+  value = {
+    host      = aws_route53_record.broker.fqdn
+    interface = aws_network_interface.broker.id
+    port      = local.port
+    vpc       = aws_vpc.consumer.id
+  }
+}
