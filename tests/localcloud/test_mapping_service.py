@@ -355,7 +355,8 @@ def test_status_tells_mappings_and_functions(client, cloud, create, function):
     assert (mapping["function"], mapping["topics"]) == (function, ["orders"])
     assert mapping["result"].startswith("PROBLEM: ")
     assert mapping["pid"] > 0
-    assert function in {one["name"] for one in status["functions"]}
+    (told,) = [one for one in status["functions"] if one["name"] == function]
+    assert (told["account"], told["region"]) == ("111111111111", "eu-central-1")
 
 
 def test_a_role_is_needed_for_a_function(client):

@@ -176,6 +176,7 @@ def test_a_commit_waits_for_the_end_of_a_rebalance(group):
     poller = join(group, BatchSize=4)
     poller.take(0.1)
     group.listener.on_partitions_revoked({_P0, _P1})
+    group.mine = set()
     group.next_change = lambda: group.assign(_P0)
     assert poller.commit({_P0: 4}) == set()
     assert group.offsets[_P0] == 4
