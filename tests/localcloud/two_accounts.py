@@ -158,19 +158,33 @@ class TwoAccounts:
             Subnets=self.subnets[PRODUCER],
             SecurityGroups=[self.groups["balancer"]],
         )["LoadBalancers"][0]["LoadBalancerArn"]
-        broker.group = self.elb.create_target_group(
-            Name=name, Protocol="TCP", Port=PORT, TargetType="ip", VpcId=self.vpcs[PRODUCER]
-        )["TargetGroups"][0]["TargetGroupArn"]
-        self.elb.register_targets(TargetGroupArn=broker.group, Targets=[{"Id": broker.ip}])
+        broker.group = self.make_group_of_targets(broker, name, PORT)
         self.make_listener(broker)
 
+    def make_group_of_targets(self, broker, name, port):
+        group = self.elb.create_target_group(
+            Name=name, Protocol="TCP", Port=port, TargetType="ip", VpcId=self.vpcs[PRODUCER]
+        )["TargetGroups"][0]["TargetGroupArn"]
+        self.elb.register_targets(TargetGroupArn=group, Targets=[{"Id": broker.ip}])
+        return group
+
+    def open_port(self, broker, port):
+        """Expose one port more of a broker."""
+        name = f"{broker.balancer.split('/')[-2]}-{port}"
+        group = self.make_group_of_targets(broker, name, port)
+        self._listen(broker, port, group)
+
     def make_listener(self, broker):
-        broker.listener = self.elb.create_listener(
+        broker.listener = self._listen(broker, PORT, broker.group)
+
+    def _listen(self, broker, port, group):
+        made = self.elb.create_listener(
             LoadBalancerArn=broker.balancer,
             Protocol="TCP",
-            Port=PORT,
-            DefaultActions=[{"Type": "forward", "TargetGroupArn": broker.group}],
-        )["Listeners"][0]["ListenerArn"]
+            Port=port,
+            DefaultActions=[{"Type": "forward", "TargetGroupArn": group}],
+        )
+        return made["Listeners"][0]["ListenerArn"]
 
     def _make_service(self, broker):
         made = self.ec2[PRODUCER].create_vpc_endpoint_service_configuration(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import ssl
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
@@ -32,6 +35,7 @@ from penstock.kafka import check_access
 
 REGION = "eu-central-1"
 _PATIENCE_MS = 3_000
+_JARS = Path(__file__).parents[3] / "jars"
 
 
 @dataclass
@@ -146,6 +150,35 @@ def produce(settings, topic, value=b"v"):
     """Write one record and wait until it is acknowledged."""
     with closing(KafkaProducer(**settings, max_block_ms=_PATIENCE_MS)) as producer:
         producer.send(topic, value).get(10)
+
+
+def produce_by_java(running, keys, topic, mechanism, environ):
+    """Write one record by Produce.java with those keys; returns what it printed."""
+    settings = running.msk_iam()
+    done = subprocess.run(
+        [
+            "java",
+            "-XX:TieredStopAtLevel=1",
+            f"-Daws.accessKeyId={keys['AccessKeyId']}",
+            f"-Daws.secretAccessKey={keys['SecretAccessKey']}",
+            f"-Daws.sessionToken={keys['SessionToken']}",
+            "-Daws.region=eu-central-1",
+            "-cp",
+            f"{_JARS}/iam/lib/*:{_JARS}/broker/lib/*",
+            str(Path(__file__).with_name("Produce.java")),
+            ",".join(settings["bootstrap_servers"]),
+            settings["ssl_cafile"],
+            topic,
+            mechanism,
+        ],
+        env={"PATH": os.environ["PATH"], **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def consume(settings, topic, group=None):

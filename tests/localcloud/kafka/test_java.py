@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
-from tests.localcloud.kafka.running import consume
+from tests.localcloud.kafka.running import consume, produce_by_java
 
 pytestmark = pytest.mark.kafka
 
-_JARS = Path(__file__).parents[3] / "jars"
-_PRODUCE = Path(__file__).with_name("Produce.java")
 _WRITER = ["Connect", "DescribeTopic", "WriteData", "WriteDataIdempotently"]
 
 
@@ -21,33 +16,10 @@ def produce(running, tmp_path):
     """Run Produce.java with those keys; returns what it printed."""
     hosts = "".join(f"{node.loopback_address} {node.name}\n" for node in running.view.nodes)
     (tmp_path / "hosts").write_text(f"127.0.0.1 localhost\n{hosts}")
+    environ = {"JAVA_TOOL_OPTIONS": f"-Djdk.net.hosts.file={tmp_path / 'hosts'}"}
 
     def run(keys, topic, mechanism):
-        settings = running.msk_iam()
-        done = subprocess.run(
-            [
-                "java",
-                "-XX:TieredStopAtLevel=1",
-                f"-Djdk.net.hosts.file={tmp_path / 'hosts'}",
-                f"-Daws.accessKeyId={keys['AccessKeyId']}",
-                f"-Daws.secretAccessKey={keys['SecretAccessKey']}",
-                f"-Daws.sessionToken={keys['SessionToken']}",
-                "-Daws.region=eu-central-1",
-                "-cp",
-                f"{_JARS}/iam/lib/*:{_JARS}/broker/lib/*",
-                str(_PRODUCE),
-                ",".join(settings["bootstrap_servers"]),
-                settings["ssl_cafile"],
-                topic,
-                mechanism,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return produce_by_java(running, keys, topic, mechanism, environ)
 
     return run
 

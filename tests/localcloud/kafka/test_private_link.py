@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from localcloud.network import load_network
+from tests.localcloud.kafka.running import consume, produce_by_java
 from tests.localcloud.two_accounts import PRODUCER, Broker, TwoAccounts
 
 pytestmark = pytest.mark.kafka
@@ -78,6 +79,18 @@ def test_every_broker_is_used_from_the_consumers_vpc(cloud, accounts, user):
     said = run_client(network.environment_for(accounts.source), user)
 
     assert said == str(list(range(20)))
+
+
+def test_a_java_client_writes_by_iam_from_the_consumers_vpc(cloud, accounts, running):
+    for broker in accounts.brokers:
+        accounts.open_port(broker, 9098)
+    topic = running.topic(num_partitions=4)
+    _, keys = running.assume_role(["*"])
+    environment = load_network(cloud).environment_for(accounts.source)
+
+    assert "written" in produce_by_java(running, keys, topic, "AWS_MSK_IAM", environment)
+
+    assert consume(running.iam(keys), topic) == b"from java by AWS_MSK_IAM"
 
 
 def test_without_the_way_there_is_no_kafka(cloud, accounts, user):
