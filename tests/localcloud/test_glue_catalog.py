@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
 from botocore.exceptions import ClientError
+from moto.glue.models import FakeTable
 
 _WRITERS = 2
 _COMMITS = 10
@@ -105,9 +107,17 @@ def test_two_writers_lose_no_commit(glue, client):
     assert int(version) == 1 + _WRITERS * _COMMITS
 
 
-def test_of_many_updates_of_one_version_one_is_let_through(glue):
+def test_of_many_updates_of_one_version_one_is_let_through(glue, monkeypatch):
     _, version = _read(glue)
     barrier = Barrier(8)
+    update = FakeTable.update
+
+    def update_slowly(*arguments):
+        """Leave time between the look at the version and its change."""
+        time.sleep(0.02)
+        update(*arguments)
+
+    monkeypatch.setattr(FakeTable, "update", update_slowly)
 
     def write(name):
         barrier.wait()

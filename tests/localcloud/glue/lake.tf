@@ -1,0 +1,79 @@
+# What the platform makes of Glue and EMR Serverless, each as small as it can be.
+
+terraform {
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "5.100.0"
+    }
+  }
+}
+
+provider "aws" {
+  region = "eu-central-1"
+
+  default_tags {
+    tags = { project = "penstock" }
+  }
+}
+
+variable "compatibility" {
+  type    = string
+  default = "BACKWARD"
+}
+
+variable "fields" {
+  type    = map(string)
+  default = { id = "string" }
+}
+
+resource "aws_glue_registry" "this" {
+  registry_name = "plant"
+}
+
+resource "aws_glue_schema" "this" {
+  compatibility = var.compatibility
+  data_format   = "AVRO"
+  registry_arn  = aws_glue_registry.this.arn
+  schema_name   = "readings"
+
+  schema_definition = jsonencode({
+    type   = "record"
+    name   = "Reading"
+    fields = [for name, type in var.fields : { name = name, type = type, default = "" }]
+  })
+}
+
+resource "aws_glue_catalog_database" "this" {
+  name = "lake"
+}
+
+resource "aws_glue_catalog_table" "this" {
+  database_name = aws_glue_catalog_database.this.name
+  name          = "readings"
+  parameters    = { compatibility = var.compatibility }
+}
+
+resource "aws_emrserverless_application" "this" {
+  name          = "lake"
+  release_label = "emr-spark-8.1.0"
+  type          = "spark"
+
+  initial_capacity {
+    initial_capacity_type = "Driver"
+
+    initial_capacity_config {
+      worker_count = 1
+
+      worker_configuration {
+        cpu    = "2 vCPU"
+        memory = "4 GB"
+      }
+    }
+  }
+
+  maximum_capacity {
+    cpu    = "8 vCPU"
+    memory = "32 GB"
+  }
+}
