@@ -6,6 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.fixtures.functions import deploy, invoke, wait_until
+from tests.localcloud.two_accounts import CONSUMER, TwoAccounts
 
 _ASK_STS = """
 import boto3
@@ -86,6 +87,48 @@ def test_a_mapping_in_a_vpc_needs_endpoints_for_its_poller(client, vpc):
     said = wait_until("the problem", problem)
     assert f"{other} has no endpoint for com.amazonaws.eu-central-1.sts" in said
     lambda_.delete_event_source_mapping(UUID=mapping)
+
+
+def test_a_mapping_names_the_hop_that_misses(cloud, client):
+    accounts = TwoAccounts(cloud, client, "mapping.abc123.c1.kafka.eu-central-1.amazonaws.com", 1)
+    broker, ec2 = accounts.brokers[0], accounts.ec2[CONSUMER]
+    accounts.allow_https()
+    for service in ("sts", "lambda", "secretsmanager"):
+        ec2.create_vpc_endpoint(
+            VpcId=accounts.vpcs[CONSUMER],
+            VpcEndpointType="Interface",
+            ServiceName=f"com.amazonaws.eu-central-1.{service}",
+            SubnetIds=accounts.subnets[CONSUMER],
+            SecurityGroupIds=[accounts.groups["endpoint"]],
+        )
+    accounts.elb.delete_listener(ListenerArn=broker.listener)
+    names = {
+        "VPC_SUBNET": accounts.subnets[CONSUMER],
+        "VPC_SECURITY_GROUP": [accounts.groups["client"]],
+    }
+    lambda_ = client("lambda", CONSUMER)
+    mapping = lambda_.create_event_source_mapping(
+        FunctionName=deploy(lambda service: client(service, CONSUMER)),
+        Topics=["t"],
+        StartingPosition="LATEST",
+        SelfManagedEventSource={"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": [f"{broker.host}:9096"]}},
+        SourceAccessConfigurations=[
+            {"Type": kind, "URI": f"{kind.lower()}:{name}"}
+            for kind in names
+            for name in names[kind]
+        ],
+    )["UUID"]
+
+    def problem():
+        result = lambda_.get_event_source_mapping(UUID=mapping)["LastProcessingResult"]
+        return result.startswith("PROBLEM: ") and result
+
+    said = wait_until("the problem", problem)
+    lambda_.delete_event_source_mapping(UUID=mapping)
+    accounts.close()
+    assert said.endswith(
+        "; load balancer mapping-1 does not listen on 9096 (it does on no port); add a TCP listener"
+    )
 
 
 def test_a_function_in_a_subnet_that_does_not_exist_is_refused(client, vpc):

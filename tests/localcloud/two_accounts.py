@@ -249,6 +249,16 @@ class TwoAccounts:
         permission = {"IpProtocol": "tcp", "FromPort": 9094, "ToPort": 9098, key: [peer]}
         change(GroupId=self.groups[name], IpPermissions=[permission])
 
+    def allow_https(self):
+        """Let the client into endpoints for services of AWS, which share the endpoint's group."""
+        peer = {"GroupId": self.groups["client"]}
+        self.ec2[CONSUMER].authorize_security_group_ingress(
+            GroupId=self.groups["endpoint"],
+            IpPermissions=[
+                {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "UserIdGroupPairs": [peer]}
+            ],
+        )
+
     def allow_out(self, name, revoke=False):
         """Add the rule that lets everything out of a group, or take it away."""
         ec2 = self.ec2[CONSUMER if name == "client" else PRODUCER]

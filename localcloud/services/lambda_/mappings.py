@@ -14,7 +14,11 @@ from localcloud.control import describe
 from localcloud.functions import EventSourceMapping, PollerProcess
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.services.lambda_.mapping_rules import check_record
-from localcloud.services.lambda_.running import find_function, poller_surroundings
+from localcloud.services.lambda_.running import (
+    find_function,
+    name_missing_hop,
+    poller_surroundings,
+)
 
 _DEFAULTS: dict[str, Any] = {"BatchSize": 100, "SourceAccessConfigurations": []}
 _NOT_KEPT = frozenset({"Enabled", "FunctionName", "Tags", "UUID"})
@@ -216,7 +220,11 @@ def _starter(call: Call) -> Any:
             "ca_files": ca_files,
         }
         log = cloud.folder / "logs" / f"mapping-{record['UUID']}.log"
-        return PollerProcess(job, variables, log, on_report)
+
+        def pass_on(process: PollerProcess, report: dict[str, str]) -> None:
+            on_report(process, name_missing_hop(cloud, record, report))
+
+        return PollerProcess(job, variables, log, pass_on)
 
     return start
 

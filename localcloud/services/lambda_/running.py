@@ -12,7 +12,7 @@ from moto.awslambda.exceptions import UnknownFunctionException
 from moto.awslambda.models import lambda_backends
 
 from localcloud.cloud import Cloud
-from localcloud.errors import LocalcloudError
+from localcloud.errors import LocalcloudError, MissingHopError
 from localcloud.functions import (
     ExecutionEnvironment,
     Fleet,
@@ -23,7 +23,7 @@ from localcloud.functions import (
     unpack_zip,
 )
 from localcloud.identity.credentials import credentials_for_role
-from localcloud.network import find_source, load_network
+from localcloud.network import Nodes, find_path, find_source, load_network
 from localcloud.operations import AwsError, Call
 from localcloud.services.kafka.directory import ClusterDirectory
 
@@ -83,20 +83,43 @@ def poller_surroundings(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str,
     """
     _, _, _, region, account, *_ = record["FunctionArn"].split(":")
     spec = read_spec(lambda_backends[account][region].get_function(record["FunctionArn"]))
-    access = [(one["Type"], one["URI"].split(":")[-1]) for one in record[_ACCESS]]
     variables = {
         "PATH": os.defpath,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
         **_role_variables(cloud, spec.role_arn, f"mapping-{record['UUID']}"),
-        **_network_variables(
-            cloud,
-            [identity for kind, identity in access if kind == "VPC_SUBNET"],
-            [identity for kind, identity in access if kind == "VPC_SECURITY_GROUP"],
-        ),
+        **_network_variables(cloud, *_place_of_poller(record)),
     }
     # Amazon's own authorities, which everybody trusts, are here those of the clusters.
     return variables, [str(cluster.ca_file) for cluster in ClusterDirectory(cloud).clusters()]
+
+
+def name_missing_hop(
+    cloud: Cloud, record: dict[str, Any], report: dict[str, str]
+) -> dict[str, str]:
+    """Add to a poller's problem the hop that misses on its way, which no Kafka client can know."""
+    problem = report.get("result", "")
+    if not problem.startswith("PROBLEM: "):
+        return report
+    try:
+        source = find_source(*_place_of_poller(record))
+        for server in record["SelfManagedEventSource"]["Endpoints"]["KAFKA_BOOTSTRAP_SERVERS"]:
+            host, _, port = server.rpartition(":")
+            if source is not None:
+                find_path(cloud.state(Nodes), source, host, int(port))
+    except MissingHopError as error:
+        if str(error) not in problem:
+            return {**report, "result": f"{problem}; {error}"}
+    return report
+
+
+def _place_of_poller(record: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The subnets and security groups that a mapping's access settings name."""
+    access = [(one["Type"], one["URI"].split(":")[-1]) for one in record[_ACCESS]]
+    return (
+        [identity for kind, identity in access if kind == "VPC_SUBNET"],
+        [identity for kind, identity in access if kind == "VPC_SECURITY_GROUP"],
+    )
 
 
 def open_client(cloud: Cloud, spec: FunctionSpec, service: str) -> Any:
