@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import secrets
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
+from kafka import KafkaProducer
 
 from localcloud.network import load_network
+from tests.fixtures.functions import allow, deploy, make_role, wait_until
+from tests.fixtures.mappings import get, seen, trace_in, tracing
 from tests.localcloud.kafka.running import consume, produce_by_java
-from tests.localcloud.two_accounts import PRODUCER, Broker, TwoAccounts
+from tests.localcloud.two_accounts import CONSUMER, PRODUCER, Broker, TwoAccounts
 
 pytestmark = pytest.mark.kafka
 
@@ -59,6 +64,32 @@ def user(running, keep_secret):
     return running.scram(name, password), topic
 
 
+def open_endpoints(consumer, accounts, *services):
+    """Give the consumer's VPC interface endpoints for services of AWS."""
+    ec2, vpc = consumer("ec2"), accounts.source.vpc_id
+    ec2.modify_vpc_attribute(VpcId=vpc, EnableDnsHostnames={"Value": True})
+    group = ec2.create_security_group(VpcId=vpc, GroupName="aws", Description="aws")["GroupId"]
+    https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+    client_group = {"UserIdGroupPairs": [{"GroupId": accounts.source.group_ids[0]}]}
+    ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[https | client_group])
+    for service in services:
+        ec2.create_vpc_endpoint(
+            VpcId=vpc,
+            VpcEndpointType="Interface",
+            ServiceName=f"com.amazonaws.eu-central-1.{service}",
+            SubnetIds=list(accounts.source.subnet_ids),
+            SecurityGroupIds=[group],
+            PrivateDnsEnabled=True,
+        )
+
+
+def produce(settings, topic, *values):
+    """Write a value to each partition, straight to the brokers."""
+    with closing(KafkaProducer(**settings, max_block_ms=5000)) as producer:
+        for partition, value in enumerate(values):
+            producer.send(topic, value.encode(), partition=partition).get(10)
+
+
 def run_client(environment, user):
     settings, topic = user
     done = subprocess.run(
@@ -79,6 +110,49 @@ def test_every_broker_is_used_from_the_consumers_vpc(cloud, accounts, user):
     said = run_client(network.environment_for(accounts.source), user)
 
     assert said == str(list(range(20)))
+
+
+def test_a_mapping_feeds_a_function_by_private_link_alone(
+    client, accounts, running, user, tmp_path
+):
+    settings, topic = user
+    consumer = functools.partial(client, account=CONSUMER)
+    open_endpoints(consumer, accounts, "sts", "lambda", "secretsmanager")
+    name, group, trace = settings["sasl_plain_username"], f"g-{topic}", tmp_path / "trace"
+    running.allow(name, "GROUP", group, "READ")
+    login = {"username": name, "password": settings["sasl_plain_password"]}
+    secret = consumer("secretsmanager").create_secret(Name=name, SecretString=json.dumps(login))
+    role = make_role(consumer)
+    allow(consumer, role, "secretsmanager:GetSecretValue", secret["ARN"])
+    access = [
+        {"Type": "SASL_SCRAM_512_AUTH", "URI": secret["ARN"]},
+        *({"Type": "VPC_SUBNET", "URI": f"subnet:{it}"} for it in accounts.source.subnet_ids),
+        {"Type": "VPC_SECURITY_GROUP", "URI": f"security_group:{accounts.source.group_ids[0]}"},
+    ]
+    servers = [f"{broker.host}:9096" for broker in accounts.brokers]
+    mapping = consumer("lambda").create_event_source_mapping(
+        FunctionName=deploy(consumer, tracing(), Role=role, **trace_in(trace)),
+        Topics=[topic],
+        StartingPosition="TRIM_HORIZON",
+        SelfManagedEventSource={"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": servers}},
+        SelfManagedKafkaEventSourceConfig={"ConsumerGroupId": group},
+        SourceAccessConfigurations=access,
+    )["UUID"]
+
+    def seen_all(*values):
+        found = [value for n in range(4) for value in seen(trace, f"{topic}-{n}")]
+        return sorted(found) == sorted(values)
+
+    produce(settings, topic, "a", "b", "c", "d")
+    wait_until("what was sent", lambda: seen_all("a", "b", "c", "d"))
+    for broker in accounts.brokers:
+        accounts.reject(broker)
+    wait_until("the cut", lambda: get(consumer, mapping)["LastProcessingResult"] != "OK")
+    produce(settings, topic, "e", "f", "g", "h")
+    for broker in accounts.brokers:
+        accounts.accept(broker)
+    wait_until("the rest", lambda: seen_all(*"abcdefgh"))
+    consumer("lambda").delete_event_source_mapping(UUID=mapping)
 
 
 def test_a_java_client_writes_by_iam_from_the_consumers_vpc(cloud, accounts, running):
