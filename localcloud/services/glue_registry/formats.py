@@ -24,7 +24,7 @@ def find_problem(definition: str, data_format: str) -> str | None:
             load_schema(definition)
         elif data_format == "JSON" and not isinstance(json.loads(definition), dict | bool):
             return "a JSON schema is an object, true or false"
-    except (SchemaError, ValueError) as error:
+    except (SchemaError, ValueError, RecursionError) as error:
         return str(error)
     if data_format == "PROTOBUF" and not _is_protobuf(definition):
         return "a Protocol Buffers schema has a message or an enum, and as many { as }"

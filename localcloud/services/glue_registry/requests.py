@@ -67,10 +67,10 @@ def find_registry(call: Call, registries: GlueRegistries) -> Registry:
     wanted = call.params.get("RegistryId", {})
     if len(wanted) != 1:
         raise invalid("RegistryId needs one of RegistryName and RegistryArn.")
-    name = wanted.get("RegistryName") or wanted["RegistryArn"].rpartition("/")[2]
-    if name not in registries.registries:
-        raise not_found("Registry")
-    return registries.registries[name]
+    for registry in registries.registries.values():
+        if wanted in ({"RegistryName": registry.name}, {"RegistryArn": registry.arn}):
+            return registry
+    raise not_found("Registry")
 
 
 def find_schema(call: Call, registries: GlueRegistries) -> Schema:

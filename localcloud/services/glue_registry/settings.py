@@ -18,7 +18,7 @@ def set_schema_registry(  # noqa: PLR0913 - one parameter per member of the JSON
     region: str,
     compared_with: str | None = None,
     pending_reads: int | None = None,
-    pending_seconds: float | None = None,
+    pending_seconds: int | float | None = None,
     version_quota: int | None = None,
 ) -> dict[str, Any]:
     """Set how an account's Glue schema registry behaves in a region, and show it.

@@ -27,6 +27,13 @@ def test_a_registry_is_made_once_and_described(glue, account):
         glue.get_registry,
         RegistryId={"RegistryName": "other"},
     )
+    elsewhere = made["RegistryArn"].replace("eu-central-1", "eu-west-1")
+    fails(
+        "EntityNotFoundException",
+        "Registry is not found.",
+        glue.get_registry,
+        RegistryId={"RegistryArn": elsewhere},
+    )
     fails("InvalidInputException", "RegistryId needs one of", glue.get_registry, RegistryId={})
 
 

@@ -77,7 +77,8 @@ def test_a_verdict_can_take_reads_or_time(glue, schema, settings):
     statuses = [read_number(glue, readings, 2)["Status"] for _ in range(3)]
     assert statuses == ["PENDING", "PENDING", "FAILURE"]
 
-    settings(pending_reads=0, pending_seconds=0.3)
+    assert settings(pending_reads=0, pending_seconds=2)["pending_seconds"] == 2
+    settings(pending_seconds=0.3)
     started = time.monotonic()
     added = glue.register_schema_version(SchemaId=readings, SchemaDefinition=SECOND)
     assert added["Status"] == "PENDING"
@@ -102,6 +103,7 @@ _JSON = '{"type": "object"}'
         ("AVRO", FIRST, '{"type": "wreckord"}', "found 'wreckord', expected a primitive type"),
         ("JSON", _JSON, "[]", "a JSON schema is an object, true or false"),
         ("JSON", "true", "{", "Expecting property name"),
+        ("JSON", "{}", "[" * 100_000, "maximum recursion depth exceeded"),
         ("PROTOBUF", MESSAGE, "message Reading {", "a Protocol Buffers schema has a message or"),
     ],
 )
