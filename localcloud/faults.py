@@ -189,27 +189,14 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
     code, status: of an error   seconds: of latency or hang
     items, containing: how many items of a batch, or those with this text, stay undone
     """
+    settings = {name: value for name, value in locals().items() if name != "cloud"}
     if kind not in set(Kind):
         raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(Kind)}")
     _check_target(service, operation)
     _check_range("probability", probability, 0, 1)
     _check_range("seconds", seconds, 0, MAX_SECONDS)
     _check_range("status", status, 400, 599)
-    fault = cloud.state(Faults).add(
-        kind=Kind(kind),
-        service=service,
-        operation=operation,
-        account=account,
-        calls=calls,
-        probability=probability,
-        seed=seed,
-        code=code,
-        status=status,
-        seconds=seconds,
-        items=items,
-        containing=containing,
-    )
-    return fault.describe()
+    return cloud.state(Faults).add(**settings | {"kind": Kind(kind)}).describe()
 
 
 @action("list-faults")
