@@ -14,6 +14,7 @@ import boto3
 import pytest
 
 from localcloud.running import find_running, start_time
+from tests.fixtures.functions import deploy, invoke
 
 _AWS = str(Path(sys.executable).with_name("aws"))
 
@@ -166,6 +167,20 @@ def test_status_and_logs_tell_of_the_calls(shared):
     assert _run(shared, "logs", "server", "--once").returncode == 0
     unknown = _run(shared, "logs", "nobody")
     assert "nothing named 'nobody' has a log; there are calls, server" in unknown.stderr
+
+
+def test_logs_of_a_function_are_those_of_its_log_group(shared):
+    endpoint = find_running(shared).endpoint
+
+    def client(service):
+        keys = {"aws_access_key_id": "444444444444", "aws_secret_access_key": "x"}
+        return boto3.client(service, "eu-central-1", endpoint_url=endpoint, **keys)
+
+    name = deploy(client, "def handler(event, context):\n    print('hello from inside')\n")
+    assert invoke(client, name) == (None, None)
+    printed = _run(shared, "logs", name, "--once").stdout.splitlines()
+    assert "hello from inside" in printed
+    assert any(line.startswith("REPORT RequestId") for line in printed)
 
 
 def test_logs_follow_until_localcloud_ends(folder, up):
