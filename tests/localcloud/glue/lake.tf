@@ -22,9 +22,8 @@ variable "compatibility" {
   default = "BACKWARD"
 }
 
-variable "fields" {
-  type    = map(string)
-  default = { id = "string" }
+variable "definition" {
+  type = string
 }
 
 resource "aws_glue_registry" "this" {
@@ -32,16 +31,11 @@ resource "aws_glue_registry" "this" {
 }
 
 resource "aws_glue_schema" "this" {
-  compatibility = var.compatibility
-  data_format   = "AVRO"
-  registry_arn  = aws_glue_registry.this.arn
-  schema_name   = "readings"
-
-  schema_definition = jsonencode({
-    type   = "record"
-    name   = "Reading"
-    fields = [for name, type in var.fields : { name = name, type = type, default = "" }]
-  })
+  compatibility     = var.compatibility
+  data_format       = "AVRO"
+  registry_arn      = aws_glue_registry.this.arn
+  schema_definition = var.definition
+  schema_name       = "readings"
 }
 
 resource "aws_glue_catalog_database" "this" {
