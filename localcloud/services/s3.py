@@ -9,6 +9,6 @@ def _dispose(_marker: FakeDeleteMarker, _garbage: bool = False) -> None:
     """Do nothing: a marker has no content to let go of."""
 
 
-# DeleteObjects disposes of every version, and moto forgot that markers are versions too: a bucket
-# with a marker as a key's last entry could not be emptied.
+# Where versions are not kept any more, deleting a key disposes of all its versions, and moto forgot
+# that markers are among them: a bucket with markers could not be emptied.
 FakeDeleteMarker.dispose = _dispose  # type: ignore[attr-defined]  # that it has none is the point
