@@ -8,7 +8,7 @@ from typing import Any
 
 from localcloud.cloud import Cloud
 from localcloud.control import action
-from localcloud.operations import Call, HttpAnswer, operation
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
 
 
 class SecretWatch:
@@ -47,9 +47,18 @@ def update_secret_version_stage(call: Call) -> HttpAnswer:
 
 
 @operation("secretsmanager", "RotateSecret")
-def rotate_secret(call: Call) -> HttpAnswer:
-    """Let moto rotate, then tell."""
-    return _forward_and_tell(call)
+def rotate_secret(call: Call) -> dict[str, Any]:
+    """Refuse: as AWS where no function rotates, and where one does, since moto needs Docker."""
+    if "RotationLambdaARN" in call.params:
+        raise AwsError(
+            "NotImplemented",
+            "localcloud does not run rotation functions; put the new value by PutSecretValue",
+            status=501,
+        )
+    raise AwsError(
+        "InvalidRequestException",
+        "No Lambda rotation function ARN is associated with this secret.",
+    )
 
 
 class NextPasswords:

@@ -221,6 +221,13 @@ def test_lists_are_filtered_by_name_and_cut_into_pages(kafka, make_cluster):
     assert kafka.list_clusters_v2(ClusterTypeFilter="SERVERLESS")["ClusterInfoList"] == []
 
 
+@pytest.mark.parametrize("name", ["list_clusters", "list_clusters_v2", "list_vpc_connections"])
+def test_a_list_goes_on_only_where_it_stopped(kafka, name):
+    code, message = refusal(getattr(kafka, name), NextToken="x")
+    assert code == "BadRequestException"
+    assert message == "The NextToken 'x' is none that was handed out"
+
+
 def test_another_account_sees_nothing(client, make_cluster):
     arn = make_cluster()["ClusterArn"]
     other = client("kafka", account="222222222222")

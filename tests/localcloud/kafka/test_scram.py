@@ -101,6 +101,7 @@ def test_moving_the_label_back_brings_the_old_password_back(kafka, cluster, keep
     manager = client("secretsmanager")
     first = manager.get_secret_value(SecretId=secret)["VersionId"]
     second = manager.put_secret_value(SecretId=secret, SecretString=_user("anna", "a-2"))
+    assert users["anna"] == "a-2"
     manager.update_secret_version_stage(
         SecretId=secret,
         VersionStage="AWSCURRENT",
@@ -108,6 +109,22 @@ def test_moving_the_label_back_brings_the_old_password_back(kafka, cluster, keep
         RemoveFromVersionId=second["VersionId"],
     )
     assert users["anna"] == "a-1"
+
+
+def test_rotation_by_a_function_is_refused_and_takes_no_value(keep_secret, client):
+    secret, manager = keep_secret("anna", "a-1"), client("secretsmanager")
+    # moto would make a current version without any value.
+    assert refusal(manager.rotate_secret, SecretId=secret) == (
+        "InvalidRequestException",
+        "No Lambda rotation function ARN is associated with this secret.",
+    )
+    function = "arn:aws:lambda:eu-central-1:111111111111:function:rotate"
+    code, message = refusal(manager.rotate_secret, SecretId=secret, RotationLambdaARN=function)
+    assert code == "NotImplemented"
+    assert message == (
+        "localcloud does not run rotation functions; put the new value by PutSecretValue"
+    )
+    assert manager.get_secret_value(SecretId=secret)["SecretString"] == _user("anna", "a-1")
 
 
 def test_a_pending_value_is_no_password_yet(kafka, cluster, keep_secret, client):
@@ -137,12 +154,11 @@ def test_a_value_that_cannot_be_read_changes_nothing(kafka, cluster, keep_secret
     assert users == {"anna": "a-1"}
 
 
-def test_rotation_of_an_unknown_secret_is_refused(client):
+def test_changes_of_an_unknown_secret_are_refused(client):
     manager = client("secretsmanager")
     for name, params in [
         ("put_secret_value", {"SecretString": "x"}),
         ("update_secret", {"SecretString": "x"}),
-        ("rotate_secret", {}),
         ("update_secret_version_stage", {"VersionStage": "AWSCURRENT"}),
     ]:
         code, _ = refusal(getattr(manager, name), SecretId="none", **params)
