@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -124,12 +125,14 @@ def test_after_kill_9_the_next_up_works(folder, up, free_port):
     assert find_running(folder).pid != up.pid
 
 
-def test_a_process_that_got_the_same_id_is_not_taken_for_it(shared):
-    running = find_running(shared)
-    stale = (shared / "localcloud.json").read_text()
-    (shared / "localcloud.json").write_text(stale.replace(str(running.pid), str(os.getpid())))
-    assert find_running(shared) is None
-    (shared / "localcloud.json").write_text(stale)
+def test_a_process_that_got_the_same_id_is_left_alone(tmp_path):
+    somebody = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    began = start_time(somebody.pid)
+    told = {"pid": somebody.pid, "started": began - 1, "endpoint": "http://127.0.0.1:1"}
+    (tmp_path / "localcloud.json").write_text(json.dumps(told))
+    assert _run(tmp_path, "down").stdout == "localcloud does not run\n"
+    assert start_time(somebody.pid) == began
+    somebody.communicate(b"\n", timeout=10)
 
 
 def test_env_is_all_that_the_aws_command_and_boto3_need(shared):
