@@ -55,10 +55,13 @@ class Poller:
         """Whether it has partitions to read."""
         return bool(self._consumer.assignment())
 
-    def take(self, seconds: float) -> Sequence[Any]:
-        """Collect a batch: full, or as old as the window; empty if nothing comes for so long."""
+    def take(self, seconds: float, stop: threading.Event) -> Sequence[Any]:
+        """Collect a batch: full, or as old as the window; empty if nothing comes for so long.
+
+        It ends early, whatever it has, when `stop` is set.
+        """
         began, first_at = time.monotonic(), None
-        while not self._is_full():
+        while not (self._is_full() or stop.is_set()):
             now = time.monotonic()
             if self._buffer and first_at is None:
                 first_at = now

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -142,6 +143,10 @@ class Worker:
             except (AccessError, BrokerError, KafkaError) as error:
                 self._reports.obstruct(str(error))
                 self._stop.wait(_RETRY_SECONDS)
+            except Exception as error:  # a poller never ends in silence
+                traceback.print_exc()
+                self._reports.obstruct(repr(error))
+                self._stop.wait(_RETRY_SECONDS)
 
     def _assume_role(self) -> None:
         """Ask STS as the poller of AWS does: a VPC without an endpoint for it stops here."""
@@ -161,9 +166,11 @@ class Worker:
 
     def _consume(self, poller: Poller, options: Mapping[str, Any]) -> None:
         while not self._stop.is_set():
-            batch = poller.take(_IDLE_SECONDS)
+            batch = poller.take(_IDLE_SECONDS, self._stop)
             if poller.assigned:
                 self._reports.say(state="Enabled")
+            if self._stop.is_set():
+                return
             if batch:
                 self._deliver(poller, batch)
             else:

@@ -75,6 +75,20 @@ def test_all_records_arrive_once_and_in_order(client, broker, trace):
     assert max(sizes) == 7
 
 
+def test_provisioned_pollers_share_the_partitions(client, broker, trace):
+    topic = create_topic(broker, partitions=4)
+    function = deploy(client, tracing("    time.sleep(0.1)"), **trace_in(trace))
+    model = {f"{topic.name}-{p}": [f"{p}-{n}" for n in range(40)] for p in range(4)}
+    pollers = {"ProvisionedPollerConfig": {"MinimumPollers": 2, "MaximumPollers": 2}}
+    with mapped(client, function, topic, BatchSize=10, **pollers) as mapping:
+        group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
+        for partition, values in enumerate(model.values()):
+            topic.send(*values, partition=partition)
+        wait_until("the offsets", lambda: {topic.committed(group, p) for p in range(4)} == {40})
+    assert {name: drop_repeats(seen(trace, name)) for name in model} == model
+    assert len({call["pid"] for call in read_trace(trace)}) == 2  # two calls at a time
+
+
 def test_the_event_has_exactly_the_shape_of_aws(client, broker, trace):
     topic = create_topic(broker)
     function = deploy(

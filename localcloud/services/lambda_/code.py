@@ -76,7 +76,6 @@ def describe_functions(cloud: Cloud) -> list[dict[str, Any]]:
         {
             "account": spec.account,
             "region": spec.region,
-            "region": spec.region,
             "name": spec.name,
             "runtime": spec.runtime,
             "environments": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -34,8 +35,8 @@ class Mappings:
 
     def stop(self) -> None:
         """End all polling."""
-        for mapping in list(self.by_id.values()):
-            mapping.stop()
+        with ThreadPoolExecutor() as pool:  # each may have a call to finish
+            list(pool.map(EventSourceMapping.stop, list(self.by_id.values())))
 
 
 @operation("lambda", "CreateEventSourceMapping")

@@ -16,6 +16,7 @@ from localcloud.poller.worker import Reports, Worker
 from tests.unit.localcloud.test_poller_delivery import Function, record, settings
 
 _P0, _P1 = TopicPartition("t", 0), TopicPartition("t", 1)
+_GO_ON = threading.Event()
 
 
 class Group:
@@ -118,31 +119,40 @@ def places_of(records):
 
 def test_batches_follow_each_other(group):
     poller = join(group, BatchSize=12)
-    first = poller.take(0.1)
+    first = poller.take(0.1, _GO_ON)
     poller.commit({_P0: 10, _P1: 2})
     poller.finish()
-    assert places_of(first + poller.take(0.1)) == [(p, o) for p in (0, 1) for o in range(10)]
+    assert places_of(first + poller.take(0.1, _GO_ON)) == [
+        (p, o) for p in (0, 1) for o in range(10)
+    ]
 
 
 def test_nothing_is_an_empty_batch(group):
     group.offsets = {_P0: 10, _P1: 10}
-    assert join(group).take(0.01) == []
+    assert join(group).take(0.01, _GO_ON) == []
+
+
+def test_a_stop_ends_the_collecting_at_once(group):
+    poller = join(group, MaximumBatchingWindowInSeconds=300)
+    stop = threading.Event()
+    group.next_change = stop.set
+    assert len(poller.take(300, stop)) > 0
 
 
 def test_a_partition_that_comes_back_goes_on_after_the_batch_in_work(group):
     poller = join(group, BatchSize=4)
-    batch = poller.take(0.1)
+    batch = poller.take(0.1, _GO_ON)
     group.next_change = lambda: group.assign(_P0, _P1)
     assert poller.keep_alive() == set()
     poller.commit({_P0: 4})
     poller.finish()
-    assert places_of(batch + poller.take(0.1)) == [(0, o) for o in range(8)]
+    assert places_of(batch + poller.take(0.1, _GO_ON)) == [(0, o) for o in range(8)]
     assert group.offsets == {_P0: 4, _P1: 0}
 
 
 def test_a_partition_that_is_lost_is_told_and_not_committed(group):
     poller = join(group, BatchSize=4)
-    poller.take(0.1)
+    poller.take(0.1, _GO_ON)
     group.next_change = lambda: group.assign(_P1)
     assert poller.keep_alive() == {_P0}
     poller.commit({_P0: 4})
@@ -153,13 +163,13 @@ def test_nothing_of_a_new_partition_is_skipped_while_a_call_runs(group):
     group.mine = set()
     poller = join(group, BatchSize=4)
     group.assign(_P0)
-    poller.take(0.1)
+    poller.take(0.1, _GO_ON)
     group.next_change = lambda: group.assign(_P0, _P1)
     poller.keep_alive()  # the poll inside returns records of partition 1
     poller.commit({_P0: 4})
     poller.finish()
     group.log[_P0] = []
-    assert places_of(poller.take(0.1)) == [(1, o) for o in range(4)]
+    assert places_of(poller.take(0.1, _GO_ON)) == [(1, o) for o in range(4)]
 
 
 def test_what_was_collected_of_a_lost_partition_is_dropped(group):
@@ -169,12 +179,12 @@ def test_what_was_collected_of_a_lost_partition_is_dropped(group):
         group.next_change = lambda: group.assign(_P1)
 
     group.next_change = later
-    assert places_of(poller.take(0.5)) == [(1, o) for o in range(10)]
+    assert places_of(poller.take(0.5, _GO_ON)) == [(1, o) for o in range(10)]
 
 
 def test_a_commit_waits_for_the_end_of_a_rebalance(group):
     poller = join(group, BatchSize=4)
-    poller.take(0.1)
+    poller.take(0.1, _GO_ON)
     group.listener.on_partitions_revoked({_P0, _P1})
     group.mine = set()
     group.next_change = lambda: group.assign(_P0)
@@ -184,7 +194,7 @@ def test_a_commit_waits_for_the_end_of_a_rebalance(group):
 
 def test_a_refused_commit_is_not_the_end(group):
     poller = join(group, BatchSize=4)
-    poller.take(0.1)
+    poller.take(0.1, _GO_ON)
     group.refuse_commits = 1
     group.next_change = lambda: group.assign(_P1)
     assert poller.commit({_P0: 4}) == {_P0}
@@ -204,7 +214,9 @@ def test_a_group_that_never_read_begins_as_told_and_keeps_where(group, position,
     group.log[_P0] = [record(o, timestamp_ms=o * 1000) for o in range(10)]
     group.log[_P1], group.offsets = [], {_P0: None, _P1: 0}
     poller = join(group, BatchSize=20, **position)
-    assert [r.offset for r in poller.take(0.05) + poller.take(0.05)] == list(range(start, 10))
+    assert [r.offset for r in poller.take(0.05, _GO_ON) + poller.take(0.05, _GO_ON)] == list(
+        range(start, 10)
+    )
     assert group.offsets[_P0] == start
 
 
@@ -231,7 +243,7 @@ def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
     worker = Worker(json.loads(json.dumps(job)), Reports(), threading.Event())
     worker._calls = Function(judge)
     poller = join(group, BatchSize=12)
-    batch = poller.take(0.1)
+    batch = poller.take(0.1, _GO_ON)
     changes = iter([lambda: group.assign(_P1), lambda: group.assign(_P0, _P1)])
     commit = poller.commit
 
