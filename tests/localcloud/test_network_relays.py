@@ -97,17 +97,38 @@ def test_bytes_come_back_as_they_went(dial):
     assert bytes(received) == sent
 
 
-def test_whoever_does_not_read_is_not_read_from(dial):
-    """The relay holds no more than the kernel's buffers; the rest waits with the sender."""
-    connection = dial()
+def connections_to(cloud, host):
+    return {it for link in load_network(cloud).links(host) for it in list(link.connections)}
+
+
+def send_until_stuck(connection):
+    """Send without reading until nothing more is taken; returns how much was."""
     connection.settimeout(0.3)
     total = 0
-
     with pytest.raises(TimeoutError):
         while total < 256 * 1024 * 1024:
             total += connection.send(b"x" * 65536)
+    return total
 
-    assert total < 64 * 1024 * 1024
+
+def test_whoever_does_not_read_is_not_read_from(dial):
+    """The relay holds no more than the kernel's buffers; the rest waits with the sender."""
+    assert send_until_stuck(dial()) < 64 * 1024 * 1024
+
+
+def test_what_cannot_be_written_is_given_up(cloud, dial, host, monkeypatch):
+    """The server waits for us to read, we for it: only giving up ends that."""
+    monkeypatch.setattr("localcloud.network._connection._FLUSH_SECONDS", 0.1)
+    earlier = connections_to(cloud, host)
+    connection = dial()
+    send_until_stuck(connection)
+
+    connection.close()
+
+    deadline = time.monotonic() + WAIT_SECONDS
+    while connections_to(cloud, host) - earlier:
+        assert time.monotonic() < deadline, "the connection is kept for ever"
+        time.sleep(0.01)
 
 
 def test_the_end_of_one_side_reaches_the_other(dial):
