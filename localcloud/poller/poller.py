@@ -19,6 +19,7 @@ _METADATA_AGE_MS = 1000  # so soon topics and partitions are seen that come late
 _HEARTBEAT_MS = 500
 _SESSION_MS = 10_000
 _BOOTSTRAP_MS = 5_000
+_ANSWER_MS = 10_000  # kafka-python waits for ever unless told
 _RAW_BYTES = MAX_EVENT_BYTES * 3 // 4  # base64 makes the event of it
 
 
@@ -92,7 +93,7 @@ class Poller:
         ours = {p: offset for p, offset in offsets.items() if p in self._consumer.assignment()}
         if ours:
             try:
-                self._consumer.commit({p: OffsetAndMetadata(o, "", -1) for p, o in ours.items()})
+                self._write_offsets(ours)
             except (
                 KafkaError
             ):  # we are no member any more: others get, or we get again, the records
@@ -132,7 +133,7 @@ class Poller:
             if place in self._ends:
                 got.pop(place, None)
                 self._consumer.seek(place, self._ends[place])
-            elif self._consumer.committed(place) is None:
+            elif self._consumer.committed(place, timeout_ms=_ANSWER_MS) is None:
                 got.pop(place, None)
                 self._begin(place)
         lost: set[Place] = (revoked - ours) & self._ends.keys()
@@ -144,17 +145,21 @@ class Poller:
         """Begin a partition that the group has never read, and keep that it began there."""
         start = self._find_start(place)
         self._consumer.seek(place, start)
-        self._consumer.commit({place: OffsetAndMetadata(start, "", -1)})
+        self._write_offsets({place: start})
+
+    def _write_offsets(self, offsets: Mapping[Place, int]) -> None:
+        kept = {place: OffsetAndMetadata(offset, "", -1) for place, offset in offsets.items()}
+        self._consumer.commit(kept, timeout_ms=_ANSWER_MS)
 
     def _find_start(self, place: Place) -> int:
         if self._settings.starting_position == "TRIM_HORIZON":
-            return int(self._consumer.beginning_offsets([place])[place])
+            return int(self._consumer.beginning_offsets([place], _ANSWER_MS)[place])
         if self._settings.starting_position == "AT_TIMESTAMP":
             times = {place: self._settings.starting_time_ms}
-            found = self._consumer.offsets_for_times(times)[place]
+            found = self._consumer.offsets_for_times(times, _ANSWER_MS)[place]
             if found is not None:
                 return int(found.offset)
-        return int(self._consumer.end_offsets([place])[place])
+        return int(self._consumer.end_offsets([place], _ANSWER_MS)[place])
 
 
 class _Changes(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python has no types

@@ -39,6 +39,7 @@ _PATIENCE_SECONDS = 0.25
 _GRACE_SECONDS = 3.0  # for the call that runs when we are told to stop
 _STOP_SECONDS = 5.0
 _LONGEST_FUNCTION_SECONDS = 910
+_SHORT_CALLS = Config(connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 2})
 
 
 class Reports:
@@ -209,7 +210,7 @@ class Worker:
 def _open_client(service: str) -> Any:
     """Open a client as the environment says: with the function's role."""
     session: Any = boto3.Session()
-    return session.client(service)
+    return session.client(service, config=_SHORT_CALLS)
 
 
 def main() -> None:

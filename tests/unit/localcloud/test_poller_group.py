@@ -72,22 +72,22 @@ class Group:
     def seek(self, place, offset):
         self.at[place] = offset
 
-    def committed(self, place):
+    def committed(self, place, timeout_ms):
         return self.offsets[place]
 
-    def commit(self, offsets):
+    def commit(self, offsets, timeout_ms):
         if self.refuse_commits:
             self.refuse_commits -= 1
             raise CommitFailedError
         self.offsets |= {place: kept.offset for place, kept in offsets.items()}
 
-    def beginning_offsets(self, places):
+    def beginning_offsets(self, places, timeout_ms):
         return {place: self.log[place][0].offset for place in places}
 
-    def end_offsets(self, places):
+    def end_offsets(self, places, timeout_ms):
         return {place: self.log[place][-1].offset + 1 for place in places}
 
-    def offsets_for_times(self, times):
+    def offsets_for_times(self, times, timeout_ms):
         ((place, when),) = times.items()
         found = [r for r in self.log[place] if r.timestamp >= when]
         return {place: SimpleNamespace(offset=found[0].offset) if found else None}
