@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.kafka._probe import check_access
+from penstock.kafka.access import check_access
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.settings import KafkaSettings, Security

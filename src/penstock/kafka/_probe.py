@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +13,6 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from penstock.errors import (
     BrokerCertificateError,
-    BrokerError,
     BrokerLoginError,
     BrokerNameError,
     BrokerUnavailableError,
@@ -26,37 +24,6 @@ from penstock.kafka._connection import Connection, LoginRefused
 PROBE_SECONDS = 5.0
 
 _METADATA_VERSION = 4  # the first that can say "do not create it"; brokers of 0.11 and later
-
-
-def check_access(
-    options: Mapping[str, Any], topics: Sequence[str] = (), timeout_seconds: float = PROBE_SECONDS
-) -> MetadataResponse:
-    """Log in to the first broker that lets us, and see that the topics are there.
-
-    Raises:
-        BrokerLoginError: a broker refuses the login; the others are not asked.
-        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: none can be used.
-        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
-    """
-    deadline = time.monotonic() + timeout_seconds
-    servers = options["bootstrap_servers"]
-    failures: list[BrokerError] = []
-    for position, server in enumerate(servers):
-        now = time.monotonic()
-        try:
-            # What is left is shared, so that a silent broker leaves time for the next.
-            share = now + (deadline - now) / (len(servers) - position)
-            metadata = read_metadata(server, options, topics, share)
-        except BrokerLoginError:
-            raise
-        except BrokerError as error:
-            failures.append(error)
-        else:
-            check_topics(metadata)
-            return metadata
-    # What can never work says more than what is only down.
-    worst = min(failures, key=lambda error: error.retriable)
-    raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
 
 
 def read_metadata(

@@ -10,7 +10,8 @@ from kafka import KafkaConsumer
 
 from penstock.kafka._failures import translated_kafka_errors
 from penstock.kafka._mechanism import client_options
-from penstock.kafka._probe import PROBE_SECONDS, check_access
+from penstock.kafka._probe import PROBE_SECONDS
+from penstock.kafka.access import check_access
 from penstock.kafka.settings import KafkaSettings
 
 

@@ -16,7 +16,8 @@ from kafka.errors import KafkaError, KafkaTimeoutError
 from penstock.errors import BrokerError, DeliveryError
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka._mechanism import client_options
-from penstock.kafka._probe import PROBE_SECONDS, check_access
+from penstock.kafka._probe import PROBE_SECONDS
+from penstock.kafka.access import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _CLOSE_SECONDS = 1.0

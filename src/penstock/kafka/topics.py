@@ -14,7 +14,8 @@ from kafka.errors import NoError, TopicAlreadyExistsError, for_code
 from penstock.errors import BrokerError, BrokerUnavailableError, TopicNotFoundError
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka._mechanism import client_options
-from penstock.kafka._probe import PROBE_SECONDS, check_access, check_topics, read_metadata
+from penstock.kafka._probe import PROBE_SECONDS, check_topics, read_metadata
+from penstock.kafka.access import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _PAUSE_SECONDS = 0.05

@@ -15,8 +15,8 @@ import pytest
 from kafka.record import util as kafka_record
 
 from penstock.errors import BrokerUnavailableError
+from penstock.kafka import check_access
 from penstock.kafka._connection import Connection, LoginRefused
-from penstock.kafka._probe import check_access
 
 _PLAINTEXT = {"client_id": "test", "security_protocol": "PLAINTEXT"}
 _TLS = {

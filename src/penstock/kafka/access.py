@@ -1,0 +1,43 @@
+"""Whether brokers can be used, and if not, why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka.protocol.metadata import MetadataResponse
+
+from penstock.errors import BrokerError, BrokerLoginError
+from penstock.kafka._probe import PROBE_SECONDS, check_topics, read_metadata
+
+
+def check_access(
+    options: Mapping[str, Any], topics: Sequence[str] = (), timeout_seconds: float = PROBE_SECONDS
+) -> MetadataResponse:
+    """Log in to the first broker that lets us, and see that the topics are there.
+
+    Raises:
+        BrokerLoginError: a broker refuses the login; the others are not asked.
+        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: none can be used.
+        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    servers = options["bootstrap_servers"]
+    failures: list[BrokerError] = []
+    for position, server in enumerate(servers):
+        now = time.monotonic()
+        try:
+            # What is left is shared, so that a silent broker leaves time for the next.
+            share = now + (deadline - now) / (len(servers) - position)
+            metadata = read_metadata(server, options, topics, share)
+        except BrokerLoginError:
+            raise
+        except BrokerError as error:
+            failures.append(error)
+        else:
+            check_topics(metadata)
+            return metadata
+    # What can never work says more than what is only down.
+    worst = min(failures, key=lambda error: error.retriable)
+    raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
