@@ -14,6 +14,7 @@ from penstock.schemas._json_values import MAX_DEPTH
 from penstock.schemas._types import PRIMITIVES, full_name
 
 MAX_FIXED_SIZE = 2**20  # Kafka's usual limit for a whole message
+MAX_BRANCHES = 256  # comparing two unions takes the product of theirs
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FULL_NAME = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
@@ -81,6 +82,10 @@ class _Shape:
     def _check_union(self, branches: list[Any], path: str, space: str, depth: int) -> str:
         if not branches:
             _refuse(path, branches, "a union of at least one type")
+        if len(branches) > MAX_BRANCHES:
+            raise SchemaLimitError(
+                f"{place(path)}: a union of {len(branches):,} types, expected at most {MAX_BRANCHES}"
+            )
         marks = []
         for branch in branches:
             if isinstance(branch, list):

@@ -336,3 +336,13 @@ def test_no_text_takes_the_process_down() -> None:
 
     assert len(child.stdout.split()) == 6
     assert set(child.stdout.split()) == {"InvalidSchemaError", "SchemaLimitError"}
+
+
+def test_a_union_of_too_many_types_is_refused() -> None:
+    branches = [{"type": "fixed", "name": f"F{i}", "size": 1} for i in range(257)]
+    check_schema(branches[:256])
+
+    with pytest.raises(SchemaLimitError) as caught:
+        check_schema(branches)
+
+    assert str(caught.value) == "the schema: a union of 257 types, expected at most 256"
