@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.registry.agreement import agree, check_agreement
 from penstock.registry.allow_list import AllowList, parse_schema_arn
+from penstock.registry.attempts import Attempts
 from penstock.registry.cache import CachedRegistry, CacheLimits
 from penstock.registry.interface import (
     Registration,
@@ -25,6 +26,7 @@ __all__ = [
     "METADATA_QUOTA",
     "VERSION_QUOTA",
     "AllowList",
+    "Attempts",
     "CacheLimits",
     "CachedRegistry",
     "ComparedWith",

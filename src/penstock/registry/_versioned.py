@@ -19,11 +19,11 @@ from penstock.errors import (
     SchemaNotFoundError,
     SchemaRefusedError,
 )
-from penstock.registry._attempts import Attempts
 from penstock.registry._history import History
 from penstock.registry._stored import StoredVersion, accept
 from penstock.registry.agreement import check_agreement
 from penstock.registry.allow_list import AllowList
+from penstock.registry.attempts import Attempts
 from penstock.registry.interface import Registration, SchemaVersion, VersionStatus
 from penstock.registry.rules import check_rule
 from penstock.schemas import Compatibility, Schema, canonical_form, diff_schemas

@@ -19,11 +19,11 @@ from penstock.errors import (
     SchemaNotFoundError,
     SettingsError,
 )
-from penstock.registry._attempts import Attempts, spread
 from penstock.registry._glue_errors import translate
 from penstock.registry._stored import StoredVersion
 from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry.allow_list import AllowList
+from penstock.registry.attempts import Attempts
 from penstock.registry.interface import VersionStatus
 from penstock.schemas import Compatibility, load_schema
 
@@ -35,8 +35,8 @@ _Answer = TypeVar("_Answer")
 
 _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-# Glue throttles at a few calls a second for a whole account, so those who are turned away spread.
-_CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, jitter=spread)
+# Glue throttles a whole account, so those who are turned away together must part company.
+_CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, spread=True)
 
 _CLIENT_CONFIG = Config(
     connect_timeout=3,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import boto3
@@ -11,40 +10,17 @@ import pytest
 from botocore.config import Config
 
 from penstock.registry import (
+    Attempts,
     GlueRegistry,
     GlueSettings,
     MemoryRegistry,
+    SchemaRegistry,
     SchemaStore,
 )
-from penstock.registry._attempts import Attempts
-from penstock.registry._versioned import VersionedRegistry
 from penstock.schemas import Compatibility, Schema
 from tests.stubs.glue_api import GlueApi, arn_of
 from tests.stubs.http import serve
-
-
-@dataclass
-class FakeTime:
-    """A clock that only sleeping moves."""
-
-    now: float = 0.0
-    pauses: list[float] = field(default_factory=list)
-
-    def sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.now += seconds
-
-    def clock(self) -> float:
-        return self.now
-
-
-@dataclass
-class World:
-    """A store, the ARN its schemas have, and a way to build one more client of it."""
-
-    store: SchemaStore
-    arn: Callable[[str], str]
-    build: Callable[..., VersionedRegistry]
+from tests.stubs.registries import FakeTime, World
 
 
 @pytest.fixture
@@ -110,7 +86,7 @@ def world(request: pytest.FixtureRequest, attempts: Callable[..., Attempts]) -> 
 
 
 @pytest.fixture
-def registry(world: World) -> VersionedRegistry:
+def registry(world: World) -> SchemaRegistry:
     return world.build()
 
 

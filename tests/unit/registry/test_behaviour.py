@@ -21,7 +21,7 @@ from penstock.errors import (
 )
 from penstock.registry import Registration, SchemaRegistry, VersionStatus
 from penstock.schemas import Compatibility, Schema, canonical_form
-from tests.unit.registry.conftest import FakeTime, World
+from tests.stubs.registries import FakeTime, World
 
 Reading = Callable[..., Schema]
 

@@ -23,6 +23,7 @@ from penstock.errors import (
     SchemaNotFoundError,
 )
 from penstock.registry import (
+    Attempts,
     CachedRegistry,
     CacheLimits,
     GlueRegistry,
@@ -31,11 +32,10 @@ from penstock.registry import (
     Registration,
     SchemaVersion,
 )
-from penstock.registry._attempts import Attempts
 from penstock.registry._bounded import BoundedMap
 from penstock.schemas import Schema, canonical_form
 from tests.stubs.glue_api import GlueApi, arn_of
-from tests.unit.registry.conftest import FakeTime
+from tests.stubs.registries import FakeTime
 
 Reading = Callable[..., Schema]
 _UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -215,6 +215,17 @@ def test_sixteen_threads_that_list_one_schema_make_one_call(
 
     assert _all_at_once(lambda: cached.versions("readings")) == [(known,)] * 16
     assert inner.calls == ["versions"]
+
+
+def test_a_thread_that_looked_just_before_the_answer_came_makes_no_second_call(
+    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
+) -> None:
+    assert cached.get(known.id) == known
+    assert cached.versions("readings") == (known,)
+    assert cached._fetch(known.id) == known
+    assert cached._list("readings").versions == (known,)
+
+    assert inner.calls == ["get", "versions"]
 
 
 def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(

@@ -24,13 +24,12 @@ from penstock.errors import (
     SchemaNotFoundError,
     SettingsError,
 )
-from penstock.registry import GlueRegistry, GlueSettings, load_registry
-from penstock.registry._attempts import Attempts, spread
+from penstock.registry import Attempts, GlueRegistry, GlueSettings, load_registry
 from penstock.schemas import Compatibility, Schema, canonical_form
 from tests.stubs.glue_api import GlueApi, arn_of
 from tests.stubs.http import serve
+from tests.stubs.registries import FakeTime
 from tests.stubs.sts_api import StsApi
-from tests.unit.registry.conftest import FakeTime
 
 Reading = Callable[..., Schema]
 _ROLE = "arn:aws:iam::111122223333:role/registry-reader"
@@ -141,13 +140,6 @@ def test_what_does_not_pass_is_given_up_in_time(
     assert caught.value.retriable
     assert 15 < time.now <= 20
     assert len(glue_api.calls) < 15
-
-
-def test_pauses_are_spread_by_chance() -> None:
-    pauses = {spread(1.0) for _ in range(100)}
-
-    assert len(pauses) > 50
-    assert all(0.5 <= pause <= 1 for pause in pauses)
 
 
 @pytest.mark.parametrize("operation", ["CreateSchema", "RegisterSchemaVersion"])
