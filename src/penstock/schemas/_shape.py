@@ -83,9 +83,8 @@ class _Shape:
         if not branches:
             _refuse(path, branches, "a union of at least one type")
         if len(branches) > MAX_BRANCHES:
-            raise SchemaLimitError(
-                f"{place(path)}: a union of {len(branches):,} types, expected at most {MAX_BRANCHES}"
-            )
+            found = f"a union of {len(branches):,} types"
+            raise SchemaLimitError(f"{place(path)}: {found}, expected at most {MAX_BRANCHES}")
         marks = []
         for branch in branches:
             if isinstance(branch, list):
