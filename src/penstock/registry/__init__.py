@@ -17,14 +17,12 @@ from penstock.registry.interface import (
 from penstock.registry.load import load_registry
 from penstock.registry.memory import MemoryRegistry
 from penstock.registry.rules import ComparedWith, check_rule
-from penstock.registry.store import METADATA_QUOTA, VERSION_QUOTA, SchemaStore
+from penstock.registry.store import SchemaStore
 
 if TYPE_CHECKING:
     from penstock.registry.glue import GlueRegistry, GlueSettings
 
 __all__ = [
-    "METADATA_QUOTA",
-    "VERSION_QUOTA",
     "AllowList",
     "Attempts",
     "CacheLimits",

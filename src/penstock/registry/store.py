@@ -22,8 +22,8 @@ from penstock.registry.interface import VersionStatus
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.schemas import Compatibility, load_schema
 
-VERSION_QUOTA = 10_000
-METADATA_QUOTA = 10
+_VERSION_QUOTA = 10_000
+_METADATA_QUOTA = 10
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class SchemaStore:
         self,
         *,
         compared_with: ComparedWith = ComparedWith.BOTH,
-        version_quota: int = VERSION_QUOTA,
+        version_quota: int = _VERSION_QUOTA,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Begin without schemas."""
@@ -165,7 +165,7 @@ class SchemaStore:
             pairs = self._metadata.setdefault(version_id, [])
             if (key, value) in pairs:
                 return False
-            if len(pairs) == METADATA_QUOTA:
+            if len(pairs) == _METADATA_QUOTA:
                 raise SchemaQuotaError(f"version {version_id} has {len(pairs)} metadata pairs")
             pairs.append((key, value))
             return True
