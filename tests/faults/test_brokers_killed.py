@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from threading import Event, Thread
@@ -17,7 +18,16 @@ from threading import Event, Thread
 import pytest
 
 from penstock.errors import BrokerError
-from penstock.kafka import Delivery, Message, Producer, Security, open_consumer, open_producer
+from penstock.kafka import (
+    Delivery,
+    Message,
+    Producer,
+    Security,
+    Topic,
+    ensure_topic,
+    open_consumer,
+    open_producer,
+)
 from tests.fixtures.brokers import PRODUCER, Brokers, logged_in, running_brokers
 
 pytestmark = pytest.mark.kafka
@@ -107,6 +117,27 @@ def test_the_leader_is_killed_under_a_producer(
             (value, delivery.partition, delivery.offset)
             for value, delivery in sender.delivered.items()
         )
+
+
+def test_a_topic_is_not_called_usable_before_the_last_broker_knows_it(
+    mortal_brokers: Brokers,
+) -> None:
+    cluster = mortal_brokers.cluster
+    settings = mortal_brokers.settings(
+        Security.IAM, bootstrap_servers=(f"{cluster.spec.name(1)}:9098",)
+    )
+    topic = Topic("slowly", replicas=2)
+
+    with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(1) as pool:
+        os.kill(cluster.pids[3], signal.SIGSTOP)
+        try:
+            ensured = pool.submit(ensure_topic, settings, topic)
+            with pytest.raises(TimeoutError):
+                ensured.result(timeout=1.5)  # within the session: broker 3 still counts
+        finally:
+            os.kill(cluster.pids[3], signal.SIGCONT)
+
+        assert ensured.result() is True
 
 
 _PARENT = """

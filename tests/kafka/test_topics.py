@@ -57,9 +57,7 @@ def test_of_several_at_once_one_creates_and_all_can_send(brokers: Brokers) -> No
 def test_who_may_not_create(brokers: Brokers) -> None:
     brokers.allow(ANONYMOUS, "not-yet", "DESCRIBE")
 
-    with pytest.raises(
-        TopicForbiddenError, match=r"topic 'not-yet' cannot be created: .*29"
-    ):
+    with pytest.raises(TopicForbiddenError, match=r"topic 'not-yet' cannot be created: .*29"):
         ensure_topic(brokers.settings(Security.TLS), Topic("not-yet"))
 
 

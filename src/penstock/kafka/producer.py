@@ -13,7 +13,7 @@ from typing import Any, Self
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
 
-from penstock.errors import BrokerError, DeliveryError
+from penstock.errors import BrokerError, DeliveryError, RecordTooLargeError
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka._mechanism import client_options
 from penstock.kafka._probe import PROBE_SECONDS, check_access
@@ -55,8 +55,9 @@ def open_producer(settings: KafkaSettings, *, deadline_seconds: float = 10.0) ->
 class Producer:
     """An idempotent producer, for any number of threads.
 
-    What it could not deliver in time leaves it in doubt about its connections (kafka-python never
-    tries a broker again whose login failed once), so the next send looks again and starts anew.
+    After a failure the next send looks at brokers and topics again and takes a new client:
+    kafka-python's may have ended in a state that it never leaves, such as after a refused
+    registration of the producer, and would refuse for ever.
     """
 
     def __init__(self, settings: KafkaSettings, deadline_seconds: float) -> None:
@@ -161,7 +162,7 @@ class Producer:
         what = f"a record for topic {message.topic!r} was not acknowledged"
         ours = translate(error, f"{what} within {self._deadline_seconds:g} s", DeliveryError)
         ours.__cause__ = error
-        if ours.retriable:
+        if not isinstance(ours, RecordTooLargeError):
             self._in_doubt = True
             self._known_topics.clear()
         return ours
