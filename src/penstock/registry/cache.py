@@ -15,6 +15,7 @@ from penstock.errors import PenstockError, RegistryError
 from penstock.registry._bounded import BoundedMap
 from penstock.registry._bundle import read_bundle, write_bundle
 from penstock.registry._flights import SingleFlight
+from penstock.registry._stored import write_definition
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
 from penstock.schemas import Schema, canonical_form
 
@@ -100,7 +101,7 @@ class CachedRegistry:
         known = self._by_value.get(key)
         if known is not None:
             return known
-        form = (name, canonical_form(schema))
+        form = (name, write_definition(schema))
         registration, leads = self._ask(form, lambda: self._register(form, schema))
         known = replace(registration, created=False)
         self._by_value.put(key, known)

@@ -56,6 +56,7 @@ class SchemaRegistry(Protocol):
         """Return the usable version with this definition, storing it first when it is new.
 
         Raises:
+            SchemaError: no reader could use the schema; nothing is sent.
             IncompatibleSchemaError: the registry's rule refuses the definition.
             SchemaConflictError: it contradicts a version below its own.
             SchemaQuotaError: the registry takes no further version.
