@@ -44,6 +44,7 @@ def test_an_error_that_condemns_a_record_is_never_retriable() -> None:
     assert [kind.__name__ for kind in kinds if kind.retriable and kind.reason] == []
     assert {kind.__name__ for kind in kinds if kind.retriable} == {
         "RegistryAccessDeniedError",
+        "RegistryAnswerError",
         "RegistryUnavailableError",
         "BrokerUnavailableError",
         "DeliveryError",
