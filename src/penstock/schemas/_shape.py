@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
 from penstock.schemas._json_values import MAX_DEPTH
+from penstock.schemas._numbers import number_text
 from penstock.schemas._types import PRIMITIVES, full_name
 
 MAX_FIXED_SIZE = 2**20  # Kafka's usual limit for a whole message
@@ -178,8 +179,13 @@ def _refuse(path: str, found: object, expected: str) -> NoReturn:
     raise InvalidSchemaError(f"{place(path)}: found {show(found)}, expected {expected}")
 
 
-_shortener = reprlib.Repr()
-_shortener.maxstring = _shortener.maxother = _shortener.maxlong = 60
+class _Shortener(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        return number_text(x)
+
+
+_shortener = _Shortener()
+_shortener.maxstring = _shortener.maxother = 60
 
 
 def show(value: object) -> str:
