@@ -17,7 +17,7 @@ from penstock.registry._bundle import read_bundle, write_bundle
 from penstock.registry._flights import SingleFlight
 from penstock.registry._stored import write_definition
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
-from penstock.schemas import Schema, canonical_form
+from penstock.schemas import Schema
 
 _Answer = TypeVar("_Answer")
 _LOG = logging.getLogger(__name__)
@@ -201,12 +201,12 @@ class CachedRegistry:
 
 
 def _quick_key(schema: Schema) -> bytes:
-    """Write a schema fast, and equal values equally: canonical_form costs twenty times as much."""
+    """Write a schema fast, and equal values equally: its canonical form costs twenty times that."""
     try:
         # Later versions of marshal write references, which differ with how the value was built.
         return marshal.dumps(schema, 0)
-    except ValueError:
-        return canonical_form(schema).encode()
+    except ValueError:  # too deep for it, of classes it does not know, or no schema at all
+        return write_definition(schema).encode()
 
 
 def _twin(error: PenstockError) -> PenstockError:

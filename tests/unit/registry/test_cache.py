@@ -17,6 +17,7 @@ import pytest
 
 from penstock.errors import (
     IncompatibleSchemaError,
+    InvalidSchemaError,
     RegistryAccessDeniedError,
     RegistryUnavailableError,
     SchemaForbiddenError,
@@ -141,6 +142,23 @@ def test_a_schema_of_unusual_classes_is_registered_all_the_same(
 
     assert len(versions) == 1
     assert inner.calls == ["register"]
+
+
+def _nested(depth: int) -> Any:
+    schema: Any = "long"
+    for _ in range(depth):
+        schema = [schema]
+    return schema
+
+
+@pytest.mark.parametrize("no_schema", [_nested(50_000), {"type": object()}, object()])
+def test_what_is_no_schema_is_refused_as_one(
+    cached: CachedRegistry, inner: CountedRegistry, no_schema: Any
+) -> None:
+    with pytest.raises(InvalidSchemaError, match="the schema is no JSON value: "):
+        cached.register("readings", no_schema)
+
+    assert inner.calls == []
 
 
 def test_names_do_not_share_a_registration(cached: CachedRegistry, reading: Reading) -> None:
@@ -518,6 +536,7 @@ def _damaged(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]
     ("damage", "message"),
     [
         (lambda text: text[: len(text) // 2], "is not used: "),
+        (lambda _: "[" * 200_000, "is not as written by us: RecursionError"),
         (lambda _: "", "is not used: Expecting value"),
         (lambda _: "[]", "is not used: it is not as written by us: TypeError"),
         (_damaged(lambda content: content.update(format=2)), "its format is 2, expected 1"),
