@@ -346,3 +346,17 @@ def test_a_union_of_too_many_types_is_refused() -> None:
         check_schema(branches)
 
     assert str(caught.value) == "the schema: a union of 257 types, expected at most 256"
+
+
+def test_defaults_that_take_too_many_tries_are_refused() -> None:
+    branches = [{"type": "fixed", "name": f"F{i}", "size": 9} for i in range(99)]
+    listed = _record(_field({"type": "array", "items": [*branches, "string"]}, "x"), name="L")
+    default = {"x": ["y"] * 1_000}
+    check_schema(_record(_field(listed, default=default)))
+
+    with pytest.raises(
+        SchemaLimitError,
+        match=r"^the defaults of the schema take more than 200,000 tries of a type for a value, "
+        "expected fewer values or smaller unions$",
+    ):
+        check_schema(_record(_field(listed, default=default), _field("L", "b", default=default)))
