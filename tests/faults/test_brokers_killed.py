@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -78,37 +78,52 @@ class _Sender(Thread):
 def _leader(brokers: Brokers, topic: str) -> int:
     with closing(brokers.cluster.open_admin()) as admin:
         (found,) = admin.describe_topics([topic])
-    return next(p["leader_id"] for p in found["partitions"] if p["partition_index"] == 0)
+    return int(found["partitions"][0]["leader_id"])
 
 
-def _read_all(brokers: Brokers, topic: str, count: int) -> list[tuple[bytes, int, int]]:
-    """Read until at least so many records came and no more follow."""
+def _read_all(brokers: Brokers, topic: str) -> list[tuple[bytes, int, int]]:
+    """Read until nothing comes any more."""
     records = []
     with open_consumer(brokers.settings(Security.IAM), topic) as consumer:
-        while (polled := consumer.poll(2.0)) or len(records) < count:
+        while polled := consumer.poll(3.0):
             records += polled
     return [(record.value, record.partition, record.offset) for record in records]
+
+
+@contextmanager
+def _held_up(brokers: Brokers, *broker_ids: int) -> Iterator[None]:
+    """Stop processes without ending them: under 2.5 s, after which they count as dead."""
+    for broker_id in broker_ids:
+        os.kill(brokers.cluster.pids[broker_id], signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for broker_id in broker_ids:
+            os.kill(brokers.cluster.pids[broker_id], signal.SIGCONT)
 
 
 @pytest.mark.timeout(600)
 def test_the_leader_is_killed_under_a_producer(
     mortal_brokers: Brokers, seeded: random.Random, trials: Callable[[int, int], int]
 ) -> None:
-    brokers = mortal_brokers
+    cluster = mortal_brokers.cluster
     for _ in range(trials(1, 10)):
-        topic = brokers.create_topic()
-        settings = brokers.settings(Security.IAM)
-        with logged_in(brokers, PRODUCER), open_producer(settings) as producer:
+        topic = mortal_brokers.create_topic(partitions=1)
+        settings = mortal_brokers.settings(Security.IAM)
+        with logged_in(mortal_brokers, PRODUCER), open_producer(settings) as producer:
             sender = _Sender(producer, topic)
             sender.start()
-            time.sleep(seeded.uniform(0.2, 1.0))
-            victim = _leader(brokers, topic)
-            brokers.cluster.kill(victim)
+            sender.wait_for(10 * _BATCH)
+            victim = _leader(mortal_brokers, topic)
+            # What the leader takes in now goes down with it.
+            with _held_up(mortal_brokers, *set(cluster.broker_ids) - {victim}):
+                time.sleep(seeded.uniform(0.1, 0.5))
+                cluster.kill(victim)
             time.sleep(seeded.uniform(0.0, 3.0))
-            brokers.cluster.restart(victim)
+            cluster.restart(victim)
             sender.wait_for(10 * _BATCH)
             sender.stop()
-            read = _read_all(brokers, topic, len(sender.delivered))
+            read = _read_all(mortal_brokers, topic)
 
         assert sender.failed == []
         assert len(sender.delivered) == sender.sent
@@ -119,6 +134,23 @@ def test_the_leader_is_killed_under_a_producer(
         )
 
 
+def test_a_leader_that_hangs_takes_a_record_once(mortal_brokers: Brokers) -> None:
+    topic = mortal_brokers.create_topic(partitions=1)
+    settings = mortal_brokers.settings(Security.IAM)
+
+    with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(1) as pool:
+        # A request that takes longer than half the deadline is sent again.
+        with open_producer(settings, deadline_seconds=3.0) as producer:
+            first = producer.send(topic, b"first")
+            with _held_up(mortal_brokers, _leader(mortal_brokers, topic)):
+                sending = pool.submit(producer.send, topic, b"once")
+                time.sleep(1.8)
+            once = sending.result()
+        read = _read_all(mortal_brokers, topic)
+
+    assert read == [(b"first", 0, first.offset), (b"once", 0, once.offset)]
+
+
 def test_a_topic_is_not_called_usable_before_the_last_broker_knows_it(
     mortal_brokers: Brokers,
 ) -> None:
@@ -126,16 +158,12 @@ def test_a_topic_is_not_called_usable_before_the_last_broker_knows_it(
     settings = mortal_brokers.settings(
         Security.IAM, bootstrap_servers=(f"{cluster.spec.name(1)}:9098",)
     )
-    topic = Topic("slowly", replicas=2)
 
     with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(1) as pool:
-        os.kill(cluster.pids[3], signal.SIGSTOP)
-        try:
-            ensured = pool.submit(ensure_topic, settings, topic)
+        with _held_up(mortal_brokers, 3):
+            ensured = pool.submit(ensure_topic, settings, Topic("slowly"))
             with pytest.raises(TimeoutError):
-                ensured.result(timeout=1.5)  # within the session: broker 3 still counts
-        finally:
-            os.kill(cluster.pids[3], signal.SIGCONT)
+                ensured.result(timeout=1.5)
 
         assert ensured.result() is True
 

@@ -6,7 +6,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -208,6 +208,20 @@ def test_topic_that_we_may_write_only_later(brokers: Brokers) -> None:
             producer.send(topic, b"x")
         brokers.allow(ANONYMOUS, topic, "WRITE")
         assert producer.send(topic, b"x")
+
+
+def test_topic_that_is_deleted_meanwhile(brokers: Brokers) -> None:
+    topic = brokers.create_topic()
+    settings = brokers.settings(Security.IAM)
+
+    with logged_in(brokers, PRODUCER), open_producer(settings, deadline_seconds=1.5) as producer:
+        producer.send(topic, b"x")
+        with closing(brokers.cluster.open_admin()) as admin:
+            admin.delete_topics([topic])
+        with _refused(DeliveryError, "was not acknowledged within 1.5 s"):
+            producer.send(topic, b"x")
+        with _refused(TopicNotFoundError, f"topic '{topic}' does not exist"):
+            producer.send(topic, b"x")
 
 
 def test_record_that_is_too_large(brokers: Brokers) -> None:

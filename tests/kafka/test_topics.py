@@ -27,6 +27,15 @@ def test_a_new_topic_is_as_asked_for(brokers: Brokers) -> None:
     assert [len(partition["replica_nodes"]) for partition in found["partitions"]] == [2, 2]
 
 
+def test_the_default_is_three_replicas(brokers: Brokers) -> None:
+    name = brokers.create_topic(partitions=1)
+
+    with closing(brokers.cluster.open_admin()) as admin:
+        (found,) = admin.describe_topics([name])
+
+    assert len(found["partitions"][0]["replica_nodes"]) == 3
+
+
 def test_a_topic_that_exists_is_left_alone(brokers: Brokers) -> None:
     name = brokers.create_topic(partitions=1)
     settings = brokers.settings(Security.IAM)
