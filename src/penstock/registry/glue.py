@@ -165,8 +165,11 @@ class GlueRegistry(VersionedRegistry):
         )
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
-        schema = self._call(lambda: self._glue.get_schema(SchemaId=self._schema_id(name)))
-        return Compatibility(schema["Compatibility"]), schema["SchemaCheckpoint"]
+        def read_rule() -> tuple[Compatibility, int]:
+            schema = self._glue.get_schema(SchemaId=self._schema_id(name))
+            return Compatibility(schema["Compatibility"]), schema["SchemaCheckpoint"]
+
+        return self._call(read_rule)
 
     def _mark_refused(self, version_id: str) -> None:
         key, value = REFUSED_MARK
@@ -192,21 +195,27 @@ class GlueRegistry(VersionedRegistry):
                 return request()
             except (ClientError, BotoCoreError) as error:
                 cause, problem = error, translate(error, self.source)
+            except (KeyError, ValueError) as error:
+                raise RegistryAnswerError(
+                    f"{self.source} answered with what cannot be used: {error!r}"
+                ) from error
             if not isinstance(problem, RegistryUnavailableError):
                 break
         raise problem from cause
 
 
 def _build_client(settings: GlueSettings) -> GlueClient:
-    session = load_session(
-        region=settings.region, role_arn=settings.role_arn, external_id=settings.external_id
-    )
     try:
+        session = load_session(
+            region=settings.region, role_arn=settings.role_arn, external_id=settings.external_id
+        )
         return session.client("glue", config=_CLIENT_CONFIG, endpoint_url=settings.endpoint)
     except NoRegionError as error:
         raise SettingsError(
             [f"{settings.source} names no region, expected region=... or AWS_REGION"]
         ) from error
+    except (BotoCoreError, ValueError) as error:  # a region, endpoint or profile that cannot be
+        raise SettingsError([f"{settings.source} cannot be used: {error}"]) from error
 
 
 def _stored(answer: GetSchemaVersionResponseTypeDef) -> StoredVersion:
