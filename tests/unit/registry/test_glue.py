@@ -248,6 +248,18 @@ def test_missing_credentials_are_said(
         registry.versions("readings")
 
 
+def test_what_boto3_will_not_send_is_not_tried_again(
+    glue_client: Any, glue_api: GlueApi, attempts: Callable[..., Attempts], time: FakeTime
+) -> None:
+    registry = GlueRegistry(GlueSettings("", allow=("a/*",)), glue_client, attempts=attempts())
+
+    with pytest.raises(RegistryError, match=r"(?s)cannot be asked: .*RegistryName") as caught:
+        registry.versions("readings")
+
+    assert type(caught.value) is RegistryError
+    assert (glue_api.calls, time.pauses) == ([], [])
+
+
 def test_an_error_nobody_knows_is_a_registry_error(
     registry: GlueRegistry, glue_api: GlueApi
 ) -> None:
@@ -372,6 +384,28 @@ def test_an_answer_without_a_member_is_refused(
 
     with pytest.raises(RegistryAnswerError, match="not a schema version: KeyError"):
         registry.get(version.id)
+
+
+def test_a_registration_answered_without_an_id_is_refused(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading
+) -> None:
+    glue_api.change("CreateSchema", lambda _: {})
+
+    with pytest.raises(
+        RegistryAnswerError, match=r"plant answered with what cannot be used: KeyError.'SchemaVers"
+    ):
+        registry.register("readings", reading())
+
+
+def test_a_rule_that_nobody_knows_is_an_answer_that_cannot_be_used(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading
+) -> None:
+    registry.register("readings", reading(temperature="long"))
+    glue_api.store.update(arn_of("readings"), mode=Compatibility.BACKWARD)
+    glue_api.change("GetSchema", _with(Compatibility="LOOSE"))
+
+    with pytest.raises(RegistryAnswerError, match=r"cannot be used: ValueError.*LOOSE"):
+        registry.register("readings", reading(temperature="string"))
 
 
 def test_a_registration_answered_with_another_schema_is_refused(
