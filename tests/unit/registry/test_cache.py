@@ -7,7 +7,7 @@ import logging
 import threading
 import time as real_time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -247,9 +247,27 @@ def test_a_thread_that_looked_just_before_the_answer_came_makes_no_second_call(
 
 
 def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
-    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
+    cached: CachedRegistry,
+    inner: CountedRegistry,
+    known: SchemaVersion,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    inner.delay, inner.down = 0.05, _down
+    waiting = threading.Semaphore(0)
+
+    class WatchedFuture(Future[Any]):
+        """Tells that a thread waits: a late one would make a second call, as it may pass now."""
+
+        def result(self, timeout: float | None = None) -> Any:
+            waiting.release()
+            return super().result(timeout)
+
+    def down_once_all_wait() -> RegistryUnavailableError:
+        for _ in range(15):
+            assert waiting.acquire(timeout=30)
+        return _down()
+
+    monkeypatch.setattr("penstock.registry._flights.Future", WatchedFuture)
+    inner.down = down_once_all_wait
 
     outcomes = _all_at_once(lambda: cached.get(known.id))
     assert {str(each) for each in outcomes} == {"the registry is down"}
