@@ -27,7 +27,9 @@ class StoredVersion:
 def write_definition(schema: Schema) -> str:
     """Write a schema as it is registered, once it is known that readers can use it."""
     check_schema(schema)
-    return canonical_form(schema)
+    definition = canonical_form(schema)
+    load_schema(definition)  # with its names written out it may be longer than was allowed
+    return definition
 
 
 def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:

@@ -238,6 +238,18 @@ def test_a_name_that_no_registry_takes_is_refused(
             },
             SchemaLimitError,
         ),
+        (
+            {  # short as it is, too long as it is registered, with the names written out
+                "type": "record",
+                "name": "Reading",
+                "namespace": "n" * 400,
+                "fields": [
+                    {"name": f"f{i}", "type": {"type": "fixed", "name": f"X{i}", "size": 1}}
+                    for i in range(500)
+                ],
+            },
+            SchemaLimitError,
+        ),
     ],
 )
 def test_a_schema_that_no_reader_could_use_is_not_sent(
