@@ -17,7 +17,7 @@ from threading import Event, Thread
 
 import pytest
 
-from penstock.errors import BrokerError
+from penstock.errors import BrokerError, BrokerUnavailableError, DeliveryError
 from penstock.kafka import (
     Delivery,
     Message,
@@ -149,6 +149,31 @@ def test_a_leader_that_hangs_takes_a_record_once(mortal_brokers: Brokers) -> Non
         read = _read_all(mortal_brokers, topic)
 
     assert read == [(b"first", 0, first.offset), (b"once", 0, once.offset)]
+
+
+def test_a_send_ends_within_its_deadline_though_no_broker_answers(mortal_brokers: Brokers) -> None:
+    topic = mortal_brokers.create_topic(partitions=1)
+    settings = mortal_brokers.settings(Security.IAM)
+    messages = [Message(topic, b"x")] * 5
+
+    with logged_in(mortal_brokers, PRODUCER):
+        with open_producer(settings, deadline_seconds=2.0) as producer:
+            producer.connect([topic])
+            with _held_up(mortal_brokers, 1, 2, 3):
+                started = time.monotonic()
+                outcomes = producer.send_all(messages)
+                first = time.monotonic()
+                with pytest.raises(BrokerUnavailableError, match="does not answer in time"):
+                    producer.send(topic, b"x")
+                second = time.monotonic()
+            assert producer.send(topic, b"x")
+
+    assert [type(outcome) for outcome in outcomes] == [DeliveryError] * 5
+    assert str(outcomes[4]).startswith(
+        f"a record for topic '{topic}' was not acknowledged within 2 s: "
+    )
+    assert first - started < 2.2
+    assert second - first < 2.2
 
 
 def test_a_topic_is_not_called_usable_before_the_last_broker_knows_it(
