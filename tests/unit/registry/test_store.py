@@ -1,13 +1,13 @@
 """The rules of a registry: what a new version is compared with, and what is kept of it.
 
-    rule                                     source
-    compared with the checkpoint             AWS Glue developer guide, "Schema versioning and
-    or with the version before               compatibility": it says both, so both are built
-    only UpdateSchema moves the checkpoint   the same page
-    a refused version takes a number and     users: terraform-provider-aws #35152, Jikkou #593
-    stays as FAILURE, found by definition
-    the same definition is the same version  API reference, RegisterSchemaVersion
-    10 metadata pairs, 10,000 versions       AWS Glue endpoints and quotas
+rule                                     source
+compared with the checkpoint             AWS Glue developer guide, "Schema versioning and
+or with the version before               compatibility": it says both, so both are built
+only UpdateSchema moves the checkpoint   the same page
+a refused version takes a number and     users: terraform-provider-aws #35152, Jikkou #593
+stays as FAILURE, found by definition
+the same definition is the same version  API reference, RegisterSchemaVersion
+10 metadata pairs, 10,000 versions       AWS Glue endpoints and quotas
 """
 
 from __future__ import annotations
