@@ -84,7 +84,6 @@ def broker_properties(
     oauth = f"{iam}.oauthbearer.sasl"
     return {
         **_common_properties(spec, password),
-        **_replication_properties(spec.broker_count),
         "process.roles": "broker",
         "node.id": str(broker_id),
         "broker.rack": spec.rack(broker_id),
@@ -127,6 +126,8 @@ def _common_properties(spec: ClusterSpec, password: str) -> dict[str, str]:
         f'password="{password}" user_{ADMIN_USER}="{password}";'
     )
     common = {
+        # For both roles: the controller creates topics, and does not know the brokers' defaults.
+        **_replication_properties(spec.broker_count),
         "controller.quorum.bootstrap.servers": f"{spec.address(CONTROLLER_ID)}:{CONTROLLER_PORT}",
         "controller.listener.names": "CONTROLLER",
         "inter.broker.listener.name": "INTERNAL",

@@ -37,7 +37,8 @@ def load_session(
     """Return the one session for these arguments, so that all who use a role share its renewal.
 
     With a role, nothing is asked of STS before the first use; from then on botocore renews the
-    credentials when less than 15 minutes are left and makes callers wait for it below 10.
+    credentials when less than 15 minutes are left and makes callers wait for it below 10. Threads
+    may share the session's credentials; clients are built from it by one thread at a time.
 
     Args:
         region: of STS and of the clients built from the session; by default the environment's.

@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class Reason(StrEnum):
@@ -84,6 +84,19 @@ class PenstockError(Exception):
 
     retriable: ClassVar[bool] = False
     reason: ClassVar[Reason | None] = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Cross from one process to another, whatever arguments the error was made with."""
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(
+    kind: type[PenstockError], args: tuple[Any, ...], fields: dict[str, Any]
+) -> PenstockError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class SettingsError(PenstockError):

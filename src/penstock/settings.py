@@ -80,7 +80,8 @@ class Settings:
         """
         parser = argparse.ArgumentParser(allow_abbrev=False, exit_on_error=False)
         for row in describe_settings(cls):
-            parser.add_argument(row.flag, help=f"{row.meaning} [{row.variable}]")
+            meaning = row.meaning.replace("%", "%%")  # argparse formats its help texts
+            parser.add_argument(row.flag, help=f"{meaning} [{row.variable}]")
         try:
             known, unknown = parser.parse_known_args(argv)
         except argparse.ArgumentError as error:

@@ -10,14 +10,24 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
-from penstock.errors import BrokerError
-from penstock.kafka import Delivery, Message, Producer, Security, open_consumer, open_producer
+from penstock.errors import BrokerError, BrokerUnavailableError, DeliveryError
+from penstock.kafka import (
+    Delivery,
+    Message,
+    Producer,
+    Security,
+    Topic,
+    ensure_topic,
+    open_consumer,
+    open_producer,
+)
 from tests.fixtures.brokers import PRODUCER, Brokers, logged_in, running_brokers
 
 pytestmark = pytest.mark.kafka
@@ -68,37 +78,52 @@ class _Sender(Thread):
 def _leader(brokers: Brokers, topic: str) -> int:
     with closing(brokers.cluster.open_admin()) as admin:
         (found,) = admin.describe_topics([topic])
-    return next(p["leader_id"] for p in found["partitions"] if p["partition_index"] == 0)
+    return int(found["partitions"][0]["leader_id"])
 
 
-def _read_all(brokers: Brokers, topic: str, count: int) -> list[tuple[bytes, int, int]]:
-    """Read until at least so many records came and no more follow."""
+def _read_all(brokers: Brokers, topic: str) -> list[tuple[bytes, int, int]]:
+    """Read until nothing comes any more."""
     records = []
     with open_consumer(brokers.settings(Security.IAM), topic) as consumer:
-        while (polled := consumer.poll(2.0)) or len(records) < count:
+        while polled := consumer.poll(3.0):
             records += polled
     return [(record.value, record.partition, record.offset) for record in records]
+
+
+@contextmanager
+def _held_up(brokers: Brokers, *broker_ids: int) -> Iterator[None]:
+    """Stop processes without ending them: under 2.5 s, after which they count as dead."""
+    for broker_id in broker_ids:
+        os.kill(brokers.cluster.pids[broker_id], signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for broker_id in broker_ids:
+            os.kill(brokers.cluster.pids[broker_id], signal.SIGCONT)
 
 
 @pytest.mark.timeout(600)
 def test_the_leader_is_killed_under_a_producer(
     mortal_brokers: Brokers, seeded: random.Random, trials: Callable[[int, int], int]
 ) -> None:
-    brokers = mortal_brokers
+    cluster = mortal_brokers.cluster
     for _ in range(trials(1, 10)):
-        topic = brokers.create_topic()
-        settings = brokers.settings(Security.IAM)
-        with logged_in(brokers, PRODUCER), open_producer(settings) as producer:
+        topic = mortal_brokers.create_topic(partitions=1)
+        settings = mortal_brokers.settings(Security.IAM)
+        with logged_in(mortal_brokers, PRODUCER), open_producer(settings) as producer:
             sender = _Sender(producer, topic)
             sender.start()
-            time.sleep(seeded.uniform(0.2, 1.0))
-            victim = _leader(brokers, topic)
-            brokers.cluster.kill(victim)
+            sender.wait_for(10 * _BATCH)
+            victim = _leader(mortal_brokers, topic)
+            # What the leader takes in now goes down with it.
+            with _held_up(mortal_brokers, *set(cluster.broker_ids) - {victim}):
+                time.sleep(seeded.uniform(0.1, 0.5))
+                cluster.kill(victim)
             time.sleep(seeded.uniform(0.0, 3.0))
-            brokers.cluster.restart(victim)
+            cluster.restart(victim)
             sender.wait_for(10 * _BATCH)
             sender.stop()
-            read = _read_all(brokers, topic, len(sender.delivered))
+            read = _read_all(mortal_brokers, topic)
 
         assert sender.failed == []
         assert len(sender.delivered) == sender.sent
@@ -107,6 +132,65 @@ def test_the_leader_is_killed_under_a_producer(
             (value, delivery.partition, delivery.offset)
             for value, delivery in sender.delivered.items()
         )
+
+
+def test_a_leader_that_hangs_takes_a_record_once(mortal_brokers: Brokers) -> None:
+    topic = mortal_brokers.create_topic(partitions=1)
+    settings = mortal_brokers.settings(Security.IAM)
+
+    with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(1) as pool:
+        # A request that takes longer than half the deadline is sent again.
+        with open_producer(settings, deadline_seconds=3.0) as producer:
+            first = producer.send(topic, b"first")
+            with _held_up(mortal_brokers, _leader(mortal_brokers, topic)):
+                sending = pool.submit(producer.send, topic, b"once")
+                time.sleep(1.8)
+            once = sending.result()
+        read = _read_all(mortal_brokers, topic)
+
+    assert read == [(b"first", 0, first.offset), (b"once", 0, once.offset)]
+
+
+def test_a_send_ends_within_its_deadline_though_no_broker_answers(mortal_brokers: Brokers) -> None:
+    topic = mortal_brokers.create_topic(partitions=1)
+    settings = mortal_brokers.settings(Security.IAM)
+    messages = [Message(topic, b"x")] * 5
+
+    with logged_in(mortal_brokers, PRODUCER):
+        with open_producer(settings, deadline_seconds=2.0) as producer:
+            producer.connect([topic])
+            with _held_up(mortal_brokers, 1, 2, 3):
+                started = time.monotonic()
+                outcomes = producer.send_all(messages)
+                first = time.monotonic()
+                with pytest.raises(BrokerUnavailableError, match="does not answer in time"):
+                    producer.send(topic, b"x")
+                second = time.monotonic()
+            assert producer.send(topic, b"x")
+
+    assert [type(outcome) for outcome in outcomes] == [DeliveryError] * 5
+    assert str(outcomes[4]).startswith(
+        f"a record for topic '{topic}' was not acknowledged within 2 s: "
+    )
+    assert first - started < 2.2
+    assert second - first < 2.2
+
+
+def test_a_topic_is_not_called_usable_before_the_last_broker_knows_it(
+    mortal_brokers: Brokers,
+) -> None:
+    cluster = mortal_brokers.cluster
+    settings = mortal_brokers.settings(
+        Security.IAM, bootstrap_servers=(f"{cluster.spec.name(1)}:9098",)
+    )
+
+    with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(4) as pool:
+        with _held_up(mortal_brokers, 3):
+            # Several, since kafka-python may have chosen broker 3 itself to pass a creation on.
+            ensured = [pool.submit(ensure_topic, settings, Topic(f"slowly-{n}")) for n in range(4)]
+            assert wait(ensured, timeout=1.5).done == set()
+
+        assert [future.result() for future in ensured] == [True] * 4
 
 
 _PARENT = """

@@ -105,7 +105,7 @@ def test_a_login_is_renewed_before_its_credentials_end(brokers: Brokers) -> None
                 time.sleep(0.05)
             producer.send(topic, b"after")
 
-    assert brokers.logins[access_key] == logins + 1
+    assert brokers.logins[access_key] > logins
 
 
 def test_the_cluster_is_up_in_ten_seconds(brokers: Brokers) -> None:

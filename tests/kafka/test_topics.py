@@ -27,6 +27,15 @@ def test_a_new_topic_is_as_asked_for(brokers: Brokers) -> None:
     assert [len(partition["replica_nodes"]) for partition in found["partitions"]] == [2, 2]
 
 
+def test_the_default_is_three_replicas(brokers: Brokers) -> None:
+    name = brokers.create_topic(partitions=1)
+
+    with closing(brokers.cluster.open_admin()) as admin:
+        (found,) = admin.describe_topics([name])
+
+    assert len(found["partitions"][0]["replica_nodes"]) == 3
+
+
 def test_a_topic_that_exists_is_left_alone(brokers: Brokers) -> None:
     name = brokers.create_topic(partitions=1)
     settings = brokers.settings(Security.IAM)
@@ -57,9 +66,7 @@ def test_of_several_at_once_one_creates_and_all_can_send(brokers: Brokers) -> No
 def test_who_may_not_create(brokers: Brokers) -> None:
     brokers.allow(ANONYMOUS, "not-yet", "DESCRIBE")
 
-    with pytest.raises(
-        TopicForbiddenError, match=r"topic 'not-yet' cannot be created: .*29"
-    ):
+    with pytest.raises(TopicForbiddenError, match=r"topic 'not-yet' cannot be created: .*29"):
         ensure_topic(brokers.settings(Security.TLS), Topic("not-yet"))
 
 

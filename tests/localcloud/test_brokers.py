@@ -96,7 +96,9 @@ def test_a_broker_that_does_not_start_says_why(tmp_path: Path) -> None:
     )
     cluster = BrokerCluster(tmp_path, spec, jvm=prepare_brokers())
 
-    with pytest.raises(BrokerStartError, match=r"(?s)the controller ended with exit code .*log\.retention\.ms"):
+    with pytest.raises(
+        BrokerStartError, match=r"(?s)the controller ended with exit code .*log\.retention\.ms"
+    ):
         cluster.start()
 
     assert cluster.pids == {}

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 
 import pytest
 
 from penstock import errors
-from penstock.errors import PenstockError, Reason, SettingsError
+from penstock.errors import (
+    EventValueError,
+    IncompatibleSchemaError,
+    PenstockError,
+    Reason,
+    SettingsError,
+)
 
 
 def _drawn() -> dict[str, str]:
@@ -44,6 +51,7 @@ def test_an_error_that_condemns_a_record_is_never_retriable() -> None:
     assert [kind.__name__ for kind in kinds if kind.retriable and kind.reason] == []
     assert {kind.__name__ for kind in kinds if kind.retriable} == {
         "RegistryAccessDeniedError",
+        "RegistryAnswerError",
         "RegistryUnavailableError",
         "BrokerUnavailableError",
         "DeliveryError",
@@ -62,3 +70,18 @@ def test_settings_problems_are_told_together(problems: list[str], message: str) 
 
     assert str(error) == message
     assert error.problems == tuple(problems)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SettingsError(["a", "b"]),
+        EventValueError("a: found x, expected y", path="a"),
+        IncompatibleSchemaError("refused", rule="BACKWARD", diff="- a: long"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_crosses_to_another_process_whole(error: PenstockError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+
+    assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))

@@ -122,3 +122,14 @@ def test_help_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert ended.value.code == 0
     assert "where to copy from [COPY_URL]" in capsys.readouterr().out
+
+
+def test_help_takes_a_meaning_with_a_percent_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Share(Settings):
+        share: int = setting("SHARE", "100% or less", parse=int, default=100)
+
+    with pytest.raises(SystemExit):
+        Share.from_args(["--help"], {})
+
+    assert "100% or less [SHARE]" in capsys.readouterr().out

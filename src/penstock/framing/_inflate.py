@@ -25,7 +25,8 @@ def inflate(data: bytes, limits: InflateLimits, where: str) -> bytes:
     if len(inflated) > limit:
         raise InflateLimitError(
             f"{where}: found {len(data):,} compressed bytes that become more than {limit:,}, "
-            f"expected at most {limits.max_ratio} times as many and {limits.max_bytes:,} in all"
+            f"expected at most {limits.free_bytes:,}, or {limits.max_ratio} times as many up to "
+            f"{limits.max_bytes:,}"
         )
     if not stream.eof:
         raise TruncatedFrameError(

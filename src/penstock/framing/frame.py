@@ -41,7 +41,8 @@ class InflateLimits:
     Up to `free_bytes` it may grow at any ratio: so large it could have come uncompressed too.
     """
 
-    max_bytes: int = 16 * 2**20
+    # More than an event of 6 MB takes, a Lambda's largest; values take up to 100 times their bytes.
+    max_bytes: int = 8 * 2**20
     max_ratio: int = 250
     free_bytes: int = 2**20
 

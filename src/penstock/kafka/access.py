@@ -28,9 +28,9 @@ def check_access(
     for position, server in enumerate(servers):
         now = time.monotonic()
         try:
-            # What is left is shared, so that a silent broker leaves time for the next.
-            share = now + (deadline - now) / (len(servers) - position)
-            metadata = read_metadata(server, options, topics, share)
+            # A silent broker leaves half of the time for the next.
+            end = deadline if position == len(servers) - 1 else (now + deadline) / 2
+            metadata = read_metadata(server, options, topics, end)
         except BrokerLoginError:
             raise
         except BrokerError as error:

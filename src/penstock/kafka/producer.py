@@ -13,14 +13,18 @@ from typing import Any, Self
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
 
-from penstock.errors import BrokerError, DeliveryError
+from penstock.errors import BrokerError, DeliveryError, RecordTooLargeError
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka._mechanism import client_options
-from penstock.kafka._probe import PROBE_SECONDS
 from penstock.kafka.access import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _CLOSE_SECONDS = 1.0
+
+# What the steps before a delivery may take of its deadline; it has what they leave.
+_PROBE_SHARE = 1 / 2
+_BOOTSTRAP_SHARE = 1 / 4
+_METADATA_SHARE = 1 / 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,9 @@ def open_producer(settings: KafkaSettings, *, deadline_seconds: float = 10.0) ->
 class Producer:
     """An idempotent producer, for any number of threads.
 
-    What it could not deliver in time leaves it in doubt about its connections (kafka-python never
-    tries a broker again whose login failed once), so the next send looks again and starts anew.
+    After a failure the next send looks at brokers and topics again and takes a new client:
+    kafka-python's may have ended in a state that it never leaves, such as after a refused
+    registration of the producer, and would refuse for ever.
     """
 
     def __init__(self, settings: KafkaSettings, deadline_seconds: float) -> None:
@@ -82,16 +87,14 @@ class Producer:
         """Close."""
         self.close()
 
-    def connect(
-        self, topics: Iterable[str] = (), timeout_seconds: float = PROBE_SECONDS
-    ) -> KafkaProducer:
+    def connect(self, topics: Iterable[str] = ()) -> KafkaProducer:
         """See that we are let in and that the topics are there, where that is not known yet."""
         with self._lock:
             unknown = set(topics) - self._known_topics
             if self._client is not None and not self._in_doubt and not unknown:
                 return self._client
             options = client_options(self._settings)
-            check_access(options, sorted(unknown), timeout_seconds)
+            check_access(options, sorted(unknown), self._deadline_seconds * _PROBE_SHARE)
             self._known_topics |= unknown
             if self._client is None or self._in_doubt:
                 self.close()
@@ -126,8 +129,8 @@ class Producer:
             BrokerError: nothing was sent, since a topic or every broker is out of reach.
         """
         deadline = time.monotonic() + self._deadline_seconds
-        client = self.connect({message.topic for message in messages}, self._deadline_seconds)
-        pending = [self._enqueue(client, message) for message in messages]
+        client = self.connect({message.topic for message in messages})
+        pending = self._enqueue(client, messages)
         return [
             future
             if isinstance(future, BrokerError)
@@ -144,12 +147,23 @@ class Producer:
                     self._client.close(timeout=_CLOSE_SECONDS)
                 self._client = None
 
-    def _enqueue(self, client: KafkaProducer, message: Message) -> Any:
-        """Hand a record to kafka-python: its future, or why it will not take it."""
-        try:
-            return client.send(message.topic, message.value, message.key, list(message.headers))
-        except KafkaError as error:
-            return self._explain(message, error)
+    def _enqueue(self, client: KafkaProducer, messages: Sequence[Message]) -> list[Any]:
+        """Hand records to kafka-python: for each its future, or why it was not taken."""
+        pending: list[Any] = []
+        silent: KafkaTimeoutError | None = None
+        for message in messages:
+            try:
+                # Each would wait again for brokers that do not say who leads the topic.
+                if silent is not None:
+                    raise silent
+                taken = client.send(
+                    message.topic, message.value, message.key, list(message.headers)
+                )
+            except KafkaError as error:
+                silent = error if isinstance(error, KafkaTimeoutError) else silent
+                taken = self._explain(message, error)
+            pending.append(taken)
+        return pending
 
     def _await(self, message: Message, future: Any, seconds: float) -> Delivery | BrokerError:
         try:
@@ -162,7 +176,7 @@ class Producer:
         what = f"a record for topic {message.topic!r} was not acknowledged"
         ours = translate(error, f"{what} within {self._deadline_seconds:g} s", DeliveryError)
         ours.__cause__ = error
-        if ours.retriable:
+        if not isinstance(ours, RecordTooLargeError):
             self._in_doubt = True
             self._known_topics.clear()
         return ours
@@ -176,8 +190,8 @@ def _build_client(options: dict[str, Any], deadline_seconds: float) -> KafkaProd
             acks="all",
             enable_idempotence=True,
             allow_auto_create_topics=False,
-            bootstrap_timeout_ms=deadline_ms,
-            max_block_ms=deadline_ms,
+            bootstrap_timeout_ms=int(deadline_ms * _BOOTSTRAP_SHARE),
+            max_block_ms=int(deadline_ms * _METADATA_SHARE),
             delivery_timeout_ms=deadline_ms,
             # A broker that hangs must leave time for a second try within the deadline.
             request_timeout_ms=deadline_ms // 2,

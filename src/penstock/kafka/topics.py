@@ -58,13 +58,16 @@ def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: floa
     deadline = time.monotonic() + timeout_seconds
     options = client_options(settings)
     try:
-        metadata = check_access(options, [topic.name])
+        check_access(options, [topic.name])
         created = False
     except TopicNotFoundError:
         created = _create(options, topic)
-        metadata = check_access(options)
-    for broker in metadata.brokers:
-        _wait_usable(f"{broker.host}:{broker.port}", options, topic.name, deadline)
+    while (missing := _find_missing(options, topic.name)) is not None:
+        if time.monotonic() > deadline:
+            raise BrokerUnavailableError(
+                f"topic {topic.name!r} was not usable within {timeout_seconds:g} s: {missing}"
+            )
+        time.sleep(_PAUSE_SECONDS)
     return created
 
 
@@ -83,21 +86,19 @@ def _create(options: dict[str, Any], topic: Topic) -> bool:
     return bool(kind is NoError)
 
 
-def _wait_usable(server: str, options: dict[str, Any], topic: str, deadline: float) -> None:
-    """Creation is answered before all brokers have heard of it."""
-    while True:
-        metadata = read_metadata(server, options, [topic], time.monotonic() + PROBE_SECONDS)
-        try:
+def _find_missing(options: dict[str, Any], topic: str) -> BrokerError | None:
+    """Ask every broker, since a creation is answered before all of them have heard of it."""
+    try:
+        for broker in check_access(options).brokers:
+            deadline = time.monotonic() + PROBE_SECONDS
+            server = f"{broker.host}:{broker.port}"
+            metadata = read_metadata(server, options, [topic], deadline)
             check_topics(metadata)
-            if all(p.leader_id >= 0 for p in metadata.topics[0].partitions):
-                return
-        except TopicNotFoundError:
-            pass
-        if time.monotonic() > deadline:
-            raise BrokerUnavailableError(
-                f"topic {topic!r} exists, but {server} does not know it and its leaders yet"
-            )
-        time.sleep(_PAUSE_SECONDS)
+            if any(partition.leader_id < 0 for partition in metadata.topics[0].partitions):
+                return BrokerUnavailableError(f"{server} knows no leader of a partition")
+    except (TopicNotFoundError, BrokerUnavailableError) as error:
+        return error
+    return None
 
 
 def _build_client(options: dict[str, Any]) -> KafkaAdminClient:

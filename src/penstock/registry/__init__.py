@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.registry.agreement import agree, check_agreement
 from penstock.registry.allow_list import AllowList, parse_schema_arn
+from penstock.registry.attempts import Attempts
 from penstock.registry.cache import CachedRegistry, CacheLimits
 from penstock.registry.interface import (
     Registration,
@@ -16,15 +17,14 @@ from penstock.registry.interface import (
 from penstock.registry.load import load_registry
 from penstock.registry.memory import MemoryRegistry
 from penstock.registry.rules import ComparedWith, check_rule
-from penstock.registry.store import METADATA_QUOTA, VERSION_QUOTA, SchemaStore
+from penstock.registry.store import SchemaStore
 
 if TYPE_CHECKING:
     from penstock.registry.glue import GlueRegistry, GlueSettings
 
 __all__ = [
-    "METADATA_QUOTA",
-    "VERSION_QUOTA",
     "AllowList",
+    "Attempts",
     "CacheLimits",
     "CachedRegistry",
     "ComparedWith",

@@ -36,8 +36,8 @@ class Bundle:
 
 def read_bundle(path: Path, source: str) -> Bundle:
     """Read a bundle; ValueError says why it cannot be used, OSError that it cannot be read."""
-    content = json.loads(path.read_text(encoding="utf-8"))
     try:
+        content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != _FORMAT:
             raise ValueError(f"its format is {content['format']!r}, expected {_FORMAT}")
         if content["source"] != source:
@@ -47,7 +47,7 @@ def read_bundle(path: Path, source: str) -> Bundle:
             name: tuple(versions[version_id] for version_id in ids)
             for name, ids in content["lists"].items()
         }
-    except (KeyError, TypeError, AttributeError, SchemaError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError, SchemaError) as error:
         raise ValueError(f"it is not as written by us: {error!r}") from error
     return Bundle(versions, lists)
 

@@ -6,6 +6,7 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     NoCredentialsError,
+    ParamValidationError,
     PartialCredentialsError,
 )
 
@@ -51,6 +52,8 @@ def translate(error: ClientError | BotoCoreError, source: str) -> RegistryError:
     """Say in our words what went wrong at the registry `source`, or at STS on the way to it."""
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
         return RegistryAccessDeniedError(f"no credentials for {source}: {_plain(error)}")
+    if isinstance(error, ParamValidationError):  # boto3 sent nothing, and would not a second time
+        return RegistryError(f"{source} cannot be asked: {_plain(error)}")
     if not isinstance(error, ClientError):
         return RegistryUnavailableError(f"no answer from {source}: {_plain(error)}")
     code = error.response.get("Error", {}).get("Code", "")

@@ -8,7 +8,7 @@ from datetime import datetime
 from penstock.errors import InvalidSchemaError, SchemaError
 from penstock.registry.allow_list import AllowList, parse_schema_arn
 from penstock.registry.interface import SchemaVersion, VersionStatus
-from penstock.schemas import load_schema
+from penstock.schemas import Schema, canonical_form, check_schema, load_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,14 @@ class StoredVersion:
     definition: str
     registered_at: datetime | None
     data_format: str = "AVRO"
+
+
+def write_definition(schema: Schema) -> str:
+    """Write a schema as it is registered, once it is known that readers can use it."""
+    check_schema(schema)
+    definition = canonical_form(schema)
+    load_schema(definition)  # with its names written out it may be longer than was allowed
+    return definition
 
 
 def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:

@@ -19,11 +19,11 @@ from penstock.errors import (
     SchemaNotFoundError,
     SchemaRefusedError,
 )
-from penstock.registry._attempts import Attempts
 from penstock.registry._history import History
-from penstock.registry._stored import StoredVersion, accept
+from penstock.registry._stored import StoredVersion, accept, write_definition
 from penstock.registry.agreement import check_agreement
 from penstock.registry.allow_list import AllowList
+from penstock.registry.attempts import Attempts
 from penstock.registry.interface import Registration, SchemaVersion, VersionStatus
 from penstock.registry.rules import check_rule
 from penstock.schemas import Compatibility, Schema, canonical_form, diff_schemas
@@ -86,7 +86,7 @@ class VersionedRegistry(ABC):
                 f"schema name {name!r} is not one that a registry takes, "
                 "expected 1 to 255 letters, digits or - _ $ # ."
             )
-        definition = canonical_form(schema)
+        definition = write_definition(schema)
         found = self._find(name, definition)
         version = accept(self._settle(found or self._store(name, definition)), self._allow)
         if canonical_form(version.schema) != definition:

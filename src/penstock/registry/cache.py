@@ -15,8 +15,9 @@ from penstock.errors import PenstockError, RegistryError
 from penstock.registry._bounded import BoundedMap
 from penstock.registry._bundle import read_bundle, write_bundle
 from penstock.registry._flights import SingleFlight
+from penstock.registry._stored import write_definition
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
-from penstock.schemas import Schema, canonical_form
+from penstock.schemas import Schema
 
 _Answer = TypeVar("_Answer")
 _LOG = logging.getLogger(__name__)
@@ -100,7 +101,7 @@ class CachedRegistry:
         known = self._by_value.get(key)
         if known is not None:
             return known
-        form = (name, canonical_form(schema))
+        form = (name, write_definition(schema))
         registration, leads = self._ask(form, lambda: self._register(form, schema))
         known = replace(registration, created=False)
         self._by_value.put(key, known)
@@ -200,12 +201,12 @@ class CachedRegistry:
 
 
 def _quick_key(schema: Schema) -> bytes:
-    """Write a schema fast, and equal values equally: canonical_form costs twenty times as much."""
+    """Write a schema fast, and equal values equally: its canonical form costs twenty times that."""
     try:
         # Later versions of marshal write references, which differ with how the value was built.
         return marshal.dumps(schema, 0)
-    except ValueError:
-        return canonical_form(schema).encode()
+    except ValueError:  # too deep for it, of classes it does not know, or no schema at all
+        return write_definition(schema).encode()
 
 
 def _twin(error: PenstockError) -> PenstockError:

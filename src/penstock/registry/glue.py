@@ -19,11 +19,11 @@ from penstock.errors import (
     SchemaNotFoundError,
     SettingsError,
 )
-from penstock.registry._attempts import Attempts, spread
 from penstock.registry._glue_errors import translate
 from penstock.registry._stored import StoredVersion
 from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry.allow_list import AllowList
+from penstock.registry.attempts import Attempts
 from penstock.registry.interface import VersionStatus
 from penstock.schemas import Compatibility, load_schema
 
@@ -35,8 +35,8 @@ _Answer = TypeVar("_Answer")
 
 _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-# Glue throttles at a few calls a second for a whole account, so those who are turned away spread.
-_CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, jitter=spread)
+# Glue throttles a whole account, so those who are turned away together must part company.
+_CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, spread=True)
 
 _CLIENT_CONFIG = Config(
     connect_timeout=3,
@@ -170,8 +170,11 @@ class GlueRegistry(VersionedRegistry):
         )
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
-        schema = self._call(lambda: self._glue.get_schema(SchemaId=self._schema_id(name)))
-        return Compatibility(schema["Compatibility"]), schema["SchemaCheckpoint"]
+        def read_rule() -> tuple[Compatibility, int]:
+            schema = self._glue.get_schema(SchemaId=self._schema_id(name))
+            return Compatibility(schema["Compatibility"]), schema["SchemaCheckpoint"]
+
+        return self._call(read_rule)
 
     def _mark_refused(self, version_id: str) -> None:
         key, value = REFUSED_MARK
@@ -197,21 +200,27 @@ class GlueRegistry(VersionedRegistry):
                 return request()
             except (ClientError, BotoCoreError) as error:
                 cause, problem = error, translate(error, self.source)
+            except (KeyError, ValueError) as error:
+                raise RegistryAnswerError(
+                    f"{self.source} answered with what cannot be used: {error!r}"
+                ) from error
             if not isinstance(problem, RegistryUnavailableError):
                 break
         raise problem from cause
 
 
 def _build_client(settings: GlueSettings) -> GlueClient:
-    session = load_session(
-        region=settings.region, role_arn=settings.role_arn, external_id=settings.external_id
-    )
     try:
+        session = load_session(
+            region=settings.region, role_arn=settings.role_arn, external_id=settings.external_id
+        )
         return session.client("glue", config=_CLIENT_CONFIG, endpoint_url=settings.endpoint)
     except NoRegionError as error:
         raise SettingsError(
             [f"{settings.source} names no region, expected region=... or AWS_REGION"]
         ) from error
+    except (BotoCoreError, ValueError) as error:  # a region, endpoint or profile that cannot be
+        raise SettingsError([f"{settings.source} cannot be used: {error}"]) from error
 
 
 def _stored(answer: GetSchemaVersionResponseTypeDef) -> StoredVersion:

@@ -56,9 +56,11 @@ class SchemaRegistry(Protocol):
         """Return the usable version with this definition, storing it first when it is new.
 
         Raises:
+            SchemaError: no reader could use the schema; nothing is sent.
             IncompatibleSchemaError: the registry's rule refuses the definition.
             SchemaConflictError: it contradicts a version below its own.
             SchemaQuotaError: the registry takes no further version.
+            RegistryAccessDeniedError, RegistryUnavailableError, RegistryAnswerError: as of `get`.
         """
 
     def get(self, version_id: str) -> SchemaVersion:
@@ -67,9 +69,11 @@ class SchemaRegistry(Protocol):
         Raises:
             SchemaNotFoundError: there is none.
             SchemaForbiddenError: it is not on the allow-list.
-            SchemaRefusedError: the registry's rule or a producer refused it.
+            SchemaRefusedError: the registry's rule or the versions below it refuse it.
+            SchemaError: no reader could use its definition.
             RegistryAccessDeniedError: STS or the registry denies the call (retriable).
             RegistryUnavailableError: no answer in time (retriable).
+            RegistryAnswerError: the answer cannot be right (retriable).
         """
 
     def latest(self, name: str) -> SchemaVersion | None:

@@ -18,11 +18,18 @@ def load_registry(url: str) -> SchemaRegistry:
     `glue://NAME` takes `region`, `role_arn`, `external_id`, `endpoint`, `compatibility` (the mode
     of new schemas) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes `compatibility`.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise SettingsError([f"registry URL is no URL: {error}"]) from error
     if parts.scheme not in _FACTORIES:
         raise SettingsError(
             # Not the whole URL: it may hold an external id.
             [f"registry URL begins with {parts.scheme!r}, expected one of {', '.join(_FACTORIES)}"]
+        )
+    if parts.path or parts.fragment:
+        raise SettingsError(
+            ["registry URL has a path or a #, expected ?OPTIONS after the name (%23 for # in it)"]
         )
     options = parse_qs(parts.query, keep_blank_values=True)
     return _FACTORIES[parts.scheme](unquote(parts.netloc), options)
@@ -60,8 +67,9 @@ def _load_memory(name: str, options: _Options) -> SchemaRegistry:
 
 
 def _refuse_confluent(name: str, options: _Options) -> SchemaRegistry:
+    host = name.rpartition("@")[2]  # before it may stand a user and a password
     raise SettingsError(
-        [f"confluent+http://{name}: Confluent-compatible registries are not built in yet"]
+        [f"confluent+http://{host}: Confluent-compatible registries are not built in yet"]
     )
 
 

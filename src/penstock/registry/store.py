@@ -22,8 +22,8 @@ from penstock.registry.interface import VersionStatus
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.schemas import Compatibility, load_schema
 
-VERSION_QUOTA = 10_000
-METADATA_QUOTA = 10
+_VERSION_QUOTA = 10_000
+_METADATA_QUOTA = 10
 _AVRO = "AVRO"
 
 
@@ -56,7 +56,7 @@ class SchemaStore:
         self,
         *,
         compared_with: ComparedWith = ComparedWith.BOTH,
-        version_quota: int = VERSION_QUOTA,
+        version_quota: int = _VERSION_QUOTA,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Begin without schemas."""
@@ -185,7 +185,7 @@ class SchemaStore:
             pairs = self._metadata.setdefault(version_id, {})
             if (key, value) in pairs:
                 return False
-            if len(pairs) == METADATA_QUOTA:
+            if len(pairs) == _METADATA_QUOTA:
                 raise SchemaQuotaError(f"version {version_id} has {len(pairs)} metadata pairs")
             pairs[key, value] = self._now()
             return True

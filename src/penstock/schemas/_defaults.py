@@ -4,62 +4,89 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any
+from typing import Any, Final
 
-from penstock.errors import InvalidSchemaError
+from penstock.errors import InvalidSchemaError, SchemaLimitError
 from penstock.schemas._numbers import holds
 from penstock.schemas._shape import show
 from penstock.schemas._types import AvroType
+
+# Each value of a default is tried for the branches of its union: a definition of 170,000 characters
+# can ask for 12 million tries, which take 18 s.
+_MAX_TRIES: Final = 200_000
 
 
 class _MismatchError(ValueError):
     """The default is not a value of the type."""
 
 
-def read_default(type_: AvroType, default: Any, path: str) -> Any:
-    """Convert a default from JSON, refusing one that its type cannot hold."""
-    try:
-        return _convert(type_, default)
-    except (_MismatchError, UnicodeEncodeError, OverflowError):
-        raise InvalidSchemaError(
-            f"{path}: found default {show(default)}, expected a value of {type_.label()}"
-        ) from None
+_MISMATCHES: Final = (_MismatchError, UnicodeEncodeError, OverflowError)
 
 
-def _convert(type_: AvroType, default: Any) -> Any:  # noqa: PLR0911 - a return for each kind
-    match type_.kind, default:
-        case "union", _:
-            return _convert_branch(type_, default)
-        case ("null", None) | ("boolean", bool()):
-            return default
-        case ("int" | "long" | "float" | "double") as kind, int() | float():
-            return _convert_number(kind, default)
-        case "string", str():
-            default.encode()
-            return default
-        case "enum", str() if default in type_.symbols:
-            return default
-        case "bytes", str():
-            return default.encode("latin-1")
-        case "fixed", str() if len(default) == type_.size:
-            return default.encode("latin-1")
-        case "array", list() if type_.item:
-            return [_convert(type_.item, value) for value in default]
-        case "map", dict() if type_.item:
-            return {key: _convert(type_.item, value) for key, value in default.items()}
-        case "record", dict():
-            return _convert_record(type_, default)
-    raise _MismatchError
+class DefaultReader:
+    """Converts the defaults of one schema from JSON, with a bound on the work for all of them."""
 
+    def __init__(self) -> None:
+        """Start with nothing tried."""
+        self._tries = 0
 
-def _convert_branch(union: AvroType, default: Any) -> Any:
-    """Take the first branch that holds the default (Avro 1.11 allowed only the very first)."""
-    for branch in union.branches:
+    def read(self, type_: AvroType, default: Any, path: str) -> Any:
+        """Convert a default, refusing one that its type cannot hold."""
         try:
-            return _convert(branch, default)
-        except (_MismatchError, UnicodeEncodeError, OverflowError):
-            continue
-    raise _MismatchError
+            return self._convert(type_, default)
+        except _MISMATCHES:
+            raise InvalidSchemaError(
+                f"{path}: found default {show(default)}, expected a value of {type_.label()}"
+            ) from None
+
+    def _convert(self, type_: AvroType, default: Any) -> Any:  # noqa: PLR0911 - each kind
+        self._tries += 1
+        if self._tries > _MAX_TRIES:
+            raise SchemaLimitError(
+                f"the defaults of the schema take more than {_MAX_TRIES:,} tries of a type for a "
+                "value, expected fewer values or smaller unions"
+            )
+        match type_.kind, default:
+            case "union", _:
+                return self._convert_branch(type_, default)
+            case ("null", None) | ("boolean", bool()):
+                return default
+            case ("int" | "long" | "float" | "double") as kind, int() | float():
+                return _convert_number(kind, default)
+            case "string", str():
+                default.encode()
+                return default
+            case "enum", str() if default in type_.symbols:
+                return default
+            case "bytes", str():
+                return default.encode("latin-1")
+            case "fixed", str() if len(default) == type_.size:
+                return default.encode("latin-1")
+            case "array", list() if type_.item:
+                return [self._convert(type_.item, value) for value in default]
+            case "map", dict() if type_.item:
+                return {key: self._convert(type_.item, value) for key, value in default.items()}
+            case "record", dict():
+                return self._convert_record(type_, default)
+        raise _MismatchError
+
+    def _convert_branch(self, union: AvroType, default: Any) -> Any:
+        """Take the first branch that holds the default (Avro 1.11 allowed only the very first)."""
+        for branch in union.branches:
+            try:
+                return self._convert(branch, default)
+            except _MISMATCHES:
+                continue
+        raise _MismatchError
+
+    def _convert_record(self, record: AvroType, default: dict[str, Any]) -> dict[str, Any]:
+        value = {}
+        for field in record.fields:
+            if field.name not in default and "default" not in field.attributes:
+                raise _MismatchError
+            own = default[field.name] if field.name in default else field.attributes["default"]
+            value[field.name] = self._convert(field.type, own)
+        return value
 
 
 def _convert_number(kind: str, default: float) -> float:
@@ -72,13 +99,3 @@ def _convert_number(kind: str, default: float) -> float:
     if kind in {"int", "long"} or not math.isfinite(default):
         raise _MismatchError
     return default if kind == "double" else struct.unpack("<f", struct.pack("<f", default))[0]
-
-
-def _convert_record(record: AvroType, default: dict[str, Any]) -> dict[str, Any]:
-    value = {}
-    for field in record.fields:
-        if field.name not in default and "default" not in field.attributes:
-            raise _MismatchError
-        own = default[field.name] if field.name in default else field.attributes["default"]
-        value[field.name] = _convert(field.type, own)
-    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.schemas._defaults import read_default
+from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._types import AvroType
 from penstock.schemas._writers import (
     PRIMITIVE_WRITERS,
@@ -36,6 +36,7 @@ class Encoding:
     def __init__(self) -> None:
         """Start with nothing compiled."""
         self._known: dict[int, Writer] = {}
+        self._defaults = DefaultReader()
 
     def compile(self, type_: AvroType) -> Writer:
         """Give the function that writes a value of the type."""
@@ -62,7 +63,7 @@ class Encoding:
     def _compile_record(self, record: AvroType) -> Writer:
         steps = [(field.name, self.compile(field.type)) for field in record.fields]
         defaults = {
-            field.name: read_default(field.type, field.attributes["default"], field.name)
+            field.name: self._defaults.read(field.type, field.attributes["default"], field.name)
             for field in record.fields
             if "default" in field.attributes
         }

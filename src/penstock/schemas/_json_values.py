@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from penstock.errors import EventLimitError, EventValueError
-from penstock.schemas._numbers import holds
+from penstock.schemas._numbers import holds, number_text
 
 # Deeper than any event that people wrote, and well below where decoders of Avro overflow.
 MAX_DEPTH = 32
@@ -28,6 +28,8 @@ def shown(value: Any) -> str:
         return "a list"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        return number_text(value)
     text = ascii(value) if isinstance(value, str) else str(value)
     text = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
     return f"the text {text}" if isinstance(value, str) else text

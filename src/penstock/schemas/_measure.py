@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.errors import InvalidSchemaError, SchemaLimitError
-from penstock.schemas._defaults import read_default
+from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._json_values import MAX_DEPTH
 from penstock.schemas._shape import place, too_deep
-from penstock.schemas._types import AvroType
+from penstock.schemas._types import AvroField, AvroType
 
 MAX_DEFINITION_CHARACTERS = 170_000  # what Glue takes
 MAX_FIELDS = 10_000  # those of a type that is used twice count twice
@@ -35,6 +35,7 @@ def check_measure(root: AvroType) -> None:
     A type that is named twice is one object and is measured once: its weight counts twice.
     """
     _measure(root, "", {})
+    _check_defaults(root, "", DefaultReader(), set())
 
 
 def _measure(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Extent:
@@ -65,16 +66,27 @@ def _measure_anew(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Ext
 
 
 def _parts(type_: AvroType, path: str) -> list[tuple[AvroType, str]]:
-    """Give each type directly inside with its path, after a look at the defaults."""
+    """Give each type directly inside with its path."""
     if type_.item is not None:
         return [(type_.item, f"{path}{'[]' if type_.kind == 'array' else '{}'}")]
     parts = [(branch, path) for branch in type_.branches]
-    for field in type_.fields:
-        inside = f"{path}.{field.name}" if path else field.name
-        if "default" in field.attributes:
-            read_default(field.type, field.attributes["default"], inside)
-        parts.append((field.type, inside))
+    parts += [(field.type, _inside(path, field)) for field in type_.fields]
     return parts
+
+
+def _inside(path: str, field: AvroField) -> str:
+    return f"{path}.{field.name}" if path else field.name
+
+
+def _check_defaults(type_: AvroType, path: str, reader: DefaultReader, seen: set[int]) -> None:
+    if id(type_) in seen:
+        return
+    seen.add(id(type_))
+    for field in type_.fields:
+        if "default" in field.attributes:
+            reader.read(field.type, field.attributes["default"], _inside(path, field))
+    for part, inside in _parts(type_, path):
+        _check_defaults(part, inside, reader, seen)
 
 
 def _is_free(type_: AvroType, parts: list[_Extent]) -> bool:

@@ -14,6 +14,15 @@ INTEGER_LIMITS: Final = {
 }
 
 
+_SHOWN_BITS: Final = 128
+
+
+def number_text(number: int) -> str:
+    """Write a whole number for a message; Python itself refuses to write more than 4,300 digits."""
+    bits = number.bit_length()
+    return str(number) if bits <= _SHOWN_BITS else f"a whole number of {bits:,} bits"
+
+
 def holds(kind: str, number: int) -> bool:
     """Whether a number type holds a whole number, and all that are smaller, exactly."""
     low, high = INTEGER_LIMITS[kind]

@@ -22,7 +22,7 @@ payload only claims: each length and count is first compared with the bytes that
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Final, NoReturn, TypeAlias
 
 from penstock.errors import (
@@ -162,7 +162,7 @@ PRIMITIVE_READERS: Final[dict[tuple[str, str], Reader]] = {
 }
 
 
-def enum_reader(symbols: Sequence[str], known: Sequence[str], default: str | None) -> Reader:
+def enum_reader(symbols: Sequence[str], known: Set[str], default: str | None) -> Reader:
     """Read a symbol; one that the reader does not know becomes the reader's default."""
     values = [symbol if symbol in known else default for symbol in symbols]
 

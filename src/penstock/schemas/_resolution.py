@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 from penstock.errors import SchemaConflictError, UndecodablePayloadError
-from penstock.schemas._defaults import read_default
+from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._located import READ_ERRORS, LocatedError, located
 from penstock.schemas._readers import (
     PRIMITIVE_READERS,
@@ -28,8 +28,8 @@ from penstock.schemas._readers import (
 from penstock.schemas._shape import place
 from penstock.schemas._types import AvroField, AvroType
 
-# Defaults that one payload may make a reader fill in. Every byte may be an item of an array that
-# is short of thousands of fields, so the bytes alone do not bound them.
+# Values of defaults that one payload may make a reader fill in. Every byte may be an item of an
+# array that is short of thousands of fields, so the bytes alone do not bound them.
 MAX_FILLED: Final = 1_000_000
 
 # The number types that a reader's union is tried for, the most exact one first.
@@ -37,7 +37,7 @@ _WIDENINGS: Final = ("long", "double", "float")
 
 
 class _Budget(threading.local):
-    """How many defaults may still be filled into the payload that this thread reads."""
+    """How many values of defaults may still be filled into the payload that this thread reads."""
 
     left = MAX_FILLED
 
@@ -48,6 +48,7 @@ class Resolution:
     def __init__(self) -> None:
         """Start with nothing compiled."""
         self._known: dict[tuple[int, int], Reader | SchemaConflictError] = {}
+        self._defaults = DefaultReader()
         self._budget = _Budget()
 
     def compile(self, writer: AvroType, reader: AvroType) -> Reader:
@@ -92,7 +93,7 @@ class Resolution:
             return map_reader(self._resolve(writer.item, reader.item, f"{path}{{}}"))
         if writer.kind == "enum":
             default = reader.attributes.get("default")
-            return enum_reader(writer.symbols, reader.symbols, default)
+            return enum_reader(writer.symbols, frozenset(reader.symbols), default)
         if writer.kind == "record":
             return self._resolve_record(writer, reader, path)
         if writer.size != reader.size:
@@ -136,18 +137,19 @@ class Resolution:
     def _filling_reader(self, read: Reader, missing: Sequence[AvroField], path: str) -> Reader:
         """Fill in the defaults of the fields that the writer does not have."""
         defaults = {
-            field.name: read_default(
+            field.name: self._defaults.read(
                 field.type, field.attributes["default"], f"{path}.{field.name}".removeprefix(".")
             )
             for field in missing
         }
+        filled = sum(map(_count_values, defaults.values()))
         budget = self._budget
         fresh = {name for name, value in defaults.items() if isinstance(value, list | dict)}
 
         def read_and_fill(data: bytes, at: int) -> tuple[dict[str, Any], int]:
-            budget.left -= len(defaults)
+            budget.left -= filled
             if budget.left < 0:
-                message = f"reading it fills in more than {MAX_FILLED:,} defaults"
+                message = f"reading it fills in more than {MAX_FILLED:,} default values"
                 raise LocatedError(UndecodablePayloadError, message)
             record, end = read(data, at)
             record |= defaults
@@ -190,6 +192,12 @@ def _match_fields(writer: AvroType, reader: AvroType, path: str) -> dict[str, Av
             _conflict(inside, "the writer does not have the field and the reader has no default")
         targets |= dict.fromkeys(sources, field)
     return targets
+
+
+def _count_values(value: Any) -> int:
+    """Count a value of a default and all that it holds."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_count_values, inside))
 
 
 def _same_name(writer: AvroType, reader: AvroType) -> bool:

@@ -11,9 +11,11 @@ from typing import Any, NoReturn
 
 from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
 from penstock.schemas._json_values import MAX_DEPTH
+from penstock.schemas._numbers import number_text
 from penstock.schemas._types import PRIMITIVES, full_name
 
 MAX_FIXED_SIZE = 2**20  # Kafka's usual limit for a whole message
+MAX_BRANCHES = 256  # comparing two unions takes the product of theirs
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FULL_NAME = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
@@ -81,6 +83,9 @@ class _Shape:
     def _check_union(self, branches: list[Any], path: str, space: str, depth: int) -> str:
         if not branches:
             _refuse(path, branches, "a union of at least one type")
+        if len(branches) > MAX_BRANCHES:
+            found = f"a union of {len(branches):,} types"
+            raise SchemaLimitError(f"{place(path)}: {found}, expected at most {MAX_BRANCHES}")
         marks = []
         for branch in branches:
             if isinstance(branch, list):
@@ -174,8 +179,13 @@ def _refuse(path: str, found: object, expected: str) -> NoReturn:
     raise InvalidSchemaError(f"{place(path)}: found {show(found)}, expected {expected}")
 
 
-_shortener = reprlib.Repr()
-_shortener.maxstring = _shortener.maxother = _shortener.maxlong = 60
+class _Shortener(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        return number_text(x)
+
+
+_shortener = _Shortener()
+_shortener.maxstring = _shortener.maxother = 60
 
 
 def show(value: object) -> str:

@@ -110,5 +110,6 @@ def _compile_once(
     if known is None or known[0] != schemas:
         if len(_compiled) >= _MAX_COMPILED:
             _compiled.clear()  # simple, and rare: compiling anew costs about a millisecond
-        known = _compiled[key] = (copy.deepcopy(schemas), compile_(*schemas))
+        compiled = compile_(*schemas)  # first: it refuses what deepcopy would fall over
+        known = _compiled[key] = (copy.deepcopy(schemas), compiled)
     return known[1]

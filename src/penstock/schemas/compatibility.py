@@ -84,7 +84,8 @@ class _Check:
         if reader.size != writer.size:
             message = f"the reader expects {reader.size} bytes, the writer wrote {writer.size}"
             return [Incompatibility("FIXED_SIZE_MISMATCH", path, message)]
-        missing = [symbol for symbol in writer.symbols if symbol not in reader.symbols]
+        known = frozenset(reader.symbols)
+        missing = [symbol for symbol in writer.symbols if symbol not in known]
         if missing and "default" not in reader.attributes:
             message = f"the reader lacks the writer's symbols {', '.join(missing)}"
             return [Incompatibility("MISSING_ENUM_SYMBOLS", path, message)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -73,8 +74,7 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Refused:
     event = dict(pairs)
     if len(event) == len(pairs):
         return event
-    keys = [key for key, _ in pairs]
-    twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+    twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
     return _Refused(EventTextError, "the key twice in one object, expected it once", twice)
 
 

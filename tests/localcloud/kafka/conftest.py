@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
+from localcloud.network.names import resolve_names
 from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
 from tests.localcloud.kafka.running import Running
@@ -158,7 +159,8 @@ def running(cloud, client, kafka, subnets, make_configuration):
     given = describe_request(subnets) | {"ConfigurationInfo": configuration}
     arn = wait_for(kafka, kafka.create_cluster(**given)["ClusterArn"])["ClusterArn"]
     cluster = Running(cloud, arn, client)
-    with cluster.names():
+    cluster.learn_names()
+    with resolve_names(cluster.names):
         yield cluster
 
 

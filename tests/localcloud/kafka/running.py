@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,6 @@ from kafka.admin import (
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from localcloud.cloud import Cloud
-from localcloud.network.names import resolve_names
 from localcloud.services.kafka import ClusterDirectory
 from penstock.errors import BrokerLoginError
 from penstock.kafka import check_access
@@ -45,6 +44,7 @@ class Running:
     cloud: Cloud
     arn: str
     client: Callable[..., object]
+    names: dict[str, str] = field(default_factory=dict)
 
     @property
     def endpoint(self):
@@ -56,9 +56,9 @@ class Running:
         """The cluster as the rest of localcloud sees it."""
         return next(c for c in ClusterDirectory(self.cloud).clusters() if c.arn == self.arn)
 
-    def names(self):
-        """Resolve the names of the brokers, while the context lasts."""
-        return resolve_names({node.name: node.loopback_address for node in self.view.nodes})
+    def learn_names(self):
+        """Let the names of all brokers resolve; of those that were added, too."""
+        self.names.update({node.name: node.loopback_address for node in self.view.nodes})
 
     def scram(self, user, password):
         """Settings of a Kafka client that logs in by user and password."""

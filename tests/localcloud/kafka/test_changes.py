@@ -76,7 +76,8 @@ def test_brokers_are_added_to_the_running_cluster(running, admin):
     )
     _wait_operation(kafka, answer)
     assert before.items() <= _pids(running).items()
-    with running.names(), closing(KafkaAdminClient(**admin)) as client:
+    running.learn_names()
+    with closing(KafkaAdminClient(**admin)) as client:
         brokers = {each["broker_id"]: each["host"] for each in client.describe_cluster()["brokers"]}
         assert brokers == {node.broker_id: node.name for node in running.view.nodes}
         name = f"t-{secrets.token_hex(4)}"

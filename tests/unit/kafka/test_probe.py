@@ -68,10 +68,14 @@ def test_one_that_hangs_up() -> None:
             _check(_PLAINTEXT, server)
 
 
-def test_one_that_speaks_something_else() -> None:
-    with _served(lambda caller: caller.sendall(b"220 mail.example.com ESMTP\r\n")) as server:
-        with pytest.raises(BrokerUnavailableError, match=r"; expected a broker with security SSL$"):
-            _check(_TLS, server)
+@pytest.mark.parametrize("options", [_PLAINTEXT, _TLS], ids=["plaintext", "tls"])
+@pytest.mark.parametrize("greeting", [b"220 mail.example.com ESMTP\r\n", b"\0\0\0\x08abcdefgh"])
+def test_one_that_speaks_something_else(options: dict[str, Any], greeting: bytes) -> None:
+    expected = f"; expected a broker with security {options['security_protocol']}$"
+
+    with _served(lambda caller: caller.sendall(greeting)) as server:
+        with pytest.raises(BrokerUnavailableError, match=expected):
+            _check(options, server)
 
 
 class _Scripted(Connection):

@@ -3,46 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from localcloud.server import start_server
 from penstock.registry import (
+    Attempts,
     GlueRegistry,
     GlueSettings,
     MemoryRegistry,
+    SchemaRegistry,
     SchemaStore,
 )
-from penstock.registry._attempts import Attempts
-from penstock.registry._versioned import VersionedRegistry
 from penstock.schemas import Compatibility, Schema
 from tests.fixtures.glue_api import GlueApi, arn_of
-
-
-@dataclass
-class FakeTime:
-    """A clock that only sleeping moves."""
-
-    now: float = 0.0
-    pauses: list[float] = field(default_factory=list)
-
-    def sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.now += seconds
-
-    def clock(self) -> float:
-        return self.now
-
-
-@dataclass
-class World:
-    """A store, the ARN its schemas have, and a way to build one more client of it."""
-
-    store: SchemaStore
-    arn: Callable[[str], str]
-    build: Callable[..., VersionedRegistry]
+from tests.stubs.registries import FakeTime, World
 
 
 @pytest.fixture
@@ -100,7 +76,7 @@ def _build_glue_world(api: GlueApi, attempts: Callable[..., Attempts]) -> World:
 
 
 @pytest.fixture
-def registry(world: World) -> VersionedRegistry:
+def registry(world: World) -> SchemaRegistry:
     return world.build()
 
 

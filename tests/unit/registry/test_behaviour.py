@@ -11,17 +11,21 @@ import pytest
 
 from penstock.errors import (
     IncompatibleSchemaError,
+    InvalidSchemaError,
     PenstockError,
+    RecursiveSchemaError,
     RegistryError,
     RegistryUnavailableError,
     SchemaConflictError,
+    SchemaError,
+    SchemaLimitError,
     SchemaNotFoundError,
     SchemaQuotaError,
     SchemaRefusedError,
 )
-from penstock.registry import Registration, SchemaRegistry, VersionStatus
+from penstock.registry import CachedRegistry, Registration, SchemaRegistry, VersionStatus
 from penstock.schemas import Compatibility, Schema, canonical_form
-from tests.unit.registry.conftest import FakeTime, World
+from tests.stubs.registries import FakeTime, World
 
 Reading = Callable[..., Schema]
 
@@ -216,6 +220,47 @@ def test_a_name_that_no_registry_takes_is_refused(
 ) -> None:
     with pytest.raises(RegistryError, match=r"expected 1 to 255 letters, digits or - _ \$ # \."):
         registry.register(name, reading())
+
+
+@pytest.mark.parametrize(
+    ("broken", "kind"),
+    [
+        ({"type": "record", "name": "Reading"}, InvalidSchemaError),
+        (
+            {"type": "record", "name": "R", "fields": [{"name": "next", "type": ["null", "R"]}]},
+            RecursiveSchemaError,
+        ),
+        (
+            {
+                "type": "record",
+                "name": "Reading",
+                "fields": [{"name": "unit", "type": "string", "doc": "x" * 170_000}],
+            },
+            SchemaLimitError,
+        ),
+        (
+            {  # short as it is, too long as it is registered, with the names written out
+                "type": "record",
+                "name": "Reading",
+                "namespace": "n" * 400,
+                "fields": [
+                    {"name": f"f{i}", "type": {"type": "fixed", "name": f"X{i}", "size": 1}}
+                    for i in range(500)
+                ],
+            },
+            SchemaLimitError,
+        ),
+    ],
+)
+def test_a_schema_that_no_reader_could_use_is_not_sent(
+    registry: SchemaRegistry, broken: Schema, kind: type[SchemaError]
+) -> None:
+    with pytest.raises(kind):
+        registry.register("readings", broken)
+    with pytest.raises(kind):
+        CachedRegistry(registry).register("readings", broken)
+
+    assert registry.versions("readings") == ()
 
 
 def test_a_schema_that_comes_and_goes_is_tried_again_later(

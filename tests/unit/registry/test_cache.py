@@ -7,7 +7,7 @@ import logging
 import threading
 import time as real_time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,14 @@ import pytest
 
 from penstock.errors import (
     IncompatibleSchemaError,
+    InvalidSchemaError,
     RegistryAccessDeniedError,
     RegistryUnavailableError,
     SchemaForbiddenError,
     SchemaNotFoundError,
 )
 from penstock.registry import (
+    Attempts,
     CachedRegistry,
     CacheLimits,
     GlueRegistry,
@@ -31,11 +33,10 @@ from penstock.registry import (
     Registration,
     SchemaVersion,
 )
-from penstock.registry._attempts import Attempts
 from penstock.registry._bounded import BoundedMap
 from penstock.schemas import Schema, canonical_form
 from tests.fixtures.glue_api import GlueApi
-from tests.unit.registry.conftest import FakeTime
+from tests.stubs.registries import FakeTime
 
 Reading = Callable[..., Schema]
 _UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -143,6 +144,23 @@ def test_a_schema_of_unusual_classes_is_registered_all_the_same(
     assert inner.calls == ["register"]
 
 
+def _nested(depth: int) -> Any:
+    schema: Any = "long"
+    for _ in range(depth):
+        schema = [schema]
+    return schema
+
+
+@pytest.mark.parametrize("no_schema", [_nested(50_000), {"type": object()}, object()])
+def test_what_is_no_schema_is_refused_as_one(
+    cached: CachedRegistry, inner: CountedRegistry, no_schema: Any
+) -> None:
+    with pytest.raises(InvalidSchemaError, match="the schema is no JSON value: "):
+        cached.register("readings", no_schema)
+
+    assert inner.calls == []
+
+
 def test_names_do_not_share_a_registration(cached: CachedRegistry, reading: Reading) -> None:
     one = cached.register("readings", reading())
     other = cached.register("orders", reading())
@@ -217,10 +235,39 @@ def test_sixteen_threads_that_list_one_schema_make_one_call(
     assert inner.calls == ["versions"]
 
 
-def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
+def test_a_thread_that_looked_just_before_the_answer_came_makes_no_second_call(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
-    inner.delay, inner.down = 0.05, _down
+    assert cached.get(known.id) == known
+    assert cached.versions("readings") == (known,)
+    assert cached._fetch(known.id) == known
+    assert cached._list("readings").versions == (known,)
+
+    assert inner.calls == ["get", "versions"]
+
+
+def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
+    cached: CachedRegistry,
+    inner: CountedRegistry,
+    known: SchemaVersion,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waiting = threading.Semaphore(0)
+
+    class WatchedFuture(Future[Any]):
+        """Tells that a thread waits: a late one would make a second call, as it may pass now."""
+
+        def result(self, timeout: float | None = None) -> Any:
+            waiting.release()
+            return super().result(timeout)
+
+    def down_once_all_wait() -> RegistryUnavailableError:
+        for _ in range(15):
+            assert waiting.acquire(timeout=30)
+        return _down()
+
+    monkeypatch.setattr("penstock.registry._flights.Future", WatchedFuture)
+    inner.down = down_once_all_wait
 
     outcomes = _all_at_once(lambda: cached.get(known.id))
     assert {str(each) for each in outcomes} == {"the registry is down"}
@@ -506,6 +553,7 @@ def _damaged(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]
     ("damage", "message"),
     [
         (lambda text: text[: len(text) // 2], "is not used: "),
+        (lambda _: "[" * 200_000, "is not as written by us: RecursionError"),
         (lambda _: "", "is not used: Expecting value"),
         (lambda _: "[]", "is not used: it is not as written by us: TypeError"),
         (_damaged(lambda content: content.update(format=2)), "its format is 2, expected 1"),

@@ -58,6 +58,14 @@ def test_memory_needs_nothing() -> None:
         ("", r"begins with '', expected one of glue, memory, confluent\+http"),
         ("s3://x?external_id=agreed", "begins with 's3', expected one of glue"),
         ("glue://", "glue:// names no registry, expected glue://NAME"),
+        ("glue://[plant", "registry URL is no URL: Invalid IPv6 URL"),
+        ("glue://plant/readings?region=eu-central-1", "has a path or a #, expected .OPTIONS after"),
+        ("glue://plant#a?region=eu-central-1", r"after the name \(%23 for # in it\)"),
+        (
+            "glue://plant?region=eu+west",
+            r"glue://plant\?region=eu\+west cannot be used: Provided reg",
+        ),
+        ("glue://plant?region=eu-west-1&endpoint=x", "endpoint=x cannot be used: Invalid endpoint"),
         ("glue://plant?regoin=x", "has no option 'regoin', expected allow, compatibility, endpo"),
         ("glue://plant?region=a&region=b", "option region is given 2 times"),
         ("glue://plant?region=", "option region is empty"),
@@ -66,6 +74,10 @@ def test_memory_needs_nothing() -> None:
         ("glue://plant?compatibility=LOOSE", "compatibility is 'LOOSE', expected one of NONE, DIS"),
         ("memory://x", "memory:// takes no name, found 'x'"),
         ("memory://?region=a", "memory:// has no option 'region', expected compatibility"),
+        (
+            "confluent+http://me:agreed@h:8081",
+            r"^confluent\+http://h:8081: .* are not built in yet",
+        ),
         ("confluent+http://h:8081", r"confluent\+http://h:8081: .* are not built in yet"),
     ],
 )

@@ -79,6 +79,15 @@ def test_a_schema_that_is_refused_is_refused_again() -> None:
             encode({"a": 1}, schema)
 
 
+def test_a_schema_too_deep_to_be_copied_is_refused() -> None:
+    deep: Any = "long"
+    for _ in range(50_000):
+        deep = [deep]
+
+    with pytest.raises(InvalidSchemaError, match="the schema is no JSON value: maximum recursion"):
+        decode(b"", deep)
+
+
 def test_threads_share_what_is_compiled() -> None:
     schemas = [_schema(type_) for type_ in ("long", "double", ["null", "long"])]
 

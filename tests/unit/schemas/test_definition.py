@@ -336,3 +336,27 @@ def test_no_text_takes_the_process_down() -> None:
 
     assert len(child.stdout.split()) == 6
     assert set(child.stdout.split()) == {"InvalidSchemaError", "SchemaLimitError"}
+
+
+def test_a_union_of_too_many_types_is_refused() -> None:
+    branches = [{"type": "fixed", "name": f"F{i}", "size": 1} for i in range(257)]
+    check_schema(branches[:256])
+
+    with pytest.raises(SchemaLimitError) as caught:
+        check_schema(branches)
+
+    assert str(caught.value) == "the schema: a union of 257 types, expected at most 256"
+
+
+def test_defaults_that_take_too_many_tries_are_refused() -> None:
+    branches = [{"type": "fixed", "name": f"F{i}", "size": 9} for i in range(99)]
+    listed = _record(_field({"type": "array", "items": [*branches, "string"]}, "x"), name="L")
+    default = {"x": ["y"] * 1_000}
+    check_schema(_record(_field(listed, default=default)))
+
+    with pytest.raises(
+        SchemaLimitError,
+        match=r"^the defaults of the schema take more than 200,000 tries of a type for a value, "
+        "expected fewer values or smaller unions$",
+    ):
+        check_schema(_record(_field(listed, default=default), _field("L", "b", default=default)))

@@ -161,3 +161,9 @@ def test_writes_what_fastavro_writes(
 
         assert payload == expected.getvalue(), (schema, value)
         assert decode(payload, schema) == value
+
+
+@pytest.mark.parametrize("schema", ["long", "double", "string", ["null", "long"]])
+def test_a_number_that_python_will_not_write_is_refused_all_the_same(schema: Any) -> None:
+    with pytest.raises(UnencodableValueError, match=r"^found a whole number of 16,610 bits, exp"):
+        encode(10**5_000, schema)

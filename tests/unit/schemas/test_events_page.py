@@ -18,9 +18,10 @@ from penstock.schemas import (
 )
 
 _PAGE = Path(__file__).parents[3] / "docs" / "events.md"
+_TOO_DEEP_TO_PARSE = '{"o": {"o": ... 1,000 levels ...}}'
 _LONG_EVENTS = {
     '{"k0": 0, ..., "k9999": 9999}': json.dumps({f"k{i}": i for i in range(10_000)}),
-    '{"o": {"o": ... 1,000 levels ...}}': '{"o": ' * 1_000 + "1" + "}" * 1_000,
+    _TOO_DEEP_TO_PARSE: '{"o": ' * 1_000 + "1" + "}" * 1_000,
     '{"o": {"o": ... 33 levels ...}}': '{"o": ' * 33 + "1" + "}" * 33,
     '{"kkk...": 1, ... 900 keys of 200 characters ...}': json.dumps(
         {f"{i:k>200}": 1 for i in range(900)}
@@ -53,7 +54,10 @@ def test_the_page_says_what_happens(case: str, before: str, event: str, result: 
     if result.startswith("refused: "):
         with pytest.raises((EventError, SchemaConflictError)) as caught:
             _infer([*earlier, text])
-        assert [str(caught.value)] == _codes(result), case
+        message = str(caught.value)
+        if text == _TOO_DEEP_TO_PARSE:  # Python 3.12 parses it and so knows the path, 3.11 does not
+            message = message.removeprefix(f"{caught.value.path}: ")
+        assert [message] == _codes(result), case
         return
     bare = infer_schema({}, "reading", base=BASE_FIELDS)
     diff = diff_schemas(bare, _infer([*earlier, text]))

@@ -104,3 +104,15 @@ def test_fields_that_are_null_are_left_out_on_the_way_back() -> None:
     )
     assert from_record({"a": None, "o": {"b": None}}, schema) == {"o": {}}
     assert from_record({"a": 0, "o": {}}, schema) == {"a": 0, "o": {}}
+
+
+def test_a_number_that_python_will_not_write_is_refused_all_the_same() -> None:
+    schema = infer_schema({"t": 1}, "R")
+    expected = "t: found a whole number of 16,610 bits, expected a whole number within 64 bits"
+    for refuse in (
+        lambda event: infer_schema(event, "R"),
+        lambda event: to_record(event, schema),
+    ):
+        with pytest.raises(EventValueError) as caught:
+            refuse({"t": 10**5_000})
+        assert str(caught.value) == expected

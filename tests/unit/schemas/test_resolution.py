@@ -262,7 +262,22 @@ def test_one_payload_fills_in_no_more_than_a_million_defaults() -> None:
     assert len(read(encode([{"a": True}] * 1_000, writer))) == 1_000
     with pytest.raises(
         UndecodablePayloadError,
-        match=r"^\[1000\]: reading it fills in more than 1,000,000 defaults$",
+        match=r"^\[1000\]: reading it fills in more than 1,000,000 default values$",
     ):
         read(encode([{"a": True}] * 1_001, writer))
     assert len(read(encode([{"a": True}] * 1_000, writer))) == 1_000
+
+
+def test_every_value_of_a_default_counts() -> None:
+    item = _record(_field("boolean"), name="I")
+    lists = {"type": "array", "items": {"type": "map", "values": "int"}}
+    thousand = _field(lists, "b", default=[{"k": 1}] * 499 + [{}])
+    writer, reader = (
+        {"type": "array", "items": each}
+        for each in (item, item | {"fields": [*item["fields"], thousand]})
+    )
+    read = compile_decoder(writer, reader)
+
+    assert read(encode([{"a": True}] * 1_000, writer))[-1]["b"] == thousand["default"]
+    with pytest.raises(UndecodablePayloadError, match=r"^\[1000\]: reading it fills in more than"):
+        read(encode([{"a": True}] * 1_001, writer))

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Doubling pauses, each up to a longest, that end when the total time is used up."""
+    """Doubling pauses, each up to a longest, that end when the total time is used up.
+
+    With `spread`, a pause is shortened by chance to between half and all of it, so that those who
+    were turned away together do not come back together.
+    """
 
     first_seconds: float
     longest_seconds: float
     total_seconds: float
-    # Takes a pause and shortens it by chance, so that those who failed together part company.
-    jitter: Callable[[float], float] = lambda pause: pause
+    spread: bool = False
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
@@ -26,11 +29,7 @@ class Attempts:
         pause = self.first_seconds
         yield
         while self.clock() + pause <= deadline:
-            self.sleep(self.jitter(pause))
+            # Load is spread here, nothing is guarded: any generator will do.
+            self.sleep(pause * random.uniform(0.5, 1) if self.spread else pause)  # noqa: S311
             pause = min(2 * pause, self.longest_seconds)
             yield
-
-
-def spread(pause: float) -> float:
-    """Choose a pause between half of this one and all of it."""
-    return pause * random.uniform(0.5, 1)  # noqa: S311  # spreads load, guards nothing
