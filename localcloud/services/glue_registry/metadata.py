@@ -7,7 +7,7 @@ from typing import Any
 from localcloud.operations import AwsError, Call
 from localcloud.services.glue_registry.requests import find_version, page, registry_operation
 from localcloud.services.glue_registry.state import GlueRegistries, show_time
-from penstock.registry._stored import StoredVersion
+from penstock.registry import StoredVersion
 
 
 @registry_operation("PutSchemaVersionMetadata")

@@ -19,7 +19,7 @@ from penstock.errors import (
     SchemaNotFoundError,
     SchemaQuotaError,
 )
-from penstock.registry._stored import StoredVersion
+from penstock.registry import StoredVersion
 
 _PAGE = 25
 _INVALID = "InvalidInputException"

@@ -22,7 +22,7 @@ from localcloud.services.glue_registry.requests import (
     registry_operation,
 )
 from localcloud.services.glue_registry.state import GlueRegistries, show_time
-from penstock.registry._stored import StoredVersion
+from penstock.registry import StoredVersion
 
 
 @registry_operation("RegisterSchemaVersion")

@@ -12,6 +12,7 @@ from penstock.registry.interface import (
     Registration,
     SchemaRegistry,
     SchemaVersion,
+    StoredVersion,
     VersionStatus,
 )
 from penstock.registry.load import load_registry
@@ -35,6 +36,7 @@ __all__ = [
     "SchemaRegistry",
     "SchemaStore",
     "SchemaVersion",
+    "StoredVersion",
     "VersionStatus",
     "agree",
     "check_agreement",

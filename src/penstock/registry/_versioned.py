@@ -19,12 +19,17 @@ from penstock.errors import (
     SchemaNotFoundError,
     SchemaRefusedError,
 )
+from penstock.registry._fitness import accept, write_definition
 from penstock.registry._history import History
-from penstock.registry._stored import StoredVersion, accept, write_definition
 from penstock.registry.agreement import check_agreement
 from penstock.registry.allow_list import AllowList
 from penstock.registry.attempts import Attempts
-from penstock.registry.interface import Registration, SchemaVersion, VersionStatus
+from penstock.registry.interface import (
+    Registration,
+    SchemaVersion,
+    StoredVersion,
+    VersionStatus,
+)
 from penstock.registry.rules import check_rule
 from penstock.schemas import Compatibility, Schema, canonical_form, diff_schemas
 

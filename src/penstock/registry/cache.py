@@ -14,8 +14,8 @@ from typing import TypeVar
 from penstock.errors import PenstockError, RegistryError
 from penstock.registry._bounded import BoundedMap
 from penstock.registry._bundle import read_bundle, write_bundle
+from penstock.registry._fitness import write_definition
 from penstock.registry._flights import SingleFlight
-from penstock.registry._stored import write_definition
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
 from penstock.schemas import Schema
 

@@ -20,11 +20,10 @@ from penstock.errors import (
     SettingsError,
 )
 from penstock.registry._glue_errors import translate
-from penstock.registry._stored import StoredVersion
 from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry.allow_list import AllowList
 from penstock.registry.attempts import Attempts
-from penstock.registry.interface import VersionStatus
+from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, load_schema
 
 if TYPE_CHECKING:

@@ -20,6 +20,19 @@ class VersionStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """What a registry answers about a version, before anything is checked."""
+
+    id: str
+    arn: str
+    number: int
+    status: VersionStatus
+    definition: str
+    registered_at: datetime | None
+    data_format: str = "AVRO"
+
+
+@dataclass(frozen=True, slots=True)
 class SchemaVersion:
     """One version of a schema, checked and fit for use; callers must not change `schema`."""
 

@@ -17,8 +17,7 @@ from penstock.errors import (
     SchemaNotFoundError,
     SchemaQuotaError,
 )
-from penstock.registry._stored import StoredVersion
-from penstock.registry.interface import VersionStatus
+from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.schemas import Compatibility, load_schema
 

@@ -1,35 +1,11 @@
-"""A version as its registry holds it, and the checks that make it fit for use."""
+"""The checks that make a version fit for use, and a schema fit to be registered."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from penstock.errors import InvalidSchemaError, SchemaError
 from penstock.registry.allow_list import AllowList, parse_schema_arn
-from penstock.registry.interface import SchemaVersion, VersionStatus
+from penstock.registry.interface import SchemaVersion, StoredVersion
 from penstock.schemas import Schema, canonical_form, check_schema, load_schema
-
-
-@dataclass(frozen=True, slots=True)
-class StoredVersion:
-    """What a registry answers about a version, before anything is checked."""
-
-    id: str
-    arn: str
-    number: int
-    status: VersionStatus
-    definition: str
-    registered_at: datetime | None
-    data_format: str = "AVRO"
-
-
-def write_definition(schema: Schema) -> str:
-    """Write a schema as it is registered, once it is known that readers can use it."""
-    check_schema(schema)
-    definition = canonical_form(schema)
-    load_schema(definition)  # with its names written out it may be longer than was allowed
-    return definition
 
 
 def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:
@@ -47,3 +23,11 @@ def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:
     return SchemaVersion(
         stored.id, stored.arn, name, stored.number, stored.status, schema, stored.registered_at
     )
+
+
+def write_definition(schema: Schema) -> str:
+    """Write a schema as it is registered, once it is known that readers can use it."""
+    check_schema(schema)
+    definition = canonical_form(schema)
+    load_schema(definition)  # with its names written out it may be longer than was allowed
+    return definition
