@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Extra words for pytest, as in: make test ARGS="-k framing"
 ARGS ?=
 
-.PHONY: help install test lint format docs lock pr nightly bench clean
+.PHONY: help install up down status test lint format docs lock pr nightly bench clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -17,6 +17,16 @@ help: ## Show this list
 ##@ Set up
 install: ## Make .venv and fetch the jars, all inside this clone
 	@tools/install.sh
+
+##@ The two accounts on this machine
+up: install ## Start localcloud: the AWS accounts on this machine
+	@$(VENV)/python -m localcloud up
+
+down: install ## End localcloud and every process it started
+	@$(VENV)/python -m localcloud down
+
+status: install ## Show what runs in localcloud
+	@$(VENV)/python -m localcloud status
 
 ##@ Test
 test: install ## Run every test, real Kafka brokers included
