@@ -43,15 +43,13 @@ class Gateway:
         if environ["PATH_INFO"].startswith("/_localcloud/"):
             return self._control(environ, start_response)
         scope = read_scope(_request(environ))
-        if scope is None:  # unsigned: moto knows the few requests that may be
-            return behind.answer_unsigned(environ, start_response)
+        if scope is None:
+            return _answer_unsigned(environ, start_response)
         access_key, region, signing_name = scope
         caller = identify(self._cloud, access_key, region)
         service = wire.service_of(signing_name, _request(environ))
         answer = self._answer(environ, caller, service)
-        status = HTTPStatus(answer.status)
-        start_response(f"{status.value} {status.phrase}", list(answer.headers))
-        return [answer.body]
+        return _send(answer, start_response)
 
     def _answer(self, environ: dict[str, Any], caller: Caller, service: str) -> HttpAnswer:
         started = time.monotonic()
@@ -83,6 +81,18 @@ class Gateway:
         return answer
 
 
+def _answer_unsigned(
+    environ: dict[str, Any], start_response: Callable[..., Any]
+) -> Iterable[bytes]:
+    """Let moto answer the few requests that need no signature, but for those of STS."""
+    target = wire.find_target(_request(environ), "sts")
+    if target is not None and target.model.auth_type == "none":
+        refusal = not_implemented(f"sts:{target.operation}")
+        return _send(wire.serialize(target, refusal), start_response)
+    environ["wsgi.input"].seek(0)
+    return behind.answer_unsigned(environ, start_response)
+
+
 def _perform(call: Call, target: Target) -> HttpAnswer:
     refuse_unknown(call.caller, call.protocol)
     call.owner = authorize(call)
@@ -91,6 +101,12 @@ def _perform(call: Call, target: Target) -> HttpAnswer:
         raise not_implemented(call.name)
     result = own(call) if own else call.forward()
     return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
+
+
+def _send(answer: HttpAnswer, start_response: Callable[..., Any]) -> Iterable[bytes]:
+    status = HTTPStatus(answer.status)
+    start_response(f"{status.value} {status.phrase}", list(answer.headers))
+    return [answer.body]
 
 
 def _request(environ: dict[str, Any]) -> Request:

@@ -16,7 +16,7 @@ from localcloud.identity.roles import (
     is_role_arn,
     role_account,
 )
-from localcloud.operations import AwsError, Call, operation
+from localcloud.operations import AwsError, Call, not_implemented, operation
 
 _SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}", re.ASCII)
 _MIN_SECONDS, _DEFAULT_SECONDS = 900, 3600
@@ -83,6 +83,15 @@ def get_access_key_info(call: Call) -> dict[str, Any]:
             "AccessDenied", f"{call.params['AccessKeyId']} was not made here", status=403
         )
     return {"Account": owner.account}
+
+
+def _refuse(call: Call) -> dict[str, Any]:
+    """Refuse in localcloud's name: keys that moto hands out would be unknown here."""
+    raise not_implemented(call.name)
+
+
+for _name in ("AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "GetFederationToken"):
+    operation("sts", _name)(_refuse)
 
 
 def _credentials(key: SessionKey) -> dict[str, Any]:

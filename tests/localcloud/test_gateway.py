@@ -36,6 +36,10 @@ def test_a_key_of_12_digits_is_that_account(client):
         ("lambda", "get_account_settings", {}),
         ("ec2", "accept_address_transfer", {"Address": "192.0.2.1"}),
         ("sts", "decode_authorization_message", {"EncodedMessage": "x"}),
+        ("sts", "get_federation_token", {"Name": "x"}),
+        # These two go unsigned, whatever keys the client has.
+        ("sts", "assume_role_with_saml", {"RoleArn": "r", "PrincipalArn": "p"}),
+        ("sts", "assume_role_with_web_identity", {"RoleArn": "r", "RoleSessionName": "s"}),
         ("route53", "get_geo_location", {}),
         ("cloudwatch", "delete_metric_stream", {"Name": "x"}),
         ("sqs", "list_message_move_tasks", {"SourceArn": "arn:aws:sqs:eu-central-1:1:q"}),
