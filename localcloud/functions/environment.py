@@ -53,6 +53,7 @@ class ExecutionEnvironment:
         self.spec = spec
         self.state = State.STARTING
         self.idle_since = time.monotonic()
+        self.start_seconds = 0.0  # until it has started
         self._moving = threading.Lock()
         self._started = time.monotonic()
         self._init_ms: float | None = None
@@ -111,7 +112,8 @@ class ExecutionEnvironment:
         if self.state is not State.STARTING:
             return None, b""
         report = self._next_report(_INIT_SECONDS + self.spec.timeout_seconds)
-        self._init_ms = (time.monotonic() - self._started) * 1e3
+        self.start_seconds = time.monotonic() - self._started
+        self._init_ms = self.start_seconds * 1e3
         if report is not None and report.kind is ReportKind.READY:
             self._process.measure_memory_mb()
             self._move(State.STARTING, State.BUSY)

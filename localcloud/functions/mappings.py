@@ -64,10 +64,9 @@ class EventSourceMapping:
             return dict(self._record)
 
     @property
-    def pid(self) -> int | None:
-        """The id of the polling process."""
-        process = self._process
-        return process.pid if process else None
+    def poller(self) -> PollerProcess | None:
+        """The polling process, while there is one."""
+        return self._process
 
     def view(self) -> dict[str, Any]:
         """The mapping as GetEventSourceMapping shows it."""

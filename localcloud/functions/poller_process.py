@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ class PollerProcess:
         self._thread.join()
 
     def _start(self) -> subprocess.Popen[str]:
+        self._started = time.monotonic()
+        self.start_seconds = 0.0  # until it polls, or knows what is in the way
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a") as log:
             process = subprocess.Popen(
@@ -76,6 +79,7 @@ class PollerProcess:
             assert process.stdout is not None  # noqa: S101 - it is a pipe
             with process.stdout as lines:
                 for line in lines:
+                    self.start_seconds = self.start_seconds or time.monotonic() - self._started
                     self._on_report(self, json.loads(line))
             code = process.wait()
             if self._stopping.is_set():

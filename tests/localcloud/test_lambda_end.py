@@ -41,7 +41,7 @@ mapping = client("lambda").create_event_source_mapping(
 )["UUID"]
 from localcloud.services.lambda_.mappings import Mappings
 mappings = server.cloud.state(Mappings, "111111111111", "eu-central-1")
-poller = wait_until("a poller", lambda: mappings.by_id[mapping].pid)
+poller = wait_until("a poller", lambda: (found := mappings.by_id[mapping].poller) and found.pid)
 text = wait_until("pids", lambda: Path(pids).exists() and Path(pids).read_text().strip())
 print(idle, poller, text, flush=True)
 time.sleep(60) if sys.argv[2] == "wait" else server.stop()

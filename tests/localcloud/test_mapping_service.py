@@ -6,7 +6,7 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import deploy, make_role, wait_until
+from tests.fixtures.functions import deploy, invoke, is_running, make_role, wait_until
 
 _NOWHERE = ["127.0.0.1:9"]
 
@@ -348,15 +348,34 @@ def test_the_provisioned_settings_are_given_back(client, create):
 
 
 def test_status_tells_mappings_and_functions(client, cloud, create, function):
+    invoke(client, function)
     identity = create(Enabled=True, servers=_NOWHERE)["UUID"]
     settle(client, identity)
     status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()
     (mapping,) = [one for one in status["mappings"] if one["uuid"] == identity]
     assert (mapping["function"], mapping["topics"]) == (function, ["orders"])
     assert mapping["result"].startswith("PROBLEM: ")
-    assert mapping["pid"] > 0
+    _check_process(mapping)
     (told,) = [one for one in status["functions"] if one["name"] == function]
     assert (told["account"], told["region"]) == ("111111111111", "eu-central-1")
+    (environment,) = told["environments"]
+    assert environment["state"] == "idle"
+    _check_process(environment)
+
+
+def test_status_of_a_mapping_without_a_poller_tells_of_no_process(client, cloud, create):
+    identity = create()["UUID"]
+    settle(client, identity)
+    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()
+    (mapping,) = [one for one in status["mappings"] if one["uuid"] == identity]
+    assert (mapping["state"], mapping.get("pid")) == ("Disabled", None)
+
+
+def _check_process(told):
+    """See that what `status` tells of a process is so: no Python is smaller or as quick."""
+    assert is_running(told["pid"])
+    assert 0.01 <= told["start_seconds"] < 60
+    assert 5 <= told["memory_mb"] < 1000
 
 
 def test_a_role_is_needed_for_a_function(client):

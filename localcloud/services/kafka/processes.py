@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
 from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
 from localcloud.cloud import Cloud
 from localcloud.errors import AddressInUseError, BrokerStartError
+from localcloud.processes import resident_mb
 from localcloud.services.kafka.brokers import BrokerProcess, RunningBrokers
 from localcloud.services.kafka.iam import serve_iam
 from localcloud.services.kafka.interfaces import zone_of
@@ -77,7 +77,7 @@ class _Brokers:
     @property
     def processes(self) -> list[BrokerProcess]:
         return [
-            BrokerProcess(node, pid, _memory_mb(pid))
+            BrokerProcess(node, pid, resident_mb(pid))
             for node, pid in sorted(self._cluster.pids.items())
         ]
 
@@ -181,12 +181,3 @@ class _Brokers:
         if refusals := sorted(answer for answer in answers if "Invalid value" in answer):
             raise ValueError(refusals[0])
         return answers == {"OK"}
-
-
-def _memory_mb(pid: int) -> int:
-    """The resident memory of a process, 0 if it is gone."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except OSError:
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE") // 2**20

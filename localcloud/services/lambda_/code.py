@@ -13,6 +13,7 @@ from localcloud.cloud import Cloud
 from localcloud.control import describe
 from localcloud.functions import Fleet, check_zip, read_spec
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.processes import describe_process
 from localcloud.services.lambda_.running import find_fleet, find_function
 
 _RESERVED = frozenset(
@@ -79,7 +80,9 @@ def describe_functions(cloud: Cloud) -> list[dict[str, Any]]:
             "name": spec.name,
             "runtime": spec.runtime,
             "environments": [
-                {"pid": e.pid, "state": e.state} for e in environments if e.spec.arn == spec.arn
+                {"state": e.state, **describe_process(e.pid, e.start_seconds)}
+                for e in environments
+                if e.spec.arn == spec.arn
             ],
         }
         for spec in specs

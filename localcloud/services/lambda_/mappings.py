@@ -14,6 +14,7 @@ from localcloud.cloud import Cloud
 from localcloud.control import describe
 from localcloud.functions import EventSourceMapping, PollerProcess
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.processes import describe_process
 from localcloud.services.lambda_.mapping_rules import check_record
 from localcloud.services.lambda_.running import (
     find_function,
@@ -151,12 +152,16 @@ def describe_mappings(cloud: Cloud) -> list[dict[str, Any]]:
             "topics": view["Topics"],
             "state": view["State"],
             "result": view["LastProcessingResult"],
-            "pid": mapping.pid,
+            **_describe_poller(mapping.poller),
         }
         for account, _, mappings in cloud.states(Mappings)
         for mapping in list(mappings.by_id.values())
         for view in [mapping.view()]
     ]
+
+
+def _describe_poller(poller: PollerProcess | None) -> dict[str, Any]:
+    return describe_process(poller.pid, poller.start_seconds) if poller else {}
 
 
 def _find_mappings(call: Call) -> Mappings:
