@@ -78,13 +78,18 @@ nothing_to_do() {
     done
 }
 
+install_pinned() {
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes "$@"
+}
+
 install_packages() {
     packages_ready && return
     say "Python packages into .venv ($(grep -c '^[a-z]' requirements.lock) of them, pinned by hash)"
     rm -rf .venv
     "$python" -m venv .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        --require-hashes --requirement requirements.lock
+    # PySpark comes as source alone. Left to itself, pip would build it with any newest setuptools.
+    sed -n '/^setuptools==/,/[^\\]$/p' requirements.lock | install_pinned --requirement /dev/stdin
+    install_pinned --no-build-isolation --requirement requirements.lock
     fingerprint requirements.lock >"$packages_stamp"
 }
 

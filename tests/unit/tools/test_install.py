@@ -17,7 +17,7 @@ _PYTHON = """#!/bin/sh
 case "$*" in
 "-V") echo "Python ${FAKE_VERSION:-3.11.7}" ;;
 "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv >>"$CALLS" ;;
-"-m pip "*) echo pip >>"$CALLS" ;;
+"-m pip "*) echo pip >>"$CALLS" && echo "$*" >>"$CALLS.pip" ;;
 esac
 """
 _MAVEN = """#!/bin/sh
@@ -69,6 +69,9 @@ class _Clone:
             check=False,
         )
 
+    def pip_arguments(self) -> list[str]:
+        return self._calls.with_suffix(".pip").read_text().splitlines()
+
     def calls(self) -> list[str]:
         return self._calls.read_text().split()
 
@@ -117,7 +120,7 @@ def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
     clone.provide("python3.13", _PYTHON)
 
     assert clone.install().returncode == 0
-    assert clone.calls() == ["venv", "pip", "pip", "mvn"]
+    assert clone.calls() == ["venv", "pip", "pip", "pip", "mvn"]
 
 
 def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
@@ -131,6 +134,17 @@ def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
     )
 
 
+def test_nothing_is_built_with_what_is_not_pinned(clone: _Clone) -> None:
+    (clone.folder / "requirements.lock").write_text("setuptools==1 \\\n    --hash=sha256:0\n")
+
+    clone.install()
+
+    setuptools, packages, project = clone.pip_arguments()
+    assert "--require-hashes --requirement /dev/stdin" in setuptools
+    assert "--require-hashes --no-build-isolation --requirement requirements.lock" in packages
+    assert "--no-build-isolation --no-deps --editable" in project
+
+
 def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
     assert "==> Jars into jars/broker/lib" in clone.install().stdout
 
@@ -142,7 +156,7 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
 @pytest.mark.parametrize(
     ("changed", "calls"),
     [
-        ("requirements.lock", ["venv", "pip", "pip"]),
+        ("requirements.lock", ["venv", "pip", "pip", "pip"]),
         ("pyproject.toml", ["pip"]),
         ("jars/broker/pom.xml", ["mvn"]),
     ],
@@ -162,7 +176,7 @@ def test_asking_for_another_python_makes_the_environment_anew(clone: _Clone) -> 
 
     clone.install(PYTHON="python3.13")
 
-    assert clone.calls() == ["venv", "pip", "pip"]
+    assert clone.calls() == ["venv", "pip", "pip", "pip"]
 
 
 def test_a_cut_run_is_redone(clone: _Clone) -> None:
@@ -180,5 +194,6 @@ def test_the_real_lock_file_names_versions_and_hashes_only() -> None:
     requirements = [line for line in lines if not line.startswith(" ")]
 
     assert all("==" in line for line in requirements)
+    assert any(line.startswith("setuptools==") for line in requirements)  # tools/install.sh
     assert all(line.startswith("    --hash=sha256:") for line in lines if line.startswith(" "))
     assert os.linesep.join(lines).find("://") == -1
