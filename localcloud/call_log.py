@@ -19,7 +19,7 @@ _MAX_TEXT = 500
 
 _SECRET = re.compile(
     r"(password|^secret(string|binary|accesskey)|^plaintext|^zipfile|^(session|id|saml)?token"
-    r"|samlassertion|privatekey|^ciphertextforrecipient)$",
+    r"|samlassertion|privatekey|ssecustomerkey|^ciphertextforrecipient)$",
     re.IGNORECASE,
 )
 _CODE = re.compile(rb'(?:__type|<Code>|"code")"?\W{0,4}(?:[\w.]+#)?(\w+)')
@@ -89,6 +89,9 @@ def redact(call: Call) -> Any:
     params = dict(call.params)
     if call.name == "ssm:PutParameter":  # a SecureString among them
         params["Value"] = _HIDDEN
+    if call.service == "lambda" and params.get("Environment"):
+        variables = params["Environment"].get("Variables") or {}
+        params["Environment"] = {"Variables": dict.fromkeys(variables, _HIDDEN)}
     return _show(params)
 
 

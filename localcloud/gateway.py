@@ -53,42 +53,45 @@ class Gateway:
 
     def _answer(self, environ: dict[str, Any], caller: Caller, service: str) -> HttpAnswer:
         started = time.monotonic()
-        target = wire.find_target(_request(environ), service)
-        if target is None:
-            return wire.refuse_unmatched(_request(environ), service)
+        request = _request(environ)
+        target = wire.find_target(request, service)
         call = Call(
             cloud=self._cloud,
             caller=caller,
             service=service,
-            operation=target.operation,
+            operation=target.operation if target else f"{request.method} {request.path}",
             params={},
             forward=lambda: behind.forward(environ, call),
             body=environ["wsgi.input"].getvalue(),
-            protocol=target.protocol,
+            protocol=target.protocol if target else "",
         )
-        try:
-            call.params = wire.parse_params(_request(environ), target)
-            answer = self._cloud.state(Faults).around(call, lambda: _perform(call, target))
-        except ServiceException as error:
-            answer = wire.serialize(target, error)
-        except Exception as error:  # a bug, of ours or of moto's: the caller gets to know
-            _log.exception("%s failed", call.name)
-            said = f"{call.name} failed in localcloud: {type(error).__name__}: {error}"
-            answer = wire.serialize(target, AwsError("InternalFailure", said, status=500))
+        answer = self._try(call, target, environ)
         self._log.write(call, answer, seconds=time.monotonic() - started)
         if answer is None:
             raise CutConnectionError
         return answer
 
+    def _try(self, call: Call, target: Target | None, environ: dict[str, Any]) -> HttpAnswer | None:
+        if target is None:
+            return wire.refuse_unmatched(_request(environ), call.service)
+        try:
+            call.params = wire.parse_params(_request(environ), target)
+            return self._cloud.state(Faults).around(call, lambda: _perform(call, target))
+        except ServiceException as error:
+            return wire.serialize(target, error)
+        except Exception as error:  # a bug, of ours or of moto's: the caller gets to know
+            _log.exception("%s failed", call.name)
+            said = f"{call.name} failed in localcloud: {type(error).__name__}: {error}"
+            return wire.serialize(target, AwsError("InternalFailure", said, status=500))
+
 
 def _answer_unsigned(
     environ: dict[str, Any], start_response: Callable[..., Any]
 ) -> Iterable[bytes]:
-    """Let moto answer the few requests that need no signature, but for those of STS."""
-    target = wire.find_target(_request(environ), "sts")
-    if target is not None and target.model.auth_type == "none":
-        refusal = not_implemented(f"sts:{target.operation}")
-        return _send(wire.serialize(target, refusal), start_response)
+    """Let moto answer what may go unsigned, which is S3's alone here."""
+    refusal = wire.refuse_unsigned(_request(environ))
+    if refusal is not None:
+        return _send(refusal, start_response)
     environ["wsgi.input"].seek(0)
     return behind.answer_unsigned(environ, start_response)
 

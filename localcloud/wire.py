@@ -71,11 +71,34 @@ def refuse_unmatched(request: Request, service: str) -> HttpAnswer:
     """Answer a request that no operation matches, in its service's protocol where it has one."""
     error = not_implemented(f"{service}: {request.method} {request.path}")
     try:
-        model = get_service_model(service)
+        target = _any_target(service, _protocol(request, service))
     except UnknownServiceError:
         return HttpAnswer(501, (("Content-Type", "text/plain"),), f"{error}\n".encode())
+    return serialize(target, error)
+
+
+def refuse_unsigned(request: Request) -> HttpAnswer | None:
+    """Refuse a request without a signature, None for one that may go without: those to S3.
+
+    Which service it is for nobody can tell, but for operations of STS that take no signature.
+    """
+    in_json = "X-Amz-Target" in request.headers
+    if not in_json and (request.method, request.path) != ("POST", "/"):
+        return None
+    target = None if in_json else find_target(request, "sts")
+    if target is not None and target.model.auth_type == "none":
+        return serialize(target, not_implemented(f"sts:{target.operation}"))
+    said = "Request is missing Authentication Token"
+    error = AwsError("MissingAuthenticationToken", said, status=403)
+    service, protocol = ("dynamodb", "json") if in_json else ("sts", "query")
+    return serialize(_any_target(service, protocol), error)
+
+
+def _any_target(service: str, protocol: str) -> Target:
+    """Stand in for an operation of a service, to write an error as it does."""
+    model = get_service_model(service)
     any_model = model.operation_model(model.operation_names[0])
-    return serialize(Target(service, "", any_model, {}, _protocol(request, service)), error)
+    return Target(service, "", any_model, {}, protocol)
 
 
 def _protocol(request: Request, service: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import urllib.error
 import urllib.request
 
 import pytest
+from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto.core.responses import BaseResponse
@@ -106,6 +108,33 @@ def test_a_request_that_no_operation_matches_is_named(cloud):
             said = answer.read().decode()
         assert answer.code == 501
         assert f"neither localcloud nor moto answers {service}: PATCH {path}" in said
+        logged = [call["status"] for call in _calls(cloud, f"PATCH {path}")]
+        assert logged == [501]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation"),
+    [("dynamodb", "list_tables"), ("iam", "list_roles"), ("ec2", "describe_vpcs")],
+)
+def test_what_goes_unsigned_is_refused(client, service, operation):
+    unsigned = client(service, config=Config(signature_version=UNSIGNED))
+    with pytest.raises(ClientError, match="Request is missing Authentication Token") as refused:
+        getattr(unsigned, operation)()
+    assert refused.value.response["Error"]["Code"] == "MissingAuthenticationToken"
+    assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
+
+
+def test_an_object_that_is_public_needs_no_signature(client):
+    s3, bucket = client("s3"), "public-objects"
+    s3.create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+    )
+    s3.put_object(Bucket=bucket, Key="open", Body=b"to all", ACL="public-read")
+    s3.put_object(Bucket=bucket, Key="closed", Body=b"to none")
+    anybody = client("s3", config=Config(signature_version=UNSIGNED))
+    assert anybody.get_object(Bucket=bucket, Key="open")["Body"].read() == b"to all"
+    with pytest.raises(ClientError, match="403"):
+        anybody.get_object(Bucket=bucket, Key="closed")
 
 
 @pytest.mark.parametrize("body", [b"{nonsense", b'{"KeyId": "k", "Plaintext": 5}'])
@@ -137,6 +166,15 @@ def test_every_call_is_a_line_without_its_secrets(cloud, client):
     client("ssm", account="888888888888").put_parameter(
         Name="p", Value="swordfish", Type="SecureString"
     )
+    functions = client("lambda", account="888888888888")
+    with pytest.raises(ClientError):
+        functions.update_function_configuration(
+            FunctionName="absent", Environment={"Variables": {"KEY": "swordfish"}}
+        )
+    with pytest.raises(ClientError):
+        client("s3", account="888888888888").get_object(
+            Bucket="absent", Key="k", SSECustomerAlgorithm="AES256", SSECustomerKey="swordfish" * 4
+        )
     with pytest.raises(ClientError):
         secrets.get_secret_value(SecretId="absent")
     call = next(c for c in _calls(cloud, "CreateSecret") if c["account"] == "888888888888")
@@ -148,7 +186,11 @@ def test_every_call_is_a_line_without_its_secrets(cloud, client):
     assert call["parameters"]["Description"] == "x" * 500 + "... (600 characters)"
     refused = next(c for c in _calls(cloud, "GetSecretValue") if c["account"] == "888888888888")
     assert (refused["status"], refused["error"]) == (404, "ResourceNotFoundException")
-    assert "swordfish" not in (cloud.folder / "calls.jsonl").read_text()
+    log = (cloud.folder / "calls.jsonl").read_text()
+    assert "swordfish" not in log
+    assert base64.b64encode(b"swordfish" * 4).decode() not in log
+    changed = _calls(cloud, "UpdateFunctionConfiguration")
+    assert changed[-1]["parameters"]["Environment"] == {"Variables": {"KEY": "***"}}
 
 
 def test_the_log_is_put_aside_when_it_is_long(tmp_path, monkeypatch, cloud):
