@@ -14,6 +14,7 @@ from localcloud.network.names import resolve_names
 from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
 from tests.localcloud.kafka.running import Running
+from tests.localcloud.two_accounts import PRODUCER, Broker, TwoAccounts
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
 
@@ -162,6 +163,32 @@ def running(cloud, client, kafka, subnets, make_configuration):
     cluster.learn_names()
     with resolve_names(cluster.names):
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def accounts(cloud, client, running, subnets):
+    """The running cluster, exposed to a consumer as Terraform would: SCRAM and IAM."""
+    nodes = running.view.nodes
+    given = [Broker(node.name, node.interface_id, node.interface_address) for node in nodes]
+    described = client("ec2", PRODUCER).describe_subnets(SubnetIds=subnets)["Subnets"]
+    zone = nodes[0].name.partition(".")[2]
+    made = TwoAccounts(cloud, client, zone, home=(described[0]["VpcId"], subnets, given))
+    for broker in made.brokers:
+        made.open_port(broker, 9098)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def user(running, keep_secret):
+    """A SCRAM user who may write and read one topic: the settings of its clients, the topic."""
+    name, password = f"u-{secrets.token_hex(4)}", secrets.token_hex(8)
+    running.client("kafka").batch_associate_scram_secret(
+        ClusterArn=running.arn, SecretArnList=[keep_secret(name, password)]
+    )
+    topic = running.topic(num_partitions=4)
+    running.allow(name, "TOPIC", topic, "WRITE", "READ", "DESCRIBE")
+    return running.scram(name, password), topic
 
 
 def describe_request(subnets, zones=2):

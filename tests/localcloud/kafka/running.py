@@ -152,6 +152,13 @@ def produce(settings, topic, value=b"v"):
         producer.send(topic, value).get(10)
 
 
+def produce_to_each(settings, topic, *values):
+    """Write a value to each partition and wait until they are acknowledged."""
+    with closing(KafkaProducer(**settings, max_block_ms=5000)) as producer:
+        for partition, value in enumerate(values):
+            producer.send(topic, value.encode(), partition=partition).get(10)
+
+
 def produce_by_java(running, keys, topic, mechanism, environ):
     """Write one record by Produce.java with those keys; returns what it printed."""
     settings = running.msk_iam()

@@ -5,19 +5,16 @@ from __future__ import annotations
 import functools
 import json
 import os
-import secrets
 import subprocess
 import sys
-from contextlib import closing
 
 import pytest
-from kafka import KafkaProducer
 
 from localcloud.network import load_network
 from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import get, seen, trace_in, tracing
-from tests.localcloud.kafka.running import consume, produce_by_java
-from tests.localcloud.two_accounts import CONSUMER, PRODUCER, Broker, TwoAccounts
+from tests.localcloud.kafka.running import consume, produce_by_java, produce_to_each
+from tests.localcloud.two_accounts import CONSUMER
 
 pytestmark = pytest.mark.kafka
 
@@ -40,30 +37,6 @@ consumer.close()
 """
 
 
-@pytest.fixture(scope="module")
-def accounts(cloud, client, running, subnets):
-    """The running cluster, exposed to a consumer as Terraform would."""
-    nodes = running.view.nodes
-    given = [Broker(node.name, node.interface_id, node.interface_address) for node in nodes]
-    described = client("ec2", PRODUCER).describe_subnets(SubnetIds=subnets)["Subnets"]
-    zone = nodes[0].name.partition(".")[2]
-    made = TwoAccounts(cloud, client, zone, home=(described[0]["VpcId"], subnets, given))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def user(running, keep_secret):
-    """A SCRAM user who may write and read one topic: the settings of its clients, the topic."""
-    name, password = f"u-{secrets.token_hex(4)}", secrets.token_hex(8)
-    running.client("kafka").batch_associate_scram_secret(
-        ClusterArn=running.arn, SecretArnList=[keep_secret(name, password)]
-    )
-    topic = running.topic(num_partitions=4)
-    running.allow(name, "TOPIC", topic, "WRITE", "READ", "DESCRIBE")
-    return running.scram(name, password), topic
-
-
 def open_endpoints(consumer, accounts, *services):
     """Give the consumer's VPC interface endpoints for services of AWS."""
     ec2, vpc = consumer("ec2"), accounts.source.vpc_id
@@ -81,13 +54,6 @@ def open_endpoints(consumer, accounts, *services):
             SecurityGroupIds=[group],
             PrivateDnsEnabled=True,
         )
-
-
-def produce(settings, topic, *values):
-    """Write a value to each partition, straight to the brokers."""
-    with closing(KafkaProducer(**settings, max_block_ms=5000)) as producer:
-        for partition, value in enumerate(values):
-            producer.send(topic, value.encode(), partition=partition).get(10)
 
 
 def run_client(environment, user):
@@ -143,12 +109,12 @@ def test_a_mapping_feeds_a_function_by_private_link_alone(
         # As a set: a cut between the call and its commit brings the batch again.
         return {value for n in range(4) for value in seen(trace, f"{topic}-{n}")} == set(values)
 
-    produce(settings, topic, "a", "b", "c", "d")
+    produce_to_each(settings, topic, "a", "b", "c", "d")
     wait_until("what was sent", lambda: seen_all("a", "b", "c", "d"))
     for broker in accounts.brokers:
         accounts.reject(broker)
     wait_until("the cut", lambda: get(consumer, mapping)["LastProcessingResult"] != "OK")
-    produce(settings, topic, "e", "f", "g", "h")
+    produce_to_each(settings, topic, "e", "f", "g", "h")
     for broker in accounts.brokers:
         accounts.accept(broker)
     wait_until("the rest", lambda: seen_all(*"abcdefgh"))
@@ -156,8 +122,6 @@ def test_a_mapping_feeds_a_function_by_private_link_alone(
 
 
 def test_a_java_client_writes_by_iam_from_the_consumers_vpc(cloud, accounts, running):
-    for broker in accounts.brokers:
-        accounts.open_port(broker, 9098)
     topic = running.topic(num_partitions=4)
     _, keys = running.assume_role(["*"])
     environment = load_network(cloud).environment_for(accounts.source)
