@@ -48,7 +48,8 @@ def read_options(
     if login or root:
         context = ssl.create_default_context()
         for path in [] if root else ca_files:
-            context.load_verify_locations(path)
+            if path.exists():  # that of a cluster which is gone since is nobody's any more
+                context.load_verify_locations(path)
         if root:
             _trust(context, root, _read_secret(open_client, root, "certificate")["certificate"])
         options["ssl_context"] = context

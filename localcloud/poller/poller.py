@@ -20,6 +20,7 @@ _HEARTBEAT_MS = 500
 _SESSION_MS = 10_000
 _BOOTSTRAP_MS = 5_000
 _ANSWER_MS = 10_000  # kafka-python waits for ever unless told
+_JOIN_SECONDS = 10.0  # a group takes a member within a second
 _RAW_BYTES = MAX_EVENT_BYTES * 3 // 4  # base64 makes the event of it
 
 
@@ -55,6 +56,11 @@ class Poller:
     def assigned(self) -> bool:
         """Whether it has partitions to read."""
         return bool(self._consumer.assignment())
+
+    @property
+    def is_kept_out(self) -> bool:
+        """Whether the group has not let it in for so long that kafka-python is stuck."""
+        return self._changes.pending_seconds > _JOIN_SECONDS
 
     def take(self, seconds: float, stop: threading.Event) -> Sequence[Any]:
         """Collect a batch: full, or as old as the window; empty if nothing comes for so long.
@@ -169,18 +175,30 @@ class _Changes(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python
         self._lock = threading.Lock()
         self._revoked: set[Place] = set()
         self._assigned: set[Place] = set()
-        self.pending = False
+        # Since when partitions are on their way: from the start on, nothing was given yet.
+        self._pending_since: float | None = time.monotonic()
+
+    @property
+    def pending(self) -> bool:
+        """Whether a rebalance is under way."""
+        return self._pending_since is not None
+
+    @property
+    def pending_seconds(self) -> float:
+        """How long a rebalance is under way by now."""
+        since = self._pending_since
+        return 0.0 if since is None else time.monotonic() - since
 
     def on_partitions_revoked(self, revoked: Iterable[Place]) -> None:
         with self._lock:
             self._revoked |= set(revoked)
             self._assigned -= set(revoked)
-            self.pending = True
+            self._pending_since = self._pending_since or time.monotonic()
 
     def on_partitions_assigned(self, assigned: Iterable[Place]) -> None:
         with self._lock:
             self._assigned |= set(assigned)
-            self.pending = False
+            self._pending_since = None
 
     def collect(self) -> tuple[set[Place], set[Place]]:
         """Return what was taken and given, once the rebalance is over."""

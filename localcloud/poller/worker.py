@@ -176,6 +176,8 @@ class Worker:
                 self._deliver(poller, batch)
             else:
                 self._probe(options)
+            if poller.is_kept_out:
+                raise AccessError(f"the group {self._settings.group_id} does not let the poller in")
 
     def _deliver(self, poller: Poller, batch: Sequence[Any]) -> None:
         """Bring a batch to the function and its offsets to the group, in this order."""

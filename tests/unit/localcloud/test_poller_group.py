@@ -256,3 +256,15 @@ def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
     worker._deliver(poller, batch)
     assert tries[1] == [(1, 0), (1, 1)]
     assert group.offsets == {_P0: 0, _P1: 2}
+
+
+def test_who_is_not_let_in_begins_anew(group):
+    with patch("localcloud.poller.poller.KafkaConsumer", group):
+        poller = Poller(settings(), {})
+    assert not poller.is_kept_out  # it has time to get in
+    with patch("localcloud.poller.poller._JOIN_SECONDS", 0.0):
+        assert poller.is_kept_out
+        group.assign()  # no partition is left for it: a member all the same
+        assert not poller.is_kept_out
+        group.listener.on_partitions_revoked(set())
+        assert poller.is_kept_out
