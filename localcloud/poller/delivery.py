@@ -115,8 +115,9 @@ class Delivery:
         self, chunk: _Chunk, failed: dict[Place, int], reply: Reply, event: bytes
     ) -> tuple[Sequence[Item], list[_Chunk]]:
         """Go on after each partition's first failed record."""
-        rest = [item for item in chunk.items if item.offset >= failed.get(item.place, 1 << 63)]
-        done = [item for item in chunk.items if item not in rest]
+        done, rest = [], []
+        for item in chunk.items:
+            (done if item.offset < failed.get(item.place, 1 << 63) else rest).append(item)
         tries = chunk.tries + 1
         if self._settings.bisect and len(rest) > 1:
             middle = len(rest) // 2
