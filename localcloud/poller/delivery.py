@@ -115,7 +115,8 @@ class Delivery:
         self, chunk: _Chunk, failed: dict[Place, int], reply: Reply, event: bytes
     ) -> tuple[Sequence[Item], list[_Chunk]]:
         """Go on after each partition's first failed record."""
-        done, rest = [], []
+        done: list[Item] = []
+        rest: list[Item] = []
         for item in chunk.items:
             (done if item.offset < failed.get(item.place, 1 << 63) else rest).append(item)
         tries = chunk.tries + 1
