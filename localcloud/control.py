@@ -24,6 +24,7 @@ from typing import Any, TypeAlias, get_type_hints
 from werkzeug.wrappers import Request, Response
 
 from localcloud.cloud import Cloud
+from localcloud.errors import LocalcloudError
 
 Action: TypeAlias = Callable[..., Any]
 Description: TypeAlias = Callable[[Cloud], list[dict[str, Any]]]
@@ -71,6 +72,8 @@ class ControlDoor:
             status, answer = 404, {"error": str(error.args[0])}
         except ValueError as error:
             status, answer = 400, {"error": str(error)}
+        except LocalcloudError as error:  # asked for rightly, and it did not work
+            status, answer = 500, {"error": str(error)}
         response = Response(
             json.dumps(answer, default=str) + "\n", status, mimetype="application/json"
         )

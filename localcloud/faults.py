@@ -13,6 +13,7 @@ several that meet a call the oldest breaks it; latencies add up.
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import threading
 from collections.abc import Callable
@@ -196,6 +197,8 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
     _check_range("probability", probability, 0, 1)
     _check_range("seconds", seconds, 0, MAX_SECONDS)
     _check_range("status", status, 400, 599)
+    _check_range("calls", 1 if calls is None else calls, 1, math.inf)
+    _check_range("items", items, 1, math.inf)
     return cloud.state(Faults).add(**settings | {"kind": Kind(kind)}).describe()
 
 

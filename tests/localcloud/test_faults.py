@@ -12,6 +12,9 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError
 
+from localcloud import control
+from localcloud.errors import BrokerStartError
+
 _ONCE = Config(retries={"max_attempts": 0}, read_timeout=20)
 
 
@@ -207,6 +210,8 @@ def test_a_batch_that_is_refused_stays_refused(door, table):
         ({"kind": "cut", "probability": 2}, "probability is 2; it must be between 0 and 1"),
         ({"kind": "hang", "seconds": 901}, "seconds is 901; it must be between 0 and 900.0"),
         ({"kind": "error", "status": 200}, "status is 200; it must be between 400 and 599"),
+        ({"kind": "cut", "calls": 0}, "calls is 0; it must be between 1 and inf"),
+        ({"kind": "unprocessed", "items": 0}, "items is 0; it must be between 1 and inf"),
     ],
 )
 def test_what_the_door_does_not_know_it_refuses(door, arguments, refusal):
@@ -222,6 +227,14 @@ def test_the_door_tells_what_it_can_do(door):
     assert status == 404
     assert "POST /_localcloud/no-such-thing is not known" in said
     assert "add-fault" in said
+
+
+def test_what_the_door_tries_in_vain_it_says(door, monkeypatch):
+    def fail(_cloud):
+        raise BrokerStartError("broker 1 did not answer within 30 s")
+
+    monkeypatch.setitem(control._ACTIONS, "list-faults", fail)
+    assert door("list-faults") == (500, "broker 1 did not answer within 30 s")
 
 
 def test_status_has_a_part_for_each_kind_of_thing(door):
