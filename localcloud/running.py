@@ -92,7 +92,7 @@ def clear_folder(folder: Path) -> None:
         )
     if folder.exists():
         shutil.rmtree(folder)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=0o700)  # logs, zips and secrets of functions are in it
     marker.write_text("{}")
 
 
