@@ -6,12 +6,14 @@ from typing import Any
 
 from moto.athena.models import athena_backends
 
-from localcloud.operations import Call, operation
+from localcloud.operations import AwsError, Call, operation
 
 
 @operation("athena", "ListTagsForResource")
 def list_tags_for_resource(call: Call) -> dict[str, Any]:
     """List the tags, of which there may be none: moto says then that there is no such resource."""
-    tagger = athena_backends[call.account][call.region].tagger
-    tags: dict[str, Any] = tagger.list_tags_for_resource(call.params["ResourceARN"])
+    arn, athena = call.params["ResourceARN"], athena_backends[call.account][call.region]
+    if arn.rpartition("/")[2] not in athena.work_groups | athena.data_catalogs:
+        raise AwsError("ResourceNotFoundException", f"Athena Resource, {arn} Does Not Exist")
+    tags: dict[str, Any] = athena.tagger.list_tags_for_resource(arn)
     return tags

@@ -20,6 +20,9 @@ def test_a_work_group_without_tags_has_an_empty_list(client):
     assert athena.list_tags_for_resource(ResourceARN=arn)["Tags"] == []
     athena.tag_resource(ResourceARN=arn, Tags=[{"Key": "a", "Value": "b"}])
     assert athena.list_tags_for_resource(ResourceARN=arn)["Tags"] == [{"Key": "a", "Value": "b"}]
+    with pytest.raises(ClientError, match=f"Athena Resource, {arn}-2 Does Not Exist") as refused:
+        athena.list_tags_for_resource(ResourceARN=f"{arn}-2")
+    assert refused.value.response["Error"]["Code"] == "ResourceNotFoundException"
 
 
 def test_a_bucket_with_markers_can_be_emptied_once_versions_are_off(client):
