@@ -6,8 +6,7 @@ LocalcloudError
 ├── BrokerStartError            a Kafka process that did not come up
 ├── TokenRefusedError           an MSK IAM token that does not hold
 ├── MissingHopError             a way through the network that is not there
-├── UndecidablePolicyError      a policy that uses what localcloud cannot judge
-└── AlreadyRunningError         a localcloud runs on the same folder
+└── UndecidablePolicyError      a policy that uses what localcloud cannot judge
 """
 
 from __future__ import annotations
@@ -39,7 +38,3 @@ class MissingHopError(LocalcloudError):
 
 class UndecidablePolicyError(LocalcloudError):
     """A policy that uses what localcloud cannot judge."""
-
-
-class AlreadyRunningError(LocalcloudError):
-    """A localcloud runs on the same folder."""
