@@ -151,6 +151,8 @@ def test_a_deleted_function_ends_its_processes(client):
     wait_until("the process is gone", lambda: not is_running(pid))
     with pytest.raises(ClientError, match="ResourceNotFoundException"):
         invoke(client, name)
+    with pytest.raises(ClientError, match=r"ResourceNotFoundException.*Function not found"):
+        client("lambda").delete_function(FunctionName=name)
 
 
 def test_code_may_come_from_s3(client):

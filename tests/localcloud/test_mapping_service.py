@@ -111,6 +111,8 @@ def test_mappings_are_listed_by_function(client, create):
     assert {one, other["UUID"]} <= {view["UUID"] for view in everything}
     elsewhere = client("lambda", account="222222222222").list_event_source_mappings()
     assert elsewhere["EventSourceMappings"] == []
+    code, _ = refusal(client("lambda").list_event_source_mappings, FunctionName="absent")
+    assert code == "ResourceNotFoundException"
 
 
 def test_the_mappings_of_other_sources_are_motos(client, function):
