@@ -98,6 +98,8 @@ def _check(pattern: Mapping[str, Any], path: str) -> None:
             raise ValueError(f"{place} is {json.dumps(rule)}, expected a list with rules")
         elif name == "$or":
             for one in rule:
+                if not isinstance(one, Mapping):
+                    raise ValueError(f"{place} has {json.dumps(one)}, expected an object")
                 _check(one, place)
         else:
             _check_rules(rule, place)
@@ -108,3 +110,28 @@ def _check_rules(rules: list[Any], place: str) -> None:
     for rule in rules:
         if isinstance(rule, Mapping) and (len(rule) != 1 or not rule.keys() <= set(known)):
             raise ValueError(f"{place} has {json.dumps(rule)}, expected one of {', '.join(known)}")
+        if isinstance(rule, Mapping):
+            _check_wanted(*next(iter(rule.items())), place)
+
+
+def _check_wanted(kind: str, wanted: Any, place: str) -> None:
+    if kind == "anything-but":
+        _check_rules(wanted if isinstance(wanted, list) else [wanted], place)
+    elif kind == "numeric":
+        if not _is_comparison(wanted):
+            raise ValueError(
+                f"{place} has numeric {json.dumps(wanted)}, expected a list of signs "
+                f"({' '.join(_COMPARE)}) and numbers in turn"
+            )
+    elif not isinstance(wanted, bool if kind == "exists" else str):
+        expected = "true or false" if kind == "exists" else "a text"
+        raise ValueError(f"{place} has {kind} {json.dumps(wanted)}, expected {expected}")
+
+
+def _is_comparison(wanted: Any) -> bool:
+    return (
+        isinstance(wanted, list)
+        and len(wanted) in {2, 4}
+        and all(isinstance(sign, str) and sign in _COMPARE for sign in wanted[::2])
+        and all(type(number) in {int, float} for number in wanted[1::2])
+    )

@@ -61,6 +61,14 @@ def test_a_rule_decides_as_eventbridge_does(pattern, expected):
         ('{"a": {"b": []}}', "$.a.b is [], expected a list with rules"),
         ('{"$or": [{"a": 1}]}', "$.$or.a is 1, expected a list with rules"),
         ('{"a": [{"cidr": "10.0.0.0/8"}]}', '$.a has {"cidr": "10.0.0.0/8"}, expected one of '),
+        ('{"$or": ["a"]}', '$.$or has "a", expected an object'),
+        ('{"a": [{"prefix": 5}]}', "$.a has prefix 5, expected a text"),
+        ('{"a": [{"exists": "yes"}]}', '$.a has exists "yes", expected true or false'),
+        ('{"a": [{"anything-but": {"suffix": 5}}]}', "$.a has suffix 5, expected a text"),
+        ('{"a": [{"numeric": 5}]}', "$.a has numeric 5, expected a list of signs (= < <= > >=)"),
+        ('{"a": [{"numeric": [">"]}]}', '$.a has numeric [">"], expected a list of signs'),
+        ('{"a": [{"numeric": ["~", 1]}]}', '$.a has numeric ["~", 1], expected a list of signs'),
+        ('{"a": [{"numeric": [">", true]}]}', '$.a has numeric [">", true], expected a list of'),
     ],
 )
 def test_a_pattern_that_is_not_understood_is_refused(text, message):
