@@ -41,13 +41,7 @@ def place_of(record: Any) -> Place:
 
 def make_item(record: Any) -> Item:
     """Write a record as AWS does: a null key or value (a tombstone) is left out."""
-    fields: dict[str, Any] = {
-        "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
-        "timestamp": record.timestamp,
-        "timestampType": _TIMESTAMP_TYPES[record.timestamp_type],
-    }
+    fields = _describe_place(record)
     for name, content in (("key", record.key), ("value", record.value)):
         if content is not None:
             fields[name] = base64.b64encode(content).decode()
@@ -92,17 +86,21 @@ def is_wanted(record: Any, patterns: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a pattern matches the record, whose key and value are read as JSON if they are."""
     if not patterns:
         return True
-    seen = {
+    seen = _describe_place(record)
+    for name, content in (("key", record.key), ("value", record.value)):
+        if content is not None:
+            seen[name] = _read_json(content)
+    return any(matches(pattern, seen) for pattern in patterns)
+
+
+def _describe_place(record: Any) -> dict[str, Any]:
+    return {
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
         "timestamp": record.timestamp,
         "timestampType": _TIMESTAMP_TYPES[record.timestamp_type],
     }
-    for name, content in (("key", record.key), ("value", record.value)):
-        if content is not None:
-            seen[name] = _read_json(content)
-    return any(matches(pattern, seen) for pattern in patterns)
 
 
 def _read_json(content: bytes) -> Any:
