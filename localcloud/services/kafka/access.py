@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.policies import (
     Principal,
     Request,
@@ -49,5 +50,8 @@ def _lets_in(cluster: Cluster, call: Call, action: str) -> bool:
         arn=call.caller.role_arn or f"arn:aws:iam::{call.account}:root",
     )
     request = Request(action, cluster.arn)
-    verdict = judge_resource(read_statements(cluster.policy), request, principal)
+    try:
+        verdict = judge_resource(read_statements(cluster.policy), request, principal)
+    except UndecidablePolicyError as error:
+        raise AwsError("ForbiddenException", f"{error}: {action} is refused") from error
     return verdict in {Verdict.ACCOUNT, Verdict.ALLOWED}

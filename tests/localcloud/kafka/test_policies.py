@@ -70,6 +70,20 @@ def test_a_connection_from_another_account_needs_the_policy(open_cluster, kafka,
     assert (code, message) == ("ForbiddenException", f"{made} is no connection to {arn}")
 
 
+def test_a_policy_that_cannot_be_judged_lets_nobody_in(kafka, make_cluster, client):
+    arn = make_cluster()["ClusterArn"]
+    (statement,) = json.loads(_policy(arn))["Statement"]
+    statement["Condition"] = {"DateEquals": {"aws:CurrentTime": "2026-01-01T00:00:00Z"}}
+    kafka.put_cluster_policy(ClusterArn=arn, Policy=json.dumps({"Statement": [statement]}))
+
+    consumer = client("kafka", account=_CONSUMER)
+    code, message = refusal(consumer.describe_cluster, ClusterArn=arn)
+
+    assert code == "ForbiddenException"
+    said = "localcloud does not know the condition operator DateEquals"
+    assert message == f"{said}: kafka:DescribeCluster is refused"
+
+
 def test_connections_that_do_not_fit_are_refused(open_cluster, make_cluster, client, place):
     arn = open_cluster()
     client("kafka").put_cluster_policy(ClusterArn=arn, Policy=_policy(arn))
