@@ -47,6 +47,9 @@ def slow_link(
     cloud: Cloud, *, host: str, vpc: str = "", latency_ms: int = 0, bytes_per_second: int = 0
 ) -> dict[str, Any]:
     """Slow the links to a host down, each way; 0 leaves a limit out."""
+    for name, value in (("latency_ms", latency_ms), ("bytes_per_second", bytes_per_second)):
+        if value < 0:
+            raise ValueError(f"{name} is {value}; it must be 0 or more")
     links = _find_links(cloud, host, vpc)
     for link in links:
         link.latency_seconds = latency_ms / 1000

@@ -180,6 +180,15 @@ def test_a_slow_link_takes_its_time(cloud, dial, host):
     assert time.monotonic() - started >= 0.3
 
 
+@pytest.mark.parametrize("limit", ["latency_ms", "bytes_per_second"])
+def test_a_link_cannot_be_faster_than_it_is(cloud, host, limit):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        ask(cloud, "slow-link", host=host, **{limit: -1})
+
+    with refused.value as answer:
+        assert json.load(answer) == {"error": f"{limit} is -1; it must be 0 or more"}
+
+
 def test_status_tells_of_links_in_use(cloud, dial, host):
     dial()
 
