@@ -33,6 +33,7 @@ class PollerProcess:
         self._log = log
         self._on_report = on_report
         self._stopping = threading.Event()
+        self._starting = threading.Lock()
         self._process = self._start()
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._thread.start()
@@ -44,8 +45,9 @@ class PollerProcess:
 
     def stop(self) -> None:
         """Let it finish the call that runs if that is quick, and wait until it is gone."""
-        self._stopping.set()
-        process = self._process
+        with self._starting:  # or the one that is started just now would never be told
+            self._stopping.set()
+            process = self._process
         assert process.stdin is not None  # noqa: S101 - it is a pipe
         process.stdin.close()
         try:
@@ -87,5 +89,7 @@ class PollerProcess:
             said = f"PROBLEM: the poller ended with exit code {code}; its log is {self._log}"
             self._on_report(self, {"result": said, "state": "Enabled"})
             self._stopping.wait(_AGAIN_SECONDS)
-            if not self._stopping.is_set():
+            with self._starting:
+                if self._stopping.is_set():
+                    return
                 self._process = self._start()

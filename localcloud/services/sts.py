@@ -68,7 +68,11 @@ def get_caller_identity(call: Call) -> dict[str, Any]:
 
 @operation("sts", "GetSessionToken")
 def get_session_token(call: Call) -> dict[str, Any]:
-    """Hand out temporary keys of the caller's own account."""
+    """Hand out temporary keys of the caller's own account, but not to who has such keys already."""
+    if call.cloud.state(SessionKeys).find(call.caller.access_key) is not None:
+        raise AwsError(
+            "AccessDenied", "Cannot call GetSessionToken with session credentials", status=403
+        )
     seconds = int(call.params.get("DurationSeconds") or 43200)
     key = call.cloud.state(SessionKeys).make(call.account, seconds)
     return {"Credentials": _credentials(key)}

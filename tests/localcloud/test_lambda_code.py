@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.functions import zips
 from tests.fixtures.functions import ARCHITECTURE, ECHO, RUNTIME, deploy, invoke, make_zip
+from tests.localcloud.policy_documents import make_role, trust
 
 _MACHINES = {"x86_64": b"\x3e\x00", "arm64": b"\xb7\x00"}
 _OTHER = {"x86_64": "arm64", "arm64": "x86_64"}[ARCHITECTURE]
@@ -98,6 +99,15 @@ def test_a_runtime_that_the_code_is_not_built_for_is_refused(client):
     name = deploy(client, Code=extension())
     with pytest.raises(ClientError, match=r"but the function's runtime is python3\.9"):
         client("lambda").update_function_configuration(FunctionName=name, Runtime="python3.9")
+
+
+def test_a_role_that_does_not_trust_lambda_is_refused(client):
+    role = make_role(client("iam"), trust({"Service": "ec2.amazonaws.com"}))
+    with pytest.raises(ClientError, match="cannot be assumed by Lambda"):
+        deploy(client, Role=role)
+    lambda_, name = client("lambda"), deploy(client)
+    with pytest.raises(ClientError, match="cannot be assumed by Lambda"):
+        lambda_.update_function_configuration(FunctionName=name, Role=role)
 
 
 def test_a_variable_that_is_lambdas_own_is_refused(client):

@@ -199,6 +199,14 @@ def test_a_session_token_of_the_account_itself(client):
     assert client("sts", **keys).get_caller_identity()["Account"] == CONSUMER
 
 
+def test_who_took_a_role_gets_no_other_keys_by_it(client, iam):
+    role = make_role(iam, trust("111111111111"))
+    taken = client("sts").assume_role(RoleArn=role, RoleSessionName="one")["Credentials"]
+    code, status, message = _refusal(client("sts", **keys_of(taken)).get_session_token)
+    assert (code, status) == ("AccessDenied", 403)
+    assert message.endswith("Cannot call GetSessionToken with session credentials")
+
+
 def test_localstack_client_lands_in_the_account_of_its_key(cloud, client, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
     session = LocalstackSession(

@@ -12,6 +12,8 @@ from moto.s3.models import s3_backends
 from localcloud.cloud import Cloud
 from localcloud.control import describe
 from localcloud.functions import Fleet, check_zip, read_spec
+from localcloud.identity.permissions import may_be_assumed_by_service
+from localcloud.identity.roles import is_role_arn
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.processes import describe_process
 from localcloud.services.lambda_.running import find_fleet, find_function
@@ -30,6 +32,7 @@ _DEFAULT_ARCHITECTURES = ("x86_64",)
 def create_function(call: Call) -> HttpAnswer:
     """Create a function whose zip can run."""
     _check_variables(call)
+    _check_role(call.params["Role"])
     (architecture,) = call.params.get("Architectures") or _DEFAULT_ARCHITECTURES
     check_zip(_read_code(call, call.params["Code"]), call.params.get("Runtime", ""), architecture)
     return call.forward()
@@ -49,6 +52,7 @@ def update_function_configuration(call: Call) -> HttpAnswer:
     """Change a function's configuration; the next invocation starts with it."""
     _check_variables(call)
     spec = find_function(call)
+    _check_role(call.params.get("Role", spec.role_arn))
     check_zip(spec.code, call.params.get("Runtime", spec.runtime), spec.architecture)
     return call.forward()
 
@@ -87,6 +91,14 @@ def describe_functions(cloud: Cloud) -> list[dict[str, Any]]:
         }
         for spec in specs
     ]
+
+
+def _check_role(role_arn: str) -> None:
+    if is_role_arn(role_arn) and not may_be_assumed_by_service(role_arn, "lambda.amazonaws.com"):
+        raise AwsError(
+            "InvalidParameterValueException",
+            "The role defined for the function cannot be assumed by Lambda.",
+        )
 
 
 def _check_variables(call: Call) -> None:
