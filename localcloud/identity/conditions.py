@@ -1,6 +1,7 @@
 """The Condition of a policy statement: operators of IAM over the keys of a request's context.
 
-An operator that is not known here raises UndecidablePolicyError: it is never taken as fulfilled.
+An operator that is not known here raises UndecidablePolicyError, and so does a policy variable: the
+one is never taken as fulfilled, the other never as unlike.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ def _holds(operator: str, key: str, expected: list[Any], keys: Mapping[str, Any]
     test = _TESTS.get(_NEGATED.get(base, base))
     if test is None or quantifier not in {"", "ForAnyValue", "ForAllValues"}:
         raise UndecidablePolicyError(f"localcloud does not know the condition operator {operator}")
+    if variable := next((str(e) for e in expected if "${" in str(e)), None):
+        raise UndecidablePolicyError(f"localcloud does not know the policy variable {variable}")
     if not actual:
         return base != name or quantifier == "ForAllValues" or (negated and not quantifier)
     verdicts = [any(test(str(e), value) for e in expected) is not negated for value in actual]

@@ -70,6 +70,12 @@ def test_an_unknown_operator_is_never_fulfilled(operator):
         fulfills({operator: {"sts:ExternalId": "abc"}}, _CONTEXT)
 
 
+@pytest.mark.parametrize("operator", ["StringEquals", "StringNotEquals"])
+def test_a_policy_variable_is_neither_like_nor_unlike(operator):
+    with pytest.raises(UndecidablePolicyError, match=r"policy variable \$\{aws:username\}"):
+        fulfills({operator: {"sts:ExternalId": "${aws:username}"}}, _CONTEXT)
+
+
 def test_a_wildcard_does_not_reach_past_a_colon_of_an_arn():
     assert matches_arn("arn:aws:s3:::b/*", "arn:aws:s3:::b/a:b/c")
     assert not matches_arn("arn:aws:glue:*:table/a", "arn:aws:glue:r:1:table/a")
