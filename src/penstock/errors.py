@@ -46,6 +46,8 @@ PenstockError                       what a caller may catch to catch all of it
 A message says what was found, what was expected and where, and ends without a period.
 """
 
+# Longer than a module should be, on purpose: who looks for an error looks on one page.
+
 from __future__ import annotations
 
 from collections.abc import Sequence

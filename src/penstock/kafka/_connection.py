@@ -9,12 +9,13 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from kafka.net.sasl import get_sasl_mechanism
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
+
+from penstock.kafka._closing import Closing
 
 _CHUNK_BYTES = 65_536
 
@@ -23,7 +24,7 @@ class LoginRefused(Exception):
     """The broker said no to mechanism or credentials."""
 
 
-class Connection:
+class Connection(Closing):
     """A connection that ends, whatever it is doing, at a time of the monotonic clock."""
 
     def __init__(self, server: str, options: Mapping[str, Any], deadline: float) -> None:
@@ -35,17 +36,8 @@ class Connection:
         if context := options.get("ssl_context"):
             self._socket = context.wrap_socket(self._socket, server_hostname=host)
 
-    def __enter__(self) -> Self:
-        """Use it in a `with` statement to close it."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close."""
+    def close(self) -> None:
+        """Close the connection."""
         self._socket.close()
 
     def log_in(self, options: Mapping[str, Any]) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from kafka import KafkaConsumer
 
+from penstock.kafka._closing import Closing
 from penstock.kafka._failures import translated_kafka_errors
 from penstock.kafka._mechanism import client_options
 from penstock.kafka._probe import PROBE_SECONDS
@@ -37,26 +37,13 @@ def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = 
     return Consumer(client, topics)
 
 
-class Consumer:
+class Consumer(Closing):
     """Reads records in the order of their partitions; positions move only by `commit`."""
 
     def __init__(self, client: KafkaConsumer, topics: Sequence[str]) -> None:
         """Take over a connected client; `open_consumer` makes one."""
         self._client = client
         self._where = f"reading {', '.join(topics)}"
-
-    def __enter__(self) -> Self:
-        """Use it in a `with` statement to close it."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close."""
-        self.close()
 
     def poll(self, timeout_seconds: float = 1.0) -> list[Any]:
         """Return the next records: kafka-python's, with topic, partition, offset, key and value.

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import RLock
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
 
 from penstock.errors import BrokerError, DeliveryError, RecordTooLargeError
+from penstock.kafka._closing import Closing
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka._mechanism import client_options
 from penstock.kafka.access import check_access
@@ -57,7 +57,7 @@ def open_producer(settings: KafkaSettings, *, deadline_seconds: float = 10.0) ->
     return producer
 
 
-class Producer:
+class Producer(Closing):
     """An idempotent producer, for any number of threads.
 
     After a failure the next send looks at brokers and topics again and takes a new client:
@@ -73,19 +73,6 @@ class Producer:
         self._in_doubt = False
         self._known_topics: set[str] = set()
         self._lock = RLock()
-
-    def __enter__(self) -> Self:
-        """Use it in a `with` statement to close it."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close."""
-        self.close()
 
     def connect(self, topics: Iterable[str] = ()) -> KafkaProducer:
         """See that we are let in and that the topics are there, where that is not known yet."""
