@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Extra words for pytest, as in: make test ARGS="-k framing"
 ARGS ?=
 
-.PHONY: help install up down status test lint format docs lock pr nightly bench clean
+.PHONY: help install up down status test lint build format docs lock pr nightly bench clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -41,6 +41,12 @@ pr: lint docs test ## Run all that CI runs
 
 nightly: export NIGHTLY = 1
 nightly: pr ## Run the same with many more trials
+
+##@ Build
+# Not by the target `install`: for that, PYTHON is the interpreter to install with.
+build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, or host)
+	@PYTHON= tools/install.sh
+	@$(VENV)/python tools/build_zip.py --python $(or $(PYTHON),3.13) --arch $(or $(ARCH),arm64)
 
 ##@ Develop
 format: install ## Rewrite the code in the house style

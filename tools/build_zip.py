@@ -1,0 +1,96 @@
+"""Build what ships: a zip for each Lambda, and one of `penstock` alone for Spark jobs.
+
+The same sources and pins give the same bytes, whoever builds them
+(docs/adr/20261121-reproducible-zips.md). For localcloud: --python host --arch host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tools.lambda_packages import MACHINES, PYTHONS, BuildError, Target, fetch_packages
+
+_ROOT = Path(__file__).resolve().parents[1]
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first day that a zip can tell
+_MODE = 0o100644 << 16  # a plain file that all may read
+_UNIX = 3
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Build all zips and say what they weigh; 1 when that cannot be done."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--python", default="3.13", choices=[*PYTHONS, "host"], help="of the functions [3.13]")
+    add("--arch", default="arm64", choices=[*MACHINES, "host"], help="of the functions [arm64]")
+    add("--into", default=_ROOT / "build", type=Path, help="folder for the zips [build]")
+    given, host = parser.parse_args(argv), Target.of_host()
+    target = Target(
+        host.python if given.python == "host" else given.python,
+        host.arch if given.arch == "host" else given.arch,
+    )
+    try:
+        lines = build(target, given.into)
+    except BuildError as error:
+        print(f"Nothing was built: {error}", file=sys.stderr)
+        return 1
+    print(f"For {target}:", *lines, sep="\n  ")
+    return 0
+
+
+def build(target: Target, into: Path) -> list[str]:
+    """Make a zip of each handler with all it needs, and one of `penstock` alone.
+
+    Returns:
+        A line about each zip.
+
+    Raises:
+        BuildError: a package is not to be had for the target.
+    """
+    source = list_files(_ROOT / "src")
+    shared = list_files(fetch_packages(target)) | source
+    lines = []
+    for handler in sorted(_ROOT.glob("lambdas/*/handler.py")):
+        path = into / f"{handler.parent.name}-lambda.zip"
+        lines.append(write_zip(path, shared | {"handler.py": handler}))
+    return [*lines, write_zip(into / "penstock-pyfiles.zip", source)]
+
+
+def list_files(folder: Path) -> dict[str, Path]:
+    """Find what ships of a folder, by its name in a zip."""
+    found = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    return {name.as_posix(): path for name, path in found.items() if _ships(name)}
+
+
+def _ships(name: Path) -> bool:
+    if name.parts[0].endswith(".dist-info"):
+        return name.name == "METADATA"  # where a package's version is looked up at run time
+    return name.parts[0] not in {"bin", ".lock"} and "__pycache__" not in name.parts
+
+
+def write_zip(path: Path, files: Mapping[str, Path]) -> str:
+    """Write a zip, unless the same is there already, and tell its size.
+
+    Nothing in it is compressed: what zlib makes of a file hangs on which zlib it is.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.create_system, entry.external_attr = _UNIX, _MODE
+            archive.writestr(entry, files[name].read_bytes())
+    made = buffer.getvalue()
+    changed = not path.exists() or path.read_bytes() != made
+    if changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(made)
+    said = f"{path.name}: {len(made) / 1e6:.1f} MB, {len(files)} files"
+    return said if changed else f"{said}, unchanged"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
