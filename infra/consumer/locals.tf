@@ -1,0 +1,34 @@
+locals {
+  partition = data.aws_partition.this.partition
+  prefix    = coalesce(var.prefix, "penstock-${var.contract.consumer}")
+  tags      = { application = "penstock", part = local.prefix }
+
+  registry_url = join("&", [
+    "glue://${var.contract.registry.name}?region=${var.contract.region}",
+    "role_arn=${urlencode(var.contract.registry.role_arn)}",
+    "external_id=${urlencode(var.contract.registry.external_id)}",
+  ])
+
+  # What runs in the VPC: the function (and its mapping's pollers), and Spark where it is wanted.
+  clients = merge(
+    { consumer = module.consumer.security_group_id },
+    { for name, spark in module.spark : name => spark.security_group_id },
+  )
+  endpoints = concat(
+    ["glue", "lambda", "secretsmanager", "sts"],
+    var.spark == null ? [] : ["monitoring", "sns"],
+  )
+  egress = merge(
+    {
+      for port in distinct([for broker in values(var.contract.brokers) : broker.port]) :
+      "brokers-${port}" => { port = port, security_group_id = module.broker_access.security_group_id }
+    },
+    {
+      dynamodb  = { port = 443, prefix_list_id = module.network.dynamodb_prefix_list_id }
+      endpoints = { port = 443, security_group_id = module.network.endpoint_security_group_id }
+      s3        = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
+    },
+  )
+}
+
+data "aws_partition" "this" {}

@@ -1,0 +1,121 @@
+# An account that reads. Only wiring: each module holds one thing whole.
+
+module "network" {
+  source = "../modules/network"
+
+  prefix              = local.prefix
+  region              = var.contract.region
+  cidr                = var.network.cidr
+  existing            = var.network.existing
+  interface_endpoints = local.endpoints
+  log_days            = var.retention.log_days
+  zone_ids            = var.network.zone_ids
+}
+
+module "broker_access" {
+  source    = "../modules/broker-access"
+  providers = { aws = aws, aws.producer = aws.producer }
+
+  prefix     = local.prefix
+  account_id = var.account_id
+  region     = var.contract.region
+  clients    = local.clients
+  contract   = var.contract
+  retention  = var.retention
+  subnet_ids = module.network.subnet_ids
+  vpc_id     = module.network.vpc_id
+}
+
+module "reading_store" {
+  source = "../modules/reading-store"
+
+  prefix     = local.prefix
+  account_id = var.account_id
+  region     = var.contract.region
+  retention  = var.retention
+}
+
+module "lake" {
+  source = "../modules/lake"
+
+  prefix     = local.prefix
+  account_id = var.account_id
+  region     = var.contract.region
+  retention  = var.retention
+}
+
+module "consumer" {
+  source = "../modules/lambda-function"
+
+  name        = "${local.prefix}-consumer"
+  description = "Writes what it reads from Kafka to DynamoDB, each record by the schema it was written in"
+  environment = {
+    PENSTOCK_ERRORS_TABLE   = module.reading_store.errors.name
+    PENSTOCK_READINGS_TABLE = module.reading_store.readings.name
+    PENSTOCK_REGISTRY       = local.registry_url
+  }
+  log_days   = var.retention.log_days
+  memory_mib = var.functions.memory_mib
+  network = {
+    vpc_id     = module.network.vpc_id
+    subnet_ids = values(module.network.subnet_ids)
+    egress     = local.egress
+  }
+  package = {
+    path           = "${var.functions.packages}/consumer-lambda.zip"
+    architecture   = var.functions.architecture
+    python_version = var.functions.python_version
+  }
+  policy_json     = local.consumer_policy
+  timeout_seconds = 120
+  tracing         = true
+}
+
+module "kafka_mapping" {
+  source = "../modules/kafka-mapping"
+
+  batching           = var.mapping.batching
+  bootstrap_servers  = module.broker_access.bootstrap_servers
+  failure_bucket_arn = module.lake.parked_bucket.arn
+  function = {
+    arn       = module.consumer.arn
+    name      = module.consumer.name
+    role_name = module.consumer.role_name
+  }
+  group_prefix = var.contract.group_prefix
+  network = {
+    security_group_id = module.consumer.security_group_id
+    subnet_ids        = values(module.network.subnet_ids)
+  }
+  provisioned = var.mapping.provisioned
+  secret_arn  = module.broker_access.secret_arn
+  topics      = var.contract.topics
+}
+
+module "spark" {
+  source   = "../modules/spark-application"
+  for_each = var.spark == null ? {} : { spark = var.spark }
+
+  prefix      = local.prefix
+  account_id  = var.account_id
+  region      = var.contract.region
+  application = each.value.application
+  artifacts   = each.value.artifacts
+  network = {
+    vpc_id     = module.network.vpc_id
+    subnet_ids = values(module.network.subnet_ids)
+    egress     = local.egress
+  }
+  policy_json = local.spark_policy
+  retention   = var.retention
+}
+
+module "alarms" {
+  source = "../modules/alarms"
+
+  prefix      = local.prefix
+  account_id  = var.account_id
+  region      = var.contract.region
+  functions   = [module.consumer.name]
+  subscribers = var.subscribers
+}

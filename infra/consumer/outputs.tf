@@ -1,0 +1,43 @@
+output "consumer" {
+  description = "Whose contract this is."
+  value       = var.contract.consumer
+
+  precondition {
+    condition     = contains(["default", var.contract.consumer], terraform.workspace)
+    error_message = "The contract is of ${var.contract.consumer}, the workspace is ${terraform.workspace}; select the consumer's workspace, or hand over its own contract with `make contract`."
+  }
+}
+
+output "errors_table" {
+  description = "The table of records that could not be read or written."
+  value       = module.reading_store.errors.name
+}
+
+output "function" {
+  description = "The name of the consumer function."
+  value       = module.consumer.name
+}
+
+output "lake" {
+  description = "Where the lake is: bucket, Glue database, Athena workgroup."
+  value = {
+    bucket    = module.lake.bucket
+    database  = module.lake.database.name
+    workgroup = module.lake.workgroup
+  }
+}
+
+output "mappings" {
+  description = "The mappings that bring records to the function, by topic."
+  value       = module.kafka_mapping.mappings
+}
+
+output "readings_table" {
+  description = "The table of readings."
+  value       = module.reading_store.readings.name
+}
+
+output "submit_commands" {
+  description = "Commands that run each Spark job, by job."
+  value       = { for name, spark in module.spark : name => spark.submit_commands }
+}

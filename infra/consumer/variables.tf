@@ -1,0 +1,132 @@
+variable "account_id" {
+  description = "The account that this root is applied to."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "contract" {
+  description = "What the producer's account says that its consumers need to know: `make contract CONSUMER=name` writes it here."
+  type = object({
+    consumer            = string
+    producer_account_id = string
+    region              = string
+    exposure            = string
+    cluster = object({
+      arn       = string
+      name      = string
+      zone_name = string
+    })
+    brokers = map(object({
+      host         = string
+      port         = number
+      service_id   = optional(string)
+      service_name = optional(string)
+      zone_ids     = list(string)
+    }))
+    topics       = list(string)
+    group_prefix = string
+    registry = object({
+      arn         = string
+      external_id = string
+      name        = string
+      role_arn    = string
+    })
+    hand_over = object({
+      external_id = string
+      role_arn    = string
+      rotation    = number
+      secret_arn  = string
+      username    = string
+    })
+  })
+}
+
+variable "deploy_role_arn" {
+  description = "A role of the account for Terraform to act as; the producer must know it as this consumer's deploy_role_arn."
+  type        = string
+  default     = null
+}
+
+variable "functions" {
+  description = "The zip that `make build` made, and what it was made for."
+  type = object({
+    architecture   = optional(string, "arm64")
+    memory_mib     = optional(number, 512)
+    packages       = optional(string, "../../build")
+    python_version = optional(string, "3.13")
+  })
+  default = {}
+}
+
+variable "mapping" {
+  description = "How records come to the consumer function: in what batches, and with how many pollers of its own (none: Lambda's shared ones)."
+  type = object({
+    batching = optional(object({
+      size           = optional(number, 100)
+      window_seconds = optional(number, 1)
+    }), {})
+    provisioned = optional(object({
+      minimum_pollers = optional(number, 1)
+      maximum_pollers = optional(number, 2)
+    }))
+  })
+  default = {}
+}
+
+variable "network" {
+  description = "The VPC's address range and its zones by id, of which at least one must be a zone of the brokers, or an existing VPC."
+  type = object({
+    cidr     = optional(string, "10.1.0.0/16")
+    zone_ids = list(string)
+    existing = optional(object({
+      vpc_id          = string
+      route_table_ids = list(string)
+      subnet_ids      = map(string)
+    }))
+  })
+}
+
+variable "prefix" {
+  description = "What the names of everything in this root begin with; penstock-<consumer> unless it is given."
+  type        = string
+  default     = null
+}
+
+variable "retention" {
+  description = "What may be lost: buckets deleted with their objects (force_destroy), tables (unless deletion_protection), days until deleted secrets and keys are gone, days that logs are kept."
+  type = object({
+    deletion_protection  = optional(bool, true)
+    force_destroy        = optional(bool, false)
+    key_deletion_days    = optional(number, 30)
+    log_days             = optional(number, 365)
+    secret_recovery_days = optional(number, 30)
+  })
+  default = {}
+}
+
+variable "spark" {
+  description = "The EMR Serverless application and what is uploaded for its jobs; null for none."
+  type = object({
+    application = optional(object({
+      architecture  = optional(string, "ARM64")
+      idle_minutes  = optional(number, 15)
+      release_label = optional(string, "emr-spark-8.1.0")
+    }), {})
+    artifacts = optional(object({
+      jars    = optional(map(string), {})
+      jobs    = optional(map(string), {})
+      pyfiles = optional(string, "../../build/penstock-pyfiles.zip")
+    }), {})
+  })
+  default = {}
+}
+
+variable "subscribers" {
+  description = "E-mail addresses that alarms are sent to."
+  type        = set(string)
+  default     = []
+}

@@ -1,0 +1,32 @@
+locals {
+  partition   = data.aws_partition.this.partition
+  schema_name = "sensor"
+
+  brokers = try(module.broker_exposure[0].brokers, {})
+
+  packages = {
+    for name in ["access", "producer"] : name => {
+      path           = "${var.functions.packages}/${name}-lambda.zip"
+      python_version = var.functions.python_version
+      architecture   = var.functions.architecture
+    }
+  }
+
+  # The roles of a consumer go by the names that its root gives them: they need not exist yet.
+  consumers = {
+    for consumer in var.consumers : consumer.name => {
+      account_id      = consumer.account_id
+      deploy_role_arn = coalesce(consumer.deploy_role_arn, "arn:${local.partition}:iam::${consumer.account_id}:role/deploy")
+      external_id     = coalesce(consumer.external_id, "${var.prefix}/${consumer.name}/${consumer.account_id}")
+      group_prefix    = coalesce(consumer.group_prefix, "${consumer.name}-")
+      reader_role_arns = [
+        for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-consumer", "penstock-${consumer.name}-spark"]) :
+        "arn:${local.partition}:iam::${consumer.account_id}:role/${role}"
+      ]
+      rotation = consumer.rotation
+      topics   = consumer.topics
+    }
+  }
+}
+
+data "aws_partition" "this" {}

@@ -1,0 +1,152 @@
+# The account that owns the brokers and the schemas. Only wiring: each module holds one thing whole.
+
+module "network" {
+  source = "../modules/network"
+
+  prefix              = var.prefix
+  region              = var.region
+  cidr                = var.network.cidr
+  existing            = var.network.existing
+  interface_endpoints = ["glue"]
+  log_days            = var.retention.log_days
+  zone_ids            = var.network.zone_ids
+}
+
+module "broker_cluster" {
+  source = "../modules/broker-cluster"
+
+  prefix     = var.prefix
+  account_id = var.account_id
+  region     = var.region
+  clients = {
+    access   = module.kafka_access.security_group_id
+    producer = module.producer.security_group_id
+  }
+  cluster    = var.cluster
+  exposure   = var.exposure
+  retention  = var.retention
+  subnet_ids = module.network.subnet_ids
+  users = {
+    for name, consumer in local.consumers :
+    name => { account_id = consumer.account_id, rotation = consumer.rotation }
+  }
+  vpc_id = module.network.vpc_id
+}
+
+# A serverless cluster has no brokers that could be exposed.
+module "broker_exposure" {
+  source = "../modules/broker-exposure"
+  count  = var.cluster.type == "provisioned" ? 1 : 0
+
+  prefix = var.prefix
+  cluster = {
+    arn               = module.broker_cluster.arn
+    broker_count      = module.broker_cluster.broker_count
+    security_group_id = module.broker_cluster.security_group_id
+    zone_name         = module.broker_cluster.zone_name
+  }
+  consumers  = { for name, consumer in local.consumers : name => consumer.account_id }
+  exposure   = var.exposure
+  subnet_ids = module.network.subnet_ids
+  vpc_id     = module.network.vpc_id
+}
+
+module "kafka_access" {
+  source = "../modules/kafka-access"
+
+  prefix     = var.prefix
+  account_id = var.account_id
+  region     = var.region
+  cluster = {
+    arn               = module.broker_cluster.arn
+    bootstrap_servers = module.broker_cluster.bootstrap_servers.iam
+    security_group_id = module.broker_cluster.security_group_id
+  }
+  delete_removed_topics = var.delete_removed_topics
+  log_days              = var.retention.log_days
+  network               = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.subnet_ids) }
+  package               = local.packages["access"]
+  readers = {
+    for name, consumer in local.consumers : name => {
+      group_prefix = consumer.group_prefix
+      topics       = consumer.topics
+      username     = module.broker_cluster.users[name].username
+    }
+  }
+  topics = var.topics
+}
+
+module "schema_registry" {
+  source = "../modules/schema-registry"
+
+  prefix     = var.prefix
+  account_id = var.account_id
+  region     = var.region
+  name       = var.registry_name
+  consumers = {
+    for name, consumer in local.consumers : name => {
+      account_id              = consumer.account_id
+      endpoint_service_arns   = [for broker in values(local.brokers) : broker.service_arn if broker.service_arn != null]
+      external_id             = consumer.external_id
+      hand_over_principal_arn = consumer.deploy_role_arn
+      reader_principal_arns   = consumer.reader_role_arns
+      secret_arn              = module.broker_cluster.users[name].secret_arn
+      secret_key_arn          = module.broker_cluster.users_key_arn
+    }
+  }
+}
+
+module "rejected_events" {
+  source = "../modules/rejected-events"
+
+  prefix     = var.prefix
+  account_id = var.account_id
+  region     = var.region
+  retention  = var.retention
+}
+
+module "producer" {
+  source = "../modules/lambda-function"
+
+  name         = "${var.prefix}-producer"
+  description  = "Writes any JSON event to Kafka under a schema that it registers as needed"
+  dead_letters = true
+  environment = {
+    DEVICE_ID                = var.device_id
+    KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam
+    KAFKA_SECURITY           = "iam"
+    PENSTOCK_REGISTRY        = "glue://${module.schema_registry.registry.name}?region=${var.region}"
+    PENSTOCK_REJECTED_BUCKET = module.rejected_events.bucket.name
+    PENSTOCK_SCHEMA_NAME     = local.schema_name
+    PENSTOCK_TOPIC           = local.schema_name
+  }
+  log_days   = var.retention.log_days
+  memory_mib = var.functions.memory_mib
+  network = {
+    vpc_id     = module.network.vpc_id
+    subnet_ids = values(module.network.subnet_ids)
+    egress = {
+      brokers   = { port = 9098, security_group_id = module.broker_cluster.security_group_id }
+      endpoints = { port = 443, security_group_id = module.network.endpoint_security_group_id }
+      s3        = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
+    }
+  }
+  package         = local.packages["producer"]
+  policy_json     = local.producer_policy
+  timeout_seconds = 60
+  tracing         = true
+}
+
+module "alarms" {
+  source = "../modules/alarms"
+
+  prefix             = var.prefix
+  account_id         = var.account_id
+  region             = var.region
+  cluster            = var.cluster.type == "provisioned" ? { name = module.broker_cluster.name, broker_count = module.broker_cluster.broker_count } : null
+  dead_letter_queues = [module.producer.dead_letter_queue.name]
+  functions          = [module.kafka_access.function_name, module.producer.name]
+  load_balancers     = try(module.broker_exposure[0].load_balancers, {})
+  schema_versions    = { namespace = "Penstock", metric = "SchemaVersions", budget = var.schema_version_budget }
+  subscribers        = var.subscribers
+}

@@ -1,0 +1,53 @@
+output "contracts" {
+  description = "What each consumer's account needs to know, by consumer; `make contract CONSUMER=name` hands it over."
+  value = {
+    for name, consumer in local.consumers : name => {
+      consumer            = name
+      producer_account_id = var.account_id
+      region              = var.region
+      exposure            = var.exposure
+      cluster = {
+        arn       = module.broker_cluster.arn
+        name      = module.broker_cluster.name
+        zone_name = module.broker_cluster.zone_name
+      }
+      brokers = {
+        for id, broker in local.brokers : id => {
+          host         = broker.host
+          port         = broker.port
+          service_id   = broker.service_id
+          service_name = broker.service_name
+          zone_ids     = broker.zone_ids
+        }
+      }
+      topics       = consumer.topics
+      group_prefix = consumer.group_prefix
+      registry = {
+        arn         = module.schema_registry.registry.arn
+        external_id = module.schema_registry.consumers[name].external_id
+        name        = module.schema_registry.registry.name
+        role_arn    = module.schema_registry.consumers[name].reader_role_arn
+      }
+      hand_over = {
+        external_id = module.schema_registry.consumers[name].external_id
+        role_arn    = module.schema_registry.consumers[name].hand_over_role_arn
+        rotation    = module.broker_cluster.users[name].rotation
+        secret_arn  = module.broker_cluster.users[name].secret_arn
+        username    = module.broker_cluster.users[name].username
+      }
+    }
+  }
+
+  # A consumer that holds a contract may read at once.
+  depends_on = [module.kafka_access]
+}
+
+output "functions" {
+  description = "The names of the Lambda functions."
+  value       = { access = module.kafka_access.function_name, producer = module.producer.name }
+}
+
+output "rejected_events_bucket" {
+  description = "Where events that no schema could take are kept."
+  value       = module.rejected_events.bucket.name
+}

@@ -1,0 +1,53 @@
+# What the producer function may do, whole. A cluster's ARN ends with a part that MSK makes up.
+locals {
+  _kafka    = "arn:${local.partition}:kafka:${var.region}:${var.account_id}"
+  _cluster  = "${var.prefix}/*"
+  _registry = "arn:${local.partition}:glue:${var.region}:${var.account_id}"
+
+  producer_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = concat(
+      [
+        {
+          Sid      = "LogInToTheBrokers"
+          Effect   = "Allow"
+          Action   = ["kafka-cluster:Connect", "kafka-cluster:WriteDataIdempotently"]
+          Resource = "${local._kafka}:cluster/${local._cluster}"
+        },
+        {
+          Sid    = "CreateAndWriteItsTopic"
+          Effect = "Allow"
+          Action = [
+            "kafka-cluster:CreateTopic",
+            "kafka-cluster:DescribeTopic",
+            "kafka-cluster:WriteData",
+          ]
+          Resource = "${local._kafka}:topic/${local._cluster}/${local.schema_name}"
+        },
+        {
+          Sid    = "RegisterSchemas"
+          Effect = "Allow"
+          Action = [
+            "glue:CreateSchema",
+            "glue:GetSchema",
+            "glue:GetSchemaByDefinition",
+            "glue:PutSchemaVersionMetadata",
+            "glue:RegisterSchemaVersion",
+          ]
+          Resource = [
+            "${local._registry}:registry/${var.registry_name}",
+            "${local._registry}:schema/${var.registry_name}/*",
+          ]
+        },
+        {
+          # Versions are read by their UUID, which IAM cannot narrow to a registry.
+          Sid      = "ReadSchemaVersions"
+          Effect   = "Allow"
+          Action   = ["glue:GetSchemaVersion"]
+          Resource = "*"
+        },
+      ],
+      jsondecode(module.rejected_events.writer_policy_json).Statement,
+    )
+  })
+}

@@ -1,0 +1,181 @@
+variable "account_id" {
+  description = "The account that this root is applied to."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "cluster" {
+  description = "The MSK cluster; broker_count is a multiple of the number of zones, and serverless ones can only be used inside this account."
+  type = object({
+    type           = optional(string, "provisioned")
+    broker_count   = optional(number, 3)
+    instance_type  = optional(string, "kafka.m7g.large")
+    kafka_version  = optional(string, "3.9.x.kraft")
+    max_volume_gib = optional(number, 1000)
+    properties     = optional(map(string), {})
+    volume_gib     = optional(number, 100)
+  })
+  default = {}
+
+  validation {
+    condition     = var.cluster.type != "serverless" || length(var.consumers) == 0
+    error_message = "A serverless cluster cannot be read from other accounts; empty consumers, or make the cluster provisioned."
+  }
+  validation {
+    condition = (
+      var.cluster.type == "serverless" || var.cluster.broker_count % length(var.network.zone_ids) == 0
+    )
+    error_message = "broker_count is ${var.cluster.broker_count} in ${length(var.network.zone_ids)} zones; MSK spreads brokers evenly, so give a multiple of the number of zones."
+  }
+}
+
+variable "consumers" {
+  description = "Who reads: name, account, topics, prefix of its consumer groups, rotation number of its password, and the roles that act for it where infra/consumer does not name them."
+  # A list, since a map in a .tfvars file takes the last of two equal names without a word.
+  type = list(object({
+    name              = string
+    account_id        = string
+    topics            = list(string)
+    deploy_role_arn   = optional(string)
+    external_id       = optional(string)
+    group_prefix      = optional(string)
+    reader_role_names = optional(list(string))
+    rotation          = optional(number, 1)
+  }))
+  default = []
+
+  validation {
+    condition     = length(var.consumers) == length(distinct(var.consumers[*].name))
+    error_message = "A consumer name is used twice in ${join(", ", var.consumers[*].name)}; give each consumer its own."
+  }
+  validation {
+    condition     = alltrue([for consumer in var.consumers : can(regex("^[a-z][a-z0-9-]{0,20}$", consumer.name))])
+    error_message = "Consumers are called ${join(", ", var.consumers[*].name)}; use up to 21 small letters, digits and dashes, a letter first, since roles and users are named after them."
+  }
+  validation {
+    condition     = alltrue([for consumer in var.consumers : can(regex("^[0-9]{12}$", consumer.account_id))])
+    error_message = "The consumers' accounts are ${join(", ", var.consumers[*].account_id)}; give the 12 digits of each, in quotes."
+  }
+  validation {
+    condition     = alltrue([for consumer in var.consumers : length(setsubtract(consumer.topics, keys(var.topics))) == 0])
+    error_message = "A consumer reads topics that are not among ${join(", ", keys(var.topics))}; add them to topics, or take them from the consumer."
+  }
+  validation {
+    condition = length(var.consumers) == length(distinct([
+      for consumer in var.consumers : coalesce(consumer.group_prefix, "${consumer.name}-")
+    ]))
+    error_message = "Two consumers have the same group_prefix; give each its own, or they take each other's records."
+  }
+}
+
+variable "delete_removed_topics" {
+  description = "Whether a topic that is taken out of topics is deleted with its records; otherwise it stays and nobody manages it."
+  type        = bool
+  default     = false
+}
+
+variable "deploy_role_arn" {
+  description = "A role of the account for Terraform to act as; without it, it acts as whoever runs it."
+  type        = string
+  default     = null
+}
+
+variable "device_id" {
+  description = "The sensor that the producer function speaks for."
+  type        = string
+  default     = "000001"
+}
+
+variable "exposure" {
+  description = "How consumer accounts reach the brokers: privatelink (a load balancer and an endpoint service per broker) or multi_vpc (MSK's own)."
+  type        = string
+  default     = "privatelink"
+
+  validation {
+    condition     = contains(["privatelink", "multi_vpc"], var.exposure)
+    error_message = "exposure is ${var.exposure}; choose privatelink or multi_vpc."
+  }
+}
+
+variable "functions" {
+  description = "The zips that `make build` made, and what they were made for."
+  type = object({
+    architecture   = optional(string, "arm64")
+    memory_mib     = optional(number, 512)
+    packages       = optional(string, "../../build")
+    python_version = optional(string, "3.13")
+  })
+  default = {}
+}
+
+variable "network" {
+  description = "The VPC's address range and its zones by id (the same place in every account), or an existing VPC."
+  type = object({
+    cidr     = optional(string, "10.0.0.0/16")
+    zone_ids = list(string)
+    existing = optional(object({
+      vpc_id          = string
+      route_table_ids = list(string)
+      subnet_ids      = map(string)
+    }))
+  })
+}
+
+variable "prefix" {
+  description = "What the names of everything in this root begin with."
+  type        = string
+  default     = "penstock-producer"
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,22}$", var.prefix))
+    error_message = "prefix is ${var.prefix}; use 2 to 23 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
+  }
+}
+
+variable "region" {
+  description = "The region of the brokers and everything around them."
+  type        = string
+}
+
+variable "registry_name" {
+  description = "The name of the Glue schema registry."
+  type        = string
+  default     = "penstock"
+}
+
+variable "retention" {
+  description = "What may be lost: buckets deleted with their objects (force_destroy), days until deleted secrets and keys are gone, days that logs are kept."
+  type = object({
+    force_destroy        = optional(bool, false)
+    key_deletion_days    = optional(number, 30)
+    log_days             = optional(number, 365)
+    secret_recovery_days = optional(number, 30)
+  })
+  default = {}
+}
+
+variable "schema_version_budget" {
+  description = "How many versions a schema may have before the producer refuses new ones; an alarm comes at 80 %."
+  type        = number
+  default     = 100
+}
+
+variable "subscribers" {
+  description = "E-mail addresses that alarms are sent to."
+  type        = set(string)
+  default     = []
+}
+
+variable "topics" {
+  description = "The topics by name: partitions, replicas and properties; what is left out is the cluster's default."
+  type = map(object({
+    partitions = optional(number, 3)
+    properties = optional(map(string), {})
+    replicas   = optional(number)
+  }))
+  default = { sensor = {} }
+}
