@@ -37,6 +37,11 @@ output "readings_table" {
   value       = module.reading_store.readings.name
 }
 
+output "secret_arn" {
+  description = "This account's own copy of the user and password for Kafka."
+  value       = module.broker_access.secret_arn
+}
+
 output "submit_commands" {
   description = "Commands that run each Spark job, by job."
   value       = { for name, spark in module.spark : name => spark.submit_commands }

@@ -1,0 +1,64 @@
+"""Both accounts, once for the module that tells their story."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.request
+
+import pytest
+
+from tests.e2e.accounts import CONSUMER, OTHER, PRODUCER, Accounts
+from tests.e2e.leftovers import list_everything
+from tools.build_zip import build
+from tools.lambda_packages import Target
+
+# It takes as long as the story of two accounts and differs in names alone.
+collect_ignore = [] if os.environ.get("NIGHTLY") == "1" else ["test_one_account.py"]
+
+CANARY = "Canary-password-that-nobody-may-see-7391"
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory):
+    """The zips, for the Python and the machine that run the tests."""
+    folder = tmp_path_factory.mktemp("build")
+    build(Target.of_host(), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def before(client):
+    """What there was in the accounts before."""
+    return {account: list_everything(client, account) for account in (PRODUCER, CONSUMER, OTHER)}
+
+
+@pytest.fixture(scope="module")
+def set_password(cloud):
+    """Say what the next passwords will be."""
+
+    def set_it(password):
+        asked = f"{cloud.endpoint}/_localcloud/set-random-password"
+        body = json.dumps({"password": password}).encode()
+        urllib.request.urlopen(asked, body, timeout=10).close()
+
+    yield set_it
+    set_it(None)
+
+
+@pytest.fixture(scope="module")
+def prepared(cloud, client, packages, tmp_path_factory):
+    """The producer's root and nothing in any account."""
+    return Accounts(cloud, client, tmp_path_factory.mktemp("accounts"), packages)
+
+
+@pytest.fixture(scope="module")
+def accounts(prepared, before, set_password):
+    """The producer and one consumer, applied."""
+    set_password(CANARY)
+    made = prepared
+    made.producer.apply(
+        consumers=[{"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}]
+    )
+    made.apply_consumer("analytics", CONSUMER)
+    return made

@@ -1,0 +1,62 @@
+"""What exists in an account, so that a test can say what a destroy has left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+# Service, operation, the list in its answer, and what names an item.
+_LISTED = (
+    ("apigateway", "get_rest_apis", "items", "name"),
+    ("athena", "list_work_groups", "WorkGroups", "Name"),
+    ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),
+    ("dynamodb", "list_tables", "TableNames", None),
+    ("ec2", "describe_flow_logs", "FlowLogs", "FlowLogId"),
+    ("ec2", "describe_network_interfaces", "NetworkInterfaces", "Description"),
+    ("ec2", "describe_vpc_endpoint_service_configurations", "ServiceConfigurations", "ServiceId"),
+    ("ec2", "describe_vpc_endpoints", "VpcEndpoints", "ServiceName"),
+    ("ec2", "describe_vpcs", "Vpcs", "VpcId"),
+    ("elbv2", "describe_load_balancers", "LoadBalancers", "LoadBalancerName"),
+    ("elbv2", "describe_target_groups", "TargetGroups", "TargetGroupName"),
+    ("emr-serverless", "list_applications", "applications", "name"),
+    ("glue", "get_databases", "DatabaseList", "Name"),
+    ("glue", "list_registries", "Registries", "RegistryName"),
+    ("glue", "list_schemas", "Schemas", "SchemaName"),
+    ("iam", "list_roles", "Roles", "RoleName"),
+    ("kafka", "list_clusters_v2", "ClusterInfoList", "ClusterName"),
+    ("kafka", "list_configurations", "Configurations", "Name"),
+    ("kafka", "list_vpc_connections", "VpcConnections", "VpcConnectionArn"),
+    ("kms", "list_aliases", "Aliases", "AliasName"),
+    ("lambda", "list_event_source_mappings", "EventSourceMappings", "UUID"),
+    ("lambda", "list_functions", "Functions", "FunctionName"),
+    ("logs", "describe_log_groups", "logGroups", "logGroupName"),
+    ("route53", "list_hosted_zones", "HostedZones", "Name"),
+    ("s3", "list_buckets", "Buckets", "Name"),
+    ("secretsmanager", "list_secrets", "SecretList", "Name"),
+    ("sns", "list_topics", "Topics", "TopicArn"),
+    ("sqs", "list_queues", "QueueUrls", None),
+)
+
+
+def list_everything(client: Callable[..., Any], account: str) -> set[str]:
+    """Name all that there is in an account of what the roots could have made."""
+    return set(_list(client, account))
+
+
+def list_usable_keys(client: Callable[..., Any], account: str) -> list[str]:
+    """List the keys of an account that nobody has given up."""
+    kms = client("kms", account)
+    described = [
+        kms.describe_key(KeyId=key["KeyId"])["KeyMetadata"] for key in kms.list_keys()["Keys"]
+    ]
+    return [
+        key["Arn"]
+        for key in described
+        if key["KeyManager"] == "CUSTOMER" and key["KeyState"] != "PendingDeletion"
+    ]
+
+
+def _list(client: Callable[..., Any], account: str) -> Iterator[str]:
+    for service, operation, answer, name in _LISTED:
+        for item in getattr(client(service, account), operation)().get(answer, []):
+            yield f"{service} {item[name] if name else item}"

@@ -1,0 +1,131 @@
+"""The story of two accounts: applied, used, changed piece by piece, and destroyed.
+
+The tests run in the order of the file: each builds on what the ones before it have made.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import zipfile
+
+import pytest
+
+from penstock.framing import decode_frame
+from tests.e2e.accounts import CONSUMER, OTHER, PRODUCER, changed
+from tests.e2e.conftest import CANARY
+from tests.e2e.leftovers import list_everything, list_usable_keys
+from tests.fixtures.functions import wait_until
+
+# Terraform's provider waits a minute for each load balancer and up to that for each record.
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(600)]
+
+_READER = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
+
+
+def test_nothing_is_left_to_do(accounts):
+    assert not accounts.producer.has_changes()
+    assert not accounts.consumers["analytics"].has_changes()
+
+
+def test_an_event_reaches_a_plain_client_and_the_table(accounts):
+    answer = accounts.produce({"temperature": 30})
+
+    (record,) = accounts.read("analytics", "sensor", 1)
+    frame = decode_frame(base64.b64decode(record["value"]))
+    assert (frame.schema_id, record["offset"]) == (answer["schemaVersionId"], answer["offset"])
+    (row,) = wait_until("the row is written", lambda: accounts.rows("analytics"), 60)
+    assert row["temperature"] == {"N": "30"}
+    assert row["deviceId"] == {"S": "000001"}
+
+
+def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
+    analytics = accounts.consumers["analytics"]
+    assert CANARY in accounts.password_of(analytics)
+    analytics.plan()
+    accounts.producer.plan()
+
+    for root in (analytics, accounts.producer):
+        for path in root.terraform.folder.rglob("*"):
+            if path.is_file() and ".terraform" not in path.parts:
+                assert CANARY.encode() not in _read_unpacked(path), path
+        assert CANARY not in root.terraform.said
+    assert CANARY not in str(dict(os.environ))
+    assert CANARY not in (accounts.cloud.folder / "calls.jsonl").read_text()
+
+
+def test_a_new_topic_is_closed_until_its_list_is_there(accounts):
+    topics = {"sensor": {}, "orders": {"partitions": 1}}
+    accounts.producer.apply(topics=topics)
+    assert "TopicAuthorizationFailedError" in accounts.read_in_vain("analytics", "orders")
+
+    accounts.producer.apply(consumers=[_READER | {"topics": ["sensor", "orders"]}])
+    accounts.write("orders", b"one")
+    (record,) = accounts.read("analytics", "orders", 1)
+    assert base64.b64decode(record["value"]) == b"one"
+
+    accounts.producer.apply(consumers=[_READER])
+    assert "TopicAuthorizationFailedError" in accounts.read_in_vain("analytics", "orders")
+
+
+def test_a_rotation_reaches_the_consumer(accounts, set_password):
+    analytics = accounts.consumers["analytics"]
+    before = accounts.password_of(analytics)
+    set_password("Another-password-that-nobody-may-see")
+    accounts.producer.apply(consumers=[_READER | {"rotation": 2}])
+    assert "SaslAuthenticationFailed" in accounts.read_in_vain("analytics", "sensor")
+
+    accounts.hand_over("analytics")
+    analytics.apply()
+    assert accounts.password_of(analytics) != before
+    accounts.read("analytics", "sensor", 1)
+    answer = accounts.produce({"temperature": 31})
+    wait_until("the row is written", lambda: len(accounts.rows("analytics")) == 2, 60)
+    assert answer["schemaVersion"] == 1
+    assert not analytics.has_changes()
+
+
+def test_a_change_of_the_cluster_touches_no_target(accounts):
+    accounts.producer.variables["cluster"]["properties"] = {"message.max.bytes": "2000000"}
+    plan = accounts.producer.plan()
+    assert changed(plan, "aws_msk_configuration") == [("update",)]
+    assert changed(plan, "aws_lb_target_group_attachment") == []
+
+    accounts.producer.apply()
+    assert not accounts.producer.has_changes()
+    accounts.read("analytics", "sensor", 2)
+
+
+def test_brokers_and_a_consumer_are_added(accounts):
+    """Both at once: their load balancers and zones wait beside each other."""
+    accounts.producer.variables["cluster"]["broker_count"] = 4
+    other = {"name": "billing", "account_id": OTHER, "topics": ["sensor"]}
+    consumers = [_READER | {"rotation": 2}, other]
+    plan = accounts.producer.plan(consumers=consumers)
+    assert changed(plan, "aws_lb_target_group_attachment") == [("create",)] * 2
+    assert changed(plan, "aws_lb") == [("create",)] * 2
+
+    accounts.producer.apply(consumers=consumers)
+    accounts.apply_consumers({"analytics": CONSUMER, "billing": OTHER})
+    assert len(accounts.producer.outputs["contracts"]["analytics"]["brokers"]) == 4
+    assert not accounts.producer.has_changes()
+    for name in ("analytics", "billing"):
+        accounts.read(name, "sensor", 2)
+        wait_until("all rows are there", lambda name=name: len(accounts.rows(name)) == 2, 60)
+        assert not accounts.consumers[name].has_changes()
+
+
+def test_nothing_is_left_but_keys_that_wait_for_their_end(accounts, client, before):
+    accounts.destroy_consumers()
+    accounts.producer.destroy()
+
+    for account in (PRODUCER, CONSUMER, OTHER):
+        assert list_everything(client, account) == before[account]
+        assert list_usable_keys(client, account) == []
+
+
+def _read_unpacked(path):
+    if not zipfile.is_zipfile(path):
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
