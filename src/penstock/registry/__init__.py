@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.registry.agreement import agree, check_agreement
 from penstock.registry.allow_list import AllowList, parse_schema_arn
-from penstock.registry.attempts import Attempts
 from penstock.registry.cache import CachedRegistry, CacheLimits
 from penstock.registry.interface import (
     Registration,
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllowList",
-    "Attempts",
     "CacheLimits",
     "CachedRegistry",
     "ComparedWith",

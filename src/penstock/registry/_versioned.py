@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from functools import partial
 
+from penstock.attempts import Attempts
 from penstock.errors import (
     IncompatibleSchemaError,
     Reason,
@@ -23,7 +24,6 @@ from penstock.registry._fitness import accept, write_definition
 from penstock.registry._history import History
 from penstock.registry.agreement import check_agreement
 from penstock.registry.allow_list import AllowList
-from penstock.registry.attempts import Attempts
 from penstock.registry.interface import (
     Registration,
     SchemaVersion,

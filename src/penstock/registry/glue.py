@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
+from penstock.attempts import Attempts
 from penstock.credentials import load_session
 from penstock.errors import (
     RegistryAnswerError,
@@ -22,7 +23,6 @@ from penstock.errors import (
 from penstock.registry._glue_errors import translate
 from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry.allow_list import AllowList
-from penstock.registry.attempts import Attempts
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, load_schema
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from localcloud.server import start_server
+from penstock.attempts import Attempts
 from penstock.registry import (
-    Attempts,
     GlueRegistry,
     GlueSettings,
     MemoryRegistry,

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import pytest
 
+from penstock.attempts import Attempts
 from penstock.errors import (
     IncompatibleSchemaError,
     InvalidSchemaError,
@@ -24,7 +25,6 @@ from penstock.errors import (
     SchemaNotFoundError,
 )
 from penstock.registry import (
-    Attempts,
     CachedRegistry,
     CacheLimits,
     GlueRegistry,

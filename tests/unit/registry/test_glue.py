@@ -11,6 +11,7 @@ import boto3
 import pytest
 
 from penstock import credentials
+from penstock.attempts import Attempts
 from penstock.errors import (
     IncompatibleSchemaError,
     InvalidSchemaError,
@@ -24,7 +25,7 @@ from penstock.errors import (
     SchemaNotFoundError,
     SettingsError,
 )
-from penstock.registry import Attempts, GlueRegistry, GlueSettings, load_registry
+from penstock.registry import GlueRegistry, GlueSettings, load_registry
 from penstock.schemas import Compatibility, Schema, canonical_form
 from tests.fixtures.glue_api import GlueApi, arn_of
 from tests.stubs.http import serve

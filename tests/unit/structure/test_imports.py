@@ -12,9 +12,10 @@ _ROOT = Path(__file__).parents[3]
 
 _BOTTOM = {"errors"}
 _PURE = _BOTTOM | {"framing", "schemas"}
-_EDGES = _PURE | {"credentials", "settings"}
+_EDGES = _PURE | {"attempts", "credentials", "settings"}
 _MAY_KNOW = {
     "errors": set(),
+    "attempts": set(),
     "settings": _BOTTOM,
     "credentials": _BOTTOM,
     "framing": _BOTTOM,
@@ -22,6 +23,8 @@ _MAY_KNOW = {
     "registry": _EDGES,
     "kafka": _EDGES,
     "sinks": _EDGES,
+    "producing": _EDGES | {"registry", "kafka"},
+    "consuming": _EDGES | {"registry", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks"},
     "cli": _EDGES | {"registry", "kafka", "sinks"},
 }
