@@ -1,4 +1,4 @@
-"""What every test may use: how many trials a randomised test runs, and from which seed."""
+"""What every test may use: trials and seeds of randomised tests, and the two accounts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable
 
+import boto3
 import hypothesis
 import pytest
 
@@ -28,3 +29,26 @@ def seeded(request: pytest.FixtureRequest) -> random.Random:
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(2**32))
     request.node.add_report_section("setup", "seed", f"replay with SEED={seed}")
     return random.Random(seed)
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory):
+    """A localcloud on a free port of this process, one for the whole session."""
+    from localcloud.server import start_server  # half a second that most tests need not wait
+
+    server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
+    yield server.cloud
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def client(cloud):
+    """Make a boto3 client of an account: `client("glue", account="222222222222")`."""
+
+    def make(service, account="111111111111", region="eu-central-1", **settings):
+        keys = {"aws_access_key_id": account, "aws_secret_access_key": "any"}
+        return boto3.client(
+            service, endpoint_url=cloud.endpoint, region_name=region, **(keys | settings)
+        )
+
+    return make
