@@ -10,7 +10,8 @@ PenstockError                       what a caller may catch to catch all of it
 │   ├── UnknownFramingError         no frame we know
 │   ├── TruncatedFrameError         the frame or its zlib stream ends too early
 │   ├── CorruptFrameError           the zlib stream is broken or bytes follow its end
-│   └── InflateLimitError           inflating would pass the limit
+│   ├── InflateLimitError           inflating would pass the limit
+│   └── NoRegistryForFramingError   a frame we know, of a registry we were not given
 ├── PayloadError                    the Avro bytes of one record, or a value for them
 │   ├── TruncatedPayloadError       ends too early, or claims more than there is
 │   ├── TrailingBytesError          bytes are left when the record is complete
@@ -33,15 +34,22 @@ PenstockError                       what a caller may catch to catch all of it
 │   ├── RegistryAnswerError         an answer that cannot be right (retriable)
 │   ├── RegistryAccessDeniedError   STS or the registry denies us (retriable)
 │   └── RegistryUnavailableError    throttled, down or too slow (retriable)
-└── BrokerError                     what Kafka answered, or did not
-    ├── BrokerLoginError            the broker refuses the credentials
-    ├── BrokerNameError             a bootstrap name does not resolve
-    ├── BrokerCertificateError      the certificate is of another name or authority
-    ├── BrokerUnavailableError      nothing answers (retriable)
-    ├── TopicNotFoundError          no such topic
-    ├── TopicForbiddenError         the principal may not use the topic or group
-    ├── RecordTooLargeError         a record larger than the topic takes
-    └── DeliveryError               a send that was not acknowledged in time (retriable)
+├── BrokerError                     what Kafka answered, or did not
+│   ├── BrokerLoginError            the broker refuses the credentials
+│   ├── BrokerNameError             a bootstrap name does not resolve
+│   ├── BrokerCertificateError      the certificate is of another name or authority
+│   ├── BrokerUnavailableError      nothing answers (retriable)
+│   ├── TopicNotFoundError          no such topic
+│   ├── TopicForbiddenError         the principal may not use the topic or group
+│   ├── TopicChangeError            a topic that exists cannot become as it is wanted
+│   ├── RecordTooLargeError         a record larger than the topic takes
+│   └── DeliveryError               a send that was not acknowledged in time (retriable)
+└── SinkError                       where records end up
+    ├── UnroutableError             a record that names no row to be kept in
+    ├── SinkRefusedError            the table refuses the row, however often it is sent
+    │   └── RowTooLargeError        larger than a table takes
+    ├── SinkAccessDeniedError       the table denies us (retriable)
+    └── SinkUnavailableError        throttled, down, not there or too slow (retriable)
 
 A message says what was found, what was expected and where, and ends without a period.
 """
@@ -168,6 +176,12 @@ class InflateLimitError(FramingError):
     """Inflating the payload would pass the limit."""
 
     reason = Reason.INFLATE_LIMIT
+
+
+class NoRegistryForFramingError(FramingError):
+    """The frame is one we know, of a registry that we were not given."""
+
+    reason = Reason.NO_REGISTRY_FOR_FRAMING
 
 
 # --- payloads -------------------------------------------------------------------------------
@@ -349,6 +363,10 @@ class TopicForbiddenError(BrokerError):
     """The principal may not use the topic or group."""
 
 
+class TopicChangeError(BrokerError):
+    """The topic exists and cannot become as it is wanted."""
+
+
 class RecordTooLargeError(BrokerError):
     """The record is larger than the client or the topic takes."""
 
@@ -357,5 +375,42 @@ class RecordTooLargeError(BrokerError):
 
 class DeliveryError(BrokerError):
     """A send was not acknowledged before its deadline; whether it was written is unknown."""
+
+    retriable = True
+
+
+# --- sinks ----------------------------------------------------------------------------------
+
+
+class SinkError(PenstockError):
+    """A row cannot be kept."""
+
+
+class UnroutableError(SinkError):
+    """The record lacks what would name its row."""
+
+    reason = Reason.UNROUTABLE
+
+
+class SinkRefusedError(SinkError):
+    """The table refuses the row, such as for a value that it cannot hold."""
+
+    reason = Reason.SINK_REFUSED
+
+
+class RowTooLargeError(SinkRefusedError):
+    """The row is larger than the 400 KB that a table takes."""
+
+    reason = Reason.OVERSIZE
+
+
+class SinkAccessDeniedError(SinkError):
+    """The table denies the call: the record waits, it is not given up."""
+
+    retriable = True
+
+
+class SinkUnavailableError(SinkError):
+    """The table is throttling, down, not there or too slow."""
 
     retriable = True

@@ -55,6 +55,8 @@ def test_an_error_that_condemns_a_record_is_never_retriable() -> None:
         "RegistryUnavailableError",
         "BrokerUnavailableError",
         "DeliveryError",
+        "SinkAccessDeniedError",
+        "SinkUnavailableError",
     }
 
 

@@ -1,0 +1,21 @@
+"""Where records end up: rows of readings and of errors in DynamoDB."""
+
+from __future__ import annotations
+
+from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.rows import (
+    ErrorRecord,
+    Source,
+    make_error,
+    make_reading,
+)
+from penstock.sinks.table_writer import TableWriter
+
+__all__ = [
+    "DynamoDbClient",
+    "ErrorRecord",
+    "Source",
+    "TableWriter",
+    "make_error",
+    "make_reading",
+]

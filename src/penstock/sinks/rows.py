@@ -1,0 +1,112 @@
+"""The two kinds of rows, the same from a Lambda and from a Spark job.
+
+A reading is one record. Its key follows from the record alone, so writing it again changes nothing:
+
+    deviceId    partition key, the event's own
+    readingId   sort key: the event's timestamp in 13 digits, partition and offset
+    timestamp   the event's own, in milliseconds since 1970
+    ...         the event's other fields
+    _topic      where the record was read
+    _source     topic/partition/offset
+    _schema     number of the version it was written in
+    _schemaId   id of that version
+
+A field of the event with a name that is ours is kept in the map `_event`.
+
+An error is a record that no reading could be made of, with all that another try needs:
+
+    id          topic/partition/offset
+    reason      a `Reason`
+    detail      the error's message
+    schemaId    the version that the frame names, if it has one
+    key, value  the record's raw bytes, where it has them
+    headers     its headers, where it has any
+    firstSeen   when it was given up first, in milliseconds since 1970
+    attempts    how often it was tried again
+    stage       where it was given up
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import Reason, UnroutableError
+
+_MAX_TIMESTAMP = 10**13 - 1
+_MAX_DETAIL_CHARACTERS = 2_000
+_OWN = frozenset({"readingId", "_topic", "_source", "_schema", "_schemaId", "_event"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a record is in Kafka."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        """Write it as rows name it."""
+        return f"{self.topic}/{self.partition}/{self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """A record that was given up, and why."""
+
+    source: Source
+    reason: Reason
+    detail: str
+    schema_id: str | None
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+    first_seen_ms: int
+    stage: str
+
+
+def make_reading(
+    event: Mapping[str, Any], source: Source, schema_number: int, schema_id: str
+) -> dict[str, Any]:
+    """Make the row of an event.
+
+    Raises:
+        UnroutableError: the event has no device id, or no timestamp to sort it by.
+    """
+    device, timestamp = event.get("deviceId"), event.get("timestamp")
+    if not isinstance(device, str) or not device:
+        raise UnroutableError(f"{source}: found deviceId {device!r}, expected a text")
+    if type(timestamp) is not int or not 0 <= timestamp <= _MAX_TIMESTAMP:
+        raise UnroutableError(
+            f"{source}: found timestamp {timestamp!r}, expected milliseconds since 1970"
+        )
+    fields = {name: value for name, value in event.items() if name not in _OWN}
+    hidden = {name: value for name, value in event.items() if name in _OWN}
+    return {
+        **fields,
+        **({"_event": hidden} if hidden else {}),
+        "readingId": f"{timestamp:013d}-{source.partition}-{source.offset}",
+        "_topic": source.topic,
+        "_source": str(source),
+        "_schema": schema_number,
+        "_schemaId": schema_id,
+    }
+
+
+def make_error(record: ErrorRecord) -> dict[str, Any]:
+    """Make the row of a record that was given up."""
+    row: dict[str, Any] = {
+        "id": str(record.source),
+        "reason": record.reason.value,
+        "detail": record.detail[:_MAX_DETAIL_CHARACTERS],
+        "schemaId": record.schema_id,
+        "key": record.key,
+        "value": record.value,
+        "headers": [{name: value} for name, value in record.headers] or None,
+        "firstSeen": record.first_seen_ms,
+        "attempts": 0,
+        "stage": record.stage,
+    }
+    return {name: value for name, value in row.items() if value is not None}

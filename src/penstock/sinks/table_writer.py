@@ -1,0 +1,97 @@
+"""Rows into a DynamoDB table by batches, where one that is refused stops no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.attempts import Attempts
+from penstock.errors import SinkRefusedError, SinkUnavailableError
+from penstock.sinks._attempts import CALL_ATTEMPTS
+from penstock.sinks._json import write_item
+from penstock.sinks.dynamodb_client import DynamoDbClient
+
+_BATCH = 25  # DynamoDB takes no more in one request
+
+_READING_KEY = ("deviceId", "readingId")
+_ERROR_KEY = ("id",)
+
+# A row's place in what the caller gave, and its JSON.
+_Row = tuple[int, str]
+
+
+class TableWriter:
+    """A table, written to by one thread."""
+
+    def __init__(
+        self,
+        client: DynamoDbClient,
+        table: str,
+        key: Sequence[str],
+        *,
+        attempts: Attempts = CALL_ATTEMPTS,
+    ) -> None:
+        """Keep what to write with; `key` names the attributes of the table's key."""
+        self._client = client
+        self._key = tuple(key)
+        self._table = table
+        self._attempts = attempts
+
+    @classmethod
+    def of_readings(cls, client: DynamoDbClient, table: str) -> TableWriter:
+        """Write what `make_reading` makes."""
+        return cls(client, table, _READING_KEY)
+
+    @classmethod
+    def of_errors(cls, client: DynamoDbClient, table: str) -> TableWriter:
+        """Write what `make_error` makes."""
+        return cls(client, table, _ERROR_KEY)
+
+    def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
+        """Write all items that the table takes; of those with one key, the last.
+
+        Returns:
+            Why those are refused that are, by their place in `items`.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: some may be written, and writing all of
+                them again does no harm.
+        """
+        refused: dict[int, SinkRefusedError] = {}
+        rows: dict[tuple[Any, ...], _Row] = {}
+        for place, item in enumerate(items):
+            try:
+                # DynamoDB refuses a whole batch in which a key occurs twice.
+                rows[tuple(item[name] for name in self._key)] = (place, write_item(item))
+            except SinkRefusedError as error:
+                refused[place] = error
+        ordered = list(rows.values())
+        for start in range(0, len(ordered), _BATCH):
+            refused |= self._write_batch(ordered[start : start + _BATCH])
+        return refused
+
+    def _write_batch(self, rows: Sequence[_Row]) -> dict[int, SinkRefusedError]:
+        """Write a batch; one that is refused is halved until the row at fault stands alone."""
+        try:
+            self._put([text for _, text in rows])
+        except SinkRefusedError as error:
+            if len(rows) == 1:
+                return {rows[0][0]: error}
+            middle = len(rows) // 2
+            return self._write_batch(rows[:middle]) | self._write_batch(rows[middle:])
+        return {}
+
+    def _put(self, items: list[str]) -> None:
+        for _ in self._attempts:
+            puts = ",".join([f'{{"PutRequest":{{"Item":{item}}}}}' for item in items])
+            body = f'{{"RequestItems":{{{json.dumps(self._table)}:[{puts}]}}}}'
+            answer = self._client.call("BatchWriteItem", body.encode())
+            left = answer.get("UnprocessedItems", {}).values()
+            items = [json.dumps(put["PutRequest"]["Item"]) for puts in left for put in puts]
+            if not items:
+                return
+        raise SinkUnavailableError(
+            f"DynamoDB left {len(items)} rows for table {self._table} unprocessed for "
+            f"{self._attempts.total_seconds:g} s"
+        )
