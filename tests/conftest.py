@@ -34,7 +34,8 @@ def seeded(request: pytest.FixtureRequest) -> random.Random:
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory):
     """A localcloud on a free port of this process, one for the whole session."""
-    from localcloud.server import start_server  # half a second that most tests need not wait
+    # Half a second that most tests need not wait.
+    from localcloud.server import start_server  # noqa: PLC0415
 
     server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
     yield server.cloud
