@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from localcloud.services import (
     athena,
+    autoscaling,
     ec2,
     elbv2,
     emr_serverless,
@@ -19,6 +20,7 @@ from localcloud.services import (
 
 __all__ = [
     "athena",
+    "autoscaling",
     "ec2",
     "elbv2",
     "emr_serverless",

@@ -1,0 +1,67 @@
+"""Application Auto Scaling is moto's, which forgets the tags of what is to scale."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from moto.applicationautoscaling.models import applicationautoscaling_backends
+
+from localcloud.operations import AwsError, Call, HttpAnswer, operation
+
+_SERVICE = "application-autoscaling"
+
+
+class TargetTags:
+    """The tags of scalable targets by ARN."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.by_arn: dict[str, dict[str, str]] = {}
+
+
+@operation(_SERVICE, "RegisterScalableTarget")
+def register_scalable_target(call: Call) -> HttpAnswer:
+    """Let moto keep a target, and keep the tags of a new one."""
+    answer = call.forward()
+    if answer.status == 200:
+        arn = json.loads(answer.body)["ScalableTargetARN"]
+        _tags(call).setdefault(arn, dict(call.params.get("Tags", {})))
+    return answer
+
+
+@operation(_SERVICE, "TagResource")
+def tag_resource(call: Call) -> dict[str, Any]:
+    """Set tags."""
+    _find(call).update(call.params["Tags"])
+    return {}
+
+
+@operation(_SERVICE, "UntagResource")
+def untag_resource(call: Call) -> dict[str, Any]:
+    """Take tags away."""
+    tags = _find(call)
+    for key in call.params["TagKeys"]:
+        tags.pop(key, None)
+    return {}
+
+
+@operation(_SERVICE, "ListTagsForResource")
+def list_tags_for_resource(call: Call) -> dict[str, Any]:
+    """List the tags."""
+    return {"Tags": _find(call)}
+
+
+def _find(call: Call) -> dict[str, str]:
+    arn, scaling = call.params["ResourceARN"], applicationautoscaling_backends
+    dimensions = scaling[call.account][call.region].targets.values()
+    if not any(target.arn == arn for targets in dimensions for target in list(targets.values())):
+        raise AwsError(
+            "ResourceNotFoundException",
+            f"The resource {arn} is no scalable target",
+        )
+    return _tags(call).setdefault(arn, {})
+
+
+def _tags(call: Call) -> dict[str, dict[str, str]]:
+    return call.cloud.state(TargetTags, call.account, call.region).by_arn
