@@ -67,14 +67,14 @@ class ErrorRecord:
     stage: str
 
 
-def make_reading(
-    event: Mapping[str, Any], source: Source, schema_number: int, schema_id: str
-) -> dict[str, Any]:
+def make_reading(event: Any, source: Source, schema_number: int, schema_id: str) -> dict[str, Any]:
     """Make the row of an event.
 
     Raises:
-        UnroutableError: the event has no device id, or no timestamp to sort it by.
+        UnroutableError: it is no object, or has no device id, or no timestamp to sort it by.
     """
+    if not isinstance(event, Mapping):
+        raise UnroutableError(f"{source}: found {type(event).__name__}, expected an event")
     device, timestamp = event.get("deviceId"), event.get("timestamp")
     if not isinstance(device, str) or not device:
         raise UnroutableError(f"{source}: found deviceId {device!r}, expected a text")

@@ -78,9 +78,10 @@ class TableWriter:
         except SinkRefusedError as error:
             if len(rows) == 1:
                 return {rows[0][0]: error}
-            middle = len(rows) // 2
-            return self._write_batch(rows[:middle]) | self._write_batch(rows[middle:])
-        return {}
+        else:
+            return {}
+        middle = len(rows) // 2
+        return self._write_batch(rows[:middle]) | self._write_batch(rows[middle:])
 
     def _put(self, items: list[str]) -> None:
         for _ in self._attempts:

@@ -1,0 +1,17 @@
+"""Records to rows: what a consumer does with a batch, wherever it came from."""
+
+from __future__ import annotations
+
+from penstock.consuming.consumer import Consumed, Consumer, build_consumer
+from penstock.consuming.mapping import read_records
+from penstock.consuming.record import Record
+from penstock.consuming.settings import ConsumerSettings
+
+__all__ = [
+    "Consumed",
+    "Consumer",
+    "ConsumerSettings",
+    "Record",
+    "build_consumer",
+    "read_records",
+]

@@ -1,0 +1,54 @@
+"""The event that Lambda's Kafka mapping hands to a function.
+
+    {"eventSource": "SelfManagedKafka", "bootstrapServers": "...", "records": {
+        "sensor-0": [{"topic": "sensor", "partition": 0, "offset": 15, "timestamp": 1795234015788,
+                      "timestampType": "CREATE_TIME", "key": BASE64, "value": BASE64,
+                      "headers": [{"name": [97, 98]}]}]}}
+
+The keys under `records` carry the partition, so a batch may hold any number of them.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.consuming.record import Record
+from penstock.errors import EventTextError
+from penstock.sinks import Source
+
+
+def read_records(event: Any) -> list[Record]:
+    """Give the records of a mapping's event, each partition in its order.
+
+    Raises:
+        EventTextError: it is no event of a Kafka mapping.
+    """
+    try:
+        partitions = event["records"].values()
+        return [_read(record) for partition in partitions for record in partition]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise EventTextError(
+            f"found an event that cannot be read ({error!r}), expected one of a Kafka mapping with "
+            "records by partition"
+        ) from error
+
+
+def _read(record: Mapping[str, Any]) -> Record:
+    return Record(
+        Source(record["topic"], record["partition"], record["offset"]),
+        _decode(record.get("key")),
+        _decode(record.get("value")),
+        tuple(
+            # Java's bytes are signed, and it is Java that writes them on AWS.
+            (name, bytes(byte & 0xFF for byte in value))
+            for header in record.get("headers") or ()
+            for name, value in header.items()
+        ),
+    )
+
+
+def _decode(text: str | None) -> bytes | None:
+    """Read bytes; a tombstone's value is null, or is not there at all."""
+    return None if text is None else b64decode(text, validate=True)
