@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from penstock.kafka.access import check_access
+from penstock.kafka.access import await_login, check_access
+from penstock.kafka.access_lists import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.settings import KafkaSettings, Security
+from penstock.kafka.topic_changes import apply_topics, drop_topic
 from penstock.kafka.topics import Topic, ensure_topic, open_admin
 
 __all__ = [
+    "AccessChange",
     "Consumer",
     "Delivery",
     "KafkaSettings",
     "Message",
     "Producer",
+    "Reader",
     "Security",
     "Topic",
+    "apply_readers",
+    "apply_topics",
+    "await_login",
     "check_access",
+    "drop_access",
+    "drop_topic",
     "ensure_topic",
     "open_admin",
     "open_consumer",

@@ -9,7 +9,11 @@ from typing import Any
 from kafka.protocol.metadata import MetadataResponse
 
 from penstock.errors import BrokerError, BrokerLoginError
+from penstock.kafka._mechanism import client_options
 from penstock.kafka._probe import PROBE_SECONDS, check_topics, read_metadata
+from penstock.kafka.settings import KafkaSettings
+
+_PAUSE_SECONDS = 1.0
 
 
 def check_access(
@@ -41,3 +45,21 @@ def check_access(
     # What can never work says more than what is only down.
     worst = min(failures, key=lambda error: error.retriable)
     raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
+
+
+def await_login(settings: KafkaSettings, *, timeout_seconds: float = 60.0) -> None:
+    """Wait until the brokers let us in: IAM takes a while to tell them of a right that is new.
+
+    Raises:
+        BrokerLoginError: they still refuse the login.
+        BrokerError: no broker can be used, for a reason that does not pass.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            check_access(client_options(settings))
+            return
+        except BrokerLoginError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)

@@ -1,0 +1,157 @@
+"""Access lists: what each reader may do, no more and no less.
+
+Only the lists of users that are named here are looked at; those of others are not ours.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from kafka import KafkaAdminClient
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+)
+from kafka.errors import NoError
+
+from penstock.errors import BrokerError, BrokerUnavailableError
+from penstock.kafka._failures import translate, translated_kafka_errors
+from penstock.kafka.settings import KafkaSettings
+from penstock.kafka.topics import open_admin
+
+_PAUSE_SECONDS = 0.05
+_ANY_HOST = "*"
+_READING = (ACLOperation.READ, ACLOperation.DESCRIBE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A user who reads topics, in consumer groups under a prefix."""
+
+    username: str
+    topics: tuple[str, ...]
+    group_prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessChange:
+    """What was done to access lists, each told in words."""
+
+    created: tuple[str, ...]
+    deleted: tuple[str, ...]
+
+
+def apply_readers(
+    settings: KafkaSettings, readers: Iterable[Reader], *, timeout_seconds: float = 15.0
+) -> AccessChange:
+    """Let each reader do what it is to do and nothing else, and wait until that is so.
+
+    Raises:
+        BrokerError: a list cannot be made or deleted; says which, and why.
+        BrokerUnavailableError: the brokers do not say in time that it is so.
+    """
+    wanted = {_principal(reader.username): _wanted(reader) for reader in readers}
+    return _apply(settings, wanted, timeout_seconds)
+
+
+def drop_access(
+    settings: KafkaSettings, username: str, *, timeout_seconds: float = 15.0
+) -> AccessChange:
+    """Delete every access list of a user, and wait until they are gone.
+
+    Raises:
+        BrokerError: as `apply_readers` does.
+    """
+    return _apply(settings, {_principal(username): set()}, timeout_seconds)
+
+
+def _apply(
+    settings: KafkaSettings, wanted: dict[str, set[ACL]], timeout_seconds: float
+) -> AccessChange:
+    deadline = time.monotonic() + timeout_seconds
+    every = set().union(*wanted.values())
+    with closing(open_admin(settings)) as admin:
+        found = _read(admin, wanted)
+        missing, surplus = _in_order(every - found), _in_order(found - every)
+        # What is granted anew comes before what is taken: a changed reader never stands still.
+        for acl in missing:
+            _create(admin, acl)
+        for acl in surplus:
+            _delete(admin, acl)
+        # The controller says yes before the brokers know.
+        while (found := _read(admin, wanted)) != every:
+            if time.monotonic() > deadline:
+                left = ", ".join(_tell(acl) for acl in _in_order(found ^ every))
+                raise BrokerUnavailableError(
+                    f"access lists were not as wanted within {timeout_seconds:g} s: {left}"
+                )
+            time.sleep(_PAUSE_SECONDS)
+    return AccessChange(tuple(map(_tell, missing)), tuple(map(_tell, surplus)))
+
+
+def _wanted(reader: Reader) -> set[ACL]:
+    patterns = [ResourcePattern(ResourceType.TOPIC, topic) for topic in reader.topics]
+    patterns.append(
+        ResourcePattern(ResourceType.GROUP, reader.group_prefix, ACLResourcePatternType.PREFIXED)
+    )
+    return {
+        ACL(_principal(reader.username), _ANY_HOST, operation, ACLPermissionType.ALLOW, pattern)
+        for pattern in patterns
+        for operation in _READING
+    }
+
+
+def _read(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
+    anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
+    found: set[ACL] = set()
+    for principal in principals:
+        asked = ACLFilter(principal, None, ACLOperation.ANY, ACLPermissionType.ANY, anything)
+        with translated_kafka_errors(f"the access lists of {principal} cannot be read"):
+            found.update(admin.describe_acls(asked)[0])
+    return found
+
+
+def _create(admin: KafkaAdminClient, acl: ACL) -> None:
+    what = f"the access list {_tell(acl)} cannot be made"
+    # One at a time: for many the client tells the failures without saying of which.
+    with translated_kafka_errors(what):
+        failures = admin.create_acls([acl])["failed"]
+    for kind in failures:
+        raise translate(kind(), what, BrokerError)
+
+
+def _delete(admin: KafkaAdminClient, acl: ACL) -> None:
+    what = f"the access list {_tell(acl)} cannot be deleted"
+    with translated_kafka_errors(what):
+        ((_, _, kind),) = admin.delete_acls([acl])
+    if kind is not NoError:
+        raise translate(kind(), what, BrokerError)
+
+
+def _principal(username: str) -> str:
+    return f"User:{username}"
+
+
+def _in_order(acls: Iterable[ACL]) -> list[ACL]:
+    return sorted(acls, key=_tell)
+
+
+def _tell(acl: ACL) -> str:
+    """Say an access list in words, such as `User:anna ALLOW READ on topic sensor`."""
+    pattern: Any = acl.resource_pattern
+    prefix = " by prefix" if pattern.pattern_type is ACLResourcePatternType.PREFIXED else ""
+    host = "" if acl.host == _ANY_HOST else f" from {acl.host}"
+    return (
+        f"{acl.principal} {acl.permission_type.name} {acl.operation.name} on "
+        f"{pattern.resource_type.name.lower()} {pattern.resource_name}{prefix}{host}"
+    )

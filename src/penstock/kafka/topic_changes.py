@@ -1,0 +1,164 @@
+"""Topics as they are wanted: made, grown and set, never shrunk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import KafkaError, NoError, UnknownTopicOrPartitionError, for_code
+
+from penstock.errors import BrokerError, BrokerUnavailableError, TopicChangeError
+from penstock.kafka._failures import translate, translated_kafka_errors
+from penstock.kafka.settings import KafkaSettings
+from penstock.kafka.topics import Topic, ensure_topic, open_admin
+
+_PAUSE_SECONDS = 0.05
+_LEFT_TO_BROKERS = -1
+_OF_THE_TOPIC = "DYNAMIC_TOPIC_CONFIG"  # others come from the brokers' configuration
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A topic as the brokers have it; `properties` are those set on the topic itself."""
+
+    partitions: int
+    replicas: int
+    properties: Mapping[str, str]
+
+
+def apply_topics(
+    settings: KafkaSettings, topics: Iterable[Topic], *, timeout_seconds: float = 30.0
+) -> tuple[str, ...]:
+    """Make topics that miss, and have those that exist as they are wanted.
+
+    Properties that were set on a topic and are not wanted any more go back to the brokers' own.
+    What is refused is refused before anything is changed.
+
+    Returns:
+        What was done, in words, in the order of the topics.
+
+    Raises:
+        TopicChangeError: fewer partitions or other replicas are wanted than there are.
+        BrokerError: a topic cannot be made or changed; says which, and why.
+    """
+    asked = list(topics)
+    done: list[str] = []
+    with closing(open_admin(settings)) as admin:
+        found = _describe(admin, [topic.name for topic in asked])
+        for topic in asked:
+            if topic.name in found:
+                _check(topic, found[topic.name])
+        for topic in asked:
+            if topic.name in found:
+                done += _change(admin, topic, found[topic.name], timeout_seconds)
+            else:
+                ensure_topic(settings, topic, timeout_seconds=timeout_seconds)
+                done.append(f"topic {topic.name!r} was made")
+    return tuple(done)
+
+
+def drop_topic(settings: KafkaSettings, name: str) -> bool:
+    """Delete a topic and its records; says whether there was one.
+
+    Raises:
+        BrokerError: it cannot be deleted.
+    """
+    what = f"topic {name!r} cannot be deleted"
+    with closing(open_admin(settings)) as admin, translated_kafka_errors(what):
+        answer = admin.delete_topics([name], raise_errors=False)["topics"][0]
+    kind = for_code(answer["error_code"])
+    if kind is UnknownTopicOrPartitionError:
+        return False
+    _raise_unless_done(kind, answer.get("error_message"), what)
+    return True
+
+
+def _check(topic: Topic, found: _Found) -> None:
+    if topic.partitions != _LEFT_TO_BROKERS and topic.partitions < found.partitions:
+        raise TopicChangeError(
+            f"topic {topic.name!r} has {found.partitions} partitions and cannot go down to "
+            f"{topic.partitions}: expected {found.partitions} or more, or a topic of another name"
+        )
+    if topic.replicas not in {_LEFT_TO_BROKERS, found.replicas}:
+        raise TopicChangeError(
+            f"topic {topic.name!r} has {found.replicas} replicas and {topic.replicas} are wanted: "
+            f"expected {found.replicas}, since replicas of a topic that exists are not moved"
+        )
+
+
+def _change(
+    admin: KafkaAdminClient, topic: Topic, found: _Found, timeout_seconds: float
+) -> list[str]:
+    done = []
+    if topic.partitions > found.partitions:
+        _grow(admin, topic, timeout_seconds)
+        done.append(
+            f"topic {topic.name!r} went from {found.partitions} to {topic.partitions} partitions"
+        )
+    if dict(topic.properties) != found.properties:
+        _set_properties(admin, topic, found)
+        done.append(f"topic {topic.name!r} got other properties")
+    return done
+
+
+def _grow(admin: KafkaAdminClient, topic: Topic, timeout_seconds: float) -> None:
+    what = f"topic {topic.name!r} cannot grow to {topic.partitions} partitions"
+    with translated_kafka_errors(what):
+        answer = admin.create_partitions({topic.name: topic.partitions}, raise_errors=False)
+    result = answer.results[0]
+    _raise_unless_done(for_code(result.error_code), result.error_message, what)
+    deadline = time.monotonic() + timeout_seconds
+    while _describe(admin, [topic.name])[topic.name].partitions < topic.partitions:
+        if time.monotonic() > deadline:
+            raise BrokerUnavailableError(
+                f"topic {topic.name!r} had no {topic.partitions} partitions within "
+                f"{timeout_seconds:g} s"
+            )
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _set_properties(admin: KafkaAdminClient, topic: Topic, found: _Found) -> None:
+    gone = found.properties.keys() - topic.properties.keys()
+    changes: dict[str, Any] = dict.fromkeys(gone, ("DELETE", None)) | dict(topic.properties)
+    what = f"the properties of topic {topic.name!r} cannot be set"
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic.name, changes)
+    with translated_kafka_errors(what):
+        # Without its own look at the names: the brokers' answer says more.
+        answer = admin.alter_configs([resource], raise_on_unknown=False)["topic"][topic.name]
+    if answer != "OK":
+        raise BrokerError(f"{what}: {answer}")
+
+
+def _describe(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Found]:
+    """Read the topics of those names that exist."""
+    with translated_kafka_errors(f"the topics {', '.join(names)} cannot be read"):
+        existing = {}
+        for topic in admin.describe_topics(names):
+            kind = for_code(topic["error_code"])
+            if kind is not UnknownTopicOrPartitionError:
+                _raise_unless_done(kind, None, f"topic {topic['name']!r} cannot be read")
+                existing[topic["name"]] = topic["partitions"]
+        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in existing]
+        own = admin.describe_configs(resources)["topic"] if resources else {}
+    return {
+        name: _Found(
+            partitions=len(partitions),
+            replicas=len(partitions[0]["replica_nodes"]),
+            properties={
+                key: str(value["value"])
+                for key, value in own[name].items()
+                if value["config_source"] == _OF_THE_TOPIC
+            },
+        )
+        for name, partitions in existing.items()
+    }
+
+
+def _raise_unless_done(kind: type[KafkaError], message: str | None, what: str) -> None:
+    if kind is not NoError:
+        raise translate(kind(message or kind.description), what, BrokerError)

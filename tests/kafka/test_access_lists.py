@@ -1,0 +1,132 @@
+"""A reader may do exactly what it is to do: what misses is made, what is too much is deleted."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import closing
+
+import pytest
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+)
+from kafka.admin import ACLResourcePatternType as PatternType
+
+from penstock.errors import BrokerUnavailableError, TopicForbiddenError
+from penstock.kafka import Reader, Security, access_lists, apply_readers, drop_access
+from tests.fixtures.brokers import PRODUCER, Brokers, logged_in
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def name() -> str:
+    """A user of the test's own."""
+    return f"u-{secrets.token_hex(4)}"
+
+
+def lists_of(brokers: Brokers, user: str) -> set[ACL]:
+    anything = ResourcePatternFilter(ResourceType.ANY, None, PatternType.ANY)
+    asked = ACLFilter(f"User:{user}", None, ACLOperation.ANY, ACLPermissionType.ANY, anything)
+    with closing(brokers.cluster.open_admin()) as admin:
+        return set(admin.describe_acls(asked)[0])
+
+
+def reading(user: str, topics: list[str], group_prefix: str) -> set[ACL]:
+    patterns = [ResourcePattern(ResourceType.TOPIC, topic) for topic in topics]
+    patterns.append(ResourcePattern(ResourceType.GROUP, group_prefix, PatternType.PREFIXED))
+    return {
+        ACL(f"User:{user}", "*", operation, ACLPermissionType.ALLOW, pattern)
+        for pattern in patterns
+        for operation in (ACLOperation.READ, ACLOperation.DESCRIBE)
+    }
+
+
+def test_a_reader_reads_its_topics_and_its_groups(brokers: Brokers, name: str) -> None:
+    with logged_in(brokers, PRODUCER):
+        reader = Reader(name, ("a", "b"), f"{name}-")
+        first = apply_readers(brokers.settings(Security.IAM), [reader])
+        again = apply_readers(brokers.settings(Security.IAM), [reader])
+
+    assert lists_of(brokers, name) == reading(name, ["a", "b"], f"{name}-")
+    assert f"User:{name} ALLOW READ on topic a" in first.created
+    assert f"User:{name} ALLOW DESCRIBE on group {name}- by prefix" in first.created
+    assert (len(first.created), first.deleted) == (6, ())
+    assert (again.created, again.deleted) == ((), ())
+
+
+def test_a_change_makes_what_misses_and_deletes_what_is_too_much(
+    brokers: Brokers, name: str
+) -> None:
+    settings = brokers.settings(Security.IAM)
+    topic = brokers.create_topic(partitions=1)
+    brokers.allow(name, topic, "WRITE")
+    with logged_in(brokers, PRODUCER):
+        apply_readers(settings, [Reader(name, ("a", "b"), "g-")])
+        change = apply_readers(settings, [Reader(name, ("b", "c"), "g-")])
+
+    assert lists_of(brokers, name) == reading(name, ["b", "c"], "g-")
+    assert change.created == tuple(
+        f"User:{name} ALLOW {operation} on topic c" for operation in ("DESCRIBE", "READ")
+    )
+    assert change.deleted == tuple(
+        f"User:{name} ALLOW {operation} on topic a" for operation in ("DESCRIBE", "READ")
+    )
+
+
+def test_what_somebody_else_gave_a_reader_goes(brokers: Brokers, name: str) -> None:
+    topic = brokers.create_topic(partitions=1)
+    brokers.allow(name, topic, "WRITE", "ALL")
+    with logged_in(brokers, PRODUCER):
+        change = apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
+
+    assert lists_of(brokers, name) == reading(name, ["a"], "g-")
+    assert f"User:{name} ALLOW WRITE on topic {topic}" in change.deleted
+
+
+def test_other_users_are_left_alone(brokers: Brokers, name: str) -> None:
+    other = f"{name}-other"
+    brokers.allow(other, "theirs", "WRITE")
+    with logged_in(brokers, PRODUCER):
+        apply_readers(brokers.settings(Security.IAM), [Reader(name, ("theirs",), "g-")])
+        drop_access(brokers.settings(Security.IAM), name)
+
+    assert [acl.operation for acl in lists_of(brokers, other)] == [ACLOperation.WRITE]
+    assert lists_of(brokers, name) == set()
+
+
+def test_a_user_is_dropped_once_and_again(brokers: Brokers, name: str) -> None:
+    with logged_in(brokers, PRODUCER):
+        apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
+        assert len(drop_access(brokers.settings(Security.IAM), name).deleted) == 4
+        assert drop_access(brokers.settings(Security.IAM), name).deleted == ()
+
+
+def test_a_list_that_cannot_be_made_is_named(brokers: Brokers, name: str) -> None:
+    message = rf"the access list User:{name} ALLOW \w+ on topic  cannot be made: .*InvalidRequest"
+    with logged_in(brokers, PRODUCER), pytest.raises(Exception, match=message):
+        apply_readers(brokers.settings(Security.IAM), [Reader(name, ("",), "g-")])
+
+
+def test_who_may_not_keep_access_lists(brokers: Brokers, name: str) -> None:
+    message = rf"the access lists of User:{name} cannot be read: .*ClusterAuthorizationFailed"
+    with pytest.raises(TopicForbiddenError, match=message):
+        apply_readers(brokers.settings(Security.TLS), [Reader(name, ("a",), "g-")])
+
+
+def test_a_list_that_stays_is_told(
+    brokers: Brokers, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with logged_in(brokers, PRODUCER):
+        apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
+        monkeypatch.setattr(access_lists, "_delete", lambda admin, acl: None)
+        message = (
+            rf"access lists were not as wanted within 0.2 s: .*User:{name} ALLOW READ on topic a"
+        )
+        with pytest.raises(BrokerUnavailableError, match=message):
+            drop_access(brokers.settings(Security.IAM), name, timeout_seconds=0.2)

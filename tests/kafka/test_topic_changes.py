@@ -1,0 +1,149 @@
+"""Topics become as they are wanted, or a sentence says why they cannot."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import closing
+
+import pytest
+from kafka.admin import ConfigResource
+
+from penstock.errors import (
+    BrokerError,
+    BrokerUnavailableError,
+    TopicChangeError,
+    TopicForbiddenError,
+)
+from penstock.kafka import Security, Topic, apply_topics, drop_topic, topic_changes
+from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture
+def name() -> str:
+    """A topic of the test's own, which is not there yet."""
+    return f"t-{secrets.token_hex(4)}"
+
+
+def apply(brokers: Brokers, *topics: Topic) -> tuple[str, ...]:
+    with logged_in(brokers, PRODUCER):
+        return apply_topics(brokers.settings(Security.IAM), topics)
+
+
+def partitions_of(brokers: Brokers, name: str) -> int:
+    with closing(brokers.cluster.open_admin()) as admin:
+        return len(admin.describe_topics([name])[0]["partitions"])
+
+
+def properties_of(brokers: Brokers, name: str) -> dict[str, str]:
+    with closing(brokers.cluster.open_admin()) as admin:
+        found = admin.describe_configs([ConfigResource("TOPIC", name)])["topic"][name]
+    return {key: value["value"] for key, value in found.items()}
+
+
+def test_a_topic_that_misses_is_made(brokers: Brokers, name: str) -> None:
+    topic = Topic(name, partitions=2, properties={"retention.ms": "3600000"})
+
+    assert apply(brokers, topic) == (f"topic {name!r} was made",)
+    assert apply(brokers, topic) == ()
+    assert partitions_of(brokers, name) == 2
+    assert properties_of(brokers, name) == {"retention.ms": "3600000"}
+
+
+def test_what_is_left_to_the_brokers_is_no_change(brokers: Brokers, name: str) -> None:
+    apply(brokers, Topic(name))
+
+    assert apply(brokers, Topic(name)) == ()
+
+
+def test_partitions_grow(brokers: Brokers, name: str) -> None:
+    apply(brokers, Topic(name, partitions=1))
+
+    done = apply(brokers, Topic(name, partitions=4))
+
+    assert done == (f"topic {name!r} went from 1 to 4 partitions",)
+    assert partitions_of(brokers, name) == 4
+
+
+def test_properties_follow_and_go_back(brokers: Brokers, name: str) -> None:
+    apply(brokers, Topic(name, properties={"retention.ms": "1000", "segment.ms": "2000"}))
+
+    done = apply(brokers, Topic(name, properties={"retention.ms": "3000"}))
+
+    assert done == (f"topic {name!r} got other properties",)
+    assert properties_of(brokers, name) == {"retention.ms": "3000"}
+
+
+def test_fewer_partitions_are_refused_before_anything_changes(brokers: Brokers, name: str) -> None:
+    apply(brokers, Topic(name, partitions=3))
+    other = f"{name}-other"
+
+    message = rf"topic '{name}' has 3 partitions and cannot go down to 2: expected 3 or more"
+    with pytest.raises(TopicChangeError, match=message):
+        apply(brokers, Topic(other), Topic(name, partitions=2))
+
+    with closing(brokers.cluster.open_admin()) as admin:
+        assert other not in admin.list_topics()
+
+
+def test_other_replicas_are_refused(brokers: Brokers, name: str) -> None:
+    apply(brokers, Topic(name, replicas=2))
+
+    message = rf"topic '{name}' has 2 replicas and 3 are wanted: expected 2"
+    with pytest.raises(TopicChangeError, match=message):
+        apply(brokers, Topic(name, replicas=3))
+
+
+def test_a_property_that_is_none_is_refused(brokers: Brokers, name: str) -> None:
+    apply(brokers, Topic(name))
+
+    message = rf"the properties of topic '{name}' cannot be set: .*colour"
+    with pytest.raises(BrokerError, match=message):
+        apply(brokers, Topic(name, properties={"colour": "red"}))
+
+
+def test_who_may_not_let_it_grow(brokers: Brokers) -> None:
+    name = brokers.create_topic(partitions=1)
+    brokers.allow(ANONYMOUS, name, "DESCRIBE")
+
+    message = rf"topic '{name}' cannot grow to 2 partitions: .*AuthorizationFailed"
+    with pytest.raises(TopicForbiddenError, match=message):
+        apply_topics(brokers.settings(Security.TLS), [Topic(name, partitions=2)])
+
+
+def test_partitions_that_do_not_come_are_told(
+    brokers: Brokers, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply(brokers, Topic(name, partitions=1))
+    stale = {name: topic_changes._Found(1, 3, {})}
+    monkeypatch.setattr(topic_changes, "_describe", lambda admin, names: stale)
+
+    message = f"topic '{name}' had no 2 partitions within 0.1 s"
+    with logged_in(brokers, PRODUCER), pytest.raises(BrokerUnavailableError, match=message):
+        apply_topics(
+            brokers.settings(Security.IAM), [Topic(name, partitions=2)], timeout_seconds=0.1
+        )
+
+
+def test_a_topic_is_deleted_once(brokers: Brokers, name: str) -> None:
+    apply(brokers, Topic(name))
+
+    with logged_in(brokers, PRODUCER):
+        assert drop_topic(brokers.settings(Security.IAM), name) is True
+        assert drop_topic(brokers.settings(Security.IAM), name) is False
+
+
+def test_who_may_not_delete(brokers: Brokers) -> None:
+    name = brokers.create_topic()
+    brokers.allow(ANONYMOUS, name, "DESCRIBE")
+
+    with pytest.raises(TopicForbiddenError, match=rf"topic '{name}' cannot be deleted: "):
+        drop_topic(brokers.settings(Security.TLS), name)
+
+
+def test_a_topic_that_may_not_be_seen(brokers: Brokers) -> None:
+    name = brokers.create_topic()
+
+    with pytest.raises(TopicForbiddenError, match=rf"topic '{name}' cannot be read: "):
+        apply_topics(brokers.settings(Security.TLS), [Topic(name)])
