@@ -1,0 +1,26 @@
+"""Plans for all tests of a session, each made once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.infra.plans import Case, Planner, write_root
+
+
+@pytest.fixture(scope="session")
+def planner(cloud, tmp_path_factory):
+    """What plans, against a localcloud."""
+    made = Planner(tmp_path_factory.mktemp("plans"), cloud.endpoint)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def plan_case(planner, request):
+    """Plan a case; all that are selected are begun at once, as two Terraforms fit a machine."""
+    for item in request.session.items:
+        callspec = getattr(item, "callspec", None)
+        case = callspec and callspec.params.get("case")
+        if isinstance(case, Case):
+            planner.start(str(case), write_root(case))
+    return lambda case: planner.start(str(case), write_root(case)).result()

@@ -1,0 +1,191 @@
+"""Plan cases: a module, the arguments it is called with, and what Terraform would make of them.
+
+A case is a pair of files in tests/infra/MODULE: CASE.tfvars (or CASE.tfvars.json) holds the
+arguments, CASE.yaml what is expected. An argument may be `terraform_data.later.output`, which is
+known after apply only, and a path such as `../../tests/data/tiny.zip`, as in a module's README.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.fixtures.terraform import Terraform
+
+ROOT = Path(__file__).parents[2]
+UNKNOWN = "(known after apply)"
+
+_CASES = Path(__file__).parent
+_SUFFIXES = (".tfvars", ".tfvars.json")
+_TERRAFORM_AT_ONCE = 2
+_PLACE = "module.this."
+_PRODUCER = "111111111111"
+_GROUND = """
+provider "aws" {
+  region = "eu-central-1"
+}
+
+provider "aws" {
+  alias  = "producer"
+  region = "eu-central-1"
+}
+
+resource "terraform_data" "later" {
+  input = "known after apply"
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The arguments of one call of a module, in a file."""
+
+    module: str
+    name: str
+    arguments: Path
+
+    def __str__(self) -> str:
+        return f"{self.module}-{self.name}"
+
+    @property
+    def expected(self) -> Path:
+        """Where the expected values, counts, outputs or errors are written."""
+        return self.arguments.parent / f"{self.name}.yaml"
+
+    @property
+    def policies(self) -> Path:
+        """Where the expected policies are written."""
+        return self.arguments.parent / f"{self.name}.policies.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What Terraform would make: resources by address, and outputs; or why it will not."""
+
+    resources: dict[str, dict[str, Any]]
+    types: dict[str, str]
+    outputs: dict[str, Any]
+    errors: tuple[str, ...] = ()
+
+
+class Planner:
+    """Plans each root once, two at a time, in a copy of infra."""
+
+    def __init__(self, folder: Path, endpoint: str) -> None:
+        """Copy what a root may refer to into the folder; all calls go to the endpoint."""
+        self._folder = folder
+        self._endpoint = endpoint
+        self._pool = ThreadPoolExecutor(_TERRAFORM_AT_ONCE)
+        self._plans: dict[str, Future[Plan]] = {}
+        private = shutil.ignore_patterns(".terraform*", "*.tfstate*", "*.tfvars*", "*_override.tf")
+        shutil.copytree(ROOT / "infra", folder / "infra", ignore=private)
+        shutil.copytree(ROOT / "tests/data", folder / "tests/data")
+
+    def start(self, name: str, root: str) -> Future[Plan]:
+        """Begin to plan a root, given as text, unless that was done already."""
+        if name not in self._plans:
+            self._plans[name] = self._pool.submit(self._plan, name, root)
+        return self._plans[name]
+
+    def stop(self) -> None:
+        """Plan no more."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _plan(self, name: str, root: str) -> Plan:
+        written = self._folder / f"{name}.tf"
+        written.write_text(root + _GROUND)
+        folder = self._folder / "roots" / name
+        folder.mkdir(parents=True)
+        terraform = Terraform(written, folder, self._endpoint, _PRODUCER)
+        errors = terraform.try_plan()
+        return Plan({}, {}, {}, tuple(errors)) if errors else _read(terraform.show())
+
+
+def find_cases() -> list[Case]:
+    """List the cases of all modules."""
+    files = [path for suffix in _SUFFIXES for path in _CASES.glob(f"*/*{suffix}")]
+    cases = [Case(path.parent.name, path.name.split(".")[0], path) for path in files]
+    return sorted(cases, key=str)
+
+
+def write_root(case: Case) -> str:
+    """Call the module with the case's arguments, from a root that shows all its outputs."""
+    module = module_folder(case.module)
+    source = f"../../{module.relative_to(ROOT)}"
+    texts = "".join(path.read_text() for path in sorted(module.glob("*.tf")))
+    both = "configuration_aliases" in texts
+    lines = [
+        'module "this" {',
+        f'  source = "{source}"',
+        *(["  providers = { aws = aws, aws.producer = aws.producer }"] if both else []),
+        _arguments(case.arguments),
+        "}",
+    ]
+    for output in re.findall(r'^output "(\w+)"', texts, re.MULTILINE):
+        lines += [f'output "{output}" {{', f"  value = module.this.{output}", "}"]
+    return "\n".join(lines)
+
+
+def module_folder(name: str) -> Path:
+    """Find a module, or one of the two roots, which can be called like one."""
+    module = ROOT / "infra/modules" / name
+    return module if module.is_dir() else ROOT / "infra" / name
+
+
+def rewrite_command(case: Case) -> str:
+    """Write the command that brings a case's YAML files up to date."""
+    test = Path(__file__).with_name("test_plans.py").relative_to(ROOT)
+    return f"REWRITE=1 .venv/bin/pytest {test} -k {case}"
+
+
+def rewriting() -> bool:
+    """Say whether expectations are to be rewritten instead of compared."""
+    return os.environ.get("REWRITE") == "1"
+
+
+def _arguments(path: Path) -> str:
+    if path.suffix != ".json":
+        return path.read_text()
+    values = json.loads(path.read_text())
+    return "\n".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
+
+
+def _read(shown: dict[str, Any]) -> Plan:
+    changes = {
+        change["address"].removeprefix(_PLACE): change
+        for change in shown.get("resource_changes", [])
+        if change["mode"] == "managed" and change["type"] != "terraform_data"
+    }
+    outputs = shown.get("output_changes", {})
+    return Plan(
+        {address: _after(change["change"]) for address, change in changes.items()},
+        {address: change["type"] for address, change in changes.items()},
+        {name: _after(change) for name, change in outputs.items()},
+    )
+
+
+def _after(change: dict[str, Any]) -> Any:
+    return _with_unknown(change.get("after"), change.get("after_unknown", False))
+
+
+def _with_unknown(value: Any, unknown: Any) -> Any:
+    """Put a text in the place of each value that is known after apply only."""
+    if unknown is True:
+        return UNKNOWN
+    if isinstance(unknown, dict):
+        known = value or {}
+        names = [*known, *(name for name in unknown if name not in known)]
+        return {name: _with_unknown(known.get(name), unknown.get(name)) for name in names}
+    if isinstance(unknown, list):
+        known_items = value or []
+        return [
+            _with_unknown(known_items[i] if i < len(known_items) else None, item)
+            for i, item in enumerate(unknown)
+        ]
+    return value

@@ -1,0 +1,51 @@
+"""Each module does, with each case's arguments, what the case's YAML says."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from tests.infra.comparison import find_differences, rewrite
+from tests.infra.plans import ROOT, find_cases, rewrite_command, rewriting
+from tests.infra.policies import compare_policies, list_policies
+
+pytestmark = pytest.mark.terraform
+
+_CASES = find_cases()
+_ALLOWING = [case for case in _CASES if case.name == "full" or case.policies.exists()]
+
+
+@pytest.mark.parametrize("case", _CASES, ids=str)
+def test_a_module_plans_what_its_case_expects(case, plan_case):
+    plan = plan_case(case)
+    expected = _read(case.expected)
+
+    if rewriting():
+        return _write(case.expected, rewrite(expected, plan))
+    _fail_with(find_differences(expected, plan), case, case.expected)
+
+
+@pytest.mark.parametrize("case", _ALLOWING, ids=str)
+def test_a_module_allows_what_its_case_lists_and_nothing_else(case, plan_case):
+    plan = plan_case(case)
+    got = list_policies(plan)
+
+    if rewriting() and got:
+        return _write(case.policies, got)
+    differences = [*plan.errors, *compare_policies(_read(case.policies), got)]
+    _fail_with(differences, case, case.policies)
+
+
+def _read(path):
+    return (yaml.safe_load(path.read_text()) if path.exists() else None) or {}
+
+
+def _write(path, content):
+    path.write_text(yaml.safe_dump(content, sort_keys=False, width=100))
+
+
+def _fail_with(differences, case, path):
+    __tracebackhide__ = True
+    if differences:
+        told = "\n".join(differences)
+        pytest.fail(f"{path.relative_to(ROOT)} differs\n{told}\nrewrite: {rewrite_command(case)}")
