@@ -1,0 +1,38 @@
+"""Rules of security groups keep their descriptions, whatever they are for."""
+
+from __future__ import annotations
+
+import pytest
+
+OTHER_SIDES = {
+    "addresses": lambda group, prefixes: {"IpRanges": [{"CidrIp": "10.8.0.0/24"}]},
+    "a group": lambda group, prefixes: {"UserIdGroupPairs": [{"GroupId": group}]},
+    "a prefix list": lambda group, prefixes: {"PrefixListIds": [{"PrefixListId": prefixes}]},
+}
+
+
+@pytest.fixture(scope="module")
+def ec2(client):
+    return client("ec2")
+
+
+@pytest.fixture(scope="module")
+def vpc(ec2):
+    return ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+
+
+@pytest.mark.parametrize("kind", OTHER_SIDES)
+def test_a_rule_keeps_its_description(ec2, vpc, kind):
+    group = ec2.create_security_group(GroupName=kind, Description="d", VpcId=vpc)["GroupId"]
+    prefixes = ec2.describe_managed_prefix_lists()["PrefixLists"][0]["PrefixListId"]
+    (name, (side,)), *_ = OTHER_SIDES[kind](group, prefixes).items()
+    permission = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+
+    ec2.authorize_security_group_ingress(
+        GroupId=group, IpPermissions=[permission | {name: [side | {"Description": "why"}]}]
+    )
+
+    own = [{"Name": "group-id", "Values": [group]}]
+    rules = ec2.describe_security_group_rules(Filters=own)["SecurityGroupRules"]
+    (rule,) = [it for it in rules if not it["IsEgress"]]
+    assert rule["Description"] == "why"
