@@ -1,0 +1,155 @@
+"""What ships works with nothing else on the path, for the Python and the machine it is built for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import zipfile
+from functools import partial
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from localcloud.functions.runtimes import find_interpreter, load_runtime
+from tools.build_zip import build
+from tools.lambda_packages import Target, fetch_packages
+
+_ROOT = Path(__file__).parents[2]
+_HOST = Target.of_host()
+_LAMBDAS = sorted(path.parent.name for path in _ROOT.glob("lambdas/*/handler.py"))
+_MACHINES = {0x3E: "x86_64", 0xB7: "arm64"}
+
+# The path of a new interpreter: the standard library, the function, and boto3 as Lambda has it.
+_START = """
+import json, sys
+sys.path[:0], sys.path[len(sys.path):] = sys.argv[1:2], sys.argv[2:]
+"""
+_ENVIRON = {
+    "AWS_ACCESS_KEY_ID": "AKIAMADEUP",
+    "AWS_SECRET_ACCESS_KEY": "made-up",
+    "AWS_REGION": "eu-central-1",
+    "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9",
+    "PENSTOCK_REGISTRY": "glue://plant?region=eu-central-1",
+    "PENSTOCK_READINGS_TABLE": "readings",
+    "PENSTOCK_ERRORS_TABLE": "errors",
+}
+# For each function a call that needs no network, and its answer.
+_CALLS = {
+    "access": (
+        {
+            "topic": {"name": "sensor", "delete_when_removed": False},
+            "tf": {"action": "delete", "prev_input": None},
+        },
+        {"done": []},
+    ),
+    "consumer": (
+        json.loads((_ROOT / "lambdas/consumer/events/tombstone.json").read_text()),
+        {"batchItemFailures": []},
+    ),
+    "producer": ([1], "EventTextError: found a list, expected a JSON object"),
+}
+_CODEC = """
+from penstock.framing import decode_frame, encode_glue_frame
+from penstock.schemas import decode, encode, infer_schema
+schema = infer_schema({"temperature": 30.5}, "sensor")
+frame = decode_frame(encode_glue_frame("6" * 32, encode({"temperature": 30.5}, schema), True))
+print(decode(frame.payload, schema))
+"""
+
+
+@pytest.fixture(scope="module")
+def zips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zips for this machine, as localcloud takes them."""
+    folder = tmp_path_factory.mktemp("zips")
+    build(_HOST, folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", _LAMBDAS)
+def test_a_function_runs_from_its_zip(zips: Path, tmp_path: Path, name: str) -> None:
+    unpacked = tmp_path / name
+    zipfile.ZipFile(zips / f"{name}-lambda.zip").extractall(unpacked)
+    _, sdk = load_runtime(f"python{_HOST.python}").folders
+    event, expected = _CALLS[name]
+
+    said = _run(
+        "import handler, crc32c._crc32c\n"
+        "from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token\n"
+        "generate_auth_token('eu-central-1')  # looks for its version in METADATA\n"
+        f"event = json.loads({json.dumps(event)!r})\n"
+        "try: print(json.dumps(handler.lambda_handler(event, None)))\n"
+        "except Exception as error: print(json.dumps(f'{type(error).__name__}: {error}'))",
+        unpacked,
+        sdk,
+    )
+
+    assert json.loads(said) == expected
+
+
+@pytest.mark.parametrize("name", ["penstock-pyfiles", *(f"{name}-lambda" for name in _LAMBDAS)])
+def test_the_codec_runs_from_inside_a_zip(zips: Path, name: str) -> None:
+    assert _run(_CODEC, zips / f"{name}.zip") == "{'temperature': 30.5}\n"
+
+
+def test_jobs_get_penstock_and_nothing_else(zips: Path) -> None:
+    names = zipfile.ZipFile(zips / "penstock-pyfiles.zip").namelist()
+
+    assert {name.split("/")[0] for name in names} == {"penstock"}
+    assert {Path(name).suffix for name in names} == {".py"}
+    assert len(names) == len(list((_ROOT / "src/penstock").rglob("*.py")))
+
+
+@pytest.mark.parametrize("name", _LAMBDAS)
+def test_a_function_gets_its_handler_and_what_it_needs(zips: Path, name: str) -> None:
+    archive = zipfile.ZipFile(zips / f"{name}-lambda.zip")
+    tops = {entry.split("/")[0] for entry in archive.namelist()}
+
+    assert {re.sub(r"-[^-]+\.dist-info$", "-info", top) for top in tops} == {
+        *("aws_msk_iam_sasl_signer", "crc32c", "handler.py", "kafka", "penstock"),
+        *("aws_msk_iam_sasl_signer_python-info", "crc32c-info", "kafka_python-info"),
+    }
+    assert archive.read("handler.py") == (_ROOT / f"lambdas/{name}/handler.py").read_bytes()
+
+
+def test_two_builds_give_the_same_bytes(zips: Path, tmp_path: Path) -> None:
+    anew = partial(fetch_packages, cache=tmp_path / "cache")
+    with patch("tools.build_zip.fetch_packages", anew):
+        build(_HOST, tmp_path / "again")
+
+    assert _hashes(tmp_path / "again") == _hashes(zips)
+    assert len(_hashes(zips)) == len(_LAMBDAS) + 1
+
+
+@pytest.mark.parametrize("target", [Target("3.13", "arm64"), Target("3.12", "x86_64")], ids=str)
+def test_binaries_are_those_of_the_target(tmp_path: Path, target: Target) -> None:
+    build(target, tmp_path)
+
+    for name in _LAMBDAS:
+        archive = zipfile.ZipFile(tmp_path / f"{name}-lambda.zip")
+        found = [entry for entry in archive.namelist() if entry.endswith(".so")]
+        assert len(found) == 1
+        assert f".cpython-{target.python.replace('.', '')}-" in found[0]
+        machine = int.from_bytes(archive.read(found[0])[18:20], "little")
+        assert _MACHINES[machine] == target.arch
+
+
+def _run(code: str, *path: Path) -> str:
+    """Run code in a new interpreter that has the standard library and this path."""
+    done = subprocess.run(
+        [find_interpreter(_HOST.python), "-I", "-S", "-c", _START + code, *map(str, path)],
+        env=_ENVIRON,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.zip")
+    }
