@@ -1,4 +1,4 @@
-"""What ships works with nothing else on the path, for the Python and the machine it is built for."""
+"""What ships works with nothing else on the path, on the Python and machine it is built for."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ sys.path[:0], sys.path[len(sys.path):] = sys.argv[1:2], sys.argv[2:]
 _ENVIRON = {
     "AWS_ACCESS_KEY_ID": "AKIAMADEUP",
     "AWS_SECRET_ACCESS_KEY": "made-up",
+    "AWS_DEFAULT_REGION": "eu-central-1",  # Lambda sets both
     "AWS_REGION": "eu-central-1",
     "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9",
     "PENSTOCK_REGISTRY": "glue://plant?region=eu-central-1",
