@@ -4,11 +4,14 @@ module "network" {
   source = "../modules/network"
 
   prefix              = local.prefix
+  account_id          = var.account_id
   region              = var.contract.region
   cidr                = var.network.cidr
+  clients             = local.clients
   existing            = var.network.existing
   interface_endpoints = local.endpoints
   log_days            = var.retention.log_days
+  other_cidrs         = var.network.other_cidrs
   zone_ids            = var.network.zone_ids
 }
 
@@ -18,7 +21,6 @@ module "broker_access" {
 
   prefix     = local.prefix
   account_id = var.account_id
-  region     = var.contract.region
   clients    = local.clients
   contract   = var.contract
   retention  = var.retention
@@ -48,6 +50,8 @@ module "consumer" {
   source = "../modules/lambda-function"
 
   name        = "${local.prefix}-consumer"
+  account_id  = var.account_id
+  region      = var.contract.region
   description = "Writes what it reads from Kafka to DynamoDB, each record by the schema it was written in"
   environment = {
     PENSTOCK_ERRORS_TABLE   = module.reading_store.errors.name
@@ -74,9 +78,10 @@ module "consumer" {
 module "kafka_mapping" {
   source = "../modules/kafka-mapping"
 
-  batching           = var.mapping.batching
-  bootstrap_servers  = module.broker_access.bootstrap_servers
-  failure_bucket_arn = module.lake.parked_bucket.arn
+  batching               = var.mapping.batching
+  bootstrap_servers      = module.broker_access.bootstrap_servers
+  failure_bucket_arn     = module.lake.parked_bucket.arn
+  failure_bucket_key_arn = module.lake.key_arn
   function = {
     arn       = module.consumer.arn
     name      = module.consumer.name
@@ -87,9 +92,11 @@ module "kafka_mapping" {
     security_group_id = module.consumer.security_group_id
     subnet_ids        = values(module.network.subnet_ids)
   }
-  provisioned = var.mapping.provisioned
-  secret_arn  = module.broker_access.secret_arn
-  topics      = var.contract.topics
+  provisioned    = var.mapping.provisioned
+  region         = var.contract.region
+  secret_arn     = module.broker_access.secret_arn
+  secret_key_arn = module.broker_access.secret_key_arn
+  topics         = var.contract.topics
 }
 
 module "spark" {
@@ -117,5 +124,6 @@ module "alarms" {
   account_id  = var.account_id
   region      = var.contract.region
   functions   = [module.consumer.name]
+  retention   = var.retention
   subscribers = var.subscribers
 }

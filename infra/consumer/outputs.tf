@@ -21,7 +21,7 @@ output "function" {
 output "lake" {
   description = "Where the lake is: bucket, Glue database, Athena workgroup."
   value = {
-    bucket    = module.lake.bucket
+    bucket    = module.lake.bucket.name
     database  = module.lake.database.name
     workgroup = module.lake.workgroup
   }

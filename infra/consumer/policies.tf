@@ -50,13 +50,13 @@ locals {
         Sid      = "SeeTheLakesObjects"
         Effect   = "Allow"
         Action   = ["s3:ListBucket"]
-        Resource = ["arn:${local.partition}:s3:::${module.lake.bucket}"]
+        Resource = [module.lake.bucket.arn]
       },
       {
         Sid      = "WriteTheLake"
         Effect   = "Allow"
         Action   = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-        Resource = ["arn:${local.partition}:s3:::${module.lake.bucket}/*"]
+        Resource = ["${module.lake.bucket.arn}/*"]
       },
       {
         Sid       = "UseTheKeyOfTheLake"

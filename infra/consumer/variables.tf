@@ -84,9 +84,11 @@ variable "network" {
     zone_ids = list(string)
     existing = optional(object({
       vpc_id          = string
+      prefix_list_ids = optional(map(string), {})
       route_table_ids = list(string)
       subnet_ids      = map(string)
     }))
+    other_cidrs = optional(set(string), [])
   })
 }
 
@@ -109,12 +111,16 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application and what is uploaded for its jobs; null for none."
+  description = "The EMR Serverless application and what is uploaded for its jobs (infra/modules/spark-application says what each means); null for none."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
       idle_minutes  = optional(number, 15)
       release_label = optional(string, "emr-spark-8.1.0")
+      maximum = optional(object({
+        cpu    = optional(string, "32 vCPU")
+        memory = optional(string, "128 GB")
+      }), {})
     }), {})
     artifacts = optional(object({
       jars    = optional(map(string), {})

@@ -4,11 +4,15 @@ module "network" {
   source = "../modules/network"
 
   prefix              = var.prefix
+  account_id          = var.account_id
   region              = var.region
   cidr                = var.network.cidr
+  clients             = { producer = module.producer.security_group_id }
   existing            = var.network.existing
+  gateway_endpoints   = ["s3"]
   interface_endpoints = ["glue"]
   log_days            = var.retention.log_days
+  other_cidrs         = var.network.other_cidrs
   zone_ids            = var.network.zone_ids
 }
 
@@ -109,6 +113,8 @@ module "producer" {
   source = "../modules/lambda-function"
 
   name         = "${var.prefix}-producer"
+  account_id   = var.account_id
+  region       = var.region
   description  = "Writes any JSON event to Kafka under a schema that it registers as needed"
   dead_letters = true
   environment = {
@@ -145,8 +151,10 @@ module "alarms" {
   region             = var.region
   cluster            = var.cluster.type == "provisioned" ? { name = module.broker_cluster.name, broker_count = module.broker_cluster.broker_count } : null
   dead_letter_queues = [module.producer.dead_letter_queue.name]
+  endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure == "privatelink" }
   functions          = [module.kafka_access.function_name, module.producer.name]
   load_balancers     = try(module.broker_exposure[0].load_balancers, {})
+  retention          = var.retention
   schema_versions    = { namespace = "Penstock", metric = "SchemaVersions", budget = var.schema_version_budget }
   subscribers        = var.subscribers
 }

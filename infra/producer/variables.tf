@@ -113,15 +113,17 @@ variable "functions" {
 }
 
 variable "network" {
-  description = "The VPC's address range and its zones by id (the same place in every account), or an existing VPC."
+  description = "The VPC's address range and its zones by id (the same place in every account), ranges that it must not overlap, or an existing VPC."
   type = object({
     cidr     = optional(string, "10.0.0.0/16")
     zone_ids = list(string)
     existing = optional(object({
       vpc_id          = string
+      prefix_list_ids = optional(map(string), {})
       route_table_ids = list(string)
       subnet_ids      = map(string)
     }))
+    other_cidrs = optional(set(string), [])
   })
 }
 
