@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Extra words for pytest, as in: make test ARGS="-k framing"
 ARGS ?=
 
-.PHONY: help install up down status test lint build format docs lock pr nightly bench clean
+.PHONY: help install up down status test lint tf-check build format docs lock pr nightly bench clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -37,7 +37,11 @@ lint: install ## Check style and types
 	@$(VENV)/ruff format --check .
 	@$(VENV)/mypy
 
-pr: lint docs test ## Run all that CI runs
+tf-check: install ## Check the Terraform: format, validity, checkov
+	@$(VENV)/python tools/terraform.py check
+	@tools/checkov.sh
+
+pr: lint docs tf-check test ## Run all that CI runs
 
 nightly: export NIGHTLY = 1
 nightly: pr ## Run the same with many more trials
@@ -60,6 +64,9 @@ lock: install ## Pin the newest versions that pyproject.toml allows
 	@$(VENV)/uv pip compile --quiet --upgrade pyproject.toml --all-extras --universal \
 	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 	  --output-file requirements.lock
+	@echo checkov | $(VENV)/uv pip compile --quiet --upgrade - --universal \
+	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	  --output-file tools/checkov.lock
 
 clean: ## Remove everything that make put into this clone
 	@rm -rf .venv .cache .localcloud build jars/*/lib .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,16 +1,86 @@
-"""Where Terraform takes the provider for AWS from: a mirror on this machine, or the internet."""
+"""Run Terraform with the provider for AWS from a mirror on this machine, or from the internet.
+
+Usage: tools/terraform.py check                      format, and validity of each root and module
+       tools/terraform.py -chdir=infra/producer init  (or plan, apply, any other words)
+
+A mirror is a folder with the unpacked provider in one of the usual places, or what TF_PLUGIN_DIR
+names.
+"""
 
 from __future__ import annotations
 
+import os
 import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+VERSION = "5.100.0"  # of the provider, as the roots name it
+
+_ROOT = Path(__file__).parents[1]
+_TERRAFORM_AT_ONCE = 2
+_ALIAS = re.compile(r"configuration_aliases = \[aws\.(\w+)\]")
 _PROVIDER = Path("registry.terraform.io", "hashicorp", "aws")
 _SYSTEM_PLACES = ("/opt", "/usr/local", "/usr/local/share", "/usr/share", "/var/lib")
 _USER_PLACES = ("", ".local/share", ".terraform.d")
 _DEPTHS = ("", "*", "*/*")
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def main() -> int:
+    """Check everything, or hand the words to Terraform; its exit code is ours."""
+    words = sys.argv[1:]
+    if not words or words[0] in {"-h", "--help"}:
+        print(__doc__)
+        return 0
+    if words == ["check"]:
+        problems = check(_ROOT / "infra")
+        print("\n\n".join(problems), end="\n" if problems else "", file=sys.stderr)
+        return 1 if problems else 0
+    if "init" in words:
+        at = words.index("init")
+        words[at : at + 1] = init_words(VERSION, os.environ)
+    environ = child_environ(os.environ)
+    return subprocess.run(["terraform", *words], env=environ, check=False).returncode
+
+
+def check(infra: Path) -> list[str]:
+    """Tell what Terraform finds wrong, in a copy, so that no `.terraform` stays behind."""
+    problems = [
+        f"{infra.name}/{name}: run `terraform fmt` on it"
+        for name in _run("fmt", "-check", "-recursive", folder=infra)
+    ]
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary, infra.name)
+        shutil.copytree(infra, copy, ignore=shutil.ignore_patterns(".terraform*", "*_override.tf"))
+        folders = sorted({path.parent for path in copy.rglob("*.tf")})
+        with ThreadPoolExecutor(_TERRAFORM_AT_ONCE) as pool:
+            for folder, said in zip(folders, pool.map(_validate, folders), strict=True):
+                name = folder.relative_to(temporary)
+                problems += ["\n".join([f"{name}: invalid", *said])] if said else []
+    return problems
+
+
+def _validate(folder: Path) -> list[str]:
+    """Initialise and validate a folder; give it the provider that its caller would pass."""
+    for alias in _ALIAS.findall((folder / "versions.tf").read_text()):
+        (folder / "given.tf").write_text(f'provider "aws" {{\n  alias = "{alias}"\n}}\n')
+    init = [*init_words(VERSION, os.environ), "-backend=false", "-no-color"]
+    return _run(*init, folder=folder) or _run("validate", "-no-color", folder=folder)
+
+
+def _run(*words: str, folder: Path) -> list[str]:
+    """Run Terraform in a folder; the lines that it says when it fails."""
+    environ = child_environ(os.environ)
+    done = subprocess.run(
+        ["terraform", *words], cwd=folder, env=environ, capture_output=True, text=True, check=False
+    )
+    return (done.stdout + done.stderr).strip().splitlines() if done.returncode else []
 
 
 def init_words(version: str, environ: Mapping[str, str]) -> list[str]:
@@ -46,3 +116,7 @@ def child_environ(environ: Mapping[str, str]) -> dict[str, str]:
     name = "TF_CLI_CONFIG_FILE"
     absent = name in environ and not Path(environ[name]).is_file()
     return {key: value for key, value in environ.items() if not (absent and key == name)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
