@@ -1,0 +1,65 @@
+"""The access function: Terraform calls it to have topics and access lists as it says.
+
+What it raises fails `terraform apply`. Each call may be repeated.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from penstock.kafka import (
+    KafkaSettings,
+    Reader,
+    Topic,
+    apply_readers,
+    apply_topics,
+    await_login,
+    drop_access,
+    drop_topic,
+)
+
+SETTINGS = KafkaSettings.from_environ(os.environ)
+
+
+def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+    """Do what one invocation of infra/modules/kafka-access asks; says what was done."""
+    if wanted := event.get("wanted"):
+        return {"done": _apply(wanted)}
+    if reader := event.get("reader"):
+        return {"done": _release_reader(reader, **event["tf"])}
+    return {"done": _release_topic(event["topic"], **event["tf"])}
+
+
+def _apply(wanted: dict[str, Any]) -> list[str]:
+    await_login(SETTINGS)
+    topics = apply_topics(
+        SETTINGS, [Topic(name, **topic) for name, topic in wanted["topics"].items()]
+    )
+    change = apply_readers(
+        SETTINGS,
+        [
+            Reader(reader["username"], tuple(reader["topics"]), reader["group_prefix"])
+            for reader in wanted["readers"].values()
+        ],
+    )
+    return [*topics, *_tell(change.created, "made"), *_tell(change.deleted, "deleted")]
+
+
+def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> list[str]:
+    """Take the access lists of a reader that is gone, or goes by another name now."""
+    gone = reader["username"] if action == "delete" else None
+    if action == "update" and prev_input["reader"] != reader:
+        gone = prev_input["reader"]["username"]
+    return _tell(drop_access(SETTINGS, gone).deleted, "deleted") if gone else []
+
+
+def _release_topic(topic: dict[str, Any], action: str, prev_input: Any) -> list[str]:
+    """Delete a topic that is gone, where that is wanted."""
+    if action != "delete" or not topic["delete_when_removed"]:
+        return []
+    return [f"topic {topic['name']!r} was deleted"] if drop_topic(SETTINGS, topic["name"]) else []
+
+
+def _tell(lists: tuple[str, ...], what: str) -> list[str]:
+    return [f"access list {acl} was {what}" for acl in lists]
