@@ -1,0 +1,16 @@
+output "function_name" {
+  description = "The name of the access function."
+  value       = module.function.name
+}
+
+output "security_group_id" {
+  description = "The function's security group, which the brokers let in on 9098."
+  value       = module.function.security_group_id
+}
+
+output "topics" {
+  description = "The names of the topics, once they are there and may be read."
+  value       = sort(keys(var.topics))
+
+  depends_on = [aws_lambda_invocation.wanted]
+}

@@ -1,0 +1,114 @@
+variable "account_id" {
+  description = "The account that the cluster is in."
+  type        = string
+}
+
+variable "cluster" {
+  description = "The MSK cluster: its ARN, its brokers' names with the port for IAM, and the security group that the brokers are in."
+  type = object({
+    arn               = string
+    bootstrap_servers = string
+    security_group_id = string
+  })
+
+  validation {
+    condition     = can(regex("^arn:[a-z-]+:kafka:[a-z0-9-]+:[0-9]{12}:cluster/[^/]+/[^/]+$", var.cluster.arn))
+    error_message = "cluster.arn is ${var.cluster.arn}; give the ARN of an MSK cluster."
+  }
+}
+
+variable "delete_removed_topics" {
+  description = "Whether a topic that is taken out of topics, or the whole module, is deleted with its records; otherwise it stays and nobody manages it."
+  type        = bool
+  default     = false
+}
+
+variable "log_days" {
+  description = "Days that the function's log is kept."
+  type        = number
+  default     = 365
+}
+
+variable "network" {
+  description = "The VPC and the subnets that the function runs in."
+  type = object({
+    vpc_id     = string
+    subnet_ids = list(string)
+  })
+}
+
+variable "package" {
+  description = "The zip of lambdas/access that `make build` made, and the Python and the processor that it was made for."
+  type = object({
+    path           = string
+    architecture   = optional(string, "arm64")
+    python_version = optional(string, "3.13")
+  })
+}
+
+variable "prefix" {
+  description = "What the function's name begins with."
+  type        = string
+}
+
+variable "readers" {
+  description = "Who reads, by consumer: the user name it logs in with, its topics, and what the names of its consumer groups begin with."
+  type = map(object({
+    username     = string
+    topics       = list(string)
+    group_prefix = string
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for reader in values(var.readers) : length(setsubtract(reader.topics, keys(var.topics))) == 0])
+    error_message = "A reader has topics that are not among ${join(", ", keys(var.topics))}; add them to topics, or take them from the reader."
+  }
+  validation {
+    condition     = alltrue([for reader in values(var.readers) : can(regex("^[A-Za-z0-9._-]+$", reader.group_prefix))])
+    error_message = "A group_prefix of ${join(", ", keys(var.readers))} is empty or holds other characters than letters, digits, dots, dashes and underscores; give each a prefix of its own, such as its name and a dash."
+  }
+  validation {
+    condition = alltrue(flatten([
+      for name, reader in var.readers : [
+        for other_name, other in var.readers :
+        name == other_name || !startswith(other.group_prefix, reader.group_prefix)
+      ]
+    ]))
+    error_message = "One group_prefix of ${join(", ", values(var.readers)[*].group_prefix)} begins with another, whose reader could join its groups; choose prefixes of which none begins with another."
+  }
+  validation {
+    condition     = length(distinct(values(var.readers)[*].username)) == length(var.readers)
+    error_message = "Two of the readers ${join(", ", keys(var.readers))} log in with the same user name; give each its own."
+  }
+}
+
+variable "region" {
+  description = "The region that the cluster is in."
+  type        = string
+}
+
+variable "topics" {
+  description = "The topics by name, at least one; partitions only grow, replicas stay, and -1 takes the cluster's default when the topic is made."
+  type = map(object({
+    partitions = optional(number, -1)
+    replicas   = optional(number, -1)
+    properties = optional(map(string), {})
+  }))
+
+  validation {
+    condition     = length(var.topics) > 0
+    error_message = "There is no topic; name at least one."
+  }
+  validation {
+    condition     = alltrue([for name in keys(var.topics) : can(regex("^[A-Za-z0-9._-]{1,249}$", name)) && !contains([".", ".."], name)])
+    error_message = "The topics are ${join(", ", keys(var.topics))}; use up to 249 letters, digits, dots, dashes and underscores for each."
+  }
+  validation {
+    condition = alltrue(flatten([
+      for topic in values(var.topics) :
+      [for number in [topic.partitions, topic.replicas] : (number >= 1 || number == -1) && floor(number) == number]
+    ]))
+    error_message = "A topic of ${join(", ", keys(var.topics))} has no whole number of partitions or replicas; give 1 or more, or leave it to the cluster."
+  }
+}

@@ -1,0 +1,71 @@
+# One mapping per topic: a poller that is stuck on one topic holds up no other.
+
+resource "aws_lambda_event_source_mapping" "this" {
+  for_each = var.topics
+
+  function_name = var.function.arn
+
+  batch_size                         = var.batching.size
+  maximum_batching_window_in_seconds = var.batching.window_seconds
+  starting_position                  = var.starting_position
+  topics                             = [each.key]
+
+  # Lambda takes these from pollers of one's own only.
+  bisect_batch_on_function_error = var.provisioned == null ? null : var.provisioned.halve_failed_batches
+  function_response_types        = var.provisioned == null ? null : var.provisioned.partial_answers ? ["ReportBatchItemFailures"] : []
+  maximum_retry_attempts         = var.provisioned == null ? null : var.provisioned.retries
+
+  destination_config {
+    on_failure {
+      destination_arn = var.failure_bucket_arn
+    }
+  }
+
+  dynamic "provisioned_poller_config" {
+    for_each = var.provisioned[*]
+
+    content {
+      minimum_pollers = provisioned_poller_config.value.minimum_pollers
+      maximum_pollers = provisioned_poller_config.value.maximum_pollers
+    }
+  }
+
+  self_managed_event_source {
+    endpoints = { KAFKA_BOOTSTRAP_SERVERS = var.bootstrap_servers }
+  }
+
+  # Under the reader's prefix, which its access list covers.
+  self_managed_kafka_event_source_config {
+    consumer_group_id = "${var.group_prefix}${var.function.name}-${each.key}"
+  }
+
+  source_access_configuration {
+    type = "SASL_SCRAM_512_AUTH"
+    uri  = var.secret_arn
+  }
+
+  source_access_configuration {
+    type = "VPC_SECURITY_GROUP"
+    uri  = "security_group:${var.network.security_group_id}"
+  }
+
+  dynamic "source_access_configuration" {
+    for_each = toset(var.network.subnet_ids)
+
+    content {
+      type = "VPC_SUBNET"
+      uri  = "subnet:${source_access_configuration.value}"
+    }
+  }
+
+  # Lambda tries secret, destination and network when the mapping is made.
+  depends_on = [aws_iam_role_policy.this]
+}
+
+# The pollers act with the function's role.
+resource "aws_iam_role_policy" "this" {
+  # checkov:skip=CKV_AWS_355: EC2 takes no resource for these actions
+  name   = "mapping"
+  role   = var.function.role_name
+  policy = local.policy
+}

@@ -1,0 +1,124 @@
+variable "batching" {
+  description = "How many records come at once at most, and how many seconds they are gathered."
+  type = object({
+    size           = optional(number, 100)
+    window_seconds = optional(number, 1)
+  })
+  default = {}
+
+  validation {
+    condition     = var.batching.size >= 1 && var.batching.size <= 10000
+    error_message = "batching.size is ${var.batching.size}; give 1 to 10000."
+  }
+  validation {
+    condition     = var.batching.window_seconds >= 0 && var.batching.window_seconds <= 300
+    error_message = "batching.window_seconds is ${var.batching.window_seconds}; give 0 to 300."
+  }
+}
+
+variable "bootstrap_servers" {
+  description = "The brokers as host:port, separated by commas, as they are reached from the subnets."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[^,: ]+:[0-9]+(,[^,: ]+:[0-9]+){0,9}$", var.bootstrap_servers))
+    error_message = "bootstrap_servers is ${var.bootstrap_servers}; give one to ten brokers as host:port with commas between, for Lambda takes no more."
+  }
+}
+
+variable "failure_bucket_arn" {
+  description = "The bucket that takes batches which failed for good, with their records."
+  type        = string
+}
+
+variable "failure_bucket_key_arn" {
+  description = "The KMS key of that bucket, if it has one of its own."
+  type        = string
+  default     = null
+}
+
+variable "function" {
+  description = "The function that gets the records, and its role, which the pollers act with."
+  type = object({
+    arn       = string
+    name      = string
+    role_name = string
+  })
+}
+
+variable "group_prefix" {
+  description = "What the names of the reader's consumer groups begin with; its access list says so."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[A-Za-z0-9._-]+$", var.group_prefix))
+    error_message = "group_prefix is ${jsonencode(var.group_prefix)}; give the one in the contract: letters, digits, dots, dashes and underscores."
+  }
+}
+
+variable "network" {
+  description = "The subnets and the security group that the pollers reach the brokers from."
+  type = object({
+    security_group_id = string
+    subnet_ids        = list(string)
+  })
+
+  validation {
+    condition     = length(var.network.subnet_ids) > 0
+    error_message = "network.subnet_ids is empty; give at least one subnet that has an endpoint of a broker."
+  }
+}
+
+variable "provisioned" {
+  description = "Pollers of one's own, which cost by the hour; only they know retries, halving and partial answers. Null for Lambda's shared ones, which try eleven times."
+  type = object({
+    minimum_pollers      = optional(number, 1)
+    maximum_pollers      = optional(number, 2)
+    retries              = optional(number, 10)
+    halve_failed_batches = optional(bool, true)
+    partial_answers      = optional(bool, true)
+  })
+  default = null
+
+  validation {
+    condition = var.provisioned == null ? true : (
+      1 <= var.provisioned.minimum_pollers && var.provisioned.minimum_pollers <= var.provisioned.maximum_pollers && var.provisioned.maximum_pollers <= 2000
+    )
+    error_message = "provisioned asks for ${try(var.provisioned.minimum_pollers, 0)} to ${try(var.provisioned.maximum_pollers, 0)} pollers; give at least 1, at most 2000, and the smaller number first."
+  }
+  validation {
+    condition     = var.provisioned == null ? true : var.provisioned.retries >= 0 && var.provisioned.retries <= 10000
+    error_message = "provisioned.retries is ${try(var.provisioned.retries, 0)}; give 0 to 10000."
+  }
+}
+
+variable "region" {
+  description = "The region that the function is in."
+  type        = string
+}
+
+variable "secret_arn" {
+  description = "The secret with user name and password for the brokers, in the function's account."
+  type        = string
+}
+
+variable "secret_key_arn" {
+  description = "The KMS key of that secret."
+  type        = string
+}
+
+variable "starting_position" {
+  description = "Where a group begins that has read nothing yet: TRIM_HORIZON (the oldest record) or LATEST."
+  type        = string
+  default     = "TRIM_HORIZON"
+
+  validation {
+    condition     = contains(["TRIM_HORIZON", "LATEST"], var.starting_position)
+    error_message = "starting_position is ${var.starting_position}; choose TRIM_HORIZON or LATEST."
+  }
+}
+
+variable "topics" {
+  description = "The topics to read, each by a mapping of its own."
+  type        = set(string)
+}

@@ -1,0 +1,87 @@
+locals {
+  _partition = data.aws_partition.this.partition
+  _place     = "${var.region}:${var.account_id}"
+
+  dead_letters_arn = "arn:${local._partition}:sqs:${local._place}:${var.name}-dead-letters"
+  function_arn     = "arn:${local._partition}:lambda:${local._place}:function:${var.name}"
+  logs_arn         = "arn:${local._partition}:logs:${local._place}:log-group:/aws/lambda/${var.name}:*"
+
+  # What Lambda asks of the role of any function in a VPC; none of it can be narrowed by resource.
+  interface_actions = [
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+  ]
+}
+
+data "aws_partition" "this" {}
+
+resource "aws_iam_role" "this" {
+  name        = var.name
+  description = "What the function ${var.name} may do"
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Principal = { Service = "lambda.amazonaws.com" }
+      Action    = "sts:AssumeRole"
+    }]
+  })
+}
+
+# What any function needs to run here.
+resource "aws_iam_role_policy" "runtime" {
+  # checkov:skip=CKV_AWS_290: EC2 and X-Ray take no resource for these actions
+  # checkov:skip=CKV_AWS_355: EC2 and X-Ray take no resource for these actions
+  name = "runtime"
+  role = aws_iam_role.this.id
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = concat(
+      [
+        {
+          Sid      = "WriteItsOwnLog"
+          Effect   = "Allow"
+          Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
+          Resource = local.logs_arn
+        },
+        {
+          Sid      = "LiveInTheVpc"
+          Effect   = "Allow"
+          Action   = local.interface_actions
+          Resource = "*"
+        },
+        {
+          # The interfaces are Lambda's business: the function's own code may not touch any.
+          Sid       = "KeepInterfacesFromItsCode"
+          Effect    = "Deny"
+          Action    = local.interface_actions
+          Resource  = "*"
+          Condition = { ArnEquals = { "lambda:SourceFunctionArn" = local.function_arn } }
+        },
+      ],
+      !var.tracing ? [] : [{
+        Sid      = "SendTraces"
+        Effect   = "Allow"
+        Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+        Resource = "*"
+      }],
+      !var.dead_letters ? [] : [{
+        Sid      = "KeepFailedEvents"
+        Effect   = "Allow"
+        Action   = ["sqs:SendMessage"]
+        Resource = local.dead_letters_arn
+      }],
+    )
+  })
+}
+
+# What this one is for.
+resource "aws_iam_role_policy" "work" {
+  name   = "work"
+  role   = aws_iam_role.this.id
+  policy = var.policy_json
+}

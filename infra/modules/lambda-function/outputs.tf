@@ -1,0 +1,43 @@
+output "arn" {
+  description = "The function's ARN."
+  value       = aws_lambda_function.this.arn
+
+  # Who invokes it finds it able to work.
+  depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this]
+}
+
+output "dead_letter_queue" {
+  description = "Name and ARN of the queue of failed events, null without one."
+  value = {
+    arn  = one(aws_sqs_queue.dead_letters[*].arn)
+    name = one(aws_sqs_queue.dead_letters[*].name)
+  }
+}
+
+output "log_group_name" {
+  description = "The name of its log group."
+  value       = aws_cloudwatch_log_group.this.name
+}
+
+output "name" {
+  description = "The function's name."
+  value       = aws_lambda_function.this.function_name
+
+  # Who invokes it finds it able to work.
+  depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this]
+}
+
+output "role_arn" {
+  description = "The ARN of its role."
+  value       = aws_iam_role.this.arn
+}
+
+output "role_name" {
+  description = "The name of its role, for policies that others attach."
+  value       = aws_iam_role.this.name
+}
+
+output "security_group_id" {
+  description = "Its security group, for those who let it in."
+  value       = aws_security_group.this.id
+}

@@ -1,0 +1,161 @@
+variable "account_id" {
+  description = "The account that the function is in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "dead_letters" {
+  description = "Whether events of asynchronous invocations that failed are kept in a queue."
+  type        = bool
+  default     = false
+}
+
+variable "description" {
+  description = "What the function does, in a sentence for the console."
+  type        = string
+
+  validation {
+    condition     = length(var.description) <= 256
+    error_message = "The description has ${length(var.description)} characters; shorten it to 256."
+  }
+}
+
+variable "environment" {
+  description = "The function's environment variables, none of them secret."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for name in keys(var.environment) : !startswith(name, "AWS_")])
+    error_message = "The environment has ${join(", ", keys(var.environment))}; take out what begins with AWS_, which Lambda sets itself."
+  }
+}
+
+variable "log_days" {
+  description = "Days that its log is kept."
+  type        = number
+  default     = 365
+
+  validation {
+    condition = contains(
+      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
+      var.log_days
+    )
+    error_message = "log_days is ${var.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
+  }
+}
+
+variable "memory_mib" {
+  description = "Memory in MiB; the share of a processor grows with it."
+  type        = number
+  default     = 512
+
+  validation {
+    condition     = var.memory_mib >= 128 && var.memory_mib <= 10240
+    error_message = "memory_mib is ${var.memory_mib}; give 128 to 10240."
+  }
+}
+
+variable "name" {
+  description = "The name of the function, its role, its security group and its log."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[A-Za-z0-9_-]{1,64}$", var.name))
+    error_message = "The name is ${var.name}; use up to 64 letters, digits, dashes and underscores."
+  }
+}
+
+variable "network" {
+  description = "Where it runs, and by name what it may reach there: a TCP port (or the ports up to to_port) of a security group or a prefix list."
+  type = object({
+    vpc_id     = string
+    subnet_ids = list(string)
+    egress = map(object({
+      port              = number
+      to_port           = optional(number)
+      prefix_list_id    = optional(string)
+      security_group_id = optional(string)
+    }))
+  })
+
+  validation {
+    condition     = length(var.network.subnet_ids) > 0
+    error_message = "network.subnet_ids is empty; give at least one subnet."
+  }
+  validation {
+    condition = alltrue([
+      for way in values(var.network.egress) : (way.prefix_list_id == null) != (way.security_group_id == null)
+    ])
+    error_message = "The egress ${join(", ", keys(var.network.egress))} leads to both or neither of security_group_id and prefix_list_id; give each way one of them."
+  }
+}
+
+variable "package" {
+  description = "The zip that `make build` made, and the Python and the processor that it was made for."
+  type = object({
+    path           = string
+    architecture   = optional(string, "arm64")
+    python_version = optional(string, "3.13")
+  })
+
+  validation {
+    condition     = fileexists(var.package.path)
+    error_message = "There is no file ${var.package.path}; make it with `make build`."
+  }
+  validation {
+    condition     = contains(["3.11", "3.12", "3.13"], var.package.python_version)
+    error_message = "python_version is ${var.package.python_version}; choose 3.11, 3.12 or 3.13, the one that the zip was made for."
+  }
+  validation {
+    condition     = contains(["arm64", "x86_64"], var.package.architecture)
+    error_message = "The architecture is ${var.package.architecture}; choose arm64 or x86_64, the one that the zip was made for."
+  }
+}
+
+variable "policy_json" {
+  description = "What the function may do besides running, as an IAM policy."
+  type        = string
+
+  validation {
+    condition     = can(jsondecode(var.policy_json).Statement)
+    error_message = "policy_json is no policy; give JSON with a Statement."
+  }
+}
+
+variable "region" {
+  description = "The region that the function is in."
+  type        = string
+}
+
+variable "reserved_concurrency" {
+  description = "How many of it run at once at most, kept free for it in the account; null for no such limit."
+  type        = number
+  default     = null
+
+  validation {
+    condition     = var.reserved_concurrency == null ? true : var.reserved_concurrency >= 0
+    error_message = "reserved_concurrency is below zero; give zero (it never runs) or more, or null for no limit."
+  }
+}
+
+variable "timeout_seconds" {
+  description = "Seconds after which an invocation is ended."
+  type        = number
+  default     = 60
+
+  validation {
+    condition     = var.timeout_seconds >= 1 && var.timeout_seconds <= 900
+    error_message = "timeout_seconds is ${var.timeout_seconds}; give 1 to 900."
+  }
+}
+
+variable "tracing" {
+  description = "Whether invocations are traced with X-Ray; else only where the caller traces."
+  type        = bool
+  default     = true
+}

@@ -1,0 +1,20 @@
+account_id = "111111111111"
+prefix     = "penstock-producer"
+region     = "eu-central-1"
+cluster = {
+  arn               = "arn:aws:kafka:eu-central-1:111111111111:cluster/penstock-producer/7a2b3c4d-0000-4000-8000-000000000000-2"
+  bootstrap_servers = "b-1.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9098"
+  security_group_id = "sg-0123456789abcdef0"
+}
+delete_removed_topics = true
+log_days              = 30
+network               = { vpc_id = "vpc-0123456789abcdef0", subnet_ids = ["subnet-0123456789abcdef0"] }
+package               = { path = "../../tests/data/tiny.zip", architecture = "x86_64", python_version = "3.12" }
+readers = {
+  analytics = { username = "analytics", topics = ["sensor"], group_prefix = "analytics-" }
+  billing   = { username = "billing", topics = ["sensor", "meter"], group_prefix = "billing-" }
+}
+topics = {
+  meter  = { partitions = 3, replicas = 3 }
+  sensor = { partitions = 6, properties = { "retention.ms" = "604800000" } }
+}

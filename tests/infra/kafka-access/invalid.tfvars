@@ -1,0 +1,14 @@
+account_id = "111111111111"
+prefix     = "penstock-producer"
+region     = "eu-central-1"
+cluster = {
+  arn               = "penstock-producer"
+  bootstrap_servers = "b-1.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9098"
+  security_group_id = "sg-0123456789abcdef0"
+}
+network = { vpc_id = "vpc-0123456789abcdef0", subnet_ids = ["subnet-0123456789abcdef0"] }
+package = { path = "../../tests/data/tiny.zip" }
+topics = {
+  "my sensor" = {}
+  sensor      = { partitions = 0 }
+}
