@@ -1,0 +1,136 @@
+"""Terraform keeps the rules that can be read from its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.hcl import Block, read_blocks, read_file
+
+_ROOT = Path(__file__).parents[3]
+_INFRA = _ROOT / "infra"
+_MODULES = sorted(path for path in (_INFRA / "modules").iterdir() if path.is_dir())
+_ROOTS = [_INFRA / "producer", _INFRA / "consumer"]
+_FILES = {"main.tf", "variables.tf", "outputs.tf", "versions.tf"}
+_ROOT_FILES = {"providers.tf", "backend.tf"}
+_CASES = {"smallest", "full", "invalid"}
+_MOST_INPUTS = 15
+# None of them asks AWS for anything, but the last (docs/adr), which reads addresses of brokers.
+_DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
+_BROKER_NODES = ("broker-exposure", "aws_msk_broker_nodes")
+_LOCAL = re.compile(r"\blocal\.(\w+)")
+
+every_folder = pytest.mark.parametrize("folder", [*_MODULES, *_ROOTS], ids=lambda path: path.name)
+every_module = pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.name)
+every_root = pytest.mark.parametrize("root", _ROOTS, ids=lambda path: path.name)
+
+
+@every_module
+def test_a_module_has_its_files_and_none_of_a_root(module: Path) -> None:
+    names = {path.name for path in module.iterdir()}
+
+    assert {*_FILES, "README.md"} - names == set()
+    assert names & _ROOT_FILES == set()
+
+
+@every_module
+def test_a_module_shows_its_inputs_and_outputs(module: Path) -> None:
+    page = (module / "README.md").read_text()
+
+    assert "```hcl\n" in page
+    assert "<!-- inputs and outputs: made by tools/check_docs.py --write -->\n" in page
+
+
+@every_module
+def test_a_module_has_its_plan_cases(module: Path) -> None:
+    files = (_ROOT / "tests/infra" / module.name).glob("*.tfvars*")
+
+    assert _CASES - {path.name.split(".")[0] for path in files} == set()
+
+
+@every_root
+def test_a_root_only_wires(root: Path) -> None:
+    assert _FILES | _ROOT_FILES <= {path.name for path in root.iterdir()}
+    assert [block.labels for block in read_blocks(root, "resource")] == []
+
+
+@every_folder
+def test_the_only_provider_is_that_of_aws(folder: Path) -> None:
+    text = (folder / "versions.tf").read_text()
+
+    assert re.findall(r'source += "(.*)"', text) == ["hashicorp/aws"]
+    assert re.findall(r'  version += "(.*)"', text) == ["~> 5.100"]
+    used = {block.labels[0].split("_")[0] for block in read_blocks(folder, "resource", "data")}
+    assert used <= {"aws"}
+
+
+@every_folder
+def test_nothing_is_run_and_nothing_is_looked_up(folder: Path) -> None:
+    looked_up = {block.labels[0] for block in read_blocks(folder, "data")}
+
+    assert not any("provisioner " in block.body for block in read_blocks(folder, "resource"))
+    allowed = _DATA | {_BROKER_NODES[1]} if folder.name == _BROKER_NODES[0] else _DATA
+    assert looked_up - allowed == set()
+
+
+@every_folder
+def test_inputs_are_few_and_typed(folder: Path) -> None:
+    types = {
+        block.name: block.arguments.get("type", "") for block in read_blocks(folder, "variable")
+    }
+
+    assert len(types) <= _MOST_INPUTS
+    assert [name for name, kind in types.items() if not kind or re.search(r"\bany\b", kind)] == []
+
+
+@every_folder
+@pytest.mark.parametrize("kind", ["variable", "output"])
+def test_inputs_and_outputs_are_in_order_and_described(folder: Path, kind: str) -> None:
+    blocks = list(read_blocks(folder, kind))
+    names = [block.name for block in blocks]
+
+    assert names == sorted(names)
+    assert [block.name for block in blocks if not _is_sentence(block)] == []
+    assert {
+        path.name for path in folder.glob("*.tf") if f'\n{kind} "' in f"\n{path.read_text()}"
+    } <= {f"{kind}s.tf"}
+
+
+@every_folder
+def test_a_resource_is_not_named_after_its_type(folder: Path) -> None:
+    resources = [block.labels for block in read_blocks(folder, "resource")]
+
+    assert [(kind, name) for kind, name in resources if f"_{kind}".endswith(f"_{name}")] == []
+
+
+@every_folder
+def test_locals_come_in_order_of_derivation(folder: Path) -> None:
+    for path in folder.glob("*.tf"):
+        names = [name for name, _ in _locals(path)]
+        for index, (name, value) in enumerate(_locals(path)):
+            assert set(_LOCAL.findall(value)) & set(names[index:]) == set(), name
+
+
+@every_folder
+def test_locals_for_other_locals_alone_begin_with_an_underscore(folder: Path) -> None:
+    names = {name for path in folder.glob("*.tf") for name, _ in _locals(path)}
+    others = "".join(block.body for block in read_blocks(folder) if block.kind != "locals")
+    used = set(_LOCAL.findall(others))
+
+    assert {name for name in names - used if not name.startswith("_")} == set()
+    assert {name for name in used if name.startswith("_")} == set()
+
+
+def _is_sentence(block: Block) -> bool:
+    text = block.arguments.get("description", "").strip('"')
+    return text[:1] == text[:1].upper() and text.endswith(".") and ". " not in text
+
+
+def _locals(path: Path) -> Iterator[tuple[str, str]]:
+    """Go through the locals of a file in their order."""
+    for block in read_file(path):
+        if block.kind == "locals":
+            yield from block.arguments.items()
