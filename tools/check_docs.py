@@ -1,4 +1,4 @@
-"""Check what the documents say about the code: the settings table and every relative link.
+"""Check what the documents say about the code: tables of settings and modules, relative links.
 
 Usage: tools/check_docs.py [--write]    --write brings the generated parts up to date.
 """
@@ -12,9 +12,14 @@ from pathlib import Path
 
 from penstock.kafka import KafkaSettings
 from penstock.settings import Settings, describe_settings
+from tools.hcl import module_tables
 
 _ROOT = Path(__file__).parents[1]
+_PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md")
 _SETTINGS = re.compile(r"(<!-- settings: .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL)
+_MODULE = re.compile(
+    r"(<!-- inputs and outputs: .*? -->\n).*?(<!-- end of inputs and outputs -->)", re.DOTALL
+)
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
@@ -22,14 +27,14 @@ def main() -> int:
     """Check, or write; 1 when something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="rewrite the generated parts")
-    readme = _ROOT / "README.md"
-    text = readme.read_text()
-    wanted = with_settings_table(text, KafkaSettings)
-    if parser.parse_args().write:
-        readme.write_text(wanted)
-        text = wanted
-    problems = [] if text == wanted else ["README.md: the settings table is out of date"]
-    for page in sorted([*_ROOT.glob("*.md"), *_ROOT.glob("docs/**/*.md")]):
+    write = parser.parse_args().write
+    problems = []
+    for page, wanted in generated_pages(_ROOT).items():
+        if write:
+            page.write_text(wanted)
+        elif page.read_text() != wanted:
+            problems.append(f"{page.relative_to(_ROOT)}: a table is out of date")
+    for page in sorted(path for kind in _PAGES for path in _ROOT.glob(kind)):
         name = page.relative_to(_ROOT)
         problems += [f"{name}: links to {link}, which is not there" for link in dead_links(page)]
     for problem in problems:
@@ -37,6 +42,22 @@ def main() -> int:
     if problems:
         print("Run tools/check_docs.py --write, or mend the page", file=sys.stderr)
     return 1 if problems else 0
+
+
+def generated_pages(root: Path) -> dict[Path, str]:
+    """Write the pages that hold a generated table, as they should be."""
+    readme = root / "README.md"
+    modules = sorted(root.glob("infra/modules/*/README.md"))
+    return {readme: with_settings_table(readme.read_text(), KafkaSettings)} | {
+        page: with_module_tables(page.read_text(), page.parent) for page in modules
+    }
+
+
+def with_module_tables(page: str, module: Path) -> str:
+    """Put the tables of inputs and outputs between their two marks."""
+    return _MODULE.sub(
+        lambda marks: marks[1] + "\n" + module_tables(module) + "\n" + marks[2], page
+    )
 
 
 def with_settings_table(page: str, settings: type[Settings]) -> str:
