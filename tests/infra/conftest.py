@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.infra.plans import Case, Planner, write_root
+from tests.infra.plans import Case, Example, Planner
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +21,6 @@ def plan_case(planner, request):
     for item in request.session.items:
         callspec = getattr(item, "callspec", None)
         case = callspec and callspec.params.get("case")
-        if isinstance(case, Case):
-            planner.start(str(case), write_root(case))
-    return lambda case: planner.start(str(case), write_root(case)).result()
+        if isinstance(case, Case | Example):
+            planner.start(case)
+    return lambda case: planner.start(case).result()

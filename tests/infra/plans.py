@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fixtures.terraform import Terraform
+from tools.hcl import read_blocks
 
 ROOT = Path(__file__).parents[2]
 UNKNOWN = "(known after apply)"
@@ -25,6 +26,7 @@ _CASES = Path(__file__).parent
 _SUFFIXES = (".tfvars", ".tfvars.json")
 _TERRAFORM_AT_ONCE = 2
 _PLACE = "module.this."
+_HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PRODUCER = "111111111111"
 _GROUND = """
 provider "aws" {
@@ -54,6 +56,23 @@ class Case:
         return f"{self.module}-{self.name}"
 
     @property
+    def root(self) -> str:
+        """A root that calls the module with the arguments and shows all its outputs."""
+        module = module_folder(self.module)
+        blocks = list(read_blocks(module))
+        both = any("configuration_aliases" in one.body for one in blocks)
+        lines = [
+            'module "this" {',
+            f'  source = "../../{module.relative_to(ROOT)}"',
+            *(["  providers = { aws = aws, aws.producer = aws.producer }"] if both else []),
+            _read_arguments(self.arguments),
+            "}",
+        ]
+        for output in (one.name for one in blocks if one.kind == "output"):
+            lines += [f'output "{output}" {{', f"  value = module.this.{output}", "}"]
+        return "\n".join(lines)
+
+    @property
     def expected(self) -> Path:
         """Where the expected values, counts, outputs or errors are written."""
         return self.arguments.parent / f"{self.name}.yaml"
@@ -62,6 +81,18 @@ class Case:
     def policies(self) -> Path:
         """Where the expected policies are written."""
         return self.arguments.parent / f"{self.name}.policies.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A block of HCL in a README."""
+
+    readme: Path
+    number: int
+    root: str
+
+    def __str__(self) -> str:
+        return f"readme-{self.readme.parent.name}-{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +118,11 @@ class Planner:
         shutil.copytree(ROOT / "infra", folder / "infra", ignore=private)
         shutil.copytree(ROOT / "tests/data", folder / "tests/data")
 
-    def start(self, name: str, root: str) -> Future[Plan]:
-        """Begin to plan a root, given as text, unless that was done already."""
+    def start(self, case: Case | Example) -> Future[Plan]:
+        """Begin to plan a case, unless that was done already."""
+        name = str(case)
         if name not in self._plans:
-            self._plans[name] = self._pool.submit(self._plan, name, root)
+            self._plans[name] = self._pool.submit(self._plan, name, case.root)
         return self._plans[name]
 
     def stop(self) -> None:
@@ -114,22 +146,13 @@ def find_cases() -> list[Case]:
     return sorted(cases, key=str)
 
 
-def write_root(case: Case) -> str:
-    """Call the module with the case's arguments, from a root that shows all its outputs."""
-    module = module_folder(case.module)
-    source = f"../../{module.relative_to(ROOT)}"
-    texts = "".join(path.read_text() for path in sorted(module.glob("*.tf")))
-    both = "configuration_aliases" in texts
-    lines = [
-        'module "this" {',
-        f'  source = "{source}"',
-        *(["  providers = { aws = aws, aws.producer = aws.producer }"] if both else []),
-        _arguments(case.arguments),
-        "}",
+def find_examples() -> list[Example]:
+    """List the blocks of HCL in the READMEs of the clone and of its modules."""
+    return [
+        Example(readme, number, block)
+        for readme in [ROOT / "README.md", *sorted(ROOT.glob("infra/modules/*/README.md"))]
+        for number, block in enumerate(_HCL.findall(readme.read_text()))
     ]
-    for output in re.findall(r'^output "(\w+)"', texts, re.MULTILINE):
-        lines += [f'output "{output}" {{', f"  value = module.this.{output}", "}"]
-    return "\n".join(lines)
 
 
 def module_folder(name: str) -> Path:
@@ -149,7 +172,7 @@ def rewriting() -> bool:
     return os.environ.get("REWRITE") == "1"
 
 
-def _arguments(path: Path) -> str:
+def _read_arguments(path: Path) -> str:
     if path.suffix != ".json":
         return path.read_text()
     values = json.loads(path.read_text())
