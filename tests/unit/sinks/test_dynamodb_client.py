@@ -1,0 +1,225 @@
+"""A call is signed, checked and repeated while its failure may pass, and no longer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from unittest.mock import patch
+
+import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+
+from penstock.attempts import Attempts
+from penstock.errors import (
+    RowTooLargeError,
+    SettingsError,
+    SinkAccessDeniedError,
+    SinkError,
+    SinkRefusedError,
+    SinkUnavailableError,
+)
+from penstock.sinks import DynamoDbClient
+from tests.stubs.dynamodb_api import CUT, DynamoDbApi, Reply, refusal
+from tests.stubs.registries import FakeTime
+
+_BODY = b'{"RequestItems":{}}'
+_ANSWER = Reply(body=b'{"UnprocessedItems":{}}')
+
+
+def _http_date(ahead: timedelta) -> str:
+    return format_datetime(datetime.now(UTC) + ahead)
+
+
+def test_a_call_says_what_it_wants_and_who_asks(
+    api: DynamoDbApi, build: Callable[..., DynamoDbClient]
+) -> None:
+    api.replies = [_ANSWER]
+
+    answer = build(aws_session_token="a-token").call("BatchWriteItem", _BODY)
+
+    assert answer == {"UnprocessedItems": {}}
+    headers = api.headers[0]
+    assert headers["X-Amz-Target"] == "DynamoDB_20120810.BatchWriteItem"
+    assert headers["Content-Type"] == "application/x-amz-json-1.0"
+    assert headers["X-Amz-Security-Token"] == "a-token"
+    assert headers["Accept-Encoding"] == "identity"  # the checksum is of what is not compressed
+    assert "/eu-central-1/dynamodb/aws4_request" in headers["Authorization"]
+
+
+def test_the_signature_is_botocores_own(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
+    dynamodb.call("BatchWriteItem", _BODY)
+
+    sent = api.headers[0]
+    signed = {name: sent[name] for name in ("Content-Type", "X-Amz-Target")}
+    request = AWSRequest("POST", f"{api.endpoint}/", signed, _BODY)
+    now = datetime.strptime(sent["X-Amz-Date"], "%Y%m%dT%H%M%SZ")
+    with patch("botocore.auth.get_current_datetime", return_value=now):
+        SigV4Auth(api.session().get_credentials(), "dynamodb", "eu-central-1").add_auth(request)
+    assert sent["Authorization"] == request.headers["Authorization"]
+
+
+def test_the_connection_is_kept(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
+    for _ in range(3):
+        dynamodb.call("BatchWriteItem", _BODY)
+    assert api.connections == 1
+
+    dynamodb.close()
+    dynamodb.call("BatchWriteItem", _BODY)
+    assert api.connections == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "connections"),
+    [
+        (refusal("ProvisionedThroughputExceededException"), 1),
+        (refusal("ThrottlingException"), 1),
+        (refusal("RequestLimitExceeded"), 1),
+        (refusal("InternalServerError", status=500), 1),
+        (Reply(503, b"<html>no JSON</html>"), 1),
+        (Reply(500, b"[]"), 1),
+        (Reply(body=_ANSWER.body, headers={"x-amz-crc32": "1"}), 1),
+        (CUT, 2),
+        (Reply(body=_ANSWER.body, sent=5), 2),
+    ],
+    ids=[
+        *("throughput", "throttled", "limit", "internal", "proxy", "odd", "damaged", "cut"),
+        "cut in the answer",
+    ],
+)
+def test_what_may_pass_is_tried_again(
+    api: DynamoDbApi,
+    dynamodb: DynamoDbClient,
+    time: FakeTime,
+    failure: Reply,
+    connections: int,
+) -> None:
+    api.replies = [failure, failure, _ANSWER]
+
+    assert dynamodb.call("BatchWriteItem", _BODY) == {"UnprocessedItems": {}}
+    assert api.requests == [json.loads(_BODY)] * 3
+    assert time.pauses == [0.05, 0.1]
+    assert (api.connections > 1) == (connections > 1)
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (refusal("ThrottlingException", "slow down"), "ThrottlingException: slow down"),
+        (Reply(503, b"<html>"), "status 503: <html>"),
+        (Reply(headers={"x-amz-crc32": "1"}), "an answer that was damaged on its way"),
+        (CUT, "no answer from http://127.0.0.1:"),
+    ],
+    ids=["throttled", "down", "damaged", "cut"],
+)
+def test_what_does_not_pass_is_unavailable(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, failure: Reply, said: str
+) -> None:
+    api.otherwise = lambda _: failure
+
+    with pytest.raises(SinkUnavailableError) as caught:
+        dynamodb.call("BatchWriteItem", _BODY)
+
+    assert str(caught.value).startswith(f"DynamoDB's BatchWriteItem failed for 10 s: {said}")
+    assert caught.value.retriable
+    assert len(api.requests) > 5
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (refusal("ValidationException"), SinkRefusedError),
+        (refusal("ValidationException", "Item size has exceeded the maximum"), RowTooLargeError),
+        (refusal("ItemCollectionSizeLimitExceededException"), SinkRefusedError),
+        (Reply(413, b""), SinkRefusedError),
+        (refusal("AccessDeniedException"), SinkAccessDeniedError),
+        (refusal("ExpiredTokenException"), SinkAccessDeniedError),
+        (refusal("UnrecognizedClientException"), SinkAccessDeniedError),
+        (refusal("ResourceNotFoundException"), SinkUnavailableError),
+        (refusal("SomethingNew"), SinkUnavailableError),
+    ],
+    ids=[
+        *("validation", "too large", "collection", "body", "denied", "expired", "unknown key"),
+        *("no table", "unknown"),
+    ],
+)
+def test_what_will_not_pass_is_said_at_once(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, reply: Reply, kind: type[SinkError]
+) -> None:
+    api.replies = [reply]
+
+    with pytest.raises(SinkError, match=r"^DynamoDB's BatchWriteItem was refused: ") as caught:
+        dynamodb.call("BatchWriteItem", _BODY)
+
+    assert type(caught.value) is kind
+    assert len(api.requests) == 1
+
+
+@pytest.mark.parametrize("code", ["InvalidSignatureException", "RequestTimeTooSkewed"])
+@pytest.mark.parametrize("hours", [-30, 1])
+def test_signatures_follow_dynamodbs_clock(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, code: str, hours: int
+) -> None:
+    theirs = timedelta(hours=hours)
+    api.replies = [refusal(code, date=_http_date(theirs)), _ANSWER, _ANSWER]
+
+    dynamodb.call("BatchWriteItem", _BODY)
+    dynamodb.call("BatchWriteItem", _BODY)
+
+    assert len(api.requests) == 3  # learnt once
+    times = [
+        datetime.strptime(sent["X-Amz-Date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        for sent in api.headers
+    ]
+    wanted = datetime.now(UTC) + theirs
+    assert abs(times[0] - datetime.now(UTC)) < timedelta(minutes=1)
+    assert all(abs(time - wanted) < timedelta(minutes=1) for time in times[1:])
+    day = wanted.strftime("%Y%m%d")
+    assert all(f"/{day}/eu-central-1/" in sent["Authorization"] for sent in api.headers[1:])
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"date": "no date"}, {"date": _http_date(timedelta())}], ids=str
+)
+def test_a_signature_refused_at_the_right_time_is_denied(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, headers: dict[str, str]
+) -> None:
+    api.replies = [refusal("InvalidSignatureException", **headers)]
+
+    with pytest.raises(SinkAccessDeniedError, match="InvalidSignatureException: told so"):
+        dynamodb.call("BatchWriteItem", _BODY)
+
+    assert len(api.requests) == 1
+
+
+def test_credentials_are_asked_for_at_each_call(api: DynamoDbApi, attempts: Attempts) -> None:
+    session = api.session(aws_access_key_id="AKIATOBERENEWED")
+    client = DynamoDbClient(session, attempts=attempts)
+    client.call("BatchWriteItem", _BODY)
+    session.get_credentials().access_key = "AKIARENEWED"
+    client.call("BatchWriteItem", _BODY)
+    client.close()
+
+    assert ["Credential=AKIARENEWED/" in sent["Authorization"] for sent in api.headers] == [
+        False,
+        True,
+    ]
+
+
+def test_without_credentials_the_record_waits(api: DynamoDbApi, attempts: Attempts) -> None:
+    session = api.session()
+    with patch.object(session, "get_credentials", return_value=None):
+        client = DynamoDbClient(session, attempts=attempts)
+
+    with pytest.raises(SinkAccessDeniedError, match="BatchWriteItem: Unable to locate credentials"):
+        client.call("BatchWriteItem", _BODY)
+
+
+def test_without_a_region_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+
+    with pytest.raises(SettingsError, match="DynamoDB cannot be used: You must specify a region"):
+        DynamoDbClient()

@@ -1,0 +1,71 @@
+"""An item reads as boto3 writes it, and what DynamoDB would round or refuse is refused."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from boto3.dynamodb.types import TypeSerializer
+
+from penstock.errors import Reason, SinkRefusedError
+from penstock.sinks._json import write_item
+
+_VALUES: list[Any] = [
+    *("", "plain", 'quotes " and \\', "\x00\x1f\n", "\u2028 é 日本 😀"),
+    *(0, -1, 2**63 - 1, 10**37, 10**38 - 1, -(10**38) + 1),
+    *(Decimal("1.10"), Decimal("1E-130"), Decimal("9.99E+125"), Decimal("0." + "3" * 38)),
+    *(True, False, None, b"", b"\x00\xff"),
+    *([], {}, [1, None, "x", [True]], {"": {"b": [b"x", {"c": Decimal(2)}]}}),
+]
+
+
+def _as_boto3_does(value: Any) -> Any:
+    """What boto3 sends: its serialiser, and bytes in base64."""
+
+    def to_text(found: Any) -> str:
+        return b64encode(getattr(found, "value", found)).decode()
+
+    return json.loads(json.dumps(TypeSerializer().serialize(value), default=to_text))
+
+
+@pytest.mark.parametrize("value", _VALUES, ids=repr)
+def test_a_value_is_written_as_boto3_does(value: Any) -> None:
+    assert json.loads(write_item({"a": value})) == {"a": _as_boto3_does(value)}
+
+
+@pytest.mark.parametrize("value", [0.0, 30.5, -0.1, 1e-130, 1e22, 9.99e125, 5e-100])
+def test_a_float_reads_back_as_the_same_float(value: float) -> None:
+    written = json.loads(write_item({"a": value}))["a"]["N"]
+
+    assert float(Decimal(written)) == value
+    assert len(Decimal(written).as_tuple().digits) <= 38
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (10**38, "a: found an integer beyond 38 digits, expected at most 38"),
+        (-(10**38), "a: found an integer beyond 38 digits, expected at most 38"),
+        (float("nan"), "a: found a number that is none, expected 0 or a size of 1e-130 to 9.99e+"),
+        (float("-inf"), "a: found -inf, expected 0 or a size of 1e-130 to 9.99e+125"),
+        (1e126, "a: found 1e+126, expected 0 or"),
+        (9e-131, "a: found 9e-131, expected 0 or"),
+        (Decimal("1." + "1" * 38), "expected at most 38 digits and a size of 1e-130 to 9.99e+125"),
+        (Decimal("1E+126"), "a: found 1E+126, expected at most 38 digits"),
+        (Decimal("1E-131"), "a: found 1E-131, expected at most 38 digits"),
+        (Decimal("NaN"), "a: found NaN, expected at most 38 digits"),
+        (Decimal("sNaN"), "a: found sNaN, expected at most 38 digits"),
+        (Decimal("Infinity"), "a: found Infinity, expected at most 38 digits"),
+        ({"b": [10**38]}, "a: found an integer beyond 38 digits, expected at most 38"),
+    ],
+    ids=repr,
+)
+def test_a_number_that_would_be_rounded_or_refused_is_refused(value: Any, message: str) -> None:
+    with pytest.raises(SinkRefusedError) as caught:
+        write_item({"ok": 1, "a": value})
+
+    assert message in str(caught.value)
+    assert caught.value.reason is Reason.SINK_REFUSED

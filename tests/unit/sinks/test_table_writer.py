@@ -1,0 +1,246 @@
+"""Every row is written once or named, whatever DynamoDB leaves undone or refuses."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import boto3
+import pytest
+
+from localcloud.cloud import Cloud
+from localcloud.faults import Faults, Kind
+from penstock.attempts import Attempts
+from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableError
+from penstock.sinks import DynamoDbClient, TableWriter
+from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
+from tests.stubs.registries import FakeTime
+
+Item = dict[str, Any]
+
+
+def _rows(count: int) -> list[Item]:
+    return [{"id": str(number), "n": number} for number in range(count)]
+
+
+def _ids(request: dict[str, Any]) -> list[str]:
+    return [put["PutRequest"]["Item"]["id"]["S"] for put in request["RequestItems"]["rows"]]
+
+
+@pytest.fixture
+def writer(dynamodb: DynamoDbClient, attempts: Attempts) -> TableWriter:
+    return TableWriter(dynamodb, "rows", ["id"], attempts=attempts)
+
+
+# --- a DynamoDB in the test's hands ---------------------------------------------------------
+
+
+def _leave(*ids: str) -> Callable[[dict[str, Any]], Reply]:
+    """Leave those undone that are asked for now."""
+
+    def answer(request: dict[str, Any]) -> Reply:
+        puts = request["RequestItems"]["rows"]
+        left = [put for put in puts if put["PutRequest"]["Item"]["id"]["S"] in ids]
+        return Reply(body=json.dumps({"UnprocessedItems": {"rows": left} if left else {}}).encode())
+
+    return answer
+
+
+def test_rows_go_in_batches_of_25(api: DynamoDbApi, writer: TableWriter) -> None:
+    assert writer.write(_rows(60)) == {}
+    assert [len(_ids(request)) for request in api.requests] == [25, 25, 10]
+    assert [each for request in api.requests for each in _ids(request)] == list(map(str, range(60)))
+
+
+def test_without_rows_nothing_is_called(api: DynamoDbApi, writer: TableWriter) -> None:
+    assert writer.write([]) == {}
+    assert api.requests == []
+
+
+def test_of_rows_with_one_key_the_last_is_written(api: DynamoDbApi, writer: TableWriter) -> None:
+    assert writer.write([{"id": "a", "n": 1}, {"id": "b", "n": 2}, {"id": "a", "n": 3}]) == {}
+    (request,) = api.requests
+    items = [put["PutRequest"]["Item"] for put in request["RequestItems"]["rows"]]
+    assert {item["id"]["S"]: item["n"]["N"] for item in items} == {"a": "3", "b": "2"}
+    assert len(items) == 2
+
+
+def test_rows_left_undone_are_sent_again_alone_and_later(
+    api: DynamoDbApi, writer: TableWriter, time: FakeTime
+) -> None:
+    left = iter([("3", "4"), ("4",), ()])
+    api.otherwise = lambda request: _leave(*next(left))(request)
+
+    assert writer.write(_rows(6)) == {}
+    assert [_ids(request) for request in api.requests] == [list("012345"), ["3", "4"], ["4"]]
+    assert time.pauses == [0.05, 0.1]
+
+
+def test_rows_left_undone_for_ever_are_an_error(api: DynamoDbApi, writer: TableWriter) -> None:
+    api.otherwise = _leave("3", "4")
+
+    with pytest.raises(SinkUnavailableError) as caught:
+        writer.write(_rows(6))
+
+    assert str(caught.value) == "DynamoDB left 2 rows for table rows unprocessed for 10 s"
+
+
+def _refuse(*ids: str) -> Callable[[dict[str, Any]], Reply]:
+    """Refuse a batch that holds one of those, as a whole."""
+    return lambda request: (
+        refusal("ValidationException", "no such value") if {*ids} & {*_ids(request)} else Reply()
+    )
+
+
+@pytest.mark.parametrize("at", [{0}, {24}, {7, 8}, {3, 24, 25, 39}, set(range(40))], ids=str)
+def test_a_row_that_is_refused_stops_no_other(
+    api: DynamoDbApi, writer: TableWriter, at: set[int]
+) -> None:
+    api.otherwise = _refuse(*map(str, at))
+
+    refused = writer.write(_rows(40))
+
+    assert refused.keys() == at
+    assert all("ValidationException: no such value" in str(error) for error in refused.values())
+    taken = {
+        each
+        for request in api.requests
+        if not at & set(map(int, _ids(request)))
+        for each in _ids(request)
+    }
+    assert taken == {str(number) for number in range(40)} - {str(number) for number in at}
+
+
+def test_a_row_that_cannot_be_written_down_stops_no_other(
+    api: DynamoDbApi, writer: TableWriter
+) -> None:
+    refused = writer.write([{"id": "a", "n": 1e300}, {"id": "b"}])
+
+    assert [str(error) for error in refused.values()] == [
+        "n: found 1e+300, expected 0 or a size of 1e-130 to 9.99e+125"
+    ]
+    assert list(refused) == [0]
+    assert [_ids(request) for request in api.requests] == [["b"]]
+
+
+def test_an_outage_in_the_middle_is_an_error(api: DynamoDbApi, writer: TableWriter) -> None:
+    api.replies = [Reply()]
+    api.otherwise = lambda _: refusal("ThrottlingException")
+
+    with pytest.raises(SinkUnavailableError):
+        writer.write(_rows(60))
+
+
+# --- a real table ---------------------------------------------------------------------------
+
+
+@cache
+def _session() -> boto3.Session:
+    return boto3.Session("111111111111", "any", region_name="eu-central-1")
+
+
+@pytest.fixture(scope="module")
+def tables(cloud: Cloud) -> Any:
+    """The tables of an account in localcloud, as boto3's resource shows them."""
+    return _session().resource("dynamodb", endpoint_url=cloud.endpoint)
+
+
+@pytest.fixture
+def table(tables: Any) -> Iterator[Any]:
+    """A table of readings."""
+    keys = {"deviceId": "HASH", "readingId": "RANGE"}
+    table = tables.create_table(
+        TableName=f"t-{secrets.token_hex(4)}",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
+    )
+    yield table
+    table.delete()
+
+
+@pytest.fixture
+def readings(table: Any, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[TableWriter]:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
+    dynamodb = DynamoDbClient(_session())
+    yield TableWriter.of_readings(dynamodb, table.name)
+    dynamodb.close()
+
+
+def _readings(count: int) -> list[Item]:
+    return [
+        {
+            "deviceId": f"d-{number % 3}",
+            "readingId": f"{number:013d}-0-{number}",
+            "n": 2**63 - number,
+            "d": Decimal("0.1") * number,
+            "s": '😀 "\u2028\\\x01' * number,
+            "o": {"l": [number, None, True, {"b": bytes([number])}], "e": {}},
+        }
+        for number in range(count)
+    ]
+
+
+def test_rows_are_what_boto3_would_have_written(table: Any, readings: TableWriter) -> None:
+    rows = _readings(60)
+
+    assert readings.write(rows) == {}
+    ours = _by_id(table.scan()["Items"])
+    with table.batch_writer() as batch:
+        for row in rows:
+            batch.put_item(row)
+    assert ours == _by_id(table.scan()["Items"])
+    assert len(ours) == 60
+
+
+def test_writing_again_changes_nothing(table: Any, readings: TableWriter) -> None:
+    for _ in range(2):
+        assert readings.write(_readings(30)) == {}
+
+    assert len(table.scan()["Items"]) == 30
+
+
+def test_a_table_that_leaves_rows_undone_gets_them_all(
+    table: Any, readings: TableWriter, cloud: Cloud
+) -> None:
+    fault = cloud.state(Faults).add(kind=Kind.UNPROCESSED, service="dynamodb", items=20, calls=3)
+
+    assert readings.write(_readings(30)) == {}
+    assert fault.broken == 3
+    assert len(table.scan()["Items"]) == 30
+    cloud.state(Faults).clear()
+
+
+def test_a_row_beyond_400_kilobytes_stops_no_other(table: Any, readings: TableWriter) -> None:
+    rows = _readings(30)
+    rows[11]["s"] = "x" * 410_000
+
+    refused = readings.write(rows)
+
+    assert {place: type(error) for place, error in refused.items()} == {11: RowTooLargeError}
+    assert len(table.scan()["Items"]) == 29
+
+
+def test_a_key_that_dynamodb_refuses_stops_no_other(table: Any, readings: TableWriter) -> None:
+    rows = _readings(5)
+    rows[2]["deviceId"] = ""
+
+    refused = readings.write(rows)
+
+    assert {place: type(error) for place, error in refused.items()} == {2: SinkRefusedError}
+    assert len(table.scan()["Items"]) == 4
+
+
+def test_a_table_that_is_not_there_is_unavailable(readings: TableWriter, table: Any) -> None:
+    writer = TableWriter.of_readings(readings._client, "nowhere")
+
+    with pytest.raises(SinkUnavailableError, match="was refused: ResourceNotFoundException"):
+        writer.write(_readings(1))
+
+
+def _by_id(items: list[Item]) -> dict[str, Item]:
+    return {item["readingId"]: item for item in items}
