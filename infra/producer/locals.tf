@@ -2,7 +2,9 @@ locals {
   partition   = data.aws_partition.this.partition
   schema_name = "sensor"
 
-  brokers = try(module.broker_exposure[0].brokers, {})
+  # None in a serverless cluster. (`try` would make the keys unknown until apply.)
+  brokers        = merge(module.broker_exposure[*].brokers...)
+  load_balancers = merge(module.broker_exposure[*].load_balancers...)
 
   packages = {
     for name in ["access", "producer"] : name => {

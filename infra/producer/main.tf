@@ -153,7 +153,7 @@ module "alarms" {
   dead_letter_queues = [module.producer.dead_letter_queue.name]
   endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure == "privatelink" }
   functions          = [module.kafka_access.function_name, module.producer.name]
-  load_balancers     = try(module.broker_exposure[0].load_balancers, {})
+  load_balancers     = local.load_balancers
   retention          = var.retention
   schema_versions    = { namespace = "Penstock", metric = "SchemaVersions", budget = var.schema_version_budget }
   subscribers        = var.subscribers

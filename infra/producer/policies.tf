@@ -1,7 +1,7 @@
 # What the producer function may do, whole. A cluster's ARN ends with a part that MSK makes up.
 locals {
   _kafka    = "arn:${local.partition}:kafka:${var.region}:${var.account_id}"
-  _cluster  = "${var.prefix}/*"
+  _cluster  = "${module.broker_cluster.name}/*"
   _registry = "arn:${local.partition}:glue:${var.region}:${var.account_id}"
 
   producer_policy = jsonencode({

@@ -130,7 +130,7 @@ variable "network" {
 variable "prefix" {
   description = "What the names of everything in this root begin with."
   type        = string
-  default     = "penstock-producer"
+  default     = "penstock"
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{1,22}$", var.prefix))
