@@ -115,7 +115,8 @@ class _Denial:
 
 def _check(call: Call, access: Access, owner: str) -> None:
     caller = call.caller
-    request = Request(access.action, access.resource, _context(caller) | _call_context(call))
+    context = _context(caller) | _call_context(call) | dict(access.context)
+    request = Request(access.action, access.resource, context)
     try:
         by_identity = _judge_caller(caller, request)
         statements = stored.policy_of(access.resource)

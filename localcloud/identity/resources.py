@@ -6,19 +6,24 @@ What is not named here is judged by its action alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from localcloud.identity import stored
+from localcloud.identity.conditions import Context
 from localcloud.operations import Call
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An action on a resource; None is a resource that the tables do not know."""
+    """An action on a resource; None is a resource that the tables do not know.
+
+    The context is what conditions may ask of this action besides what they may ask of the call.
+    """
 
     action: str
     resource: str | None
+    context: Context = field(default_factory=dict)
 
 
 # Parameter -> the end of the ARN; the first parameter that is there counts, an ARN stays as it is.

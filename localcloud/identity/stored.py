@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from moto.kms.models import kms_backends
 from moto.kms.utils import _deserialize_ciphertext_blob
@@ -14,6 +14,10 @@ from moto.sqs.models import sqs_backends
 
 from localcloud.identity.policies import Statement, read_statements
 
+# The action, the key's ARN, and what a condition may ask of it: what the key is used for.
+KeyUse: TypeAlias = tuple[str, str, dict[str, str]]
+
+_ENCRYPTION = "kms:EncryptionContext"
 _USES_OBJECT = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}
 _USES_SECRET = {
     "GetSecretValue": "kms:Decrypt",
@@ -73,16 +77,17 @@ def key_of_ciphertext(blob: bytes) -> str | None:
         return None
 
 
-def key_use_of_secret(arn: str, operation: str) -> Iterator[tuple[str, str]]:
+def key_use_of_secret(arn: str, operation: str) -> Iterator[KeyUse]:
     """Name the use of a customer's key that goes with a call on a secret."""
     region, account = arn.split(":")[3:5]
     secret = secretsmanager_backends[account][region].secrets.get(arn)
     key_id = getattr(secret, "kms_key_id", None)
     if key_id and not key_id.startswith("alias/aws/") and operation in _USES_SECRET:
-        yield _USES_SECRET[operation], key_arn(account, region, key_id)
+        context = {f"{_ENCRYPTION}:SecretARN": arn}
+        yield _USES_SECRET[operation], key_arn(account, region, key_id), context
 
 
-def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[tuple[str, str]]:
+def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[KeyUse]:
     """Name the use of a customer's key that goes with reading or writing an object."""
     account = s3_backends.bucket_accounts.get(params["Bucket"], ("aws", ""))[1]
     bucket = s3_backends[account]["aws"].buckets.get(params["Bucket"]) if account else None
@@ -92,7 +97,9 @@ def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[tuple[str
     own = params.get("SSEKMSKeyId") or getattr(stored, "kms_key_id", None)
     key_id = own or _default_key(bucket)
     if key_id and not key_id.startswith("alias/aws/"):
-        yield _USES_OBJECT[action], key_arn(account, bucket.region_name, key_id)
+        end = "" if _has_bucket_key(bucket) else f"/{params['Key']}"
+        context = {f"{_ENCRYPTION}:aws:s3:arn": f"arn:aws:s3:::{params['Bucket']}{end}"}
+        yield _USES_OBJECT[action], key_arn(account, bucket.region_name, key_id), context
 
 
 def _is_arn(resource: str | None) -> TypeGuard[str]:
@@ -100,10 +107,19 @@ def _is_arn(resource: str | None) -> TypeGuard[str]:
 
 
 def _default_key(bucket: Any) -> str | None:
-    rule = (bucket.encryption or {}).get("Rule", {})
-    rule = rule[0] if isinstance(rule, list) else rule
-    key: str | None = rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID")
+    default = _encryption_rule(bucket).get("ApplyServerSideEncryptionByDefault", {})
+    key: str | None = default.get("KMSMasterKeyID")
     return key
+
+
+def _has_bucket_key(bucket: Any) -> bool:
+    return str(_encryption_rule(bucket).get("BucketKeyEnabled")).lower() == "true"
+
+
+def _encryption_rule(bucket: Any) -> dict[str, Any]:
+    rule: Any = (bucket.encryption or {}).get("Rule", {})
+    found: dict[str, Any] = rule[0] if isinstance(rule, list) else rule
+    return found
 
 
 def _bucket_policy(_account: str, _region: str, end: str) -> Any:
