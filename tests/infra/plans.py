@@ -25,6 +25,7 @@ UNKNOWN = "(known after apply)"
 _CASES = Path(__file__).parent
 _SUFFIXES = (".tfvars", ".tfvars.json")
 _TERRAFORM_AT_ONCE = 2
+_INDEX = re.compile(r"\[[^]]*\]")
 _PLACE = "module.this."
 _HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PRODUCER = "111111111111"
@@ -97,7 +98,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What Terraform would make: resources by address, and outputs; or why it will not."""
+    """What Terraform would make: resources by address, and outputs; or why it will not.
+
+    A resource is without what nobody wrote and AWS will make up, such as its id.
+    """
 
     resources: dict[str, dict[str, Any]]
     types: dict[str, str]
@@ -186,11 +190,30 @@ def _read(shown: dict[str, Any]) -> Plan:
         if change["mode"] == "managed" and change["type"] != "terraform_data"
     }
     outputs = shown.get("output_changes", {})
+    written = _written(shown["configuration"]["root_module"])
     return Plan(
-        {address: _after(change["change"]) for address, change in changes.items()},
+        {
+            address: {
+                name: value
+                for name, value in _after(change["change"]).items()
+                if value != UNKNOWN or name in written[_INDEX.sub("", change["address"])]
+            }
+            for address, change in changes.items()
+        },
         {address: change["type"] for address, change in changes.items()},
         {name: _after(change) for name, change in outputs.items()},
     )
+
+
+def _written(module: dict[str, Any], place: str = "") -> dict[str, set[str]]:
+    """List the arguments that the configuration gives each resource; AWS makes up the others."""
+    found = {
+        place + resource["address"]: set(resource.get("expressions", {}))
+        for resource in module.get("resources", [])
+    }
+    for name, call in module.get("module_calls", {}).items():
+        found |= _written(call["module"], f"{place}module.{name}.")
+    return found
 
 
 def _after(change: dict[str, Any]) -> Any:
