@@ -72,8 +72,12 @@ def test_of_rows_with_one_key_the_last_is_written(api: DynamoDbApi, writer: Tabl
 def test_rows_left_undone_are_sent_again_alone_and_later(
     api: DynamoDbApi, writer: TableWriter, time: FakeTime
 ) -> None:
-    left = iter([("3", "4"), ("4",), ()])
-    api.otherwise = lambda request: _leave(*next(left))(request)
+    left = [("4",), ("3", "4")]
+
+    def answer(request: dict[str, Any]) -> Reply:
+        return _leave(*(left.pop() if left else ()))(request)
+
+    api.otherwise = answer
 
     assert writer.write(_rows(6)) == {}
     assert [_ids(request) for request in api.requests] == [list("012345"), ["3", "4"], ["4"]]

@@ -1,0 +1,87 @@
+"""The event of a Kafka mapping becomes records, whatever partitions and gaps it has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.consuming import Record, read_records
+from penstock.errors import EventTextError
+from penstock.sinks import Source
+
+_EVENTS = Path(__file__).parents[3] / "lambdas/consumer/events"
+
+
+def _event(*records: dict[str, Any]) -> dict[str, Any]:
+    return {"eventSource": "SelfManagedKafka", "records": {"sensor-0": list(records)}}
+
+
+def _record(**changes: Any) -> dict[str, Any]:
+    return {"topic": "sensor", "partition": 0, "offset": 5, "value": "dg=="} | changes
+
+
+def test_a_whole_event_is_read() -> None:
+    (record,) = read_records(json.loads((_EVENTS / "poison.json").read_text()))
+
+    assert record == Record(
+        Source("sensor", 0, 15), b"000001", b"not framed", (("trace", b"ab\xff"),)
+    )
+
+
+def test_records_of_all_partitions_are_read_in_order() -> None:
+    partitions = {
+        f"sensor-{partition}": [
+            _record(partition=partition, offset=offset) for offset in range(partition, 3)
+        ]
+        for partition in range(3)
+    }
+
+    read = read_records({"records": partitions})
+
+    assert [str(record.source) for record in read] == [
+        *("sensor/0/0", "sensor/0/1", "sensor/0/2", "sensor/1/1", "sensor/1/2", "sensor/2/2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "record", [_record(value=None), {"topic": "t", "partition": 0, "offset": 1}]
+)
+def test_a_tombstone_has_no_value(record: dict[str, Any]) -> None:
+    (read,) = read_records(_event(record))
+
+    assert read.value is None
+    assert read.key is None
+
+
+def test_signed_bytes_and_repeated_headers_are_read() -> None:
+    headers = [{"a": [-1, 0]}, {"a": [127]}, {"b": []}]
+
+    (read,) = read_records(_event(_record(headers=headers)))
+
+    assert read.headers == (("a", b"\xff\x00"), ("a", b"\x7f"), ("b", b""))
+
+
+def test_a_batch_may_be_empty() -> None:
+    assert read_records({"records": {}}) == []
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        *([], "text", None, {}, {"records": []}, {"records": {"a-0": [{}]}}),
+        *(_event(_record(value="no base64!")), _event(_record(headers=[{"h": "text"}]))),
+    ],
+    ids=repr,
+)
+def test_anything_else_is_refused(event: Any) -> None:
+    with pytest.raises(EventTextError, match=r"^found an event that cannot be read \(.*\), expec"):
+        read_records(event)
+
+
+def test_a_record_keeps_data_out_of_its_repr() -> None:
+    assert "secret" not in repr(
+        Record(Source("t", 0, 1), b"secret", b"secret", (("h", b"secret"),))
+    )
