@@ -25,10 +25,7 @@ def send_record(
     service = service_of(destination)
     client = open_client(str(service))
     if service == "sqs":
-        region, account, name = destination.split(":")[3:6]
-        # Not asked for: the role needs no right but to send.
-        url = f"https://sqs.{region}.amazonaws.com/{account}/{name}"
-        client.send_message(QueueUrl=url, MessageBody=text)
+        client.send_message(QueueUrl=_queue_url(destination), MessageBody=text)
     elif service == "sns":
         client.publish(TopicArn=destination, Message=text)
     elif service == "s3":
@@ -36,6 +33,29 @@ def send_record(
         client.put_object(Bucket=bucket, Key=_object_key(path), Body=text.encode())
     else:
         client.invoke(FunctionName=destination, InvocationType="Event", Payload=text)
+
+
+def send_dead_letter(
+    open_client: Callable[[str], Any], target: str, event: bytes, attributes: Mapping[str, str]
+) -> None:
+    """Send an event as it came, with attributes that say why it failed; to a queue or a topic."""
+    service = str(service_of(target))
+    client, text = open_client(service), event.decode()
+    given = {
+        name: {"DataType": "Number" if value.isdecimal() else "String", "StringValue": value}
+        for name, value in attributes.items()
+        if value
+    }
+    if service == "sqs":
+        client.send_message(QueueUrl=_queue_url(target), MessageBody=text, MessageAttributes=given)
+    else:
+        client.publish(TopicArn=target, Message=text, MessageAttributes=given)
+
+
+def _queue_url(arn: str) -> str:
+    # Not asked for: the role needs no right but to send.
+    region, account, name = arn.split(":")[3:6]
+    return f"https://sqs.{region}.amazonaws.com/{account}/{name}"
 
 
 def _object_key(path: str) -> str:

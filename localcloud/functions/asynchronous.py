@@ -1,4 +1,4 @@
-"""Asynchronous invocations: retried twice, then told to a destination."""
+"""Asynchronous invocations: retried twice, then told to a destination or kept as dead letters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from localcloud.destinations import send_record
+from localcloud.destinations import send_dead_letter, send_record
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec
 from localcloud.operations import AwsError
@@ -21,11 +21,12 @@ _RETRY_SECONDS = (1.0, 2.0)
 
 @dataclass(frozen=True, slots=True)
 class AsyncSettings:
-    """What a function's event invoke configuration says; destinations are ARNs."""
+    """What is done with events, by a function's configurations; destinations are ARNs."""
 
     max_retries: int
     on_success: str | None
     on_failure: str | None
+    dead_letters: str | None
 
 
 def invoke_later(
@@ -43,6 +44,8 @@ def invoke_later(
         if destination:
             record = _describe(spec, event, outcome, attempts)
             send_record(open_client, destination, f"async/{spec.name}", record)
+        if outcome.error and settings.dead_letters:
+            send_dead_letter(open_client, settings.dead_letters, event, _explain(outcome))
 
     threading.Thread(target=run, name=f"async {spec.name}", daemon=True).start()
 
@@ -61,6 +64,16 @@ def _attempt(max_retries: int, invoke: Callable[[], Outcome]) -> tuple[Outcome, 
         if not outcome.error or attempts > max_retries:
             return outcome, attempts
         time.sleep(_RETRY_SECONDS[min(attempts, len(_RETRY_SECONDS)) - 1])
+
+
+def _explain(outcome: Outcome) -> dict[str, str]:
+    """What goes beside a dead letter: the first kilobyte of the error's message, among others."""
+    message = str(json.loads(outcome.payload or b"{}").get("errorMessage", ""))
+    return {
+        "RequestID": outcome.request_id,
+        "ErrorCode": "200",
+        "ErrorMessage": message.encode()[:1024].decode(errors="ignore"),
+    }
 
 
 def _describe(spec: FunctionSpec, event: bytes, outcome: Outcome, attempts: int) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 
 import pytest
+from botocore.exceptions import ClientError
 
 from localcloud.functions import asynchronous
 from tests.fixtures.functions import allow, deploy, invoke, make_queue, make_role, wait_until
@@ -100,3 +102,90 @@ def test_throttled_events_wait_and_are_not_lost(client, calls):
     for _ in range(8):
         send(client, name, {"fails": False})
     wait_until("all calls", lambda: len(read()) == 9)
+
+
+def keep_dead_letters(client, target, action, trace):
+    """Deploy a function that fails, whose failed events go to the target."""
+    role = make_role(client)
+    allow(client, role, action, target)
+    settings = {"DeadLetterConfig": {"TargetArn": target}, **trace}
+    return deploy(client, _FAILING, Role=role, **settings)
+
+
+def test_an_event_that_failed_is_kept_in_a_queue(client, calls):
+    read, settings = calls
+    sqs = client("sqs")
+    url = sqs.create_queue(QueueName=f"q-{secrets.token_hex(4)}")["QueueUrl"]
+    arn = f"arn:aws:sqs:eu-central-1:111111111111:{url.rpartition('/')[2]}"
+    name = keep_dead_letters(client, arn, "sqs:SendMessage", settings)
+
+    send(client, name, {"fails": True})
+
+    def take():
+        return sqs.receive_message(QueueUrl=url, MessageAttributeNames=["All"]).get("Messages")
+
+    (message,) = wait_until("the dead letter", take)
+    told = {key: value["StringValue"] for key, value in message["MessageAttributes"].items()}
+    assert json.loads(message["Body"]) == {"fails": True}
+    assert told == {"RequestID": read()[0], "ErrorCode": "200", "ErrorMessage": "no"}
+    assert len(read()) == 3
+
+
+def test_an_event_that_failed_is_told_to_a_topic(client, calls):
+    sns = client("sns")
+    topic = sns.create_topic(Name=f"t-{secrets.token_hex(4)}")["TopicArn"]
+    queue, take = make_queue(client)
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=queue)
+    name = keep_dead_letters(client, topic, "sns:Publish", calls[1])
+
+    send(client, name, {"fails": True})
+
+    told = wait_until("the dead letter", take)
+    assert json.loads(told["Message"]) == {"fails": True}
+    assert told["MessageAttributes"]["ErrorMessage"]["Value"] == "no"
+
+
+def test_dead_letters_are_shown_changed_and_forgotten(client):
+    lambda_ = client("lambda")
+    queue, _ = make_queue(client)
+    role = make_role(client)
+    allow(client, role, "sqs:SendMessage", queue)
+    name = deploy(client, Role=role)
+
+    def shown():
+        return lambda_.get_function(FunctionName=name)["Configuration"].get("DeadLetterConfig")
+
+    def change(target):
+        return lambda_.update_function_configuration(
+            FunctionName=name, DeadLetterConfig={"TargetArn": target}
+        )
+
+    assert shown() is None
+    assert change(queue)["DeadLetterConfig"] == shown() == {"TargetArn": queue}
+    lambda_.update_function_configuration(FunctionName=name, Timeout=5)
+    assert lambda_.get_function_configuration(FunctionName=name)["DeadLetterConfig"] == shown()
+    change("")
+    assert shown() is None
+    change(queue)
+    lambda_.delete_function(FunctionName=name)
+    deploy(client, Role=role, FunctionName=name)
+    assert shown() is None
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (
+            "arn:aws:sqs:eu-central-1:111111111111:q",
+            "The provided execution role does not have permissions to call SendMessage on SQS",
+        ),
+        (
+            "arn:aws:s3:eu-central-1:111111111111:b",
+            "the dead letters go to arn:aws:s3:eu-central-1:111111111111:b, expected the ARN of a "
+            "queue or a topic",
+        ),
+    ],
+)
+def test_dead_letters_that_could_not_be_kept_are_refused(client, target, said):
+    with pytest.raises(ClientError, match=said):
+        deploy(client, DeadLetterConfig={"TargetArn": target})

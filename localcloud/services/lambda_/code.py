@@ -16,6 +16,12 @@ from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.identity.roles import is_role_arn
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.processes import describe_process
+from localcloud.services.lambda_.dead_letters import (
+    check_target,
+    forget_target,
+    keep_target,
+    show_target,
+)
 from localcloud.services.lambda_.running import find_fleet, find_function
 
 _RESERVED = frozenset(
@@ -35,7 +41,17 @@ def create_function(call: Call) -> HttpAnswer:
     _check_role(call.params["Role"])
     (architecture,) = call.params.get("Architectures") or _DEFAULT_ARCHITECTURES
     check_zip(_read_code(call, call.params["Code"]), call.params.get("Runtime", ""), architecture)
-    return call.forward()
+    check_target(call, call.params["Role"])
+    answer = call.forward()
+    keep_target(call, call.params["FunctionName"])
+    return show_target(call, answer)
+
+
+@operation("lambda", "GetFunction")
+@operation("lambda", "GetFunctionConfiguration")
+def show_function(call: Call) -> HttpAnswer:
+    """Show a function as moto does, with its dead letters."""
+    return show_target(call, call.forward())
 
 
 @operation("lambda", "UpdateFunctionCode")
@@ -52,18 +68,22 @@ def update_function_configuration(call: Call) -> HttpAnswer:
     """Change a function's configuration; the next invocation starts with it."""
     _check_variables(call)
     spec = find_function(call)
-    _check_role(call.params.get("Role", spec.role_arn))
+    role = call.params.get("Role", spec.role_arn)
+    _check_role(role)
     check_zip(spec.code, call.params.get("Runtime", spec.runtime), spec.architecture)
-    return call.forward()
+    check_target(call, role)
+    keep_target(call, spec.name)
+    return show_target(call, call.forward())
 
 
 @operation("lambda", "DeleteFunction")
 def delete_function(call: Call) -> HttpAnswer:
     """Delete a function and end its environments."""
-    arn = find_function(call).arn
+    spec = find_function(call)
     answer = call.forward()
     if not call.params.get("Qualifier"):
-        find_fleet(call.cloud).stop_function(":".join(arn.split(":")[:7]))
+        forget_target(call, spec.name)
+        find_fleet(call.cloud).stop_function(":".join(spec.arn.split(":")[:7]))
     return answer
 
 

@@ -16,6 +16,7 @@ from localcloud.functions import (
     invoke_later,
 )
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.services.lambda_.dead_letters import DeadLetters
 from localcloud.services.lambda_.running import find_function, open_client, run_function
 
 _MAX_ASYNC_BYTES = 1024 * 1024
@@ -35,7 +36,7 @@ def invoke(call: Call) -> HttpAnswer:
         invoke_later(
             spec,
             event,
-            _read_settings(spec),
+            _read_settings(call, spec),
             lambda: run_function(call.cloud, spec, event, request_id),
             lambda service: open_client(call.cloud, spec, service),
         )
@@ -77,8 +78,9 @@ def _answer(outcome: Outcome, *, tail: bool) -> HttpAnswer:
     return HttpAnswer(200, tuple(headers.items()), outcome.payload)
 
 
-def _read_settings(spec: FunctionSpec) -> AsyncSettings:
-    """Read the function's event invoke configuration, if it has one."""
+def _read_settings(call: Call, spec: FunctionSpec) -> AsyncSettings:
+    """Read the function's event invoke configuration, if it has one, and its dead letters."""
+    dead_letters = call.cloud.state(DeadLetters, spec.account, spec.region).targets
     function = lambda_backends[spec.account][spec.region].get_function(spec.name)
     configs = function.event_invoke_config
     config = configs[-1].response() if configs else {}
@@ -87,4 +89,5 @@ def _read_settings(spec: FunctionSpec) -> AsyncSettings:
         max_retries=config.get("MaximumRetryAttempts", _ASYNC_RETRIES),
         on_success=destinations.get("OnSuccess", {}).get("Destination"),
         on_failure=destinations.get("OnFailure", {}).get("Destination"),
+        dead_letters=dead_letters.get(spec.name),
     )
