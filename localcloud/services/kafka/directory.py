@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,21 @@ class ClusterDirectory:
             for cluster in all_clusters(self._cloud)
             if cluster.brokers is not None
         ]
+
+    def write_authorities(self) -> Path:
+        """Write the certificates of all clusters' authorities into one file, made anew each time.
+
+        On AWS everybody trusts Amazon's authorities by the system's store; here those of the
+        clusters stand in their place.
+        """
+        bundle = self._cloud.folder / "authorities.pem"
+        # One that is gone since is nobody's any more.
+        found = [one.ca_file.read_text() for one in self.clusters() if one.ca_file.exists()]
+        # A process may be reading the file that was there.
+        written = bundle.with_suffix(f".{threading.get_ident()}")
+        written.write_text("".join(found))
+        written.replace(bundle)
+        return bundle.resolve()
 
 
 @action("kill-broker")

@@ -69,8 +69,14 @@ def find_fleet(cloud: Cloud) -> Fleet:
 
 
 def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
-    """The environment variables that come from the function's role and network."""
+    """The environment variables that come from the function's role and network.
+
+    The authorities that a process of the system trusts are here those of the clusters; a function
+    may say otherwise, as on AWS.
+    """
+    authorities = {"SSL_CERT_FILE": str(ClusterDirectory(cloud).write_authorities())}
     return {
+        **{name: path for name, path in authorities.items() if name not in dict(spec.variables)},
         **_role_variables(cloud, spec.role_arn, spec.name),
         **_network_variables(cloud, spec.subnets, spec.security_groups),
     }
