@@ -28,5 +28,9 @@ if [ "$(cat "$home/.packages" 2>/dev/null)" != "$wanted" ]; then
 fi
 
 # Modules are checked by themselves: what is fetched for a call would come from the internet.
-exec "$home/bin/python" -W ignore "$home/bin/checkov" --directory infra --framework terraform \
-    --download-external-modules false --skip-download --skip-results-upload --compact --quiet "$@"
+said=$("$home/bin/python" -W ignore "$home/bin/checkov" --directory infra --framework terraform \
+    --download-external-modules false --skip-download --skip-results-upload --compact --quiet \
+    "$@" 2>&1) || {
+    printf '%s\n' "$said" >&2
+    exit 1
+}

@@ -63,14 +63,14 @@ def module_tables(folder: Path) -> str:
         for one in read_blocks(folder, "variable")
     ]
     outputs = [f"| `{one.name}` | {_text(one)} |\n" for one in read_blocks(folder, "output")]
-    parts = []
-    if inputs:
-        parts.append("| input | type | default | meaning |\n| --- | --- | --- | --- |\n")
-        parts += inputs
-    if outputs:
-        parts.append("\n| output | meaning |\n| --- | --- |\n")
-        parts += outputs
-    return "".join(parts)
+    heads = (
+        "| input | type | default | meaning |\n| --- | --- | --- | --- |\n",
+        "| output | meaning |\n| --- | --- |\n",
+    )
+    tables = (
+        head + "".join(rows) for head, rows in zip(heads, (inputs, outputs), strict=True) if rows
+    )
+    return "\n".join(tables)
 
 
 def _default(variable: Block) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.settings import Settings, setting
-from tools.check_docs import dead_links, with_settings_table
+from tools.check_docs import dead_links, generated_pages, with_settings_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +33,19 @@ def test_a_dead_link_is_found_and_others_are_left(tmp_path: Path) -> None:
     page.write_text("[a](there.md) [b](there.md#part) [c](https://example.org/x) [d](gone.md)")
 
     assert dead_links(page) == ["gone.md"]
+
+
+def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("no table\n")
+    module = tmp_path / "infra/modules/lake"
+    module.mkdir(parents=True)
+    begin = "<!-- inputs and outputs: made -->\n"
+    end = "<!-- end of inputs and outputs -->\n"
+    (module / "README.md").write_text(f"before\n{begin}old\n{end}after\n")
+    (module / "outputs.tf").write_text('output "arn" {\n  description = "The ARN."\n}\n')
+
+    assert generated_pages(tmp_path) == {
+        tmp_path / "README.md": "no table\n",
+        module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"
+        f"| `arn` | The ARN. |\n\n{end}after\n",
+    }
