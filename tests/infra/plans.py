@@ -100,6 +100,7 @@ class Example:
 class Plan:
     """What Terraform would make: resources by address, and outputs; or why it will not.
 
+    Of an example there is nothing but the errors.
     A resource is without what nobody wrote and AWS will make up, such as its id.
     """
 
@@ -126,21 +127,23 @@ class Planner:
         """Begin to plan a case, unless that was done already."""
         name = str(case)
         if name not in self._plans:
-            self._plans[name] = self._pool.submit(self._plan, name, case.root)
+            self._plans[name] = self._pool.submit(self._plan, case)
         return self._plans[name]
 
     def stop(self) -> None:
         """Plan no more."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _plan(self, name: str, root: str) -> Plan:
-        written = self._folder / f"{name}.tf"
-        written.write_text(root + _GROUND)
-        folder = self._folder / "roots" / name
+    def _plan(self, case: Case | Example) -> Plan:
+        written = self._folder / f"{case}.tf"
+        written.write_text(case.root + _GROUND)
+        folder = self._folder / "roots" / str(case)
         folder.mkdir(parents=True)
         terraform = Terraform(written, folder, self._endpoint, _PRODUCER)
-        errors = terraform.try_plan()
-        return Plan({}, {}, {}, tuple(errors)) if errors else _read(terraform.show())
+        errors = tuple(terraform.try_plan())
+        if errors or isinstance(case, Example):
+            return Plan({}, {}, {}, errors)
+        return _read(terraform.show())
 
 
 def find_cases() -> list[Case]:
