@@ -82,10 +82,9 @@ def make_reading(event: Any, source: Source, schema_number: int, schema_id: str)
         raise UnroutableError(
             f"{source}: found timestamp {timestamp!r}, expected milliseconds since 1970"
         )
-    fields = {name: value for name, value in event.items() if name not in _OWN}
     hidden = {name: value for name, value in event.items() if name in _OWN}
     return {
-        **fields,
+        **event,
         **({"_event": hidden} if hidden else {}),
         "readingId": f"{timestamp:013d}-{source.partition}-{source.offset}",
         "_topic": source.topic,

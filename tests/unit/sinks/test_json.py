@@ -54,6 +54,7 @@ def test_a_float_reads_back_as_the_same_float(value: float) -> None:
         (1e126, "a: found 1e+126, expected 0 or"),
         (9e-131, "a: found 9e-131, expected 0 or"),
         (Decimal("1." + "1" * 38), "expected at most 38 digits and a size of 1e-130 to 9.99e+125"),
+        (Decimal("1." + "0" * 38), "expected at most 38 digits and a size of"),
         (Decimal("1E+126"), "a: found 1E+126, expected at most 38 digits"),
         (Decimal("1E-131"), "a: found 1E-131, expected at most 38 digits"),
         (Decimal("NaN"), "a: found NaN, expected at most 38 digits"),
