@@ -1,0 +1,45 @@
+variable "expiry" {
+  description = "By the rule's name, objects that are deleted when they are some days old: all, or those below a prefix."
+  type = map(object({
+    days   = number
+    prefix = optional(string, "")
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for rule in values(var.expiry) : rule.days >= 1])
+    error_message = "expiry has ${join(", ", [for name, rule in var.expiry : "${name} = ${rule.days}"])}; give each at least 1 day, or leave the rule out to keep objects for ever."
+  }
+}
+
+variable "force_destroy" {
+  description = "Whether the bucket may be deleted with all that is in it."
+  type        = bool
+  default     = false
+}
+
+variable "kms_key_arn" {
+  description = "The key that objects are encrypted with."
+  type        = string
+}
+
+variable "name" {
+  description = "The bucket's name, unique in the world."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$", var.name))
+    error_message = "The bucket's name ${var.name} has ${length(var.name)} characters; use 3 to 63 small letters, digits and dashes, so shorten the prefix."
+  }
+}
+
+variable "replaced_days" {
+  description = "Days that a version is kept after it was replaced or deleted."
+  type        = number
+  default     = 30
+
+  validation {
+    condition     = var.replaced_days >= 1
+    error_message = "replaced_days is ${var.replaced_days}; give at least 1, the time in which a mistake can be undone."
+  }
+}

@@ -1,0 +1,2 @@
+name        = "penstock-analytics-lake-222222222222-eu-central-1"
+kms_key_arn = "arn:aws:kms:eu-central-1:222222222222:key/0e8d2b8c-6d7c-4f51-8d0b-0a2a2f8f2d11"
