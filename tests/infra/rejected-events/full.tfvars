@@ -1,0 +1,5 @@
+prefix     = "penstock-analytics"
+account_id = "222222222222"
+region     = "eu-central-1"
+keep_days  = 30
+retention  = { force_destroy = true, key_deletion_days = 7 }
