@@ -1,0 +1,21 @@
+output "errors" {
+  description = "The error table: its name, its ARN, and the index that finds retries that are due."
+  value = {
+    name      = aws_dynamodb_table.errors.name
+    arn       = "${local.arn_start}/${var.prefix}-errors"
+    due_index = local.due_index
+  }
+}
+
+output "key_arn" {
+  description = "The key that both tables are encrypted with."
+  value       = aws_kms_key.this.arn
+}
+
+output "readings" {
+  description = "The table of readings: its name and its ARN."
+  value = {
+    name = aws_dynamodb_table.readings.name
+    arn  = "${local.arn_start}/${var.prefix}-readings"
+  }
+}

@@ -1,0 +1,58 @@
+variable "account_id" {
+  description = "The account that the tables are in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "prefix" {
+  description = "What the names begin with."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
+    error_message = "The prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, so that names of buckets fit into 63."
+  }
+}
+
+variable "region" {
+  description = "The region that the tables are in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
+  }
+}
+
+variable "retention" {
+  description = "What may be lost: tables unless deletion_protection says no, and the days until a deleted key is gone."
+  type = object({
+    deletion_protection = optional(bool, true)
+    key_deletion_days   = optional(number, 30)
+  })
+  default = {}
+
+  validation {
+    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
+    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
+  }
+}
+
+variable "ttl_attributes" {
+  description = "By table, the attribute with the second after which DynamoDB deletes a row; a row without it stays."
+  type = object({
+    errors   = optional(string, "expiresAt")
+    readings = optional(string, "_expiresAt")
+  })
+  default = {}
+
+  validation {
+    # An event's fields stand in the same row, under their own names.
+    condition     = startswith(var.ttl_attributes.readings, "_")
+    error_message = "ttl_attributes.readings is ${var.ttl_attributes.readings}; let it begin with an underscore, or a field of an event decides when its row is deleted."
+  }
+}
