@@ -1,0 +1,37 @@
+output "bucket" {
+  description = "The lake's bucket: its name and its ARN; tables go below tables/."
+  value       = { name = module.bucket.name, arn = module.bucket.arn }
+}
+
+output "database" {
+  description = "The Glue database of the tables: its name and its ARN."
+  value = {
+    name = aws_glue_catalog_database.this.name
+    arn  = "arn:${local.partition}:glue:${var.region}:${var.account_id}:database/${local.database}"
+  }
+}
+
+output "key_arn" {
+  description = "The key of both buckets, the results and the topic."
+  value       = aws_kms_key.this.arn
+}
+
+output "parked_bucket" {
+  description = "The bucket for records that were given up: its name and its ARN."
+  value       = { name = module.parked_bucket.name, arn = module.parked_bucket.arn }
+
+  # Whoever puts a batch there relies on somebody being told.
+  depends_on = [aws_s3_bucket_notification.parked]
+}
+
+output "topic_arn" {
+  description = "The topic that tells of parked records."
+  value       = local.topic_arn
+
+  depends_on = [aws_sns_topic_policy.parked]
+}
+
+output "workgroup" {
+  description = "The Athena work group to query the tables with."
+  value       = aws_athena_workgroup.this.name
+}
