@@ -1,0 +1,142 @@
+# One topic, and every alarm the platform has: a table in alarms.tf, each with what to do.
+locals {
+  partition  = data.aws_partition.this.partition
+  alarms_arn = "arn:${local.partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
+  topic_arn  = "arn:${local.partition}:sns:${var.region}:${var.account_id}:${var.prefix}-alarms"
+}
+
+data "aws_partition" "this" {}
+
+resource "aws_cloudwatch_metric_alarm" "this" {
+  for_each = local.alarms
+
+  alarm_name          = "${var.prefix}-${each.key}"
+  alarm_actions       = [aws_sns_topic.this.arn]
+  alarm_description   = each.value.description
+  comparison_operator = each.value.comparison
+  dimensions          = each.value.dimensions
+  evaluation_periods  = each.value.periods
+  metric_name         = each.value.metric
+  namespace           = each.value.namespace
+  ok_actions          = [aws_sns_topic.this.arn]
+  period              = 60 * each.value.minutes
+  statistic           = each.value.statistic
+  threshold           = each.value.threshold
+  treat_missing_data  = each.value.missing
+}
+
+# The one that no single metric has: the work of the system is the broker's too.
+resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
+  for_each = local.broker_ids
+
+  alarm_name          = "${var.prefix}-broker-${each.key}-cpu"
+  alarm_actions       = [aws_sns_topic.this.arn]
+  alarm_description   = "Broker ${each.key} of ${var.cluster.name} is busy more than 60 % of the time, so it cannot take over for another; take a larger instance_type, or add brokers and spread the partitions."
+  comparison_operator = "GreaterThanThreshold"
+  evaluation_periods  = 3
+  ok_actions          = [aws_sns_topic.this.arn]
+  threshold           = 60
+  treat_missing_data  = "missing"
+
+  metric_query {
+    id          = "busy"
+    expression  = "user + system"
+    label       = "Percent busy"
+    return_data = true
+  }
+
+  dynamic "metric_query" {
+    for_each = { system = "CpuSystem", user = "CpuUser" }
+
+    content {
+      id = metric_query.key
+
+      metric {
+        dimensions  = { "Broker ID" = each.key, "Cluster Name" = var.cluster.name }
+        metric_name = metric_query.value
+        namespace   = "AWS/Kafka"
+        period      = 300
+        stat        = "Average"
+      }
+    }
+  }
+}
+
+resource "aws_sns_topic" "this" {
+  name              = "${var.prefix}-alarms"
+  kms_master_key_id = aws_kms_key.this.arn
+}
+
+resource "aws_sns_topic_policy" "this" {
+  arn = aws_sns_topic.this.arn
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "LetTheAlarmsPublish"
+        Effect    = "Allow"
+        Principal = { Service = "cloudwatch.amazonaws.com" }
+        Action    = "sns:Publish"
+        Resource  = local.topic_arn
+        Condition = {
+          ArnLike      = { "aws:SourceArn" = local.alarms_arn }
+          StringEquals = { "aws:SourceAccount" = var.account_id }
+        }
+      },
+      {
+        Sid       = "OverTlsOnly"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "sns:Publish"
+        Resource  = local.topic_arn
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+    ]
+  })
+}
+
+resource "aws_sns_topic_subscription" "this" {
+  for_each = var.subscribers
+
+  endpoint  = each.value
+  protocol  = "email"
+  topic_arn = aws_sns_topic.this.arn
+}
+
+# ---------------------------------------------------------------------------------------------
+# The topic's key: AWS's own one for SNS would keep CloudWatch out
+# ---------------------------------------------------------------------------------------------
+
+resource "aws_kms_key" "this" {
+  description             = "Alarms of ${var.prefix}"
+  deletion_window_in_days = var.retention.key_deletion_days
+  enable_key_rotation     = true
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "LeaveItToTheAccountsPolicies"
+        Effect    = "Allow"
+        Principal = { AWS = "arn:${local.partition}:iam::${var.account_id}:root" }
+        Action    = "kms:*"
+        Resource  = "*"
+      },
+      {
+        Sid       = "LetTheAlarmsPublish"
+        Effect    = "Allow"
+        Principal = { Service = "cloudwatch.amazonaws.com" }
+        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
+        Resource  = "*"
+        Condition = {
+          ArnLike      = { "aws:SourceArn" = local.alarms_arn }
+          StringEquals = { "aws:SourceAccount" = var.account_id }
+        }
+      },
+    ]
+  })
+}
+
+resource "aws_kms_alias" "this" {
+  name          = "alias/${var.prefix}-alarms"
+  target_key_id = aws_kms_key.this.key_id
+}

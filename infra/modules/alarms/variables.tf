@@ -1,0 +1,113 @@
+variable "account_id" {
+  description = "The account that the alarms are in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "cluster" {
+  description = "The MSK cluster to watch: its name and how many brokers it has; null for none."
+  type = object({
+    name         = string
+    broker_count = number
+  })
+  default = null
+
+  validation {
+    condition     = try(var.cluster.broker_count >= 1, var.cluster == null)
+    error_message = "The cluster has ${try(var.cluster.broker_count, 0)} brokers; give at least 1, or no cluster (a serverless one has no brokers to watch)."
+  }
+}
+
+variable "dead_letter_queues" {
+  description = "Names of the queues that should stay empty."
+  type        = set(string)
+  default     = []
+}
+
+variable "endpoint_services" {
+  description = "By broker, the id of the endpoint service that consumers reach it by."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for id in values(var.endpoint_services) : startswith(id, "vpce-svc-")])
+    error_message = "The endpoint services are ${join(", ", values(var.endpoint_services))}; give ids, which begin with vpce-svc-."
+  }
+}
+
+variable "functions" {
+  description = "Names of the Lambda functions to watch."
+  type        = set(string)
+  default     = []
+}
+
+variable "load_balancers" {
+  description = "By broker, the load balancer before it and its target group, as CloudWatch names them."
+  type = map(object({
+    arn_suffix              = string
+    target_group_arn_suffix = string
+  }))
+  default = {}
+}
+
+variable "prefix" {
+  description = "What the names begin with."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
+    error_message = "The prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, so that names of buckets fit into 63."
+  }
+}
+
+variable "region" {
+  description = "The region that the alarms are in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
+  }
+}
+
+variable "retention" {
+  description = "The days until a deleted key is gone."
+  type        = object({ key_deletion_days = optional(number, 30) })
+  default     = {}
+
+  validation {
+    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
+    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
+  }
+}
+
+variable "schema_versions" {
+  description = "The metric of how many versions a schema has, and how many it may have; null for none."
+  type = object({
+    namespace  = string
+    metric     = string
+    budget     = number
+    dimensions = optional(map(string), {})
+  })
+  default = null
+
+  validation {
+    condition     = try(var.schema_versions.budget >= 2, var.schema_versions == null)
+    error_message = "The budget is ${try(var.schema_versions.budget, 0)} schema versions; give at least 2, so that 80 % of it is one."
+  }
+}
+
+variable "subscribers" {
+  description = "E-mail addresses that alarms are sent to."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for address in var.subscribers : can(regex("^[^@ ]+@[^@ ]+$", address))])
+    error_message = "The subscribers are ${join(", ", var.subscribers)}; give e-mail addresses."
+  }
+}

@@ -1,0 +1,3 @@
+prefix     = "penstock-analytics"
+account_id = "222222222222"
+region     = "eu-central-1"
