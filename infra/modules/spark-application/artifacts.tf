@@ -1,0 +1,92 @@
+# What a job is made of, below one bucket; a file that changes here is uploaded by the next apply.
+locals {
+  pyfiles_key = "pyfiles/penstock.zip"
+
+  job_keys  = { for name in keys(var.artifacts.jobs) : name => "jobs/${name}.py" }
+  jar_keys  = { for name in keys(var.artifacts.jars) : name => "jars/${name}.jar" }
+  file_keys = { for name in keys(var.artifacts.files) : name => "files/${name}" }
+
+  uploads = merge(
+    { (local.pyfiles_key) = var.artifacts.pyfiles },
+    { for name, key in local.job_keys : key => var.artifacts.jobs[name] },
+    { for name, key in local.jar_keys : key => var.artifacts.jars[name] },
+  )
+
+  _start  = "s3://${local.bucket_name}/"
+  _jars   = [for key in values(local.jar_keys) : "${local._start}${key}"]
+  _files  = [for key in values(local.file_keys) : "${local._start}${key}"]
+  _given  = { "--py-files" = ["${local._start}${local.pyfiles_key}"], "--jars" = local._jars, "--files" = local._files }
+  _shared = [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0]
+  _conf   = [for name, value in var.artifacts.configuration : "--conf ${name}=${value}"]
+
+  submit_commands = {
+    for name, key in local.job_keys : name => templatefile("${path.module}/submit.tftpl", {
+      application_id = aws_emrserverless_application.this.id
+      arguments      = lookup(var.artifacts.arguments, name, [])
+      entry_point    = "${local._start}${key}"
+      log_group      = local.log_group
+      mode           = contains(var.artifacts.streaming, name) ? "STREAMING" : "BATCH"
+      name           = name
+      parameters     = join(" ", concat(local._shared, local._conf))
+      region         = var.region
+      role_arn       = local.job_role_arn
+    })
+  }
+}
+
+module "bucket" {
+  source = "../private-bucket"
+
+  name          = local.bucket_name
+  force_destroy = var.retention.force_destroy
+  kms_key_arn   = aws_kms_key.this.arn
+}
+
+resource "aws_s3_object" "upload" {
+  for_each = local.uploads
+
+  bucket = module.bucket.name
+  key    = each.key
+  source = each.value
+  # Not etag: that of an encrypted object is no hash of its content.
+  source_hash = filebase64sha256(each.value)
+}
+
+resource "aws_s3_object" "file" {
+  for_each = local.file_keys
+
+  bucket  = module.bucket.name
+  key     = each.value
+  content = var.artifacts.files[each.key]
+}
+
+resource "aws_kms_key" "this" {
+  description             = "Artifacts and logs of ${local.application_name}"
+  deletion_window_in_days = var.retention.key_deletion_days
+  enable_key_rotation     = true
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "LeaveItToTheAccountsPolicies"
+        Effect    = "Allow"
+        Principal = { AWS = "arn:${local.partition}:iam::${var.account_id}:root" }
+        Action    = "kms:*"
+        Resource  = "*"
+      },
+      {
+        Sid       = "LetItsLogBeEncrypted"
+        Effect    = "Allow"
+        Principal = { Service = "logs.${var.region}.amazonaws.com" }
+        Action    = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+        Resource  = "*"
+        Condition = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = local.log_group_arn } }
+      },
+    ]
+  })
+}
+
+resource "aws_kms_alias" "this" {
+  name          = "alias/${local.application_name}"
+  target_key_id = aws_kms_key.this.key_id
+}

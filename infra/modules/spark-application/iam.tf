@@ -1,0 +1,81 @@
+# What a job may do: what the caller says, and what any job here needs.
+locals {
+  _place = "${var.region}:${var.account_id}"
+
+  job_role_arn  = "arn:${local.partition}:iam::${var.account_id}:role/${local.application_name}"
+  keys_arn      = "arn:${local.partition}:kms:${local._place}:key/*"
+  log_group_arn = "arn:${local.partition}:logs:${local._place}:log-group:${local.log_group}"
+}
+
+resource "aws_iam_role" "job" {
+  name        = local.application_name
+  description = "What the jobs of ${local.application_name} may do"
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Principal = { Service = "emr-serverless.amazonaws.com" }
+      Action    = "sts:AssumeRole"
+      Condition = {
+        # Any application of this account: its own id is not known before it is made.
+        ArnLike      = { "aws:SourceArn" = "arn:${local.partition}:emr-serverless:${local._place}:/applications/*" }
+        StringEquals = { "aws:SourceAccount" = var.account_id }
+      }
+    }]
+  })
+}
+
+resource "aws_iam_role_policy" "runtime" {
+  name = "runtime"
+  role = aws_iam_role.job.id
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid      = "ReadItsArtifacts"
+        Effect   = "Allow"
+        Action   = ["s3:GetObject"]
+        Resource = ["${module.bucket.arn}/*"]
+      },
+      {
+        Sid      = "SeeItsArtifacts"
+        Effect   = "Allow"
+        Action   = ["s3:ListBucket"]
+        Resource = [module.bucket.arn]
+      },
+      {
+        # By what it is used for, since its id is not known before it is made.
+        Sid      = "DecryptItsArtifacts"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt"]
+        Resource = [local.keys_arn]
+        Condition = {
+          StringEquals = {
+            "kms:EncryptionContext:aws:s3:arn" = module.bucket.arn
+            "kms:ViaService"                   = "s3.${var.region}.amazonaws.com"
+          }
+        }
+      },
+      {
+        Sid      = "WriteItsLog"
+        Effect   = "Allow"
+        Action   = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+        Resource = ["${local.log_group_arn}:*"]
+      },
+      {
+        # EMR looks for the group among all of them.
+        Sid      = "FindItsLog"
+        Effect   = "Allow"
+        Action   = ["logs:DescribeLogGroups"]
+        Resource = ["arn:${local.partition}:logs:${local._place}:*"]
+      },
+    ]
+  })
+}
+
+# What these ones are for.
+resource "aws_iam_role_policy" "work" {
+  name   = "work"
+  role   = aws_iam_role.job.id
+  policy = var.policy_json
+}

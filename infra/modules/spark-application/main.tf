@@ -1,0 +1,89 @@
+# An EMR Serverless application, the files of its jobs and the role that they run as.
+locals {
+  partition = data.aws_partition.this.partition
+
+  application_name = "${var.prefix}-spark"
+  bucket_name      = "${var.prefix}-artifacts-${var.account_id}-${var.region}"
+  log_group        = "/aws/emr-serverless/${local.application_name}"
+}
+
+data "aws_partition" "this" {}
+
+resource "aws_emrserverless_application" "this" {
+  name          = local.application_name
+  architecture  = upper(var.application.architecture)
+  release_label = var.application.release_label
+  type          = "spark"
+
+  auto_start_configuration {
+    enabled = true
+  }
+
+  auto_stop_configuration {
+    enabled              = true
+    idle_timeout_minutes = var.application.idle_minutes
+  }
+
+  # Workers that wait for jobs, and are paid for while the application is started.
+  dynamic "initial_capacity" {
+    for_each = var.application.initial
+
+    content {
+      initial_capacity_type = initial_capacity.key
+
+      initial_capacity_config {
+        worker_count = initial_capacity.value.workers
+
+        worker_configuration {
+          cpu    = initial_capacity.value.cpu
+          memory = initial_capacity.value.memory
+        }
+      }
+    }
+  }
+
+  maximum_capacity {
+    cpu    = var.application.maximum.cpu
+    memory = var.application.maximum.memory
+  }
+
+  network_configuration {
+    security_group_ids = [aws_security_group.this.id]
+    subnet_ids         = var.network.subnet_ids
+  }
+}
+
+# Made here, so that it is encrypted and forgets: a job's own logging would make one that does neither.
+resource "aws_cloudwatch_log_group" "this" {
+  # checkov:skip=CKV_AWS_338: a year unless the caller says otherwise
+  name              = local.log_group
+  kms_key_id        = aws_kms_key.this.arn
+  retention_in_days = var.retention.log_days
+}
+
+# ---------------------------------------------------------------------------------------------
+# Network: nothing comes in, and only what is named goes out
+# ---------------------------------------------------------------------------------------------
+
+resource "aws_security_group" "this" {
+  # checkov:skip=CKV2_AWS_5: the application above has it, where checkov does not look
+  name        = local.application_name
+  description = "The jobs of ${local.application_name}: no way in, ways out by name"
+  vpc_id      = var.network.vpc_id
+
+  tags = { Name = local.application_name }
+}
+
+resource "aws_vpc_security_group_egress_rule" "this" {
+  for_each = var.network.egress
+
+  security_group_id            = aws_security_group.this.id
+  description                  = each.key
+  ip_protocol                  = "tcp"
+  from_port                    = each.value.port
+  to_port                      = coalesce(each.value.to_port, each.value.port)
+  prefix_list_id               = each.value.prefix_list_id
+  referenced_security_group_id = each.value.security_group_id
+
+  tags = { Name = "${local.application_name}-${each.key}" }
+}

@@ -1,0 +1,39 @@
+output "application" {
+  description = "The application: its id, ARN and name."
+  value = {
+    id   = aws_emrserverless_application.this.id
+    arn  = aws_emrserverless_application.this.arn
+    name = local.application_name
+  }
+}
+
+output "artifacts_bucket" {
+  description = "The name of the bucket that artifacts are in."
+  value       = module.bucket.name
+}
+
+output "job_role_arn" {
+  description = "The role that jobs run as."
+  value       = local.job_role_arn
+
+  depends_on = [aws_iam_role.job, aws_iam_role_policy.runtime, aws_iam_role_policy.work]
+}
+
+output "security_group_id" {
+  description = "The security group that jobs run in."
+  value       = aws_security_group.this.id
+}
+
+output "submit_commands" {
+  description = "By job, the command that runs it, ready for a shell."
+  value       = local.submit_commands
+
+  depends_on = [
+    aws_cloudwatch_log_group.this,
+    aws_iam_role_policy.runtime,
+    aws_iam_role_policy.work,
+    aws_s3_object.file,
+    aws_s3_object.upload,
+    aws_vpc_security_group_egress_rule.this,
+  ]
+}

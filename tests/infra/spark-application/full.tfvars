@@ -1,0 +1,29 @@
+prefix     = "penstock-analytics"
+account_id = "222222222222"
+region     = "eu-central-1"
+application = {
+  architecture  = "x86_64"
+  idle_minutes  = 5
+  initial       = { Driver = { workers = 1 }, Executor = { workers = 2, cpu = "4 vCPU", memory = "16 GB" } }
+  maximum       = { cpu = "16 vCPU", memory = "64 GB" }
+  release_label = "emr-8.1.0"
+}
+artifacts = {
+  arguments     = { consume = ["--contract", "contract.json"] }
+  configuration = { "spark.executor.cores" = "4" }
+  files         = { "contract.json" = "{}" }
+  jars          = { iceberg = "../../tests/data/tiny.zip" }
+  jobs          = { consume = "../../tests/data/tiny.zip", replay = "../../tests/data/tiny.zip" }
+  pyfiles       = "../../tests/data/tiny.zip"
+  streaming     = ["consume"]
+}
+network = {
+  vpc_id     = terraform_data.later.output
+  subnet_ids = [terraform_data.later.output]
+  egress = {
+    brokers = { port = 14001, to_port = 14100, security_group_id = terraform_data.later.output }
+    s3      = { port = 443, prefix_list_id = "pl-0123456789abcdef0" }
+  }
+}
+policy_json = terraform_data.later.output
+retention   = { force_destroy = true, key_deletion_days = 7, log_days = 7 }

@@ -1,0 +1,22 @@
+prefix     = "Penstock"
+account_id = "22222222222"
+region     = "Frankfurt"
+application = {
+  architecture  = "sparc"
+  idle_minutes  = 0
+  initial       = { Worker = { workers = 1, cpu = "4" } }
+  release_label = "spark-8.1.0"
+}
+artifacts = {
+  arguments     = { consume = [] }
+  configuration = { "spark.app.name" = "two words" }
+  files         = { "../contract.json" = "{}" }
+  pyfiles       = "absent.zip"
+}
+network = {
+  vpc_id     = "vpc-0123456789abcdef0"
+  subnet_ids = []
+  egress     = { nowhere = { port = 443 } }
+}
+policy_json = "none"
+retention   = { key_deletion_days = 6, log_days = 2 }
