@@ -15,7 +15,7 @@ def find_differences(expected: dict[str, Any], plan: Plan) -> list[str]:
     """List what a plan has otherwise than expected; what is not named may be anything."""
     if plan.errors or "errors" in expected:
         return _compare_errors(expected.get("errors", []), plan.errors)
-    found = _as_expectation(plan)
+    found = _as_expectation(expected, plan)
     return [
         difference
         for part in ("values", "counts", "outputs")
@@ -45,7 +45,7 @@ def rewrite(expected: dict[str, Any], plan: Plan) -> dict[str, Any]:
     """Take what an expectation names from the plan; one that is empty counts resources."""
     if plan.errors:
         return {"errors": [_sentence(error) for error in plan.errors]}
-    found = _as_expectation(plan)
+    found = _as_expectation(expected, plan)
     kept = {part: _take(wanted, found.get(part)) for part, wanted in expected.items()}
     kept.pop("errors", None)
     return kept or {"counts": found["counts"]}
@@ -56,8 +56,9 @@ def normalise(text: str) -> str:
     return " ".join(text.split())
 
 
-def _as_expectation(plan: Plan) -> dict[str, Any]:
-    counts = dict(sorted(Counter(plan.types.values()).items()))
+def _as_expectation(expected: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    none = dict.fromkeys(expected.get("counts", {}), 0)
+    counts = none | dict(sorted(Counter(plan.types.values()).items()))
     return {"values": plan.resources, "counts": counts, "outputs": plan.outputs}
 
 

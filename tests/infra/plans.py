@@ -143,7 +143,7 @@ class Planner:
         errors = tuple(terraform.try_plan())
         if errors or isinstance(case, Example):
             return Plan({}, {}, {}, errors)
-        return _read(terraform.show())
+        return read_plan(terraform.show())
 
 
 def find_cases() -> list[Case]:
@@ -186,7 +186,8 @@ def _read_arguments(path: Path) -> str:
     return "\n".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
 
 
-def _read(shown: dict[str, Any]) -> Plan:
+def read_plan(shown: dict[str, Any]) -> Plan:
+    """Read what `terraform show -json` says of a plan."""
     changes = {
         change["address"].removeprefix(_PLACE): change
         for change in shown.get("resource_changes", [])
