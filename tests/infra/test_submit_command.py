@@ -1,0 +1,89 @@
+"""The commands that submit Spark jobs: a shell and the service take them as they are meant."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+
+import botocore.session
+import pytest
+from botocore.validate import ParamValidator
+
+from tests.infra.plans import ROOT
+
+pytestmark = pytest.mark.terraform
+
+_TEMPLATE = ROOT / "infra/modules/spark-application/submit.tftpl"
+_ROLE = "arn:aws:iam::222222222222:role/penstock-analytics-spark"
+_ARGUMENTS = ["--say", 'it\'s <"fine"> & $HOME `id` \\ ${x}', "%{if}", "", "ü\n"]
+_VALUES = {
+    "application_id": "00f1a2b3c4d5e6f7",
+    "arguments": _ARGUMENTS,
+    "entry_point": "s3://penstock-analytics-artifacts/jobs/consume.py",
+    "log_group": "/aws/emr-serverless/penstock-analytics-spark",
+    "mode": "STREAMING",
+    "name": "consume",
+    "parameters": "--py-files s3://b/pyfiles/penstock.zip --conf spark.executor.cores=2",
+    "region": "eu-central-1",
+    "role_arn": _ROLE,
+}
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """The command as a shell divides it, by the name of the option that each word belongs to."""
+    folder = tmp_path_factory.mktemp("console")
+    (folder / "values.json").write_text(json.dumps(_VALUES))
+    values = f'jsondecode(file("{folder}/values.json"))'
+    done = subprocess.run(
+        ["terraform", "console"],
+        input=f'base64encode(templatefile("{_TEMPLATE}", {values}))',
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = subprocess.run(
+        ["base64", "--decode"],
+        input=done.stdout.strip('"\n').encode(),
+        capture_output=True,
+        check=True,
+    )
+    command = said.stdout.decode()
+    shown = subprocess.run(
+        ["bash", "-c", f"aws() {{ printf '%s\\0' \"$@\"; }}; {command}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    divided = shown.stdout.split("\0")[:-1]
+    assert divided == shlex.split(command)[1:]
+    assert divided[:2] == ["emr-serverless", "start-job-run"]
+    return dict(zip(divided[2::2], divided[3::2], strict=True))
+
+
+def test_arguments_come_through_a_shell_as_they_are(words):
+    submitted = json.loads(words["--job-driver"])["sparkSubmit"]
+    assert submitted["entryPointArguments"] == _ARGUMENTS
+    assert submitted["entryPoint"] == _VALUES["entry_point"]
+    assert submitted["sparkSubmitParameters"] == _VALUES["parameters"]
+
+
+def test_the_service_knows_all_that_is_given(words):
+    given = {
+        "applicationId": words["--application-id"],
+        "clientToken": "token",
+        "configurationOverrides": json.loads(words["--configuration-overrides"]),
+        "executionRoleArn": words["--execution-role-arn"],
+        "jobDriver": json.loads(words["--job-driver"]),
+        "mode": words["--mode"],
+        "name": words["--name"],
+    }
+    assert len(words) == len(given)  # the region, in the place of the token
+    service = botocore.session.get_session().get_service_model("emr-serverless")
+    shape = service.operation_model("StartJobRun").input_shape
+    assert ParamValidator().validate(given, shape).generate_report() == ""
+    assert (words["--execution-role-arn"], words["--region"]) == (_ROLE, "eu-central-1")
+    logged = given["configurationOverrides"]["monitoringConfiguration"]
+    assert logged["cloudWatchLoggingConfiguration"]["logGroupName"] == _VALUES["log_group"]
