@@ -107,7 +107,7 @@ module "spark" {
   account_id  = var.account_id
   region      = var.contract.region
   application = each.value.application
-  artifacts   = each.value.artifacts
+  artifacts   = merge(each.value.artifacts, { pyfiles = "${var.functions.packages}/penstock-pyfiles.zip" })
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.subnet_ids)

@@ -52,7 +52,7 @@ variable "deploy_role_arn" {
 }
 
 variable "functions" {
-  description = "The zip that `make build` made, and what it was made for."
+  description = "The zips that `make build` made, and what the function's was made for."
   type = object({
     architecture   = optional(string, "arm64")
     memory_mib     = optional(number, 512)
@@ -123,9 +123,8 @@ variable "spark" {
       }), {})
     }), {})
     artifacts = optional(object({
-      jars    = optional(map(string), {})
-      jobs    = optional(map(string), {})
-      pyfiles = optional(string, "../../build/penstock-pyfiles.zip")
+      jars = optional(map(string), {})
+      jobs = optional(map(string), {})
     }), {})
   })
   default = {}
