@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,6 +77,15 @@ def test_a_module_imports_downward_only(path: Path) -> None:
         return
 
     assert _offences(path.read_text(), parts[1], ".".join(parts[:-1])) == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted(_ROOT.glob("lambdas/*/handler.py")), ids=lambda path: path.parent.name
+)
+def test_a_handler_knows_penstock_and_python_only(path: Path) -> None:
+    tops = {name.partition(".")[0] for name in _imported(path.read_text(), "")}
+
+    assert tops - sys.stdlib_module_names == {"penstock"}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parents[3]
+_HANDLERS = sorted(_ROOT.glob("lambdas/*/handler.py"))
 _MODULES = sorted(path for room in ("src", "localcloud") for path in (_ROOT / room).rglob("*.py"))
 
 
@@ -28,6 +29,14 @@ def test_a_module_is_short_and_so_are_its_functions(path: Path) -> None:
     limit = 450 if path.name == "errors.py" else 250
 
     assert len(source.splitlines()) <= limit
+    assert _long_functions(source, 40) == []
+
+
+@pytest.mark.parametrize("path", _HANDLERS, ids=lambda path: path.parent.name)
+def test_a_handler_only_wires(path: Path) -> None:
+    source = path.read_text()
+
+    assert len(source.splitlines()) <= 80
     assert _long_functions(source, 40) == []
 
 
