@@ -1,0 +1,43 @@
+resource "aws_vpc_endpoint" "gateway" {
+  for_each = var.gateway_endpoints
+
+  vpc_id            = local.vpc_id
+  vpc_endpoint_type = "Gateway"
+  service_name      = "com.amazonaws.${var.region}.${each.value}"
+  route_table_ids   = local.route_table_ids
+
+  tags = { Name = "${var.prefix}-${each.value}" }
+}
+
+resource "aws_vpc_endpoint" "interface" {
+  for_each = var.interface_endpoints
+
+  vpc_id              = local.vpc_id
+  vpc_endpoint_type   = "Interface"
+  service_name        = "com.amazonaws.${var.region}.${each.value}"
+  subnet_ids          = values(local.subnet_ids)
+  security_group_ids  = [aws_security_group.endpoints.id]
+  private_dns_enabled = true
+
+  tags = { Name = "${var.prefix}-${each.value}" }
+}
+
+# No egress rule: an endpoint answers and never calls.
+resource "aws_security_group" "endpoints" {
+  name        = "${var.prefix}-endpoints"
+  description = "Endpoints of AWS services"
+  vpc_id      = local.vpc_id
+
+  tags = { Name = "${var.prefix}-endpoints" }
+}
+
+resource "aws_vpc_security_group_ingress_rule" "endpoints" {
+  for_each = var.clients
+
+  security_group_id            = aws_security_group.endpoints.id
+  description                  = "HTTPS from ${each.key}"
+  ip_protocol                  = "tcp"
+  from_port                    = 443
+  to_port                      = 443
+  referenced_security_group_id = each.value
+}

@@ -1,0 +1,64 @@
+# Who talked to whom, for the VPC that is made here; an existing one has its owner's.
+locals {
+  _flow_log_group     = "${var.prefix}-flow-logs"
+  flow_log_group_arn  = "arn:${local.partition}:logs:${var.region}:${var.account_id}:log-group:${local._flow_log_group}"
+  flow_log_source_arn = "arn:${local.partition}:ec2:${var.region}:${var.account_id}:vpc-flow-log/*"
+}
+
+resource "aws_flow_log" "this" {
+  count = local.make ? 1 : 0
+
+  vpc_id               = local.vpc_id
+  traffic_type         = "ALL"
+  log_destination_type = "cloud-watch-logs"
+  log_destination      = local.flow_log_group_arn
+  iam_role_arn         = aws_iam_role.flow_logs[0].arn
+
+  tags = { Name = var.prefix }
+
+  depends_on = [aws_cloudwatch_log_group.flow_logs, aws_iam_role_policy.flow_logs]
+}
+
+resource "aws_cloudwatch_log_group" "flow_logs" {
+  # checkov:skip=CKV_AWS_158: addresses and ports only; CloudWatch's own encryption at rest will do
+  # checkov:skip=CKV_AWS_338: how long is the owner's choice (log_days), a year unless it is said
+  count = local.make ? 1 : 0
+
+  name              = local._flow_log_group
+  retention_in_days = var.log_days
+}
+
+resource "aws_iam_role" "flow_logs" {
+  count = local.make ? 1 : 0
+
+  name        = "${var.prefix}-flow-logs"
+  description = "Lets the VPC write its flow logs"
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "vpc-flow-logs.amazonaws.com" }
+      # The service writes for many accounts: it must come on behalf of this one.
+      Condition = {
+        ArnLike      = { "aws:SourceArn" = local.flow_log_source_arn }
+        StringEquals = { "aws:SourceAccount" = var.account_id }
+      }
+    }]
+  })
+}
+
+resource "aws_iam_role_policy" "flow_logs" {
+  count = local.make ? 1 : 0
+
+  name = "write"
+  role = aws_iam_role.flow_logs[0].name
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect   = "Allow"
+      Action   = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+      Resource = ["${local.flow_log_group_arn}:*"]
+    }]
+  })
+}

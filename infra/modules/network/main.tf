@@ -1,0 +1,61 @@
+# Private subnets and nothing that leads out: no internet gateway, no NAT. What runs here reaches
+# the services of AWS that have an endpoint (endpoints.tf), and no others.
+locals {
+  partition = data.aws_partition.this.partition
+  make      = var.existing == null
+
+  vpc_id          = local.make ? one(aws_vpc.this[*].id) : var.existing.vpc_id
+  route_table_ids = local.make ? aws_route_table.private[*].id : var.existing.route_table_ids
+  subnet_ids = {
+    for zone_id in var.zone_ids :
+    zone_id => local.make ? aws_subnet.private[zone_id].id : var.existing.subnet_ids[zone_id]
+  }
+}
+
+data "aws_partition" "this" {}
+
+resource "aws_vpc" "this" {
+  count = local.make ? 1 : 0
+
+  cidr_block           = var.cidr
+  enable_dns_hostnames = true
+  enable_dns_support   = true
+
+  tags = { Name = var.prefix }
+}
+
+resource "aws_subnet" "private" {
+  for_each = local.make ? toset(var.zone_ids) : toset([])
+
+  vpc_id               = local.vpc_id
+  availability_zone_id = each.value
+  # By position, a quarter each: a zone that is appended moves no other.
+  cidr_block = cidrsubnet(var.cidr, 2, index(var.zone_ids, each.value))
+
+  tags = { Name = "${var.prefix}-${each.value}" }
+}
+
+# One table for all zones, since none of them has a way out of its own.
+resource "aws_route_table" "private" {
+  count = local.make ? 1 : 0
+
+  vpc_id = local.vpc_id
+
+  tags = { Name = "${var.prefix}-private" }
+}
+
+resource "aws_route_table_association" "private" {
+  for_each = aws_subnet.private
+
+  route_table_id = aws_route_table.private[0].id
+  subnet_id      = each.value.id
+}
+
+# Without rules: whoever forgets to name a group can neither call nor be called.
+resource "aws_default_security_group" "this" {
+  count = local.make ? 1 : 0
+
+  vpc_id = local.vpc_id
+
+  tags = { Name = "${var.prefix}-default" }
+}

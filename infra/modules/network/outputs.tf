@@ -1,0 +1,42 @@
+# Whoever is placed by these finds the endpoints in place.
+output "cidr" {
+  description = "The address range of the VPC that was made; null for an existing one."
+  value       = local.make ? var.cidr : null
+}
+
+output "dynamodb_prefix_list_id" {
+  description = "The addresses of DynamoDB, for rules of security groups; null without its gateway."
+  value       = try(aws_vpc_endpoint.gateway["dynamodb"].prefix_list_id, var.existing.prefix_list_ids["dynamodb"], null)
+}
+
+output "endpoint_security_group_id" {
+  description = "The security group of the interface endpoints."
+  value       = aws_security_group.endpoints.id
+}
+
+output "s3_prefix_list_id" {
+  description = "The addresses of S3, for rules of security groups; null without its gateway."
+  value       = try(aws_vpc_endpoint.gateway["s3"].prefix_list_id, var.existing.prefix_list_ids["s3"], null)
+}
+
+output "subnet_ids" {
+  description = "The private subnets by zone id."
+  value       = local.subnet_ids
+
+  depends_on = [
+    aws_route_table_association.private,
+    aws_vpc_endpoint.gateway,
+    aws_vpc_endpoint.interface,
+  ]
+}
+
+output "vpc_id" {
+  description = "The VPC."
+  value       = local.vpc_id
+
+  depends_on = [
+    aws_default_security_group.this,
+    aws_vpc_endpoint.gateway,
+    aws_vpc_endpoint.interface,
+  ]
+}

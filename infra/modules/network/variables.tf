@@ -1,0 +1,126 @@
+variable "account_id" {
+  description = "The account that the network is in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "cidr" {
+  description = "The IPv4 address range of the VPC, /16 to /24; each zone gets a quarter of it."
+  type        = string
+  default     = "10.0.0.0/16"
+
+  validation {
+    condition = try(
+      cidrhost(var.cidr, 0) == split("/", var.cidr)[0] &&
+      tonumber(split("/", var.cidr)[1]) >= 16 && tonumber(split("/", var.cidr)[1]) <= 24,
+      false,
+    )
+    error_message = "cidr is ${var.cidr}; give an IPv4 range by its first address and a size from /16 to /24, such as 10.0.0.0/16: a quarter of less has too few addresses for a zone."
+  }
+}
+
+variable "clients" {
+  description = "Who may call the interface endpoints: security group ids by name."
+  type        = map(string)
+  default     = {}
+}
+
+variable "existing" {
+  description = "A VPC that is there already, with a private subnet for each of zone_ids; nothing is made in it but endpoints, which need its DNS hostnames and resolution to be on; prefix_list_ids (dynamodb, s3) are those of gateways that it has."
+  type = object({
+    vpc_id          = string
+    prefix_list_ids = optional(map(string), {})
+    route_table_ids = list(string)
+    subnet_ids      = map(string)
+  })
+  default = null
+
+  validation {
+    condition     = var.existing == null || length(setsubtract(var.zone_ids, try(keys(var.existing.subnet_ids), []))) == 0
+    error_message = "existing.subnet_ids has the zones ${join(", ", try(keys(var.existing.subnet_ids), []))}; give a subnet for each of zone_ids, ${join(", ", var.zone_ids)}."
+  }
+}
+
+variable "gateway_endpoints" {
+  description = "The services that are reached through the route table, dynamodb or s3; leave out those that an existing VPC has."
+  type        = set(string)
+  default     = ["dynamodb", "s3"]
+
+  validation {
+    condition     = length(setsubtract(var.gateway_endpoints, ["dynamodb", "s3"])) == 0
+    error_message = "gateway_endpoints has ${join(", ", var.gateway_endpoints)}; only dynamodb and s3 have gateways, name others in interface_endpoints."
+  }
+}
+
+variable "interface_endpoints" {
+  description = "The services that are reached through an address in each subnet, by the names that end their service names, such as glue or sts."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition = alltrue([
+      for name in var.interface_endpoints : can(regex("^[a-z][a-z0-9.-]+$", name)) && !contains(["dynamodb", "s3"], name)
+    ])
+    error_message = "interface_endpoints has ${join(", ", var.interface_endpoints)}; give short names such as glue or sts, and name dynamodb and s3 in gateway_endpoints, where they cost nothing."
+  }
+}
+
+variable "log_days" {
+  description = "How many days flow logs are kept."
+  type        = number
+  default     = 365
+
+  validation {
+    condition = contains(
+      [0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
+      var.log_days,
+    )
+    error_message = "log_days is ${var.log_days}; choose a number that CloudWatch has, such as 7, 30, 90, 365 or 731 (0 keeps them for ever)."
+  }
+}
+
+variable "other_cidrs" {
+  description = "Address ranges that this network is or may be connected with, which cidr must not overlap."
+  type        = set(string)
+  default     = []
+
+  validation {
+    # Two ranges overlap where they are the same once both are cut to the shorter prefix.
+    condition = alltrue([
+      for other in var.other_cidrs : try(
+        cidrsubnet("${split("/", var.cidr)[0]}/${min(split("/", var.cidr)[1], split("/", other)[1])}", 0, 0) !=
+        cidrsubnet("${split("/", other)[0]}/${min(split("/", var.cidr)[1], split("/", other)[1])}", 0, 0),
+        false,
+      )
+    ])
+    error_message = "cidr is ${var.cidr} and other_cidrs has ${join(", ", var.other_cidrs)}; choose a cidr that overlaps none of them, and write each like 10.1.0.0/16."
+  }
+}
+
+variable "prefix" {
+  description = "What all names begin with."
+  type        = string
+}
+
+variable "region" {
+  description = "The region that the network is in."
+  type        = string
+}
+
+variable "zone_ids" {
+  description = "The zones, by ids, which mean the same place in every account; append new ones, since a subnet's addresses go by its zone's position."
+  type        = list(string)
+
+  validation {
+    condition     = contains([2, 3], length(var.zone_ids)) && length(distinct(var.zone_ids)) == length(var.zone_ids)
+    error_message = "zone_ids is ${join(", ", var.zone_ids)}; give 2 or 3 different zones, as many as the brokers are in."
+  }
+  validation {
+    condition     = alltrue([for zone_id in var.zone_ids : can(regex("^[a-z0-9]+-az[0-9]+$", zone_id))])
+    error_message = "zone_ids is ${join(", ", var.zone_ids)}; give zone ids such as euc1-az1, not zone names such as eu-central-1a, which mean another place in each account."
+  }
+}
