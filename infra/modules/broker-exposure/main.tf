@@ -1,0 +1,130 @@
+# For each broker a load balancer and an endpoint service of its own: a Kafka client dials each
+# broker by its name, so each name needs a way that leads to that broker and no other.
+locals {
+  partition = data.aws_partition.this.partition
+  port      = 9096
+
+  broker_ids = [for number in range(1, var.cluster.broker_count + 1) : tostring(number)]
+  # What is exposed here; MSK's own way in makes all of it itself.
+  exposed = var.exposure == "privatelink" ? toset(local.broker_ids) : toset([])
+
+  # Two consumers may live in one account, which is let in once.
+  _account_ids = toset(values(var.consumers))
+  principals = {
+    for pair in setproduct(local.exposed, local._account_ids) :
+    join("/", pair) => { broker_id = pair[0], account_id = pair[1] }
+  }
+
+  # MSK does not promise which zone it puts a broker in, so each load balancer stands in all.
+  zone_ids = keys(var.subnet_ids)
+}
+
+data "aws_partition" "this" {}
+
+# Read while applying whenever something of the cluster changes or a broker has no target yet: at
+# plan time MSK would answer without the brokers that this very apply adds.
+data "aws_msk_broker_nodes" "this" {
+  count = var.exposure == "privatelink" ? 1 : 0
+
+  cluster_arn = var.cluster.arn
+
+  depends_on = [aws_lb_target_group.broker, var.cluster]
+}
+
+resource "aws_lb" "broker" {
+  # checkov:skip=CKV_AWS_91: a load balancer logs TLS that it ends itself; this one passes it through
+  # checkov:skip=CKV_AWS_150: it holds nothing, and goes with its broker
+  for_each = local.exposed
+
+  name                             = "${var.prefix}-b-${each.key}"
+  load_balancer_type               = "network"
+  internal                         = true
+  subnets                          = values(var.subnet_ids)
+  security_groups                  = aws_security_group.exposure[*].id
+  enable_cross_zone_load_balancing = true
+  # Who comes in is for the endpoint service to say, by principal and acceptance; the addresses
+  # that come are those of consumers' networks, which nobody knows here.
+  enforce_security_group_inbound_rules_on_private_link_traffic = "off"
+}
+
+resource "aws_lb_listener" "broker" {
+  for_each = local.exposed
+
+  load_balancer_arn = aws_lb.broker[each.key].arn
+  port              = local.port
+  protocol          = "TCP"
+
+  default_action {
+    type             = "forward"
+    target_group_arn = aws_lb_target_group.broker[each.key].arn
+  }
+}
+
+resource "aws_lb_target_group" "broker" {
+  for_each = local.exposed
+
+  name        = "${var.prefix}-b-${each.key}"
+  port        = local.port
+  protocol    = "TCP"
+  target_type = "ip"
+  vpc_id      = var.vpc_id
+  # The brokers' security group knows the load balancers, not the consumers.
+  preserve_client_ip = "false"
+
+  health_check {
+    protocol            = "TCP"
+    port                = "traffic-port"
+    interval            = 10
+    healthy_threshold   = 3
+    unhealthy_threshold = 3
+  }
+}
+
+resource "aws_lb_target_group_attachment" "broker" {
+  for_each = local.exposed
+
+  target_group_arn = aws_lb_target_group.broker[each.key].arn
+  target_id = one([
+    for node in flatten(data.aws_msk_broker_nodes.this[*].node_info_list) :
+    node.client_vpc_ip_address if node.broker_id == tonumber(each.key)
+  ])
+
+  lifecycle {
+    # A broker keeps its address for life, but the look-up is unknown whenever the cluster has a
+    # pending change, and every target would be replaced (docs/adr/20261121-broker-nodes.md).
+    ignore_changes = [target_id]
+  }
+}
+
+# One group for all load balancers. No ingress rule: only PrivateLink leads here.
+resource "aws_security_group" "exposure" {
+  count = var.exposure == "privatelink" ? 1 : 0
+
+  name        = "${var.prefix}-exposure"
+  description = "Load balancers in front of the brokers"
+  vpc_id      = var.vpc_id
+
+  tags = { Name = "${var.prefix}-exposure" }
+}
+
+resource "aws_vpc_security_group_egress_rule" "exposure" {
+  count = var.exposure == "privatelink" ? 1 : 0
+
+  security_group_id            = aws_security_group.exposure[0].id
+  description                  = "SCRAM logins to the brokers"
+  ip_protocol                  = "tcp"
+  from_port                    = local.port
+  to_port                      = local.port
+  referenced_security_group_id = var.cluster.security_group_id
+}
+
+resource "aws_vpc_security_group_ingress_rule" "brokers" {
+  count = var.exposure == "privatelink" ? 1 : 0
+
+  security_group_id            = var.cluster.security_group_id
+  description                  = "SCRAM logins from the load balancers"
+  ip_protocol                  = "tcp"
+  from_port                    = local.port
+  to_port                      = local.port
+  referenced_security_group_id = aws_security_group.exposure[0].id
+}

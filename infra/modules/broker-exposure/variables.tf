@@ -1,0 +1,67 @@
+variable "acceptance_required" {
+  description = "Whether each endpoint of a consumer waits until it is accepted, which the consumer's hand-over role may do for its own."
+  type        = bool
+  default     = true
+}
+
+variable "cluster" {
+  description = "The MSK cluster: zone_name is what follows b-N in its brokers' names, security_group_id the brokers' group."
+  type = object({
+    arn               = string
+    broker_count      = number
+    security_group_id = string
+    zone_name         = string
+  })
+
+  validation {
+    condition     = contains(range(1, 101), var.cluster.broker_count)
+    error_message = "cluster.broker_count is ${var.cluster.broker_count}; give a whole number from 1 to 100, since MSK's own connections have a hundred ports."
+  }
+}
+
+variable "consumers" {
+  description = "The accounts that may connect, by consumer."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for account_id in values(var.consumers) : can(regex("^[0-9]{12}$", account_id))])
+    error_message = "The consumers' accounts are ${join(", ", values(var.consumers))}; give the 12 digits of each, in quotes."
+  }
+}
+
+variable "exposure" {
+  description = "How consumers reach the brokers: privatelink (made here) or multi_vpc (MSK's own, of which only the names are told here)."
+  type        = string
+  default     = "privatelink"
+
+  validation {
+    condition     = contains(["privatelink", "multi_vpc"], var.exposure)
+    error_message = "exposure is ${var.exposure}; choose privatelink or multi_vpc."
+  }
+}
+
+variable "prefix" {
+  description = "What all names begin with."
+  type        = string
+
+  validation {
+    condition     = length(var.prefix) <= 26
+    error_message = "prefix is ${var.prefix}; use 26 characters or fewer, since the name of a load balancer has 32 and ends with -b-100 at most."
+  }
+}
+
+variable "subnet_ids" {
+  description = "The brokers' subnets by zone id; the load balancers stand in all of them."
+  type        = map(string)
+
+  validation {
+    condition     = contains([2, 3], length(var.subnet_ids))
+    error_message = "subnet_ids has the zones ${join(", ", keys(var.subnet_ids))}; give the subnets of the 2 or 3 zones that the brokers are in."
+  }
+}
+
+variable "vpc_id" {
+  description = "The brokers' VPC."
+  type        = string
+}

@@ -1,0 +1,16 @@
+prefix              = "penstock-producer"
+acceptance_required = false
+cluster = {
+  arn               = terraform_data.later.output
+  broker_count      = 6
+  security_group_id = terraform_data.later.output
+  zone_name         = terraform_data.later.output
+}
+# Two consumers in one account, which is let in once.
+consumers = { analytics = "222222222222", reports = "222222222222", search = "333333333333" }
+subnet_ids = {
+  euc1-az1 = terraform_data.later.output
+  euc1-az2 = terraform_data.later.output
+  euc1-az3 = terraform_data.later.output
+}
+vpc_id = terraform_data.later.output
