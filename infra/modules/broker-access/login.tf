@@ -1,0 +1,45 @@
+# The consumer's SCRAM login, copied into this account, where its functions and jobs can be allowed
+# to read it. It passes through neither plan nor state.
+ephemeral "aws_secretsmanager_secret_version" "producer" {
+  provider = aws.producer
+
+  secret_id = var.contract.hand_over.secret_arn
+}
+
+resource "aws_secretsmanager_secret" "login" {
+  # checkov:skip=CKV2_AWS_57: it is rotated by the producer and follows the contract's number
+  name                    = "${var.prefix}-broker-login"
+  description             = "SCRAM login of ${var.contract.hand_over.username} at ${var.contract.cluster.name}"
+  kms_key_id              = aws_kms_key.login.arn
+  recovery_window_in_days = var.retention.secret_recovery_days
+}
+
+resource "aws_secretsmanager_secret_version" "login" {
+  secret_id        = aws_secretsmanager_secret.login.id
+  secret_string_wo = ephemeral.aws_secretsmanager_secret_version.producer.secret_string
+  # Terraform cannot see that the value changed; the number in the contract says so.
+  secret_string_wo_version = var.contract.hand_over.rotation
+}
+
+resource "aws_kms_key" "login" {
+  description             = "${var.prefix}: the login to the brokers"
+  enable_key_rotation     = true
+  deletion_window_in_days = var.retention.key_deletion_days
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "LetTheAccountsOwnPoliciesDecide"
+      Effect    = "Allow"
+      Action    = "kms:*"
+      Principal = { AWS = "arn:${data.aws_partition.this.partition}:iam::${var.account_id}:root" }
+      Resource  = "*"
+    }]
+  })
+}
+
+resource "aws_kms_alias" "login" {
+  name          = "alias/${var.prefix}-broker-login"
+  target_key_id = aws_kms_key.login.key_id
+}
+
+data "aws_partition" "this" {}

@@ -1,0 +1,65 @@
+# The way to each broker: an endpoint here for its endpoint service there (privatelink), or one
+# connection that MSK makes for all of them (multi_vpc). The names are in dns.tf, the login in login.tf.
+locals {
+  # Known before apply, by broker number.
+  exposed = var.contract.exposure == "privatelink" ? var.contract.brokers : {}
+
+  # The subnets that share a zone with the broker's load balancer: PrivateLink leads nowhere else.
+  subnet_ids = {
+    for id, broker in var.contract.brokers :
+    id => [for zone_id, subnet_id in var.subnet_ids : subnet_id if contains(broker.zone_ids, zone_id)]
+  }
+
+  ports = [for broker in values(var.contract.brokers) : broker.port]
+}
+
+resource "aws_vpc_endpoint" "broker" {
+  for_each = local.exposed
+
+  vpc_id             = var.vpc_id
+  vpc_endpoint_type  = "Interface"
+  service_name       = each.value.service_name
+  subnet_ids         = local.subnet_ids[each.key]
+  security_group_ids = [aws_security_group.this.id]
+
+  tags = { Name = "${var.prefix}-b-${each.key}" }
+}
+
+# The producer accepts it, by the hand of this consumer's hand-over role.
+resource "aws_vpc_endpoint_connection_accepter" "broker" {
+  for_each = { for id, broker in local.exposed : id => broker if var.contract.acceptance_required }
+  provider = aws.producer
+
+  vpc_endpoint_service_id = each.value.service_id
+  vpc_endpoint_id         = aws_vpc_endpoint.broker[each.key].id
+}
+
+resource "aws_msk_vpc_connection" "this" {
+  count = var.contract.exposure == "multi_vpc" ? 1 : 0
+
+  authentication     = "SASL_SCRAM"
+  target_cluster_arn = var.contract.cluster.arn
+  vpc_id             = var.vpc_id
+  client_subnets     = distinct(flatten(values(local.subnet_ids)))
+  security_groups    = [aws_security_group.this.id]
+}
+
+# No egress rule: an endpoint answers and never calls.
+resource "aws_security_group" "this" {
+  name        = "${var.prefix}-brokers"
+  description = "Endpoints of the brokers of ${var.contract.cluster.name}"
+  vpc_id      = var.vpc_id
+
+  tags = { Name = "${var.prefix}-brokers" }
+}
+
+resource "aws_vpc_security_group_ingress_rule" "client" {
+  for_each = var.clients
+
+  security_group_id            = aws_security_group.this.id
+  description                  = "Kafka from ${each.key}"
+  ip_protocol                  = "tcp"
+  from_port                    = min(local.ports...)
+  to_port                      = max(local.ports...)
+  referenced_security_group_id = each.value
+}

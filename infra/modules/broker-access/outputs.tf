@@ -1,0 +1,28 @@
+output "bootstrap_servers" {
+  description = "The brokers as host:port, separated by commas; each name leads to its endpoint by the time it is answered."
+  value       = join(",", [for broker in values(var.contract.brokers) : "${broker.host}:${broker.port}"])
+
+  depends_on = [
+    aws_msk_vpc_connection.this,
+    aws_route53_record.broker,
+    aws_vpc_endpoint_connection_accepter.broker,
+    aws_vpc_security_group_ingress_rule.client,
+  ]
+}
+
+output "secret_arn" {
+  description = "The secret of this account that holds the login."
+  value       = aws_secretsmanager_secret.login.arn
+
+  depends_on = [aws_secretsmanager_secret_version.login]
+}
+
+output "secret_key_arn" {
+  description = "The key that the secret is encrypted with."
+  value       = aws_kms_key.login.arn
+}
+
+output "security_group_id" {
+  description = "The security group of the endpoints, for clients to be let out to."
+  value       = aws_security_group.this.id
+}

@@ -1,0 +1,92 @@
+variable "account_id" {
+  description = "The account that reads."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "clients" {
+  description = "Who may call the brokers: security group ids by name."
+  type        = map(string)
+  default     = {}
+}
+
+variable "contract" {
+  description = "What the producer says of its brokers and of this consumer's login; more of the contract may be given and is left aside."
+  type = object({
+    acceptance_required = optional(bool, true)
+    exposure            = string
+    brokers = map(object({
+      host         = string
+      port         = number
+      service_id   = optional(string)
+      service_name = optional(string)
+      zone_ids     = list(string)
+    }))
+    cluster = object({
+      arn       = string
+      name      = string
+      zone_name = string
+    })
+    hand_over = object({
+      rotation   = number
+      secret_arn = string
+      username   = string
+    })
+  })
+
+  validation {
+    condition     = contains(["privatelink", "multi_vpc"], var.contract.exposure)
+    error_message = "contract.exposure is ${var.contract.exposure}; only privatelink and multi_vpc are known, so ask the producer for a contract of this version."
+  }
+  validation {
+    condition = length(var.contract.brokers) > 0 && (var.contract.exposure == "multi_vpc" || alltrue([
+      for broker in values(var.contract.brokers) : broker.service_id != null && broker.service_name != null
+    ]))
+    error_message = "The brokers of the contract are \"${join(", ", keys(var.contract.brokers))}\"; it needs at least one, each with an endpoint service under privatelink, so write the contract anew with `make contract`."
+  }
+}
+
+variable "prefix" {
+  description = "What all names begin with."
+  type        = string
+}
+
+variable "retention" {
+  description = "For how many days a deleted secret can be brought back, and after how many a deleted key is gone."
+  type = object({
+    key_deletion_days    = optional(number, 30)
+    secret_recovery_days = optional(number, 30)
+  })
+  default = {}
+
+  validation {
+    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
+    error_message = "retention.key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
+  }
+  validation {
+    condition     = contains(concat([0], range(7, 31)), var.retention.secret_recovery_days)
+    error_message = "retention.secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager takes 7 to 30, or 0 to delete at once."
+  }
+}
+
+variable "subnet_ids" {
+  description = "The subnets for the endpoints, by zone id; each broker's is used where a zone is the broker's too."
+  type        = map(string)
+
+  validation {
+    condition = alltrue([
+      for broker in values(var.contract.brokers) :
+      length(setintersection(broker.zone_ids, keys(var.subnet_ids))) > 0
+    ])
+    error_message = "subnet_ids has the zones ${join(", ", keys(var.subnet_ids))}, and the brokers are in ${join(", ", distinct(flatten([for broker in values(var.contract.brokers) : broker.zone_ids])))}; add a subnet in one of theirs, since an endpoint stands only where its service does."
+  }
+}
+
+variable "vpc_id" {
+  description = "The VPC of the clients."
+  type        = string
+}

@@ -1,0 +1,37 @@
+prefix     = "penstock-analytics"
+account_id = "222222222222"
+contract = {
+  acceptance_required = false
+  consumer            = "analytics" # as is the rest of a whole contract, it is left aside
+  exposure            = "privatelink"
+  brokers = {
+    "1" = {
+      host         = "b-1.penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+      port         = 9096
+      service_id   = "vpce-svc-0123456789abcdef1"
+      service_name = "com.amazonaws.vpce.eu-central-1.vpce-svc-0123456789abcdef1"
+      zone_ids     = ["euc1-az1", "euc1-az2"]
+    }
+    "2" = {
+      host         = "b-2.penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+      port         = 9096
+      service_id   = "vpce-svc-0123456789abcdef2"
+      service_name = "com.amazonaws.vpce.eu-central-1.vpce-svc-0123456789abcdef2"
+      zone_ids     = ["euc1-az2", "euc1-az3"]
+    }
+  }
+  cluster = {
+    arn       = "arn:aws:kafka:eu-central-1:111111111111:cluster/penstock-producer/7a2b3c4d-0000-4000-8000-000000000000-2"
+    name      = "penstock-producer"
+    zone_name = "penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+  }
+  hand_over = {
+    rotation   = 7
+    secret_arn = terraform_data.later.output # a known one would be read while planning
+    username   = "analytics"
+  }
+}
+clients    = { consumer = terraform_data.later.output, spark = "sg-0123456789abcdef0" }
+retention  = { key_deletion_days = 7, secret_recovery_days = 0 }
+subnet_ids = { euc1-az2 = "subnet-0123456789abcdef2", euc1-az3 = "subnet-0123456789abcdef3" }
+vpc_id     = "vpc-0123456789abcdef0"

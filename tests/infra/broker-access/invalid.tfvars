@@ -1,0 +1,25 @@
+prefix     = "penstock-analytics"
+account_id = "22222222222"
+contract = {
+  exposure = "vpn"
+  brokers = {
+    "1" = {
+      host     = "b-1.penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+      port     = 9096
+      zone_ids = ["euc1-az1", "euc1-az2"]
+    }
+  }
+  cluster = {
+    arn       = "arn:aws:kafka:eu-central-1:111111111111:cluster/penstock-producer/7a2b3c4d-0000-4000-8000-000000000000-2"
+    name      = "penstock-producer"
+    zone_name = "penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+  }
+  hand_over = {
+    rotation   = 1
+    secret_arn = terraform_data.later.output # a known one would be read while planning
+    username   = "analytics"
+  }
+}
+retention  = { key_deletion_days = 6, secret_recovery_days = 31 }
+subnet_ids = { euc1-az3 = "subnet-0123456789abcdef3" }
+vpc_id     = "vpc-0123456789abcdef0"
