@@ -33,16 +33,6 @@ variable "prefix" {
   }
 }
 
-variable "region" {
-  description = "The region that the lake is in."
-  type        = string
-
-  validation {
-    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
-    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
-  }
-}
-
 variable "query_limit_bytes" {
   description = "Bytes that one query may scan before Athena ends it, 100 GiB unless given."
   type        = number
@@ -51,6 +41,16 @@ variable "query_limit_bytes" {
   validation {
     condition     = var.query_limit_bytes >= 10485760
     error_message = "query_limit_bytes is ${var.query_limit_bytes}; Athena takes no less than 10485760, which is 10 MiB."
+  }
+}
+
+variable "region" {
+  description = "The region that the lake is in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
   }
 }
 

@@ -1,26 +1,26 @@
 # What a job is made of, below one bucket; a file that changes here is uploaded by the next apply.
 locals {
-  pyfiles_key = "pyfiles/penstock.zip"
+  _pyfiles_key = "pyfiles/penstock.zip"
 
-  job_keys  = { for name in keys(var.artifacts.jobs) : name => "jobs/${name}.py" }
-  jar_keys  = { for name in keys(var.artifacts.jars) : name => "jars/${name}.jar" }
+  _job_keys = { for name in keys(var.artifacts.jobs) : name => "jobs/${name}.py" }
+  _jar_keys = { for name in keys(var.artifacts.jars) : name => "jars/${name}.jar" }
   file_keys = { for name in keys(var.artifacts.files) : name => "files/${name}" }
 
   uploads = merge(
-    { (local.pyfiles_key) = var.artifacts.pyfiles },
-    { for name, key in local.job_keys : key => var.artifacts.jobs[name] },
-    { for name, key in local.jar_keys : key => var.artifacts.jars[name] },
+    { (local._pyfiles_key) = var.artifacts.pyfiles },
+    { for name, key in local._job_keys : key => var.artifacts.jobs[name] },
+    { for name, key in local._jar_keys : key => var.artifacts.jars[name] },
   )
 
   _start  = "s3://${local.bucket_name}/"
-  _jars   = [for key in values(local.jar_keys) : "${local._start}${key}"]
+  _jars   = [for key in values(local._jar_keys) : "${local._start}${key}"]
   _files  = [for key in values(local.file_keys) : "${local._start}${key}"]
-  _given  = { "--py-files" = ["${local._start}${local.pyfiles_key}"], "--jars" = local._jars, "--files" = local._files }
+  _given  = { "--py-files" = ["${local._start}${local._pyfiles_key}"], "--jars" = local._jars, "--files" = local._files }
   _shared = [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0]
   _conf   = [for name, value in var.artifacts.configuration : "--conf ${name}=${value}"]
 
   submit_commands = {
-    for name, key in local.job_keys : name => templatefile("${path.module}/submit.tftpl", {
+    for name, key in local._job_keys : name => templatefile("${path.module}/submit.tftpl", {
       application_id = aws_emrserverless_application.this.id
       arguments      = lookup(var.artifacts.arguments, name, [])
       entry_point    = "${local._start}${key}"
