@@ -1,10 +1,10 @@
 # What a job may do: what the caller says, and what any job here needs.
 locals {
-  _place = "${var.region}:${var.account_id}"
+  place = "${var.region}:${var.account_id}"
 
   job_role_arn  = "arn:${local.partition}:iam::${var.account_id}:role/${local.application_name}"
-  keys_arn      = "arn:${local.partition}:kms:${local._place}:key/*"
-  log_group_arn = "arn:${local.partition}:logs:${local._place}:log-group:${local.log_group}"
+  keys_arn      = "arn:${local.partition}:kms:${local.place}:key/*"
+  log_group_arn = "arn:${local.partition}:logs:${local.place}:log-group:${local.log_group}"
 }
 
 resource "aws_iam_role" "job" {
@@ -18,7 +18,7 @@ resource "aws_iam_role" "job" {
       Action    = "sts:AssumeRole"
       Condition = {
         # Any application of this account: its own id is not known before it is made.
-        ArnLike      = { "aws:SourceArn" = "arn:${local.partition}:emr-serverless:${local._place}:/applications/*" }
+        ArnLike      = { "aws:SourceArn" = "arn:${local.partition}:emr-serverless:${local.place}:/applications/*" }
         StringEquals = { "aws:SourceAccount" = var.account_id }
       }
     }]
@@ -67,7 +67,7 @@ resource "aws_iam_role_policy" "runtime" {
         Sid      = "FindItsLog"
         Effect   = "Allow"
         Action   = ["logs:DescribeLogGroups"]
-        Resource = ["arn:${local.partition}:logs:${local._place}:*"]
+        Resource = ["arn:${local.partition}:logs:${local.place}:*"]
       },
     ]
   })
