@@ -8,7 +8,7 @@ locals {
 resource "aws_flow_log" "this" {
   count = local.make ? 1 : 0
 
-  vpc_id               = local.vpc_id
+  vpc_id               = aws_vpc.this[0].id
   traffic_type         = "ALL"
   log_destination_type = "cloud-watch-logs"
   log_destination      = local.flow_log_group_arn

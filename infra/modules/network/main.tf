@@ -55,7 +55,7 @@ resource "aws_route_table_association" "private" {
 resource "aws_default_security_group" "this" {
   count = local.make ? 1 : 0
 
-  vpc_id = local.vpc_id
+  vpc_id = aws_vpc.this[0].id
 
   tags = { Name = "${var.prefix}-default" }
 }
