@@ -7,7 +7,6 @@ from typing import Any
 
 # Service, operation, the list in its answer, and what names an item.
 _LISTED = (
-    ("apigateway", "get_rest_apis", "items", "name"),
     ("athena", "list_work_groups", "WorkGroups", "Name"),
     ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),
     ("dynamodb", "list_tables", "TableNames", None),

@@ -33,7 +33,7 @@ def test_an_event_reaches_a_plain_client_and_the_table(accounts):
 
     (record,) = accounts.read("analytics", "sensor", 1)
     frame = decode_frame(base64.b64decode(record["value"]))
-    assert (frame.schema_id, record["offset"]) == (answer["schemaVersionId"], answer["offset"])
+    assert (frame.schema_id, record["offset"]) == (answer["schema"]["id"], answer["offset"])
     (row,) = wait_until("the row is written", lambda: accounts.rows("analytics"), 60)
     assert row["temperature"] == {"N": "30"}
     assert row["deviceId"] == {"S": "000001"}
@@ -81,7 +81,7 @@ def test_a_rotation_reaches_the_consumer(accounts, set_password):
     accounts.read("analytics", "sensor", 1)
     answer = accounts.produce({"temperature": 31})
     wait_until("the row is written", lambda: len(accounts.rows("analytics")) == 2, 60)
-    assert answer["schemaVersion"] == 1
+    assert answer["schema"]["version"] == 1
     assert not analytics.has_changes()
 
 
