@@ -1,0 +1,80 @@
+# Who reaches the brokers, who may connect from other accounts, and who may use the key of their volumes.
+
+resource "aws_security_group" "this" {
+  name        = "${var.prefix}-brokers"
+  description = "Brokers of ${local.name}"
+  vpc_id      = var.vpc_id
+
+  tags = { Name = "${var.prefix}-brokers" }
+}
+
+resource "aws_vpc_security_group_ingress_rule" "client" {
+  for_each = var.clients
+
+  security_group_id            = aws_security_group.this.id
+  description                  = "${each.key}, by IAM"
+  referenced_security_group_id = each.value
+  ip_protocol                  = "tcp"
+  from_port                    = 9098
+  to_port                      = 9098
+}
+
+# Over PrivateLink the endpoint services decide who connects; only MSK's own connections ask this policy.
+resource "aws_msk_cluster_policy" "this" {
+  count = var.exposure == "multi_vpc" && length(var.users) > 0 ? 1 : 0
+
+  cluster_arn = aws_msk_cluster.this[0].arn
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid    = "ConsumersConnect"
+      Effect = "Allow"
+      Principal = { AWS = [
+        for account_id in sort(distinct([for user in values(var.users) : user.account_id])) :
+        "arn:${data.aws_partition.this.partition}:iam::${account_id}:root"
+      ] }
+      Action = [
+        "kafka:CreateVpcConnection",
+        "kafka:DescribeCluster",
+        "kafka:DescribeClusterV2",
+        "kafka:GetBootstrapBrokers",
+      ]
+      Resource = aws_msk_cluster.this[0].arn
+    }]
+  })
+}
+
+resource "aws_kms_key" "brokers" {
+  count = local.is_provisioned ? 1 : 0
+
+  description             = "Volumes and logs of the brokers of ${local.name}"
+  deletion_window_in_days = var.retention.key_deletion_days
+  enable_key_rotation     = true
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "AccountDecidesByIam"
+        Effect    = "Allow"
+        Principal = { AWS = local.account_arn }
+        Action    = "kms:*"
+        Resource  = "*"
+      },
+      {
+        Sid       = "LogsOfTheBrokers"
+        Effect    = "Allow"
+        Principal = { Service = "logs.${var.region}.amazonaws.com" }
+        Action    = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+        Resource  = "*"
+        Condition = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = local.log_group_arn } }
+      },
+    ]
+  })
+}
+
+resource "aws_kms_alias" "brokers" {
+  count = local.is_provisioned ? 1 : 0
+
+  name          = "alias/${var.prefix}-brokers"
+  target_key_id = aws_kms_key.brokers[0].key_id
+}

@@ -1,0 +1,199 @@
+locals {
+  is_provisioned = var.cluster.type == "provisioned"
+  name           = "${var.prefix}-cluster"
+  kafka_version  = coalesce(var.cluster.kafka_version, "3.9.x.kraft")
+  broker_count   = coalesce(var.cluster.broker_count, length(var.subnet_ids))
+  volume_gib     = coalesce(var.cluster.volume_gib, 100)
+  max_volume_gib = coalesce(var.cluster.max_volume_gib, 1000)
+
+  # By the zones, not by the brokers: one more broker is no change of the configuration, and so no restart of the others.
+  _replicas     = tostring(length(var.subnet_ids))
+  _min_replicas = tostring(length(var.subnet_ids) - 1)
+  held_properties = {
+    "allow.everyone.if.no.acl.found"           = "false"
+    "auto.create.topics.enable"                = "false"
+    "default.replication.factor"               = local._replicas
+    "min.insync.replicas"                      = local._min_replicas
+    "offsets.topic.replication.factor"         = local._replicas
+    "transaction.state.log.min.isr"            = local._min_replicas
+    "transaction.state.log.replication.factor" = local._replicas
+    "unclean.leader.election.enable"           = "false"
+  }
+
+  account_arn   = "arn:${data.aws_partition.this.partition}:iam::${var.account_id}:root"
+  log_group     = "/aws/msk/${local.name}"
+  log_group_arn = "arn:${data.aws_partition.this.partition}:logs:${var.region}:${var.account_id}:log-group:${local.log_group}"
+
+  # Three are enough to find the others, and functions that hold them stay as they are when brokers are added.
+  zone_name         = one([for cluster in aws_msk_cluster.this : regex("^b-[0-9]+[.]([^:]+)", cluster.bootstrap_brokers_sasl_iam)[0]])
+  bootstrap_brokers = local.is_provisioned ? [for id in range(1, min(local.broker_count, 3) + 1) : "b-${id}.${local.zone_name}"] : []
+}
+
+data "aws_partition" "this" {}
+
+################################################################################
+# Provisioned
+################################################################################
+
+# Without `kafka_versions`, which cannot be changed: the configuration would have to be replaced for each new version of
+# Kafka, under another name, while the cluster uses it. So a new version is an update of the cluster alone.
+resource "aws_msk_configuration" "this" {
+  count = local.is_provisioned ? 1 : 0
+
+  name        = local.name
+  description = "Nobody is let in and no topic is made by default, and no record is lost with a zone"
+  server_properties = join("", [
+    for name, value in merge(var.cluster.properties, local.held_properties) : "${name}=${value}\n"
+  ])
+}
+
+resource "aws_msk_cluster" "this" {
+  count = local.is_provisioned ? 1 : 0
+
+  cluster_name           = local.name
+  kafka_version          = local.kafka_version
+  number_of_broker_nodes = local.broker_count
+
+  broker_node_group_info {
+    client_subnets  = values(var.subnet_ids)
+    instance_type   = coalesce(var.cluster.instance_type, "kafka.m7g.large")
+    security_groups = [aws_security_group.this.id]
+
+    storage_info {
+      ebs_storage_info {
+        volume_size = local.volume_gib
+      }
+    }
+
+    dynamic "connectivity_info" {
+      for_each = var.exposure == "multi_vpc" ? [true] : []
+
+      content {
+        vpc_connectivity {
+          client_authentication {
+            sasl {
+              scram = true
+            }
+          }
+        }
+      }
+    }
+  }
+
+  client_authentication {
+    unauthenticated = false
+
+    sasl {
+      iam   = true
+      scram = true
+    }
+  }
+
+  configuration_info {
+    arn      = aws_msk_configuration.this[0].arn
+    revision = aws_msk_configuration.this[0].latest_revision
+  }
+
+  encryption_info {
+    encryption_at_rest_kms_key_arn = aws_kms_key.brokers[0].arn
+
+    encryption_in_transit {
+      client_broker = "TLS"
+      in_cluster    = true
+    }
+  }
+
+  logging_info {
+    broker_logs {
+      cloudwatch_logs {
+        enabled   = true
+        log_group = aws_cloudwatch_log_group.brokers[0].name
+      }
+    }
+  }
+
+  open_monitoring {
+    prometheus {
+      jmx_exporter {
+        enabled_in_broker = true
+      }
+
+      node_exporter {
+        enabled_in_broker = true
+      }
+    }
+  }
+
+  lifecycle {
+    # It grows by itself (below) and never shrinks.
+    ignore_changes = [broker_node_group_info[0].storage_info[0].ebs_storage_info[0].volume_size]
+
+    # The provider takes a block that is gone for one that nobody cares about, and would leave the cluster open.
+    postcondition {
+      condition = var.exposure == "multi_vpc" || !try(
+        self.broker_node_group_info[0].connectivity_info[0].vpc_connectivity[0].client_authentication[0].sasl[0].scram, false
+      )
+      error_message = "The cluster still has multi-VPC connectivity, which Terraform cannot take back; delete its connections and run `aws kafka update-connectivity` as in the module's README, or set exposure to multi_vpc."
+    }
+  }
+}
+
+resource "aws_cloudwatch_log_group" "brokers" {
+  count = local.is_provisioned ? 1 : 0
+
+  name              = local.log_group
+  kms_key_id        = aws_kms_key.brokers[0].arn
+  retention_in_days = var.retention.log_days
+}
+
+resource "aws_appautoscaling_target" "storage" {
+  count = local.is_provisioned ? 1 : 0
+
+  service_namespace  = "kafka"
+  resource_id        = aws_msk_cluster.this[0].arn
+  scalable_dimension = "kafka:broker-storage:VolumeSize"
+  min_capacity       = local.volume_gib
+  max_capacity       = local.max_volume_gib
+}
+
+resource "aws_appautoscaling_policy" "storage" {
+  count = local.is_provisioned ? 1 : 0
+
+  name               = "${local.name}-storage"
+  service_namespace  = aws_appautoscaling_target.storage[0].service_namespace
+  resource_id        = aws_appautoscaling_target.storage[0].resource_id
+  scalable_dimension = aws_appautoscaling_target.storage[0].scalable_dimension
+  policy_type        = "TargetTrackingScaling"
+
+  target_tracking_scaling_policy_configuration {
+    disable_scale_in = true
+    target_value     = 60
+
+    predefined_metric_specification {
+      predefined_metric_type = "KafkaBrokerStorageUtilization"
+    }
+  }
+}
+
+################################################################################
+# Serverless
+################################################################################
+
+resource "aws_msk_serverless_cluster" "this" {
+  count = local.is_provisioned ? 0 : 1
+
+  cluster_name = local.name
+
+  client_authentication {
+    sasl {
+      iam {
+        enabled = true
+      }
+    }
+  }
+
+  vpc_config {
+    security_group_ids = [aws_security_group.this.id]
+    subnet_ids         = values(var.subnet_ids)
+  }
+}

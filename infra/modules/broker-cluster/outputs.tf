@@ -1,0 +1,54 @@
+output "arn" {
+  description = "The cluster's ARN."
+  value       = one(concat(aws_msk_cluster.this[*].arn, aws_msk_serverless_cluster.this[*].arn))
+  depends_on  = [aws_msk_cluster_policy.this]
+}
+
+output "bootstrap_servers" {
+  description = "Up to three brokers to begin with, for clients that log in by IAM or by SCRAM (null in a serverless cluster)."
+  value = {
+    iam = (
+      local.is_provisioned
+      ? join(",", [for broker in local.bootstrap_brokers : "${broker}:9098"])
+      : one(aws_msk_serverless_cluster.this[*].bootstrap_brokers_sasl_iam)
+    )
+    scram = local.is_provisioned ? join(",", [for broker in local.bootstrap_brokers : "${broker}:9096"]) : null
+  }
+}
+
+output "broker_count" {
+  description = "How many brokers there are, named b-1 to b-<count>.<zone_name>; null in a serverless cluster."
+  value       = local.is_provisioned ? local.broker_count : null
+}
+
+output "name" {
+  description = "The cluster's name, by which CloudWatch knows it."
+  value       = local.name
+}
+
+output "security_group_id" {
+  description = "The brokers' security group."
+  value       = aws_security_group.this.id
+}
+
+output "users" {
+  description = "By consumer: user name, secret and rotation number; there once the brokers know the password and the clients are let in."
+  value = {
+    for name, user in var.users : name => {
+      username   = name
+      secret_arn = aws_secretsmanager_secret.user[name].arn
+      rotation   = user.rotation
+    }
+  }
+  depends_on = [aws_msk_scram_secret_association.this, aws_vpc_security_group_ingress_rule.client]
+}
+
+output "users_key_arn" {
+  description = "The KMS key of the users' secrets; null in a serverless cluster."
+  value       = one(aws_kms_key.users[*].arn)
+}
+
+output "zone_name" {
+  description = "The domain that holds the names of all brokers; null in a serverless cluster."
+  value       = local.zone_name
+}

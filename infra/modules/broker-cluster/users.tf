@@ -1,0 +1,89 @@
+# One SCRAM user per consumer. Its password is in Secrets Manager and with the brokers, never in a plan or a state: it is
+# made anew at each run, thrown away, and written only when the rotation number has changed.
+
+ephemeral "aws_secretsmanager_random_password" "user" {
+  for_each = var.users
+
+  exclude_punctuation = true
+  password_length     = 32
+}
+
+# MSK takes no secret under the account's default key, and the hand-over role of a consumer needs to decrypt.
+resource "aws_kms_key" "users" {
+  count = local.is_provisioned ? 1 : 0
+
+  description             = "Passwords of the Kafka users of ${local.name}"
+  deletion_window_in_days = var.retention.key_deletion_days
+  enable_key_rotation     = true
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "AccountDecidesByIam"
+      Effect    = "Allow"
+      Principal = { AWS = local.account_arn }
+      Action    = "kms:*"
+      Resource  = "*"
+    }]
+  })
+}
+
+resource "aws_kms_alias" "users" {
+  count = local.is_provisioned ? 1 : 0
+
+  name          = "alias/${var.prefix}-users"
+  target_key_id = aws_kms_key.users[0].key_id
+}
+
+resource "aws_secretsmanager_secret" "user" {
+  #checkov:skip=CKV2_AWS_57:A rotation by itself would lock the consumer out, whose account holds a copy; it follows `rotation`
+  for_each = var.users
+
+  name                    = "AmazonMSK_${var.prefix}_${each.key}"
+  description             = "Kafka user of the consumer ${each.key}"
+  kms_key_id              = aws_kms_key.users[0].arn
+  recovery_window_in_days = var.retention.secret_recovery_days
+
+  lifecycle {
+    # So that a user who is taken out is locked out first, and the secret goes after that.
+    create_before_destroy = true
+  }
+}
+
+# Word by word what MSK itself attaches to a secret that is associated: anything else would be a change at each plan.
+resource "aws_secretsmanager_secret_policy" "user" {
+  for_each = var.users
+
+  secret_arn          = aws_secretsmanager_secret.user[each.key].arn
+  block_public_policy = true
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "AWSKafkaResourcePolicy"
+      Effect    = "Allow"
+      Principal = { Service = "kafka.amazonaws.com" }
+      Action    = "secretsmanager:getSecretValue"
+      Resource  = aws_secretsmanager_secret.user[each.key].arn
+    }]
+  })
+}
+
+resource "aws_secretsmanager_secret_version" "user" {
+  for_each = var.users
+
+  secret_id = aws_secretsmanager_secret.user[each.key].id
+  secret_string_wo = jsonencode({
+    username = each.key
+    password = ephemeral.aws_secretsmanager_random_password.user[each.key].random_password
+  })
+  secret_string_wo_version = each.value.rotation
+}
+
+resource "aws_msk_scram_secret_association" "this" {
+  count = length(var.users) > 0 ? 1 : 0
+
+  cluster_arn     = aws_msk_cluster.this[0].arn
+  secret_arn_list = [for secret in values(aws_secretsmanager_secret.user) : secret.arn]
+
+  # MSK reads a secret when it is associated: it needs a value and the right to read it by then.
+  depends_on = [aws_secretsmanager_secret_policy.user, aws_secretsmanager_secret_version.user]
+}

@@ -1,0 +1,179 @@
+variable "account_id" {
+  description = "The account of the cluster."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "clients" {
+  description = "Security groups that may reach the brokers' IAM listener, by a name for the rule."
+  type        = map(string)
+  default     = {}
+}
+
+variable "cluster" {
+  description = "The cluster; what is left out is a broker of kafka.m7g.large per zone, Kafka 3.9 with KRaft, and volumes of 100 GiB that grow to 1000; a serverless cluster takes none of it."
+  type = object({
+    type           = optional(string, "provisioned")
+    broker_count   = optional(number)
+    instance_type  = optional(string)
+    kafka_version  = optional(string)
+    max_volume_gib = optional(number)
+    properties     = optional(map(string), {})
+    volume_gib     = optional(number)
+  })
+  default = {}
+
+  validation {
+    condition     = contains(["provisioned", "serverless"], var.cluster.type)
+    error_message = "cluster.type is ${var.cluster.type}; choose provisioned or serverless."
+  }
+  validation {
+    condition = var.cluster.type != "serverless" || length(var.cluster.properties) == 0 && alltrue([
+      for name in ["broker_count", "instance_type", "kafka_version", "max_volume_gib", "volume_gib"] : var.cluster[name] == null
+    ])
+    error_message = "A serverless cluster has no brokers to set up; take broker_count, instance_type, kafka_version, properties and the volumes out, or make it provisioned."
+  }
+  validation {
+    condition = var.cluster.broker_count == null ? true : (
+      var.cluster.broker_count > 0 && var.cluster.broker_count <= 60 && var.cluster.broker_count % length(var.subnet_ids) == 0
+    )
+    error_message = "broker_count is ${coalesce(var.cluster.broker_count, 0)} in ${length(var.subnet_ids)} zones; MSK spreads brokers evenly, so give a multiple of the number of zones, up to 60."
+  }
+  validation {
+    condition     = can(regex("^kafka[.](t3[.]small|(m5|m7g)[.][0-9]*x?large)$", coalesce(var.cluster.instance_type, "kafka.m7g.large")))
+    error_message = "instance_type is ${coalesce(var.cluster.instance_type, "none")}; choose kafka.t3.small or a size of kafka.m5 or kafka.m7g, since other brokers have no volumes that grow."
+  }
+  validation {
+    condition     = can(regex("^([4-9][.][0-9]+|3[.]([7-9]|[1-9][0-9]))[.]x[.]kraft$", coalesce(var.cluster.kafka_version, "3.9.x.kraft")))
+    error_message = "kafka_version is ${coalesce(var.cluster.kafka_version, "none")}; give 3.7 or later in MSK's form for KRaft, such as 3.9.x.kraft."
+  }
+  validation {
+    condition = alltrue([
+      for size in [coalesce(var.cluster.volume_gib, 100), coalesce(var.cluster.max_volume_gib, 1000)] :
+      size >= 1 && size <= 16384 && floor(size) == size
+    ]) && coalesce(var.cluster.volume_gib, 100) <= coalesce(var.cluster.max_volume_gib, 1000)
+    error_message = "The volumes have ${coalesce(var.cluster.volume_gib, 100)} GiB and may grow to ${coalesce(var.cluster.max_volume_gib, 1000)}; give whole numbers from 1 to 16384, the first no larger than the second."
+  }
+  validation {
+    condition     = length(setintersection(keys(var.cluster.properties), keys(local.held_properties))) == 0
+    error_message = "The module holds ${join(", ", setintersection(keys(var.cluster.properties), keys(local.held_properties)))}, so that records are safe and nobody is let in by default; take that out of properties."
+  }
+  # A line break in a value would be a property of its own, a backslash at its end would swallow the next one.
+  validation {
+    condition = alltrue([
+      for name, value in var.cluster.properties :
+      can(regex("^[a-z]+([.][a-z]+)*$", name)) && can(regex("^[A-Za-z0-9.,_-]+$", value))
+    ])
+    error_message = "properties has ${jsonencode(var.cluster.properties)}; write names as Kafka does, such as log.retention.hours, and values of letters, digits, dots, commas and dashes."
+  }
+}
+
+variable "exposure" {
+  description = "How consumers reach the brokers: privatelink (by broker-exposure) or multi_vpc (by connections that MSK manages)."
+  type        = string
+  default     = "privatelink"
+
+  validation {
+    condition     = contains(["privatelink", "multi_vpc"], var.exposure)
+    error_message = "exposure is ${var.exposure}; choose privatelink or multi_vpc."
+  }
+  validation {
+    condition     = var.exposure != "multi_vpc" || var.cluster.type != "serverless"
+    error_message = "A serverless cluster has no multi-VPC connectivity; make the cluster provisioned."
+  }
+  validation {
+    condition     = var.exposure != "multi_vpc" || coalesce(var.cluster.instance_type, "kafka.m7g.large") != "kafka.t3.small"
+    error_message = "Brokers of kafka.t3.small have no multi-VPC connectivity; choose a larger instance_type, or the exposure privatelink."
+  }
+}
+
+variable "prefix" {
+  description = "What the names of everything in this module begin with."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,22}$", var.prefix))
+    error_message = "prefix is ${var.prefix}; use 2 to 23 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
+  }
+}
+
+variable "region" {
+  description = "The region of the cluster."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
+  }
+}
+
+variable "retention" {
+  description = "Days until deleted secrets (0: at once) and keys are gone, and days that the brokers' logs are kept."
+  type = object({
+    key_deletion_days    = optional(number, 30)
+    log_days             = optional(number, 365)
+    secret_recovery_days = optional(number, 30)
+  })
+  default = {}
+
+  validation {
+    condition     = contains(range(7, 31), var.retention.key_deletion_days)
+    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
+  }
+  validation {
+    condition = contains(
+      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
+      var.retention.log_days
+    )
+    error_message = "log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
+  }
+  validation {
+    condition     = contains(concat([0], range(7, 31)), var.retention.secret_recovery_days)
+    error_message = "secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager takes 7 to 30, or 0 to delete at once."
+  }
+}
+
+variable "subnet_ids" {
+  description = "The brokers' subnets by zone id."
+  type        = map(string)
+
+  validation {
+    condition     = contains([2, 3], length(var.subnet_ids))
+    error_message = "subnet_ids has ${length(var.subnet_ids)} zones (${join(", ", keys(var.subnet_ids))}); give one subnet in each of 2 or 3 zones."
+  }
+}
+
+variable "users" {
+  description = "One Kafka user per consumer, by its name: the account that may connect, and a number that changes its password when it grows."
+  type = map(object({
+    account_id = string
+    rotation   = optional(number, 1)
+  }))
+  default = {}
+
+  validation {
+    condition     = length(var.users) == 0 || var.cluster.type != "serverless"
+    error_message = "A serverless cluster takes IAM logins only and has no users; empty users, or make the cluster provisioned."
+  }
+  validation {
+    condition     = alltrue([for name in keys(var.users) : can(regex("^[a-z][a-z0-9-]{0,20}$", name))])
+    error_message = "Consumers are called ${join(", ", keys(var.users))}; use up to 21 small letters, digits and dashes, a letter first, since roles and users are named after them."
+  }
+  validation {
+    condition     = alltrue([for user in values(var.users) : can(regex("^[0-9]{12}$", user.account_id))])
+    error_message = "The consumers' accounts are ${join(", ", [for user in values(var.users) : user.account_id])}; give the 12 digits of each, in quotes."
+  }
+  validation {
+    condition     = alltrue([for user in values(var.users) : user.rotation >= 1 && floor(user.rotation) == user.rotation])
+    error_message = "The rotations are ${join(", ", [for user in values(var.users) : user.rotation])}; give whole numbers from 1, and add one to change a password."
+  }
+}
+
+variable "vpc_id" {
+  description = "The VPC of the subnets."
+  type        = string
+}

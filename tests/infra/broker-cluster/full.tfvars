@@ -1,0 +1,20 @@
+account_id = "111111111111"
+prefix     = "penstock-producer"
+region     = "eu-central-1"
+clients    = { access = "sg-access", producer = "sg-producer" }
+cluster = {
+  broker_count   = 4
+  instance_type  = "kafka.m5.xlarge"
+  kafka_version  = "4.0.x.kraft"
+  max_volume_gib = 16384
+  properties     = { "log.retention.ms" = "-1", "log.cleanup.policy" = "compact,delete" }
+  volume_gib     = 500
+}
+exposure   = "multi_vpc"
+retention  = { key_deletion_days = 7, log_days = 30, secret_recovery_days = 0 }
+subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2" }
+users = {
+  analytics = { account_id = "222222222222", rotation = 3 }
+  billing   = { account_id = "333333333333" }
+}
+vpc_id = "vpc-1"

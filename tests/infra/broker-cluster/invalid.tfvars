@@ -1,0 +1,16 @@
+account_id = "11111111111"
+prefix     = "Penstock"
+region     = "Frankfurt"
+cluster = {
+  type           = "shared"
+  instance_type  = "kafka.express.m7g.large"
+  kafka_version  = "3.9.x"
+  max_volume_gib = 99
+  properties = {
+    "allow.everyone.if.no.acl.found" = "true"
+    "log.retention.hours"            = "24\nauto.create.topics.enable=true"
+  }
+}
+retention  = { key_deletion_days = 6, log_days = 31, secret_recovery_days = 1 }
+subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2", "euc1-az3" = "subnet-3" }
+vpc_id     = "vpc-1"

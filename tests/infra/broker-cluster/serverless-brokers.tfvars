@@ -1,0 +1,6 @@
+account_id = "111111111111"
+prefix     = "penstock-producer"
+region     = "eu-central-1"
+cluster    = { type = "serverless", broker_count = 2 }
+subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2" }
+vpc_id     = "vpc-1"
