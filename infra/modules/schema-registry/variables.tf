@@ -1,0 +1,83 @@
+variable "account_id" {
+  description = "The account of the registry."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "consumers" {
+  description = "Who reads, by name: account and external id, the roles of its programs and of its Terraform, its secret with that secret's key, and the endpoint services whose connections it accepts (none with multi-VPC connectivity)."
+  type = map(object({
+    account_id              = string
+    external_id             = string
+    hand_over_principal_arn = string
+    reader_principal_arns   = list(string)
+    secret_arn              = string
+    secret_key_arn          = string
+    endpoint_service_arns   = optional(list(string), [])
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for name in keys(var.consumers) : can(regex("^[a-z][a-z0-9-]{0,20}$", name))])
+    error_message = "Consumers are called ${join(", ", keys(var.consumers))}; use up to 21 small letters, digits and dashes, a letter first, since roles and users are named after them."
+  }
+  validation {
+    condition     = alltrue([for consumer in values(var.consumers) : can(regex("^[0-9]{12}$", consumer.account_id))])
+    error_message = "The consumers' accounts are ${join(", ", [for consumer in values(var.consumers) : consumer.account_id])}; give the 12 digits of each, in quotes."
+  }
+  validation {
+    condition = alltrue([
+      for consumer in values(var.consumers) :
+      can(regex("^[A-Za-z0-9_+=,.@:/-]{2,}$", consumer.external_id)) && length(consumer.external_id) <= 1224
+    ])
+    error_message = "The external ids are ${join(", ", [for consumer in values(var.consumers) : consumer.external_id])}; use 2 to 1224 letters, digits and _+=,.@:/- in each."
+  }
+  validation {
+    condition     = alltrue([for consumer in values(var.consumers) : length(consumer.reader_principal_arns) > 0])
+    error_message = "A consumer has no reader_principal_arns; name the roles of its programs."
+  }
+  # A pattern, a session or a role of another account is never equal to what asks: the trust would let nobody in.
+  validation {
+    condition = alltrue(flatten([
+      for consumer in values(var.consumers) : [
+        for arn in concat(consumer.reader_principal_arns, [consumer.hand_over_principal_arn]) :
+        can(regex("^arn:aws[a-z-]*:iam::${consumer.account_id}:role/[A-Za-z0-9_+=,.@/-]+$", arn))
+      ]
+    ]))
+    error_message = "The consumers' roles are ${join(", ", flatten([for consumer in values(var.consumers) : concat(consumer.reader_principal_arns, [consumer.hand_over_principal_arn])]))}; give whole ARNs of roles of the consumer's own account, without wildcards."
+  }
+}
+
+variable "name" {
+  description = "The name of the registry."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[A-Za-z0-9_$#.-]{1,255}$", var.name))
+    error_message = "name is ${var.name}; use up to 255 letters, digits and _$#.- for the registry."
+  }
+}
+
+variable "prefix" {
+  description = "What the names of everything in this module begin with."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,22}$", var.prefix))
+    error_message = "prefix is ${var.prefix}; use 2 to 23 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
+  }
+}
+
+variable "region" {
+  description = "The region of the registry."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
+  }
+}
