@@ -39,6 +39,9 @@ resource "aws_lambda_invocation" "topic" {
 
   input           = jsonencode({ topic = { name = each.key, delete_when_removed = var.delete_removed_topics } })
   lifecycle_scope = "CRUD"
+
+  # The readers are known once the brokers let the function in, which so lasts until topics are gone.
+  depends_on = [var.readers]
 }
 
 module "function" {
