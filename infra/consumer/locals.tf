@@ -1,7 +1,7 @@
 locals {
-  partition = data.aws_partition.this.partition
-  prefix    = coalesce(var.prefix, "penstock-${var.contract.consumer}")
-  tags      = { application = "penstock", part = local.prefix }
+  _partition = data.aws_partition.this.partition
+  prefix     = coalesce(var.prefix, "penstock-${var.contract.consumer}")
+  tags       = { application = "penstock", part = local.prefix }
 
   registry_url = join("&", [
     "glue://${var.contract.registry.name}?region=${var.contract.region}",

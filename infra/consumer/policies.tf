@@ -1,6 +1,6 @@
 # What the consumer function and the Spark job may do, whole.
 locals {
-  _glue = "arn:${local.partition}:glue:${var.contract.region}:${var.account_id}"
+  _glue = "arn:${local._partition}:glue:${var.contract.region}:${var.account_id}"
 
   # The roles' own trust, in the producer's account, names who may take it.
   _read_schemas = {

@@ -1,5 +1,5 @@
 locals {
-  partition   = data.aws_partition.this.partition
+  _partition  = data.aws_partition.this.partition
   schema_name = "sensor"
 
   # None in a serverless cluster. (`try` would make the keys unknown until apply.)
@@ -18,12 +18,12 @@ locals {
   consumers = {
     for consumer in var.consumers : consumer.name => {
       account_id      = consumer.account_id
-      deploy_role_arn = coalesce(consumer.deploy_role_arn, "arn:${local.partition}:iam::${consumer.account_id}:role/deploy")
+      deploy_role_arn = coalesce(consumer.deploy_role_arn, "arn:${local._partition}:iam::${consumer.account_id}:role/deploy")
       external_id     = coalesce(consumer.external_id, "${var.prefix}/${consumer.name}/${consumer.account_id}")
       group_prefix    = coalesce(consumer.group_prefix, "${consumer.name}-")
       reader_role_arns = [
         for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-consumer", "penstock-${consumer.name}-spark"]) :
-        "arn:${local.partition}:iam::${consumer.account_id}:role/${role}"
+        "arn:${local._partition}:iam::${consumer.account_id}:role/${role}"
       ]
       rotation = consumer.rotation
       topics   = consumer.topics

@@ -1,8 +1,8 @@
 # What the producer function may do, whole. A cluster's ARN ends with a part that MSK makes up.
 locals {
-  _kafka    = "arn:${local.partition}:kafka:${var.region}:${var.account_id}"
+  _kafka    = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
   _cluster  = "${module.broker_cluster.name}/*"
-  _registry = "arn:${local.partition}:glue:${var.region}:${var.account_id}"
+  _registry = "arn:${local._partition}:glue:${var.region}:${var.account_id}"
 
   producer_policy = jsonencode({
     Version = "2012-10-17"

@@ -1,8 +1,8 @@
 # Who talked to whom, for the VPC that is made here; an existing one has its owner's.
 locals {
   _flow_log_group     = "${var.prefix}-flow-logs"
-  flow_log_group_arn  = "arn:${local.partition}:logs:${var.region}:${var.account_id}:log-group:${local._flow_log_group}"
-  flow_log_source_arn = "arn:${local.partition}:ec2:${var.region}:${var.account_id}:vpc-flow-log/*"
+  flow_log_group_arn  = "arn:${local._partition}:logs:${var.region}:${var.account_id}:log-group:${local._flow_log_group}"
+  flow_log_source_arn = "arn:${local._partition}:ec2:${var.region}:${var.account_id}:vpc-flow-log/*"
 }
 
 resource "aws_flow_log" "this" {
@@ -56,8 +56,13 @@ resource "aws_iam_role_policy" "flow_logs" {
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [{
-      Effect   = "Allow"
-      Action   = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+      Effect = "Allow"
+      Action = [
+        "logs:CreateLogStream",
+        "logs:DescribeLogGroups",
+        "logs:DescribeLogStreams",
+        "logs:PutLogEvents",
+      ]
       Resource = ["${local.flow_log_group_arn}:*"]
     }]
   })

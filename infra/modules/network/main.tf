@@ -1,8 +1,8 @@
 # Private subnets and nothing that leads out: no internet gateway, no NAT. What runs here reaches
 # the services of AWS that have an endpoint (endpoints.tf), and no others.
 locals {
-  partition = data.aws_partition.this.partition
-  make      = var.existing == null
+  _partition = data.aws_partition.this.partition
+  make       = var.existing == null
 
   vpc_id          = local.make ? one(aws_vpc.this[*].id) : var.existing.vpc_id
   route_table_ids = local.make ? aws_route_table.private[*].id : var.existing.route_table_ids
