@@ -70,7 +70,7 @@ variable "network" {
 }
 
 variable "provisioned" {
-  description = "Pollers of one's own, which cost by the hour; only they know retries, halving and partial answers. Null for Lambda's shared ones, which try eleven times."
+  description = "Pollers of one's own, which cost by the hour and alone know retries, halving and partial answers; null for Lambda's shared ones, which try eleven times."
   type = object({
     minimum_pollers      = optional(number, 1)
     maximum_pollers      = optional(number, 2)
