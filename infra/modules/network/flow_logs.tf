@@ -1,7 +1,7 @@
 # Who talked to whom, for the VPC that is made here; an existing one has its owner's.
 locals {
-  _flow_log_group     = "${var.prefix}-flow-logs"
-  flow_log_group_arn  = "arn:${local._partition}:logs:${var.region}:${var.account_id}:log-group:${local._flow_log_group}"
+  flow_log_group      = "${var.prefix}-flow-logs"
+  flow_log_group_arn  = "arn:${local._partition}:logs:${var.region}:${var.account_id}:log-group:${local.flow_log_group}"
   flow_log_source_arn = "arn:${local._partition}:ec2:${var.region}:${var.account_id}:vpc-flow-log/*"
 }
 
@@ -24,7 +24,7 @@ resource "aws_cloudwatch_log_group" "flow_logs" {
   # checkov:skip=CKV_AWS_338: how long is the owner's choice (log_days), a year unless it is said
   count = local.make ? 1 : 0
 
-  name              = local._flow_log_group
+  name              = local.flow_log_group
   retention_in_days = var.log_days
 }
 
