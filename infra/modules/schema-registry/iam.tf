@@ -26,8 +26,9 @@ resource "aws_iam_role" "reader" {
   })
 }
 
+# On `*`, for a version is asked for by its id alone, and IAM judges that against no registry or schema: consumers check
+# the ARN that comes back.
 resource "aws_iam_role_policy" "reader" {
-  #checkov:skip=CKV_AWS_355:A version is asked for by its id alone, and IAM judges that against no registry or schema; consumers check the ARN that comes back
   for_each = var.consumers
 
   name = "schemas"
@@ -69,7 +70,6 @@ resource "aws_iam_role" "hand_over" {
 }
 
 resource "aws_iam_role_policy" "hand_over" {
-  #checkov:skip=CKV_AWS_355:EC2 lists connections for no resource in particular
   for_each = var.consumers
 
   name = "hand-over"
@@ -109,7 +109,7 @@ resource "aws_iam_role_policy" "hand_over" {
           Sid      = "SeeConnections"
           Effect   = "Allow"
           Action   = "ec2:DescribeVpcEndpointConnections"
-          Resource = "*"
+          Resource = "*" # EC2 lists connections for no resource in particular
         } if length(arns) > 0
       ],
     )
