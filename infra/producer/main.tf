@@ -86,7 +86,7 @@ module "schema_registry" {
   prefix     = var.prefix
   account_id = var.account_id
   region     = var.region
-  name       = var.registry_name
+  name       = var.schemas.registry
   consumers = {
     for name, consumer in local.consumers : name => {
       account_id              = consumer.account_id
@@ -125,6 +125,7 @@ module "producer" {
     PENSTOCK_REJECTED_BUCKET = module.rejected_events.bucket.name
     PENSTOCK_SCHEMA_NAME     = local.schema_name
     PENSTOCK_TOPIC           = local.schema_name
+    PENSTOCK_VERSION_BUDGET  = tostring(var.schemas.version_budget)
   }
   log_days   = var.retention.log_days
   memory_mib = var.functions.memory_mib
@@ -155,6 +156,6 @@ module "alarms" {
   functions          = [module.kafka_access.function_name, module.producer.name]
   load_balancers     = local.load_balancers
   retention          = var.retention
-  schema_versions    = { namespace = "Penstock", metric = "SchemaVersions", budget = var.schema_version_budget }
+  schema_versions    = { namespace = "Penstock", metric = "SchemaVersions", budget = var.schemas.version_budget }
   subscribers        = var.subscribers
 }

@@ -35,8 +35,8 @@ locals {
             "glue:RegisterSchemaVersion",
           ]
           Resource = [
-            "${local._registry}:registry/${var.registry_name}",
-            "${local._registry}:schema/${var.registry_name}/*",
+            "${local._registry}:registry/${var.schemas.registry}",
+            "${local._registry}:schema/${var.schemas.registry}/*",
           ]
         },
         {

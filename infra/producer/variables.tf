@@ -9,27 +9,21 @@ variable "account_id" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster; broker_count is a multiple of the number of zones, and serverless ones can only be used inside this account."
+  description = "The MSK cluster (infra/modules/broker-cluster says what is left out); a serverless one takes none of it and can only be used inside this account."
   type = object({
     type           = optional(string, "provisioned")
-    broker_count   = optional(number, 3)
-    instance_type  = optional(string, "kafka.m7g.large")
-    kafka_version  = optional(string, "3.9.x.kraft")
-    max_volume_gib = optional(number, 1000)
+    broker_count   = optional(number)
+    instance_type  = optional(string)
+    kafka_version  = optional(string)
+    max_volume_gib = optional(number)
     properties     = optional(map(string), {})
-    volume_gib     = optional(number, 100)
+    volume_gib     = optional(number)
   })
   default = {}
 
   validation {
     condition     = var.cluster.type != "serverless" || length(var.consumers) == 0
     error_message = "A serverless cluster cannot be read from other accounts; empty consumers, or make the cluster provisioned."
-  }
-  validation {
-    condition = (
-      var.cluster.type == "serverless" || var.cluster.broker_count % length(var.network.zone_ids) == 0
-    )
-    error_message = "broker_count is ${var.cluster.broker_count} in ${length(var.network.zone_ids)} zones; MSK spreads brokers evenly, so give a multiple of the number of zones."
   }
 }
 
@@ -143,12 +137,6 @@ variable "region" {
   type        = string
 }
 
-variable "registry_name" {
-  description = "The name of the Glue schema registry."
-  type        = string
-  default     = "penstock"
-}
-
 variable "retention" {
   description = "What may be lost: buckets deleted with their objects (force_destroy), days until deleted secrets and keys are gone, days that logs are kept."
   type = object({
@@ -160,10 +148,13 @@ variable "retention" {
   default = {}
 }
 
-variable "schema_version_budget" {
-  description = "How many versions a schema may have before the producer refuses new ones; an alarm comes at 80 %."
-  type        = number
-  default     = 100
+variable "schemas" {
+  description = "The Glue registry, and how many versions a schema may have before the producer refuses new ones; an alarm comes at 80 %."
+  type = object({
+    registry       = optional(string, "penstock")
+    version_budget = optional(number, 100)
+  })
+  default = {}
 }
 
 variable "subscribers" {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from kafka import KafkaConsumer
 
 def main() -> int:
     """Read COUNT records of TOPIC from the beginning; 1 when they do not come in SECONDS."""
+    logging.basicConfig(level=logging.WARNING)  # what kafka-python does not raise, it logs
     given = os.environ
     wanted, deadline = int(given["COUNT"]), time.monotonic() + float(given["SECONDS"])
     client = KafkaConsumer(

@@ -4,6 +4,8 @@ locals {
   # Known before apply, by broker number.
   exposed = var.contract.exposure == "privatelink" ? var.contract.brokers : {}
 
+  servers = [for broker in values(var.contract.brokers) : "${broker.host}:${broker.port}"]
+
   # The subnets that share a zone with the broker's load balancer: PrivateLink leads nowhere else.
   subnet_ids = {
     for id, broker in var.contract.brokers :

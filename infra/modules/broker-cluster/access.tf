@@ -19,6 +19,19 @@ resource "aws_vpc_security_group_ingress_rule" "client" {
   to_port                      = 9098
 }
 
+# MSK's own connections come from addresses that only the consumers know; the cluster policy and the
+# password decide who gets in, and the VPC has no way to the internet.
+resource "aws_vpc_security_group_ingress_rule" "connections" {
+  count = var.exposure == "multi_vpc" ? 1 : 0
+
+  security_group_id = aws_security_group.this.id
+  description       = "MSK multi-VPC connections"
+  cidr_ipv4         = "0.0.0.0/0"
+  ip_protocol       = "tcp"
+  from_port         = 14001
+  to_port           = 14100
+}
+
 # Over PrivateLink the endpoint services decide who connects; only MSK's own connections ask this policy.
 resource "aws_msk_cluster_policy" "this" {
   count = var.exposure == "multi_vpc" && length(var.users) > 0 ? 1 : 0
