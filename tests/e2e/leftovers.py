@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 # Service, operation, the list in its answer, and what names an item.
+_GONE = {"deleted", "TERMINATED"}  # endpoints and applications are shown for a while
 _LISTED = (
     ("athena", "list_work_groups", "WorkGroups", "Name"),
     ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),
@@ -43,19 +44,23 @@ def list_everything(client: Callable[..., Any], account: str) -> set[str]:
 
 
 def list_usable_keys(client: Callable[..., Any], account: str) -> list[str]:
-    """List the keys of an account that nobody has given up."""
+    """List the keys of an account that nobody has given up; AWS's own ones are not counted."""
     kms = client("kms", account)
-    described = [
-        kms.describe_key(KeyId=key["KeyId"])["KeyMetadata"] for key in kms.list_keys()["Keys"]
-    ]
     return [
-        key["Arn"]
-        for key in described
-        if key["KeyManager"] == "CUSTOMER" and key["KeyState"] != "PendingDeletion"
+        key["KeyArn"]
+        for key in kms.list_keys()["Keys"]
+        if kms.describe_key(KeyId=key["KeyId"])["KeyMetadata"]["KeyState"] != "PendingDeletion"
+        and not any(
+            alias["AliasName"].startswith("alias/aws/")
+            for alias in kms.list_aliases(KeyId=key["KeyId"])["Aliases"]
+        )
     ]
 
 
 def _list(client: Callable[..., Any], account: str) -> Iterator[str]:
     for service, operation, answer, name in _LISTED:
         for item in getattr(client(service, account), operation)().get(answer, []):
-            yield f"{service} {item[name] if name else item}"
+            if not name:
+                yield f"{service} {item}"
+            elif item.get("State", item.get("state")) not in _GONE:
+                yield f"{service} {item[name]}"

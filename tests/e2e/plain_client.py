@@ -46,7 +46,6 @@ def _show(record) -> dict:
     return {
         "partition": record.partition,
         "offset": record.offset,
-        "key": record.key.decode(),
         "value": b64encode(record.value).decode(),
     }
 
