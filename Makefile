@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Extra words for pytest, as in: make test ARGS="-k framing"
 ARGS ?=
 
-.PHONY: help install up down status test lint tf-check build format docs lock pr nightly bench clean
+.PHONY: help install up down status test lint tf-check build contract format docs lock pr nightly bench clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -51,6 +51,10 @@ nightly: pr ## Run the same with many more trials
 build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, or host)
 	@PYTHON= tools/install.sh
 	@$(VENV)/python tools/build_zip.py --python $(or $(PYTHON),3.13) --arch $(or $(ARCH),arm64)
+
+##@ Deploy
+contract: install ## Hand a consumer its contract, out of what was applied (CONSUMER=name)
+	@$(VENV)/python tools/write_contract.py $(CONSUMER)
 
 ##@ Develop
 format: install ## Rewrite the code in the house style

@@ -29,11 +29,13 @@ class ContractError(Exception):
 def main() -> int:
     """Write one contract; 1 when there is none."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("consumer", help="its name in the producer's variable `consumers`")
+    parser.add_argument("consumer", nargs="?", help="its name in the producer's `consumers`")
     parser.add_argument("--producer", type=Path, default=_INFRA / "producer", help="its root")
     parser.add_argument("--to", type=Path, default=_CONSUMER_READS, help="the file to write")
     given = parser.parse_args()
     try:
+        if not given.consumer:
+            raise ContractError("found no name of a consumer, expected CONSUMER=analytics or such")
         contract = choose_contract(read_contracts(given.producer), given.consumer)
     except ContractError as error:
         print(error, file=sys.stderr)

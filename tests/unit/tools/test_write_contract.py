@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.write_contract import ContractError, choose_contract, read_contracts
+from tools.write_contract import ContractError, choose_contract, main, read_contracts
 
 
 def test_a_contract_is_that_of_the_consumer() -> None:
@@ -26,3 +26,13 @@ def test_what_terraform_says_is_passed_on(tmp_path) -> None:
     (tmp_path / "main.tf").write_text("not Terraform")
     with pytest.raises(ContractError, match=r"terraform output of .* failed: .*Error"):
         read_contracts(tmp_path)
+
+
+@pytest.mark.parametrize("words", [[], [""]])
+def test_a_name_that_is_not_given_is_asked_for(words, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.argv", ["write_contract.py", *words])
+
+    assert main() == 1
+    assert capsys.readouterr().err == (
+        "found no name of a consumer, expected CONSUMER=analytics or such\n"
+    )
