@@ -8,15 +8,21 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
-from penstock.settings import Settings, describe_settings
+from penstock.producing import ProducerSettings
+from penstock.settings import SettingRow, Settings, describe_settings
 from tools.hcl import module_tables
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md")
-_SETTINGS = re.compile(r"(<!-- settings: .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL)
+_TABLES: tuple[type[Settings], ...] = (KafkaSettings, ProducerSettings, ConsumerSettings)
+_SETTINGS = re.compile(
+    r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL
+)
 _MODULE = re.compile(
     r"(<!-- inputs and outputs: .*? -->\n).*?(<!-- end of inputs and outputs -->)", re.DOTALL
 )
@@ -48,7 +54,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
     """Write the pages that hold a generated table, as they should be."""
     readme = root / "README.md"
     modules = sorted(root.glob("infra/modules/*/README.md"))
-    return {readme: with_settings_table(readme.read_text(), KafkaSettings)} | {
+    return {readme: with_settings_tables(readme.read_text(), _TABLES)} | {
         page: with_module_tables(page.read_text(), page.parent) for page in modules
     }
 
@@ -60,19 +66,29 @@ def with_module_tables(page: str, module: Path) -> str:
     )
 
 
-def with_settings_table(page: str, settings: type[Settings]) -> str:
-    """Put the table of settings between its two marks."""
-    rows = [
-        f"| `{row.variable}` | `{row.flag}` | {_default(row.default)} | {row.meaning} |\n"
-        for row in describe_settings(settings)
-    ]
-    table = "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n" + "".join(rows)
-    return _SETTINGS.sub(lambda marks: marks[1] + table + marks[2], page)
+def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
+    """Put tables of settings between their marks; what one above has already is left out."""
+    classes = {settings.__name__: settings for settings in tables}
+    shown: set[SettingRow] = set()
+
+    def write(marks: re.Match[str]) -> str:
+        rows = [row for row in describe_settings(classes[marks[2]]) if row not in shown]
+        shown.update(rows)
+        return marks[1] + _settings_table(rows) + marks[3]
+
+    return _SETTINGS.sub(write, page)
 
 
 def dead_links(page: Path) -> list[str]:
     """List the relative links of a page that lead nowhere."""
     return [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+
+
+def _settings_table(rows: Iterable[SettingRow]) -> str:
+    return "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n" + "".join(
+        f"| `{row.variable}` | `{row.flag}` | {_default(row.default)} | {row.meaning} |\n"
+        for row in rows
+    )
 
 
 def _default(value: str | None) -> str:

@@ -45,6 +45,14 @@ def test_a_module_shows_its_inputs_and_outputs(module: Path) -> None:
 
 
 @every_module
+def test_the_map_of_modules_shows_a_module(module: Path) -> None:
+    assert (
+        f"| [{module.name}](modules/{module.name}/README.md) |"
+        in (_INFRA / "README.md").read_text()
+    )
+
+
+@every_module
 def test_a_module_has_its_plan_cases(module: Path) -> None:
     files = (_ROOT / "tests/infra" / module.name).glob("*.tfvars*")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.settings import Settings, setting
-from tools.check_docs import dead_links, generated_pages, with_settings_table
+from penstock.settings import Settings, nested, setting
+from tools.check_docs import dead_links, generated_pages, with_settings_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +15,26 @@ class _Settings(Settings):
     limit: int = setting("COPY_LIMIT", "files at most", parse=int, default=100)
 
 
-def test_the_settings_table_replaces_what_stands_between_the_marks() -> None:
-    page = "before\n<!-- settings: made -->\nold\n<!-- end of settings -->\nafter\n"
+@dataclass(frozen=True, slots=True)
+class _Program(Settings):
+    copy: _Settings = nested(_Settings)
+    topic: str = setting("COPY_TOPIC", "topic to write to", default="")
 
-    assert with_settings_table(page, _Settings) == (
-        "before\n<!-- settings: made -->\n"
-        "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n"
+
+def test_settings_tables_replace_what_stands_between_their_marks() -> None:
+    page = (
+        "before\n<!-- settings of _Settings: made -->\nold\n<!-- end of settings -->\nbetween\n"
+        "<!-- settings of _Program: made -->\n<!-- end of settings -->\nafter\n"
+    )
+
+    head = "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n"
+    assert with_settings_tables(page, [_Program, _Settings]) == (
+        f"before\n<!-- settings of _Settings: made -->\n{head}"
         "| `COPY_SOURCE` | `--source` | required | folder to copy from |\n"
         "| `COPY_LIMIT` | `--limit` | `100` | files at most |\n"
+        "<!-- end of settings -->\nbetween\n"
+        f"<!-- settings of _Program: made -->\n{head}"
+        "| `COPY_TOPIC` | `--topic` |  | topic to write to |\n"
         "<!-- end of settings -->\nafter\n"
     )
 
