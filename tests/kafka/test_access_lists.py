@@ -41,9 +41,8 @@ def reading(user: str, topics: list[str], group_prefix: str) -> set[ACL]:
     patterns = [ResourcePattern(ResourceType.TOPIC, topic) for topic in topics]
     patterns.append(ResourcePattern(ResourceType.GROUP, group_prefix, PatternType.PREFIXED))
     return {
-        ACL(f"User:{user}", "*", operation, ACLPermissionType.ALLOW, pattern)
+        ACL(f"User:{user}", "*", ACLOperation.READ, ACLPermissionType.ALLOW, pattern)
         for pattern in patterns
-        for operation in (ACLOperation.READ, ACLOperation.DESCRIBE)
     }
 
 
@@ -55,8 +54,8 @@ def test_a_reader_reads_its_topics_and_its_groups(brokers: Brokers, name: str) -
 
     assert lists_of(brokers, name) == reading(name, ["a", "b"], f"{name}-")
     assert f"User:{name} ALLOW READ on topic a" in first.created
-    assert f"User:{name} ALLOW DESCRIBE on group {name}- by prefix" in first.created
-    assert (len(first.created), first.deleted) == (6, ())
+    assert f"User:{name} ALLOW READ on group {name}- by prefix" in first.created
+    assert (len(first.created), first.deleted) == (3, ())
     assert (again.created, again.deleted) == ((), ())
 
 
@@ -71,12 +70,8 @@ def test_a_change_makes_what_misses_and_deletes_what_is_too_much(
         change = apply_readers(settings, [Reader(name, ("b", "c"), "g-")])
 
     assert lists_of(brokers, name) == reading(name, ["b", "c"], "g-")
-    assert change.created == tuple(
-        f"User:{name} ALLOW {operation} on topic c" for operation in ("DESCRIBE", "READ")
-    )
-    assert change.deleted == tuple(
-        f"User:{name} ALLOW {operation} on topic a" for operation in ("DESCRIBE", "READ")
-    )
+    assert change.created == (f"User:{name} ALLOW READ on topic c",)
+    assert change.deleted == (f"User:{name} ALLOW READ on topic a",)
 
 
 def test_what_somebody_else_gave_a_reader_goes(brokers: Brokers, name: str) -> None:
@@ -103,7 +98,7 @@ def test_other_users_are_left_alone(brokers: Brokers, name: str) -> None:
 def test_a_user_is_dropped_once_and_again(brokers: Brokers, name: str) -> None:
     with logged_in(brokers, PRODUCER):
         apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
-        assert len(drop_access(brokers.settings(Security.IAM), name).deleted) == 4
+        assert len(drop_access(brokers.settings(Security.IAM), name).deleted) == 2
         assert drop_access(brokers.settings(Security.IAM), name).deleted == ()
 
 

@@ -31,7 +31,7 @@ from penstock.kafka.topics import open_admin
 
 _PAUSE_SECONDS = 0.05
 _ANY_HOST = "*"
-_READING = (ACLOperation.READ, ACLOperation.DESCRIBE)
+_READING = ACLOperation.READ  # which brokers take for DESCRIBE too
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,8 @@ def _wanted(reader: Reader) -> set[ACL]:
         ResourcePattern(ResourceType.GROUP, reader.group_prefix, ACLResourcePatternType.PREFIXED)
     )
     return {
-        ACL(_principal(reader.username), _ANY_HOST, operation, ACLPermissionType.ALLOW, pattern)
+        ACL(_principal(reader.username), _ANY_HOST, _READING, ACLPermissionType.ALLOW, pattern)
         for pattern in patterns
-        for operation in _READING
     }
 
 
