@@ -15,13 +15,10 @@ locals {
           Resource = "${local._kafka}:cluster/${local._cluster}"
         },
         {
-          Sid    = "CreateAndWriteItsTopic"
-          Effect = "Allow"
-          Action = [
-            "kafka-cluster:CreateTopic",
-            "kafka-cluster:DescribeTopic",
-            "kafka-cluster:WriteData",
-          ]
+          # The access function has made it.
+          Sid      = "WriteItsTopic"
+          Effect   = "Allow"
+          Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
           Resource = "${local._kafka}:topic/${local._cluster}/${local.schema_name}"
         },
         {

@@ -171,4 +171,9 @@ variable "topics" {
     replicas   = optional(number)
   }))
   default = { sensor = {} }
+
+  validation {
+    condition     = contains(keys(var.topics), local.schema_name)
+    error_message = "The topics are ${join(", ", keys(var.topics))}; add ${local.schema_name}, which the producer function writes and may not create."
+  }
 }
