@@ -44,7 +44,7 @@ def compare(expected: Any, got: Any, where: str) -> list[str]:
 def rewrite(expected: dict[str, Any], plan: Plan) -> dict[str, Any]:
     """Take what an expectation names from the plan; one that is empty counts resources."""
     if plan.errors:
-        return {"errors": [_sentence(error) for error in plan.errors]}
+        return {"errors": sorted(_sentence(error) for error in plan.errors)}
     found = _as_expectation(expected, plan)
     kept = {part: _take(wanted, found.get(part)) for part, wanted in expected.items()}
     kept.pop("errors", None)

@@ -3,6 +3,7 @@
 A case is a pair of files in tests/infra/MODULE: CASE.tfvars (or CASE.tfvars.json) holds the
 arguments, CASE.yaml what is expected. An argument may be `terraform_data.later.output`, which is
 known after apply only, and a path such as `../../tests/data/tiny.zip`, as in a module's README.
+The two roots are called like modules, with the providers that they configure themselves.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _TERRAFORM_AT_ONCE = 2
 _INDEX = re.compile(r"\[[^]]*\]")
 _PLACE = "module.this."
 _HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_PRODUCER = "111111111111"
+_PRODUCER, _CONSUMER = "111111111111", "222222222222"
+_BUILT = ("access-lambda", "consumer-lambda", "penstock-pyfiles", "producer-lambda")
 _GROUND = """
 provider "aws" {
   region = "eu-central-1"
@@ -74,6 +76,11 @@ class Case:
         return "\n".join(lines)
 
     @property
+    def account(self) -> str:
+        """Whose plan it is: the consumer's root refuses all accounts but its own."""
+        return _CONSUMER if self.module == "consumer" else _PRODUCER
+
+    @property
     def expected(self) -> Path:
         """Where the expected values, counts, outputs or errors are written."""
         return self.arguments.parent / f"{self.name}.yaml"
@@ -91,6 +98,7 @@ class Example:
     readme: Path
     number: int
     root: str
+    account: str = _PRODUCER
 
     def __str__(self) -> str:
         return f"readme-{self.readme.parent.name}-{self.number}"
@@ -122,6 +130,9 @@ class Planner:
         private = shutil.ignore_patterns(".terraform*", "*.tfstate*", "*.tfvars*", "*_override.tf")
         shutil.copytree(ROOT / "infra", folder / "infra", ignore=private)
         shutil.copytree(ROOT / "tests/data", folder / "tests/data")
+        (folder / "build").mkdir()  # where the roots look for what `make build` makes
+        for name in _BUILT:
+            shutil.copy(ROOT / "tests/data/tiny.zip", folder / f"build/{name}.zip")
 
     def start(self, case: Case | Example) -> Future[Plan]:
         """Begin to plan a case, unless that was done already."""
@@ -139,7 +150,7 @@ class Planner:
         written.write_text(case.root + _GROUND)
         folder = self._folder / "roots" / str(case)
         folder.mkdir(parents=True)
-        terraform = Terraform(written, folder, self._endpoint, _PRODUCER)
+        terraform = Terraform(written, folder, self._endpoint, case.account)
         errors = tuple(terraform.try_plan())
         if errors or isinstance(case, Example):
             return Plan({}, {}, {}, errors)
