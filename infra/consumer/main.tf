@@ -40,10 +40,11 @@ module "reading_store" {
 module "lake" {
   source = "../modules/lake"
 
-  prefix     = local.prefix
-  account_id = var.account_id
-  region     = var.contract.region
-  retention  = var.retention
+  prefix      = local.prefix
+  account_id  = var.account_id
+  region      = var.contract.region
+  retention   = var.retention
+  subscribers = var.subscribers
 }
 
 module "consumer" {
@@ -78,10 +79,10 @@ module "consumer" {
 module "kafka_mapping" {
   source = "../modules/kafka-mapping"
 
-  batching               = var.mapping.batching
-  bootstrap_servers      = module.broker_access.bootstrap_servers
-  failure_bucket_arn     = module.lake.parked_bucket.arn
-  failure_bucket_key_arn = module.lake.key_arn
+  account_id         = var.account_id
+  batching           = var.mapping.batching
+  bootstrap_servers  = module.broker_access.bootstrap_servers
+  failure_bucket_arn = module.lake.parked_bucket.arn
   function = {
     arn       = module.consumer.arn
     name      = module.consumer.name
@@ -92,11 +93,10 @@ module "kafka_mapping" {
     security_group_id = module.consumer.security_group_id
     subnet_ids        = values(module.network.subnet_ids)
   }
-  provisioned    = var.mapping.provisioned
-  region         = var.contract.region
-  secret_arn     = module.broker_access.secret_arn
-  secret_key_arn = module.broker_access.secret_key_arn
-  topics         = var.contract.topics
+  provisioned = var.mapping.provisioned
+  region      = var.contract.region
+  secret      = { arn = module.broker_access.secret_arn, name = module.broker_access.secret_name }
+  topics      = var.contract.topics
 }
 
 module "spark" {

@@ -1,6 +1,12 @@
-# What the consumer function and the Spark job may do, whole.
+# What the consumer function and the Spark job may do, whole. Keys are allowed by what they are used for
+# (docs/adr/20261121-keys-by-use.md), so that a plan shows all of it.
 locals {
-  _glue = "arn:${local._partition}:glue:${var.contract.region}:${var.account_id}"
+  _place    = "${var.contract.region}:${var.account_id}"
+  _glue     = "arn:${local._partition}:glue:${local._place}"
+  _keys     = "arn:${local._partition}:kms:${local._place}:key/*"
+  _services = "${var.contract.region}.amazonaws.com"
+  # Secrets Manager ends an ARN with a dash and six characters of its own.
+  _login = "arn:${local._partition}:secretsmanager:${local._place}:secret:${module.broker_access.secret_name}-??????"
 
   # The roles' own trust, in the producer's account, names who may take it.
   _read_schemas = {
@@ -17,11 +23,15 @@ locals {
       Resource = [module.reading_store.readings.arn, module.reading_store.errors.arn]
     },
     {
-      Sid       = "UseTheKeyOfTheTables"
-      Effect    = "Allow"
-      Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
-      Resource  = [module.reading_store.key_arn]
-      Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${var.contract.region}.amazonaws.com" } }
+      # A row is encrypted with the table's own key, which DynamoDB has this one decrypt.
+      Sid      = "UseTheKeyOfTheTables"
+      Effect   = "Allow"
+      Action   = ["kms:Decrypt"]
+      Resource = [local._keys]
+      Condition = { StringEquals = {
+        "kms:EncryptionContext:aws:dynamodb:tableName" = [module.reading_store.readings.name, module.reading_store.errors.name]
+        "kms:ViaService"                               = "dynamodb.${local._services}"
+      } }
     },
   ]
 
@@ -37,14 +47,17 @@ locals {
         Sid      = "ReadItsPassword"
         Effect   = "Allow"
         Action   = ["secretsmanager:GetSecretValue"]
-        Resource = [module.broker_access.secret_arn]
+        Resource = [local._login]
       },
       {
-        Sid       = "DecryptItsPassword"
-        Effect    = "Allow"
-        Action    = ["kms:Decrypt"]
-        Resource  = [module.broker_access.secret_key_arn]
-        Condition = { StringEquals = { "kms:ViaService" = "secretsmanager.${var.contract.region}.amazonaws.com" } }
+        Sid      = "DecryptItsPassword"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt"]
+        Resource = [local._keys]
+        Condition = {
+          StringEquals = { "kms:ViaService" = "secretsmanager.${local._services}" }
+          StringLike   = { "kms:EncryptionContext:SecretARN" = local._login }
+        }
       },
       {
         Sid      = "SeeTheLakesObjects"
@@ -59,11 +72,14 @@ locals {
         Resource = ["${module.lake.bucket.arn}/*"]
       },
       {
-        Sid       = "UseTheKeyOfTheLake"
-        Effect    = "Allow"
-        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource  = [module.lake.key_arn]
-        Condition = { StringEquals = { "kms:ViaService" = "s3.${var.contract.region}.amazonaws.com" } }
+        Sid      = "UseTheKeyOfTheLake"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
+        Resource = [local._keys]
+        Condition = { StringEquals = {
+          "kms:EncryptionContext:aws:s3:arn" = module.lake.bucket.arn
+          "kms:ViaService"                   = "s3.${local._services}"
+        } }
       },
       {
         Sid    = "KeepTheLakesTables"

@@ -64,6 +64,7 @@ module "kafka_access" {
   cluster = {
     arn               = module.broker_cluster.arn
     bootstrap_servers = module.broker_cluster.bootstrap_servers.iam
+    name              = module.broker_cluster.name
     security_group_id = module.broker_cluster.security_group_id
   }
   delete_removed_topics = var.delete_removed_topics
@@ -90,12 +91,11 @@ module "schema_registry" {
   consumers = {
     for name, consumer in local.consumers : name => {
       account_id              = consumer.account_id
-      endpoint_service_arns   = [for broker in values(local.brokers) : broker.service_arn if broker.service_arn != null]
+      endpoint_service_arns   = var.exposure == "privatelink" ? values(local.brokers)[*].service_arn : []
       external_id             = consumer.external_id
       hand_over_principal_arn = consumer.deploy_role_arn
       reader_principal_arns   = consumer.reader_role_arns
-      secret_arn              = module.broker_cluster.users[name].secret_arn
-      secret_key_arn          = module.broker_cluster.users_key_arn
+      secret_name             = module.broker_cluster.users[name].secret_name
     }
   }
 }

@@ -17,9 +17,9 @@ output "secret_arn" {
   depends_on = [aws_secretsmanager_secret_version.login]
 }
 
-output "secret_key_arn" {
-  description = "The key that the secret is encrypted with."
-  value       = aws_kms_key.login.arn
+output "secret_name" {
+  description = "The name of that secret, known before it is made."
+  value       = aws_secretsmanager_secret.login.name
 }
 
 output "security_group_id" {

@@ -32,20 +32,16 @@ output "security_group_id" {
 }
 
 output "users" {
-  description = "By consumer: user name, secret and rotation number; there once the brokers know the password and the clients are let in."
+  description = "By consumer: user name, secret (by name and by ARN) and rotation number; there once the brokers know the password and the clients are let in."
   value = {
     for name, user in var.users : name => {
-      username   = name
-      secret_arn = aws_secretsmanager_secret.user[name].arn
-      rotation   = user.rotation
+      username    = name
+      rotation    = user.rotation
+      secret_arn  = aws_secretsmanager_secret.user[name].arn
+      secret_name = aws_secretsmanager_secret.user[name].name
     }
   }
   depends_on = [aws_msk_scram_secret_association.this, aws_vpc_security_group_ingress_rule.client]
-}
-
-output "users_key_arn" {
-  description = "The KMS key of the users' secrets; null in a serverless cluster."
-  value       = one(aws_kms_key.users[*].arn)
 }
 
 output "zone_name" {

@@ -1,6 +1,8 @@
 locals {
-  # arn:aws:kafka:REGION:ACCOUNT:cluster/NAME/UUID -> .../topic/NAME/UUID
-  _topics_arn = replace(var.cluster.arn, ":cluster/", ":topic/")
+  # Out of known parts: an ARN ends with a part that MSK makes up, and the name is the cluster's alone.
+  _kafka_arn   = "arn:${data.aws_partition.this.partition}:kafka:${var.region}:${var.account_id}"
+  _cluster_arn = "${local._kafka_arn}:cluster/${var.cluster.name}/*"
+  _topics_arn  = "${local._kafka_arn}:topic/${var.cluster.name}/*"
 
   policy = jsonencode({
     Version = "2012-10-17"
@@ -15,7 +17,7 @@ locals {
             "kafka-cluster:Connect",
             "kafka-cluster:DescribeCluster",
           ]
-          Resource = [var.cluster.arn]
+          Resource = [local._cluster_arn]
         },
         {
           Sid    = "KeepTopics"
@@ -40,3 +42,5 @@ locals {
     )
   })
 }
+
+data "aws_partition" "this" {}

@@ -4,10 +4,11 @@ variable "account_id" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster: its ARN, its brokers' names with the port for IAM, and the security group that the brokers are in."
+  description = "The MSK cluster: its ARN and name, its brokers' names with the port for IAM, and the security group that the brokers are in."
   type = object({
     arn               = string
     bootstrap_servers = string
+    name              = string
     security_group_id = string
   })
 

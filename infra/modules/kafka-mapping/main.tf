@@ -41,7 +41,7 @@ resource "aws_lambda_event_source_mapping" "this" {
 
   source_access_configuration {
     type = "SASL_SCRAM_512_AUTH"
-    uri  = var.secret_arn
+    uri  = var.secret.arn
   }
 
   source_access_configuration {

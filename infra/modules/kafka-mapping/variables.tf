@@ -1,3 +1,13 @@
+variable "account_id" {
+  description = "The account that the function is in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9]{12}$", var.account_id))
+    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
 variable "batching" {
   description = "How many records come at once at most, and how many seconds they are gathered."
   type = object({
@@ -27,14 +37,8 @@ variable "bootstrap_servers" {
 }
 
 variable "failure_bucket_arn" {
-  description = "The bucket that takes batches which failed for good, with their records."
+  description = "The bucket that takes batches which failed for good, with their records; one that has a KMS key has bucket keys too."
   type        = string
-}
-
-variable "failure_bucket_key_arn" {
-  description = "The KMS key of that bucket, if it has one of its own."
-  type        = string
-  default     = null
 }
 
 variable "function" {
@@ -97,14 +101,12 @@ variable "region" {
   type        = string
 }
 
-variable "secret_arn" {
-  description = "The secret with user name and password for the brokers, in the function's account."
-  type        = string
-}
-
-variable "secret_key_arn" {
-  description = "The KMS key of that secret."
-  type        = string
+variable "secret" {
+  description = "The secret with user name and password for the brokers, in the function's account, by ARN and by name."
+  type = object({
+    arn  = string
+    name = string
+  })
 }
 
 variable "starting_position" {

@@ -11,11 +11,6 @@ output "database" {
   }
 }
 
-output "key_arn" {
-  description = "The key of both buckets, the results and the topic."
-  value       = aws_kms_key.this.arn
-}
-
 output "parked_bucket" {
   description = "The bucket for records that were given up: its name and its ARN."
   value       = { name = module.parked_bucket.name, arn = module.parked_bucket.arn }

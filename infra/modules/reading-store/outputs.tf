@@ -7,11 +7,6 @@ output "errors" {
   }
 }
 
-output "key_arn" {
-  description = "The key that both tables are encrypted with."
-  value       = aws_kms_key.this.arn
-}
-
 output "readings" {
   description = "The table of readings: its name and its ARN."
   value = {

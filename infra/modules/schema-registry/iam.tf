@@ -2,6 +2,17 @@
 # narrowed to exact roles by condition, not by principal: those roles need not exist yet, and one that is deleted and made
 # anew is still let in. Not by ArnEquals, which takes wildcards.
 
+locals {
+  partition = data.aws_partition.this.partition
+  place     = "${var.region}:${var.account_id}"
+
+  # Secrets Manager ends an ARN with a dash and six characters of its own.
+  secret_arns = {
+    for name, consumer in var.consumers :
+    name => "arn:${local.partition}:secretsmanager:${local.place}:secret:${consumer.secret_name}-??????"
+  }
+}
+
 ################################################################################
 # Reader
 ################################################################################
@@ -16,7 +27,7 @@ resource "aws_iam_role" "reader" {
     Statement = [{
       Sid       = "ProgramsOfTheConsumer"
       Effect    = "Allow"
-      Principal = { AWS = "arn:${data.aws_partition.this.partition}:iam::${each.value.account_id}:root" }
+      Principal = { AWS = "arn:${local.partition}:iam::${each.value.account_id}:root" }
       Action    = "sts:AssumeRole"
       Condition = { StringEquals = {
         "aws:PrincipalArn" = sort(each.value.reader_principal_arns)
@@ -59,7 +70,7 @@ resource "aws_iam_role" "hand_over" {
     Statement = [{
       Sid       = "TerraformOfTheConsumer"
       Effect    = "Allow"
-      Principal = { AWS = "arn:${data.aws_partition.this.partition}:iam::${each.value.account_id}:root" }
+      Principal = { AWS = "arn:${local.partition}:iam::${each.value.account_id}:root" }
       Action    = "sts:AssumeRole"
       Condition = { StringEquals = {
         "aws:PrincipalArn" = each.value.hand_over_principal_arn
@@ -69,49 +80,57 @@ resource "aws_iam_role" "hand_over" {
   })
 }
 
-resource "aws_iam_role_policy" "hand_over" {
+resource "aws_iam_role_policy" "password" {
   for_each = var.consumers
 
-  name = "hand-over"
+  name = "password"
   role = aws_iam_role.hand_over[each.key].id
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = concat(
-      [
-        {
-          Sid      = "OwnPassword"
-          Effect   = "Allow"
-          Action   = "secretsmanager:GetSecretValue"
-          Resource = each.value.secret_arn
-        },
-        {
-          Sid      = "OwnPasswordsKey"
-          Effect   = "Allow"
-          Action   = "kms:Decrypt"
-          Resource = each.value.secret_key_arn
-          Condition = { StringEquals = {
-            "kms:EncryptionContext:SecretARN" = each.value.secret_arn
-            "kms:ViaService"                  = "secretsmanager.${var.region}.amazonaws.com"
-          } }
-        },
-      ],
-      # MSK accepts its own connections by the cluster's policy; only those of endpoint services are accepted by hand.
-      [
-        for arns in [each.value.endpoint_service_arns] : {
-          Sid      = "OwnConnections"
-          Effect   = "Allow"
-          Action   = ["ec2:AcceptVpcEndpointConnections", "ec2:RejectVpcEndpointConnections"]
-          Resource = arns
-        } if length(arns) > 0
-      ],
-      [
-        for arns in [each.value.endpoint_service_arns] : {
-          Sid      = "SeeConnections"
-          Effect   = "Allow"
-          Action   = "ec2:DescribeVpcEndpointConnections"
-          Resource = "*" # EC2 lists connections for no resource in particular
-        } if length(arns) > 0
-      ],
-    )
+    Statement = [
+      {
+        Sid      = "OwnPassword"
+        Effect   = "Allow"
+        Action   = "secretsmanager:GetSecretValue"
+        Resource = local.secret_arns[each.key]
+      },
+      {
+        # By what it is used for, since its id is not known before it is made.
+        Sid      = "OwnPasswordsKey"
+        Effect   = "Allow"
+        Action   = "kms:Decrypt"
+        Resource = "arn:${local.partition}:kms:${local.place}:key/*"
+        Condition = {
+          StringEquals = { "kms:ViaService" = "secretsmanager.${var.region}.amazonaws.com" }
+          StringLike   = { "kms:EncryptionContext:SecretARN" = local.secret_arns[each.key] }
+        }
+      },
+    ]
+  })
+}
+
+# Apart from the password, since these ARNs alone are made up by AWS. With multi-VPC connectivity there are none: MSK accepts
+# its own connections by the cluster's policy.
+resource "aws_iam_role_policy" "connections" {
+  for_each = { for name, consumer in var.consumers : name => consumer if length(consumer.endpoint_service_arns) > 0 }
+
+  name = "connections"
+  role = aws_iam_role.hand_over[each.key].id
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid      = "OwnConnections"
+        Effect   = "Allow"
+        Action   = ["ec2:AcceptVpcEndpointConnections", "ec2:RejectVpcEndpointConnections"]
+        Resource = each.value.endpoint_service_arns
+      },
+      {
+        Sid      = "SeeConnections"
+        Effect   = "Allow"
+        Action   = "ec2:DescribeVpcEndpointConnections"
+        Resource = "*" # EC2 lists connections for no resource in particular
+      },
+    ]
   })
 }

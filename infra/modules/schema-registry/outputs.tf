@@ -7,7 +7,7 @@ output "consumers" {
       reader_role_arn    = "arn:${data.aws_partition.this.partition}:iam::${var.account_id}:role/${aws_iam_role.reader[name].name}"
     }
   }
-  depends_on = [aws_iam_role_policy.hand_over, aws_iam_role_policy.reader]
+  depends_on = [aws_iam_role_policy.connections, aws_iam_role_policy.password, aws_iam_role_policy.reader]
 }
 
 output "registry" {

@@ -9,21 +9,20 @@ variable "account_id" {
 }
 
 variable "consumers" {
-  description = "Who reads, by name: account and external id, the roles of its programs and of its Terraform, its secret with that secret's key, and the endpoint services whose connections it accepts (none with multi-VPC connectivity)."
+  description = "Who reads, by name: account and external id, the roles of its programs and of its Terraform, its secret by name, and the endpoint services whose connections it accepts (none with multi-VPC connectivity)."
   type = map(object({
     account_id              = string
     external_id             = string
     hand_over_principal_arn = string
     reader_principal_arns   = list(string)
-    secret_arn              = string
-    secret_key_arn          = string
+    secret_name             = string
     endpoint_service_arns   = optional(list(string), [])
   }))
   default = {}
 
   validation {
-    condition     = alltrue([for name in keys(var.consumers) : can(regex("^[a-z][a-z0-9-]{0,20}$", name))])
-    error_message = "Consumers are called ${join(", ", keys(var.consumers))}; use up to 21 small letters, digits and dashes, a letter first, since roles and users are named after them."
+    condition     = alltrue([for name in keys(var.consumers) : can(regex("^[a-z][a-z0-9-]{0,14}$", name))])
+    error_message = "Consumers are called ${join(", ", keys(var.consumers))}; use up to 15 small letters, digits and dashes, a letter first, since users, roles and buckets are named after them."
   }
   validation {
     condition     = alltrue([for consumer in values(var.consumers) : can(regex("^[0-9]{12}$", consumer.account_id))])
@@ -67,8 +66,8 @@ variable "prefix" {
   type        = string
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,22}$", var.prefix))
-    error_message = "prefix is ${var.prefix}; use 2 to 23 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
+    error_message = "prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
   }
 }
 

@@ -4,6 +4,7 @@ region     = "eu-central-1"
 cluster = {
   arn               = "arn:aws:kafka:eu-central-1:111111111111:cluster/penstock-producer/7a2b3c4d-0000-4000-8000-000000000000-2"
   bootstrap_servers = "b-1.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9098"
+  name              = "penstock-producer"
   security_group_id = "sg-0123456789abcdef0"
 }
 delete_removed_topics = true

@@ -1,3 +1,4 @@
+account_id         = "22222222222"
 region             = "eu-central-1"
 bootstrap_servers  = "b-1.penstock"
 failure_bucket_arn = "arn:aws:s3:::penstock-analytics-parked-222222222222-eu-central-1"
@@ -11,8 +12,10 @@ network = {
   security_group_id = "sg-0123456789abcdef0"
   subnet_ids        = []
 }
-secret_arn        = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-kafka-AbCdEf"
-secret_key_arn    = "arn:aws:kms:eu-central-1:222222222222:key/11111111-2222-4333-8444-555555555555"
+secret = {
+  arn  = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-broker-login-AbCdEf"
+  name = "penstock-analytics-broker-login"
+}
 batching          = { size = 10001, window_seconds = 301 }
 provisioned       = { minimum_pollers = 3, retries = 10001 }
 starting_position = "OLDEST"

@@ -1,3 +1,4 @@
+account_id         = "222222222222"
 region             = "eu-central-1"
 bootstrap_servers  = "b-1.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9096,b-2.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9096"
 failure_bucket_arn = "arn:aws:s3:::penstock-analytics-parked-222222222222-eu-central-1"
@@ -11,6 +12,8 @@ network = {
   security_group_id = "sg-0123456789abcdef0"
   subnet_ids        = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]
 }
-secret_arn     = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-kafka-AbCdEf"
-secret_key_arn = "arn:aws:kms:eu-central-1:222222222222:key/11111111-2222-4333-8444-555555555555"
-topics         = ["sensor"]
+secret = {
+  arn  = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:penstock-analytics-broker-login-AbCdEf"
+  name = "penstock-analytics-broker-login"
+}
+topics = ["sensor"]

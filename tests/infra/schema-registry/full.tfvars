@@ -9,8 +9,7 @@ consumers = {
     external_id             = "penstock-producer/analytics/222222222222"
     hand_over_principal_arn = "arn:aws:iam::222222222222:role/deploy"
     reader_principal_arns   = ["arn:aws:iam::222222222222:role/penstock-analytics-consumer", "arn:aws:iam::222222222222:role/penstock-analytics-spark"]
-    secret_arn              = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:AmazonMSK_penstock-producer_analytics-a1b2c3"
-    secret_key_arn          = "arn:aws:kms:eu-central-1:111111111111:key/11111111-2222-3333-4444-555555555555"
+    secret_name             = "AmazonMSK_penstock-producer_analytics"
   }
   # With multi-VPC connectivity there are no endpoint services.
   billing = {
@@ -18,7 +17,6 @@ consumers = {
     external_id             = "penstock-producer/billing/333333333333"
     hand_over_principal_arn = "arn:aws:iam::333333333333:role/terraform/deploy"
     reader_principal_arns   = ["arn:aws:iam::333333333333:role/reader"]
-    secret_arn              = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:AmazonMSK_penstock-producer_billing-d4e5f6"
-    secret_key_arn          = "arn:aws:kms:eu-central-1:111111111111:key/11111111-2222-3333-4444-555555555555"
+    secret_name             = "AmazonMSK_penstock-producer_billing"
   }
 }

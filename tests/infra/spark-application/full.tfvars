@@ -25,5 +25,12 @@ network = {
     s3      = { port = 443, prefix_list_id = "pl-0123456789abcdef0" }
   }
 }
-policy_json = terraform_data.later.output
-retention   = { force_destroy = true, key_deletion_days = 7, log_days = 7 }
+policy_json = jsonencode({
+  Version = "2012-10-17"
+  Statement = [{
+    Effect   = "Allow"
+    Action   = ["dynamodb:BatchWriteItem"]
+    Resource = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-readings"
+  }]
+})
+retention = { force_destroy = true, key_deletion_days = 7, log_days = 7 }
