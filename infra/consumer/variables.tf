@@ -60,6 +60,11 @@ variable "functions" {
     python_version = optional(string, "3.13")
   })
   default = {}
+
+  validation {
+    condition     = alltrue([for name in ["consumer-lambda", "penstock-pyfiles"] : fileexists("${var.functions.packages}/${name}.zip")])
+    error_message = "consumer-lambda.zip or penstock-pyfiles.zip is not in ${var.functions.packages}; make them with `make build`."
+  }
 }
 
 variable "mapping" {
@@ -96,6 +101,11 @@ variable "prefix" {
   description = "What the names of everything in this root begin with; penstock-<consumer> unless it is given."
   type        = string
   default     = null
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", coalesce(var.prefix, "penstock")))
+    error_message = "prefix is ${coalesce(var.prefix, "null")}; use 2 to 24 small letters, digits and dashes, a letter first, since names of buckets are short."
+  }
 }
 
 variable "retention" {
@@ -108,6 +118,18 @@ variable "retention" {
     secret_recovery_days = optional(number, 30)
   })
   default = {}
+
+  validation {
+    condition     = contains(range(7, 31), var.retention.key_deletion_days)
+    error_message = "retention.key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
+  }
+  validation {
+    condition = contains(
+      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
+      var.retention.log_days
+    )
+    error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
+  }
 }
 
 variable "spark" {
@@ -131,7 +153,12 @@ variable "spark" {
 }
 
 variable "subscribers" {
-  description = "E-mail addresses that alarms are sent to."
+  description = "E-mail addresses that alarms and notices of parked records are sent to."
   type        = set(string)
   default     = []
+
+  validation {
+    condition     = alltrue([for address in var.subscribers : can(regex("^[^@ ]+@[^@ ]+$", address))])
+    error_message = "subscribers is ${join(", ", var.subscribers)}; give e-mail addresses."
+  }
 }

@@ -47,22 +47,12 @@ variable "consumers" {
     error_message = "A consumer name is used twice in ${join(", ", var.consumers[*].name)}; give each consumer its own."
   }
   validation {
-    condition     = alltrue([for consumer in var.consumers : can(regex("^[a-z][a-z0-9-]{0,20}$", consumer.name))])
-    error_message = "Consumers are called ${join(", ", var.consumers[*].name)}; use up to 21 small letters, digits and dashes, a letter first, since roles and users are named after them."
+    condition     = alltrue([for consumer in var.consumers : can(regex("^[a-z][a-z0-9-]{0,14}$", consumer.name))])
+    error_message = "Consumers are called ${join(", ", var.consumers[*].name)}; use up to 15 small letters, digits and dashes, a letter first, since users, roles and buckets are named after them."
   }
   validation {
     condition     = alltrue([for consumer in var.consumers : can(regex("^[0-9]{12}$", consumer.account_id))])
     error_message = "The consumers' accounts are ${join(", ", var.consumers[*].account_id)}; give the 12 digits of each, in quotes."
-  }
-  validation {
-    condition     = alltrue([for consumer in var.consumers : length(setsubtract(consumer.topics, keys(var.topics))) == 0])
-    error_message = "A consumer reads topics that are not among ${join(", ", keys(var.topics))}; add them to topics, or take them from the consumer."
-  }
-  validation {
-    condition = length(var.consumers) == length(distinct([
-      for consumer in var.consumers : coalesce(consumer.group_prefix, "${consumer.name}-")
-    ]))
-    error_message = "Two consumers have the same group_prefix; give each its own, or they take each other's records."
   }
 }
 
@@ -104,6 +94,19 @@ variable "functions" {
     python_version = optional(string, "3.13")
   })
   default = {}
+
+  validation {
+    condition     = contains(["arm64", "x86_64"], var.functions.architecture)
+    error_message = "functions.architecture is ${var.functions.architecture}; choose arm64 or x86_64, the one that the zips were made for."
+  }
+  validation {
+    condition     = alltrue([for name in ["access", "producer"] : fileexists("${var.functions.packages}/${name}-lambda.zip")])
+    error_message = "access-lambda.zip or producer-lambda.zip is not in ${var.functions.packages}; make them with `make build`."
+  }
+  validation {
+    condition     = contains(["3.11", "3.12", "3.13"], var.functions.python_version)
+    error_message = "functions.python_version is ${var.functions.python_version}; choose 3.11, 3.12 or 3.13, the one that the zips were made for."
+  }
 }
 
 variable "network" {
@@ -127,14 +130,19 @@ variable "prefix" {
   default     = "penstock"
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,22}$", var.prefix))
-    error_message = "prefix is ${var.prefix}; use 2 to 23 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
+    error_message = "prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
   }
 }
 
 variable "region" {
   description = "The region of the brokers and everything around them."
   type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "region is ${var.region}; give its code, such as eu-central-1."
+  }
 }
 
 variable "retention" {
@@ -146,6 +154,18 @@ variable "retention" {
     secret_recovery_days = optional(number, 30)
   })
   default = {}
+
+  validation {
+    condition     = contains(range(7, 31), var.retention.key_deletion_days)
+    error_message = "retention.key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
+  }
+  validation {
+    condition = contains(
+      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
+      var.retention.log_days
+    )
+    error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
+  }
 }
 
 variable "schemas" {

@@ -96,8 +96,8 @@ variable "prefix" {
   type        = string
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,22}$", var.prefix))
-    error_message = "prefix is ${var.prefix}; use 2 to 23 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
+    error_message = "prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
   }
 }
 
@@ -160,8 +160,8 @@ variable "users" {
     error_message = "A serverless cluster takes IAM logins only and has no users; empty users, or make the cluster provisioned."
   }
   validation {
-    condition     = alltrue([for name in keys(var.users) : can(regex("^[a-z][a-z0-9-]{0,20}$", name))])
-    error_message = "Consumers are called ${join(", ", keys(var.users))}; use up to 21 small letters, digits and dashes, a letter first, since roles and users are named after them."
+    condition     = alltrue([for name in keys(var.users) : can(regex("^[a-z][a-z0-9-]{0,14}$", name))])
+    error_message = "Consumers are called ${join(", ", keys(var.users))}; use up to 15 small letters, digits and dashes, a letter first, since users, roles and buckets are named after them."
   }
   validation {
     condition     = alltrue([for user in values(var.users) : can(regex("^[0-9]{12}$", user.account_id))])

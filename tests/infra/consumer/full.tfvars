@@ -1,0 +1,49 @@
+# The longest names that are taken, in a region with the longest name: AWS's limits are judged while planning.
+account_id = "222222222222"
+contract = {
+  consumer            = "fraud-detection"
+  producer_account_id = "111111111111"
+  region              = "ap-southeast-1"
+  exposure            = "privatelink"
+  cluster = {
+    arn       = "arn:aws:kafka:ap-southeast-1:111111111111:cluster/acme-data-platform-kafka-cluster/7a2b3c4d-0000-4000-8000-000000000000-2"
+    name      = "acme-data-platform-kafka-cluster"
+    zone_name = "acme-data-platform-kafka-cluster.abc123.c2.kafka.ap-southeast-1.amazonaws.com"
+  }
+  brokers = { for id in ["1", "2", "3"] : id => {
+    host         = "b-${id}.acme-data-platform-kafka-cluster.abc123.c2.kafka.ap-southeast-1.amazonaws.com"
+    port         = 9096
+    service_id   = "vpce-svc-0123456789abcdef${id}"
+    service_name = "com.amazonaws.vpce.ap-southeast-1.vpce-svc-0123456789abcdef${id}"
+    zone_ids     = ["apse1-az1", "apse1-az2", "apse1-az3"]
+  } }
+  topics       = ["meter", "sensor"]
+  group_prefix = "fraud-detection-"
+  registry = {
+    arn         = "arn:aws:glue:ap-southeast-1:111111111111:registry/events"
+    external_id = "acme-data-platform-kafka/fraud-detection/222222222222"
+    name        = "events"
+    role_arn    = "arn:aws:iam::111111111111:role/acme-data-platform-kafka-fraud-detection-reader"
+  }
+  # Known ones would be used while planning: the role taken, and the secret read.
+  hand_over = {
+    external_id = "acme-data-platform-kafka/fraud-detection/222222222222"
+    role_arn    = terraform_data.later.output
+    rotation    = 4
+    secret_arn  = terraform_data.later.output
+    username    = "fraud-detection"
+  }
+}
+functions = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
+mapping   = { batching = { size = 500, window_seconds = 2 }, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
+network = {
+  cidr        = "10.1.0.0/16"
+  zone_ids    = ["apse1-az2", "apse1-az3"]
+  other_cidrs = ["10.2.0.0/16"]
+}
+retention = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
+spark = {
+  application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
+  artifacts   = { jars = { iceberg = "../../tests/data/tiny.zip" }, jobs = { consume = "../../tests/data/tiny.zip" } }
+}
+subscribers = ["fraud@example.com"]

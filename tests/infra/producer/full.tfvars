@@ -1,0 +1,38 @@
+# The longest names that are taken, in a region with the longest name: AWS's limits are judged while planning.
+account_id = "111111111111"
+prefix     = "acme-data-platform-kafka"
+region     = "ap-southeast-1"
+cluster = {
+  broker_count   = 6
+  instance_type  = "kafka.m7g.xlarge"
+  kafka_version  = "4.0.x.kraft"
+  max_volume_gib = 2000
+  properties     = { "log.retention.hours" = "72" }
+  volume_gib     = 500
+}
+consumers = [
+  { name = "fraud-detection", account_id = "222222222222", topics = ["meter", "sensor"] },
+  {
+    name              = "billing"
+    account_id        = "333333333333"
+    topics            = ["sensor"]
+    deploy_role_arn   = "arn:aws:iam::333333333333:role/terraform/deploy"
+    external_id       = "billing-at-acme"
+    group_prefix      = "invoices-"
+    reader_role_names = ["invoices"]
+    rotation          = 3
+  },
+]
+delete_removed_topics = true
+deploy_role_arn       = "arn:aws:iam::111111111111:role/deploy"
+device_id             = "000007"
+functions             = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
+network = {
+  cidr        = "10.2.0.0/16"
+  zone_ids    = ["apse1-az1", "apse1-az2", "apse1-az3"]
+  other_cidrs = ["10.1.0.0/16", "192.168.0.0/24"]
+}
+retention   = { force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
+schemas     = { registry = "events", version_budget = 50 }
+subscribers = ["platform@example.com"]
+topics      = { meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }

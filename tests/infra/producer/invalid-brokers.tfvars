@@ -1,0 +1,4 @@
+account_id = "111111111111"
+region     = "eu-central-1"
+cluster    = { broker_count = 4 }
+network    = { zone_ids = ["euc1-az1", "euc1-az2", "euc1-az3"] }

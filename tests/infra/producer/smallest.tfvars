@@ -1,0 +1,3 @@
+account_id = "111111111111"
+region     = "eu-central-1"
+network    = { zone_ids = ["euc1-az1", "euc1-az2"] }
