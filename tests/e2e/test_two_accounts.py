@@ -6,7 +6,6 @@ The tests run in the order of the file: each builds on what the ones before it h
 from __future__ import annotations
 
 import base64
-import os
 import zipfile
 
 import pytest
@@ -50,7 +49,7 @@ def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
             if path.is_file() and ".terraform" not in path.parts:
                 assert CANARY.encode() not in _read_unpacked(path), path
         assert CANARY not in root.terraform.said
-    assert CANARY not in str(dict(os.environ))
+        assert CANARY not in str(root.terraform.environ)
     assert CANARY not in (accounts.cloud.folder / "calls.jsonl").read_text()
 
 
@@ -106,6 +105,10 @@ def test_brokers_and_a_consumer_are_added(accounts):
     assert changed(plan, "aws_lb") == [("create",)] * 2
 
     accounts.producer.apply(consumers=consumers)
+    accounts.hand_over("analytics")
+    analytics = accounts.consumers["analytics"].plan()
+    assert changed(analytics, "aws_route53_record") == [("create",)] * 2
+    assert changed(analytics, "aws_lambda_event_source_mapping") == []
     accounts.apply_consumers({"analytics": CONSUMER, "billing": OTHER})
     assert len(accounts.producer.outputs["contracts"]["analytics"]["brokers"]) == 4
     assert not accounts.producer.has_changes()
