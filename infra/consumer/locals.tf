@@ -14,21 +14,14 @@ locals {
     { consumer = module.consumer.security_group_id },
     { for name, spark in module.spark : name => spark.security_group_id },
   )
-  endpoints = concat(
-    ["glue", "lambda", "secretsmanager", "sts"],
-    var.spark == null ? [] : ["monitoring", "sns"],
-  )
-  egress = merge(
-    {
-      for port in distinct([for broker in values(var.contract.brokers) : broker.port]) :
-      "brokers-${port}" => { port = port, security_group_id = module.broker_access.security_group_id }
-    },
-    {
-      dynamodb  = { port = 443, prefix_list_id = module.network.dynamodb_prefix_list_id }
-      endpoints = { port = 443, security_group_id = module.network.endpoint_security_group_id }
-      s3        = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
-    },
-  )
+
+  _ports = [for broker in values(var.contract.brokers) : broker.port]
+  egress = {
+    brokers   = { port = min(local._ports...), to_port = max(local._ports...), security_group_id = module.broker_access.security_group_id }
+    dynamodb  = { port = 443, prefix_list_id = module.network.dynamodb_prefix_list_id }
+    endpoints = { port = 443, security_group_id = module.network.endpoint_security_group_id }
+    s3        = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
+  }
 }
 
 data "aws_partition" "this" {}

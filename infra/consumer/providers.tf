@@ -18,8 +18,10 @@ provider "aws" {
 # The producer's account, through the hand-over role of this consumer: it may read one password
 # and accept this account's endpoints, nothing else.
 provider "aws" {
-  alias  = "producer"
-  region = var.contract.region
+  alias = "producer"
+
+  region              = var.contract.region
+  allowed_account_ids = [var.contract.producer_account_id]
 
   dynamic "assume_role" {
     for_each = var.deploy_role_arn == null ? [] : [var.deploy_role_arn]
