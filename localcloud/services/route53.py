@@ -58,6 +58,22 @@ def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
     return call.forward()
 
 
+@operation("route53", "ChangeResourceRecordSets")
+def change_resource_record_sets(call: Call) -> HttpAnswer:
+    """Change records; what moto has noted of those that went would keep them from coming back."""
+    answer = call.forward()
+    zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
+    if answer.status < 300 and zone is not None:
+        there = {(created.plain_name(one.name), one.type) for one in zone.rrsets}
+        zone.rr_changes[:] = [it for it in zone.rr_changes if _key(it) in there]
+    return answer
+
+
+def _key(change: dict[str, Any]) -> tuple[str, str]:
+    record = change["ResourceRecordSet"]
+    return created.plain_name(record["Name"]), record["Type"]
+
+
 def _check_vpc(call: Call, vpc_id: str) -> None:
     found = created.find_vpc(vpc_id)
     if found is None or found[0].account_id != call.account:

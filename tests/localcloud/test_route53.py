@@ -93,3 +93,22 @@ def test_an_association_is_refused_like_a_zone(dns, make_vpc):
                 HostedZoneId=zone, VPC={"VPCRegion": REGION, "VPCId": vpc}
             )
         assert refused.value.response["Error"]["Code"] == code
+
+
+def test_a_record_comes_back_beside_others(dns, make_vpc):
+    zone = make_zone(dns, "back.test", make_vpc())
+
+    def change(action, name):
+        record = {"Name": name, "Type": "A", "TTL": 60, "ResourceRecords": [{"Value": "10.0.0.1"}]}
+        batch = {"Changes": [{"Action": action, "ResourceRecordSet": record}]}
+        dns.change_resource_record_sets(HostedZoneId=zone, ChangeBatch=batch)
+
+    change("CREATE", "a.back.test")
+    change("CREATE", "b.back.test")
+    change("DELETE", "a.back.test")
+    change("CREATE", "a.back.test")
+
+    shown = dns.list_resource_record_sets(HostedZoneId=zone)["ResourceRecordSets"]
+    assert [one["Name"] for one in shown if one["Type"] == "A"] == ["a.back.test.", "b.back.test."]
+    with pytest.raises(dns.exceptions.InvalidChangeBatch, match="already exists"):
+        change("CREATE", "b.back.test")
