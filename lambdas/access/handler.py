@@ -14,7 +14,7 @@ from penstock.kafka import (
     Topic,
     apply_readers,
     apply_topics,
-    await_login,
+    await_rights,
     drop_access,
     drop_topic,
 )
@@ -24,15 +24,18 @@ SETTINGS = KafkaSettings.from_environ(os.environ)
 
 def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
     """Do what one invocation of infra/modules/kafka-access asks; says what was done."""
+    return {"done": await_rights(lambda: _do(event))}
+
+
+def _do(event: dict[str, Any]) -> list[str]:
     if wanted := event.get("wanted"):
-        return {"done": _apply(wanted)}
+        return _apply(wanted)
     if reader := event.get("reader"):
-        return {"done": _release_reader(reader, **event["tf"])}
-    return {"done": _release_topic(event["topic"], **event["tf"])}
+        return _release_reader(reader, **event["tf"])
+    return _release_topic(event["topic"], **event["tf"])
 
 
 def _apply(wanted: dict[str, Any]) -> list[str]:
-    await_login(SETTINGS)
     topics = apply_topics(
         SETTINGS, [Topic(name, **topic) for name, topic in wanted["topics"].items()]
     )

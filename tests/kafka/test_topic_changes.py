@@ -112,6 +112,15 @@ def test_who_may_not_let_it_grow(brokers: Brokers) -> None:
         apply_topics(brokers.settings(Security.TLS), [Topic(name, partitions=2)])
 
 
+def test_who_may_not_set_its_properties(brokers: Brokers) -> None:
+    name = brokers.create_topic(partitions=1)
+    brokers.allow(ANONYMOUS, name, "DESCRIBE")
+
+    message = rf"the properties of topic '{name}' cannot be set: .*AuthorizationFailed"
+    with pytest.raises(TopicForbiddenError, match=message):
+        apply_topics(brokers.settings(Security.TLS), [Topic(name, properties={"segment.ms": "9"})])
+
+
 def test_partitions_that_do_not_come_are_told(
     brokers: Brokers, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.kafka.access import await_login, check_access
+from penstock.kafka.access import await_rights, check_access
 from penstock.kafka.access_lists import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
@@ -22,7 +22,7 @@ __all__ = [
     "Topic",
     "apply_readers",
     "apply_topics",
-    "await_login",
+    "await_rights",
     "check_access",
     "drop_access",
     "drop_topic",

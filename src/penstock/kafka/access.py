@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from kafka.protocol.metadata import MetadataResponse
 
-from penstock.errors import BrokerError, BrokerLoginError
-from penstock.kafka._mechanism import client_options
+from penstock.errors import BrokerError, BrokerLoginError, TopicForbiddenError
 from penstock.kafka._probe import PROBE_SECONDS, check_topics, read_metadata
-from penstock.kafka.settings import KafkaSettings
 
 _PAUSE_SECONDS = 1.0
+_Result = TypeVar("_Result")
 
 
 def check_access(
@@ -47,19 +46,20 @@ def check_access(
     raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
 
 
-def await_login(settings: KafkaSettings, *, timeout_seconds: float = 60.0) -> None:
-    """Wait until the brokers let us in: IAM takes a while to tell them of a right that is new.
+def await_rights(action: Callable[[], _Result], *, timeout_seconds: float = 60.0) -> _Result:
+    """Do what needs rights that may be new: IAM takes a while to tell the brokers of one.
+
+    While they refuse the login or a right it is done again, so that it must bear repeating.
 
     Raises:
         BrokerLoginError: they still refuse the login.
-        BrokerError: no broker can be used, for a reason that does not pass.
+        TopicForbiddenError: they still refuse the right.
     """
     deadline = time.monotonic() + timeout_seconds
     while True:
         try:
-            check_access(client_options(settings))
-            return
-        except BrokerLoginError:
+            return action()
+        except (BrokerLoginError, TopicForbiddenError):
             if time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_SECONDS)

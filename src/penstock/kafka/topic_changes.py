@@ -12,7 +12,12 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, NoError, UnknownTopicOrPartitionError, for_code
 
-from penstock.errors import BrokerError, BrokerUnavailableError, TopicChangeError
+from penstock.errors import (
+    BrokerError,
+    BrokerUnavailableError,
+    TopicChangeError,
+    TopicForbiddenError,
+)
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka.settings import KafkaSettings
 from penstock.kafka.topics import Topic, ensure_topic, open_admin
@@ -131,7 +136,8 @@ def _set_properties(admin: KafkaAdminClient, topic: Topic, found: _Found) -> Non
         # Without its own look at the names: the brokers' answer says more.
         answer = admin.alter_configs([resource], raise_on_unknown=False)["topic"][topic.name]
     if answer != "OK":
-        raise BrokerError(f"{what}: {answer}")
+        kind = TopicForbiddenError if "AuthorizationFailed" in answer else BrokerError
+        raise kind(f"{what}: {answer}")
 
 
 def _describe(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Found]:

@@ -1,0 +1,76 @@
+"""A right that is new reaches the brokers late: what needs it is tried until they grant it."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from penstock.errors import BrokerLoginError, TopicChangeError, TopicForbiddenError
+from penstock.kafka import Security, Topic, access, apply_topics, await_rights, open_admin
+from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look every 50 ms."""
+    monkeypatch.setattr(access, "_PAUSE_SECONDS", 0.05)
+
+
+def log_in(brokers: Brokers) -> None:
+    open_admin(brokers.settings(Security.IAM)).close()
+
+
+def grow(brokers: Brokers, name: str) -> tuple[str, ...]:
+    return apply_topics(brokers.settings(Security.TLS), [Topic(name, partitions=2)])
+
+
+def test_a_login_that_is_refused_at_first(brokers: Brokers) -> None:
+    with logged_in(brokers, PRODUCER) as access_key:
+        key = brokers.keys.pop(access_key)
+        late = threading.Timer(0.5, brokers.keys.__setitem__, (access_key, key))
+        late.start()
+        await_rights(lambda: log_in(brokers), timeout_seconds=10)
+        late.join()
+
+    assert brokers.logins[access_key] > 1
+
+
+def test_a_login_that_is_never_let_in(brokers: Brokers) -> None:
+    with logged_in(brokers, PRODUCER) as access_key:
+        brokers.keys.pop(access_key)
+        with pytest.raises(BrokerLoginError, match="refuses the login by OAUTHBEARER"):
+            await_rights(lambda: log_in(brokers), timeout_seconds=0.2)
+
+
+def test_a_right_that_is_refused_at_first(brokers: Brokers) -> None:
+    name = brokers.create_topic(partitions=1)
+    late = threading.Timer(0.5, brokers.allow, (ANONYMOUS, name, "DESCRIBE", "ALTER"))
+    late.start()
+
+    done = await_rights(lambda: grow(brokers, name), timeout_seconds=10)
+
+    late.join()
+    assert done == (f"topic {name!r} went from 1 to 2 partitions",)
+
+
+def test_a_right_that_is_never_granted(brokers: Brokers) -> None:
+    name = brokers.create_topic(partitions=1)
+
+    with pytest.raises(TopicForbiddenError, match=rf"topic '{name}' cannot be read: "):
+        await_rights(lambda: grow(brokers, name), timeout_seconds=0.2)
+
+
+def test_what_no_right_heals_is_told_at_once() -> None:
+    tries: list[int] = []
+
+    def refuse() -> None:
+        tries.append(1)
+        raise TopicChangeError("topic 't' has 3 partitions and cannot go down to 2")
+
+    with pytest.raises(TopicChangeError, match="cannot go down to 2"):
+        await_rights(refuse)
+
+    assert len(tries) == 1
