@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.infra.plans import Case, Example, Planner
 
 
+# Only who is of the consumer's account and knows the contract takes it.
+_TRUST = {
+    "Effect": "Allow",
+    "Principal": {"AWS": "arn:aws:iam::222222222222:root"},
+    "Action": "sts:AssumeRole",
+    "Condition": {"StringEquals": {"sts:ExternalId": "of-the-contract"}},
+}
+
+
 @pytest.fixture(scope="session")
-def planner(cloud, tmp_path_factory):
-    """What plans, against a localcloud."""
+def planner(cloud, client, tmp_path_factory):
+    """What plans, against a localcloud with the hand-over role that a consumer's root takes."""
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [_TRUST]})
+    client("iam").create_role(RoleName="hand-over", AssumeRolePolicyDocument=trust)
     made = Planner(tmp_path_factory.mktemp("plans"), cloud.endpoint)
     yield made
     made.stop()

@@ -25,17 +25,18 @@ contract = {
     name        = "events"
     role_arn    = "arn:aws:iam::111111111111:role/acme-data-platform-kafka-fraud-detection-reader"
   }
-  # Known ones would be used while planning: the role taken, and the secret read.
+  # The role is there (tests/infra/conftest.py) and taken while planning; a known secret would be read.
   hand_over = {
-    external_id = "acme-data-platform-kafka/fraud-detection/222222222222"
-    role_arn    = terraform_data.later.output
+    external_id = "of-the-contract"
+    role_arn    = "arn:aws:iam::111111111111:role/hand-over"
     rotation    = 4
     secret_arn  = terraform_data.later.output
     username    = "fraud-detection"
   }
 }
-functions = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
-mapping   = { batching = { size = 500, window_seconds = 2 }, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
+deploy_role_arn = "arn:aws:iam::222222222222:role/deploy"
+functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
+mapping         = { batching = { size = 500, window_seconds = 2 }, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
   cidr        = "10.1.0.0/16"
   zone_ids    = ["apse1-az2", "apse1-az3"]

@@ -27,10 +27,10 @@ contract = {
     name        = "penstock"
     role_arn    = "arn:aws:iam::111111111111:role/penstock-analytics-reader"
   }
-  # Known ones would be used while planning: the role taken, and the secret read.
+  # The role is there (tests/infra/conftest.py) and taken while planning; a known secret would be read.
   hand_over = {
-    external_id = "penstock/analytics/222222222222"
-    role_arn    = terraform_data.later.output
+    external_id = "of-the-contract"
+    role_arn    = "arn:aws:iam::111111111111:role/hand-over"
     rotation    = 1
     secret_arn  = terraform_data.later.output
     username    = "analytics"
