@@ -8,7 +8,6 @@ import pytest
 
 from tests.infra.plans import Case, Example, Planner
 
-
 # Only who is of the consumer's account and knows the contract takes it.
 _TRUST = {
     "Effect": "Allow",
