@@ -122,15 +122,13 @@ resource "aws_kms_key" "this" {
         Resource  = "*"
       },
       {
+        # Without conditions, as AWS's own example: what CloudWatch asks of KMS need not say for which
+        # alarm it asks. Whose alarms publish, the topic's policy says.
         Sid       = "LetTheAlarmsPublish"
         Effect    = "Allow"
         Principal = { Service = "cloudwatch.amazonaws.com" }
         Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
         Resource  = "*"
-        Condition = {
-          ArnLike      = { "aws:SourceArn" = local.alarms_arn }
-          StringEquals = { "aws:SourceAccount" = var.account_id }
-        }
       },
     ]
   })
