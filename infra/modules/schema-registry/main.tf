@@ -3,4 +3,15 @@ data "aws_partition" "this" {}
 resource "aws_glue_registry" "this" {
   registry_name = var.name
   description   = "Schemas of ${var.prefix}"
+
+  lifecycle {
+    # Another name is another registry: this one would be deleted, and with it every version by which
+    # records that are written already can be read.
+    ignore_changes = [registry_name]
+
+    postcondition {
+      condition     = self.registry_name == var.name
+      error_message = "The registry is called ${self.registry_name} and name is ${var.name}; give it its own name again, since another one would delete all its schema versions for good."
+    }
+  }
 }

@@ -52,7 +52,7 @@ variable "consumers" {
 }
 
 variable "name" {
-  description = "The name of the registry."
+  description = "The name of the registry, for good: it would be deleted with all schema versions to get another."
   type        = string
 
   validation {
