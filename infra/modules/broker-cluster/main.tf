@@ -24,6 +24,8 @@ locals {
   log_group     = "/aws/msk/${local.name}"
   log_group_arn = "arn:${data.aws_partition.this.partition}:logs:${var.region}:${var.account_id}:log-group:${local.log_group}"
 
+  zones_stay = "The cluster stands in other subnets than subnet_ids has now (${join(", ", keys(var.subnet_ids))}); give it its own again, since zones are fixed for a cluster's life and another one would begin without its records."
+
   # Three are enough to find the others, and functions that hold them stay as they are when brokers are added.
   zone_name         = one([for cluster in aws_msk_cluster.this : regex("^b-[0-9]+[.]([^:]+)", cluster.bootstrap_brokers_sasl_iam)[0]])
   bootstrap_brokers = local.is_provisioned ? [for id in range(1, min(local.broker_count, 3) + 1) : "b-${id}.${local.zone_name}"] : []
@@ -40,8 +42,9 @@ data "aws_partition" "this" {}
 resource "aws_msk_configuration" "this" {
   count = local.is_provisioned ? 1 : 0
 
-  name        = local.name
-  description = "Nobody is let in and no topic is made by default, and no record is lost with a zone"
+  name = local.name
+  # With two zones, one has to do while the other is away.
+  description = "Nobody is let in and no topic is made by default${length(var.subnet_ids) > 2 ? ", and no record is lost with a zone" : ""}"
   server_properties = join("", [
     for name, value in merge(var.cluster.properties, local.held_properties) : "${name}=${value}\n"
   ])
@@ -125,8 +128,21 @@ resource "aws_msk_cluster" "this" {
   }
 
   lifecycle {
-    # It grows by itself (below) and never shrinks.
-    ignore_changes = [broker_node_group_info[0].storage_info[0].ebs_storage_info[0].volume_size]
+    ignore_changes = [
+      # Another set would replace the cluster, and lose all records.
+      broker_node_group_info[0].client_subnets,
+      # It grows by itself (below) and never shrinks.
+      broker_node_group_info[0].storage_info[0].ebs_storage_info[0].volume_size,
+    ]
+
+    # By number first: subnets that are yet to be made are unknown, and would be made before anything is said.
+    postcondition {
+      condition = (
+        length(self.broker_node_group_info[0].client_subnets) != length(var.subnet_ids) ? false :
+        self.broker_node_group_info[0].client_subnets == toset(values(var.subnet_ids))
+      )
+      error_message = local.zones_stay
+    }
 
     # The provider takes a block that is gone for one that nobody cares about, and would leave the cluster open.
     postcondition {
@@ -195,5 +211,18 @@ resource "aws_msk_serverless_cluster" "this" {
   vpc_config {
     security_group_ids = [aws_security_group.this.id]
     subnet_ids         = values(var.subnet_ids)
+  }
+
+  lifecycle {
+    # As in a provisioned cluster (above).
+    ignore_changes = [vpc_config[0].subnet_ids]
+
+    postcondition {
+      condition = (
+        length(self.vpc_config[0].subnet_ids) != length(var.subnet_ids) ? false :
+        self.vpc_config[0].subnet_ids == toset(values(var.subnet_ids))
+      )
+      error_message = local.zones_stay
+    }
   }
 }

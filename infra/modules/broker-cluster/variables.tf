@@ -15,7 +15,7 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The cluster; what is left out is a broker of kafka.m7g.large per zone, Kafka 3.9 with KRaft, and volumes of 100 GiB that grow to 1000; a serverless cluster takes none of it."
+  description = "The cluster; what is left out is a broker of kafka.m7g.large per zone, Kafka 3.9 with KRaft, and volumes of 100 GiB that grow to 1000; brokers can be added and not taken away; a serverless cluster takes none of it."
   type = object({
     type           = optional(string, "provisioned")
     broker_count   = optional(number)
@@ -138,7 +138,7 @@ variable "retention" {
 }
 
 variable "subnet_ids" {
-  description = "The brokers' subnets by zone id."
+  description = "The brokers' subnets by zone id, fixed for the life of the cluster."
   type        = map(string)
 
   validation {
