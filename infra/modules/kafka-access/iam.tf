@@ -2,7 +2,7 @@ locals {
   # Out of known parts: an ARN ends with a part that MSK makes up, and the name is the cluster's alone.
   _kafka_arn   = "arn:${data.aws_partition.this.partition}:kafka:${var.region}:${var.account_id}"
   _cluster_arn = "${local._kafka_arn}:cluster/${var.cluster.name}/*"
-  _topics_arn  = "${local._kafka_arn}:topic/${var.cluster.name}/*"
+  _topics_arn  = "${local._kafka_arn}:topic/${var.cluster.name}/*/*"
 
   policy = jsonencode({
     Version = "2012-10-17"
@@ -20,6 +20,9 @@ locals {
           Resource = [local._cluster_arn]
         },
         {
+          # All topics of the cluster, for it keeps all of them: brokers take up to a minute to see
+          # another policy, which so stays as it is when a topic comes, right before the function is
+          # called. By name, 75 topics would also fill the 10,240 characters that a role's policies have.
           Sid    = "KeepTopics"
           Effect = "Allow"
           Action = [
@@ -29,15 +32,14 @@ locals {
             "kafka-cluster:DescribeTopic",
             "kafka-cluster:DescribeTopicDynamicConfiguration",
           ]
-          Resource = [for name in sort(keys(var.topics)) : "${local._topics_arn}/${name}"]
+          Resource = [local._topics_arn]
         },
       ],
       !var.delete_removed_topics ? [] : [{
-        # Of any name: a topic that was taken out of var.topics is not named here any more.
         Sid      = "DeleteRemovedTopics"
         Effect   = "Allow"
         Action   = ["kafka-cluster:DeleteTopic", "kafka-cluster:DescribeTopic"]
-        Resource = ["${local._topics_arn}/*"]
+        Resource = [local._topics_arn]
       }],
     )
   })
