@@ -91,6 +91,10 @@ resource "aws_security_group" "this" {
   vpc_id      = var.network.vpc_id
 
   tags = { Name = var.name }
+
+  # At destroy Lambda removes its network interfaces after the function is gone, with the function's
+  # role: were the role's rights gone before, they would stay and hold the group for ever.
+  depends_on = [aws_iam_role_policy.runtime]
 }
 
 resource "aws_vpc_security_group_egress_rule" "this" {
