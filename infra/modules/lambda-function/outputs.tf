@@ -14,22 +14,12 @@ output "dead_letter_queue" {
   }
 }
 
-output "log_group_name" {
-  description = "The name of its log group."
-  value       = aws_cloudwatch_log_group.this.name
-}
-
 output "name" {
   description = "The function's name."
   value       = aws_lambda_function.this.function_name
 
   # Who invokes it finds it able to work.
   depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this]
-}
-
-output "role_arn" {
-  description = "The ARN of its role."
-  value       = aws_iam_role.this.arn
 }
 
 output "role_name" {
