@@ -123,4 +123,9 @@ variable "starting_position" {
 variable "topics" {
   description = "The topics to read, each by a mapping of its own."
   type        = set(string)
+
+  validation {
+    condition     = alltrue([for topic in var.topics : length("${var.group_prefix}${var.function.name}-${topic}") <= 200])
+    error_message = "A consumer group ${var.group_prefix}${var.function.name}-<topic> would be longer than 200 characters, which Lambda refuses; give shorter names to the topics ${join(", ", var.topics)}, or a shorter group_prefix."
+  }
 }
