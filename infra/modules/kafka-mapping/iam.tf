@@ -2,6 +2,9 @@ locals {
   _partition = data.aws_partition.this.partition
   _place     = "${var.region}:${var.account_id}"
 
+  _function_arn = "arn:${local._partition}:lambda:${local._place}:function:${var.function.name}"
+  # Lambda writes below this path and no other.
+  _failures_arn = "${var.failure_bucket_arn}/aws/lambda/*"
   # By what they are used for, since their ids are not known before they are made.
   _keys_arn = "arn:${local._partition}:kms:${local._place}:key/*"
   # Secrets Manager ends an ARN with a dash and six characters of its own.
@@ -40,11 +43,10 @@ locals {
         Resource = [var.failure_bucket_arn]
       },
       {
-        # Lambda writes below this path and no other.
         Sid      = "KeepFailedBatches"
         Effect   = "Allow"
         Action   = ["s3:PutObject"]
-        Resource = ["${var.failure_bucket_arn}/aws/lambda/*"]
+        Resource = [local._failures_arn]
       },
       {
         Sid      = "EncryptFailedBatches"
@@ -57,6 +59,15 @@ locals {
             "kms:ViaService"                   = "s3.${var.region}.amazonaws.com"
           }
         }
+      },
+      {
+        # For the pollers alone, whose calls do not carry this key: the function's own code reads no
+        # password and forges no failed batch.
+        Sid       = "KeepPollersPartFromItsCode"
+        Effect    = "Deny"
+        Action    = ["s3:PutObject", "secretsmanager:GetSecretValue"]
+        Resource  = [local._failures_arn, local._secret_arn]
+        Condition = { ArnEquals = { "lambda:SourceFunctionArn" = local._function_arn } }
       },
     ]
   })
