@@ -16,12 +16,17 @@ locals {
   )
 
   _ports = [for broker in values(var.contract.brokers) : broker.port]
-  egress = {
-    brokers   = { port = min(local._ports...), to_port = max(local._ports...), security_group_id = module.broker_access.security_group_id }
-    dynamodb  = { port = 443, prefix_list_id = module.network.dynamodb_prefix_list_id }
-    endpoints = { port = 443, security_group_id = module.network.endpoint_security_group_id }
-    s3        = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
-  }
+  egress = merge(
+    {
+      brokers  = { port = min(local._ports...), to_port = max(local._ports...), security_group_id = module.broker_access.security_group_id }
+      dynamodb = { port = 443, prefix_list_id = module.network.dynamodb_prefix_list_id }
+      s3       = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
+    },
+    {
+      for name, id in module.network.endpoint_security_group_ids :
+      name => { port = 443, security_group_id = id }
+    },
+  )
 }
 
 data "aws_partition" "this" {}

@@ -83,15 +83,16 @@ variable "mapping" {
 }
 
 variable "network" {
-  description = "The VPC's address range and its zones by id, of which at least one must be a zone of the brokers, or an existing VPC."
+  description = "The VPC's address range and its zones by id, of which at least one must be a zone of the brokers, or an existing VPC with the endpoints that it has (infra/modules/network says which): one root per VPC, since private names of one would hide those of another."
   type = object({
     cidr     = optional(string, "10.1.0.0/16")
     zone_ids = list(string)
     existing = optional(object({
-      vpc_id          = string
-      prefix_list_ids = optional(map(string), {})
-      route_table_ids = list(string)
-      subnet_ids      = map(string)
+      vpc_id              = string
+      interface_endpoints = optional(map(string), {})
+      prefix_list_ids     = optional(map(string), {})
+      route_table_ids     = list(string)
+      subnet_ids          = map(string)
     }))
     other_cidrs = optional(set(string), [])
   })

@@ -132,11 +132,16 @@ module "producer" {
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.subnet_ids)
-    egress = {
-      brokers   = { port = 9098, security_group_id = module.broker_cluster.security_group_id }
-      endpoints = { port = 443, security_group_id = module.network.endpoint_security_group_id }
-      s3        = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
-    }
+    egress = merge(
+      {
+        brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id }
+        s3      = { port = 443, prefix_list_id = module.network.s3_prefix_list_id }
+      },
+      {
+        for name, id in module.network.endpoint_security_group_ids :
+        name => { port = 443, security_group_id = id }
+      },
+    )
   }
   package         = local.packages["producer"]
   policy_json     = local.producer_policy

@@ -110,15 +110,16 @@ variable "functions" {
 }
 
 variable "network" {
-  description = "The VPC's address range and its zones by id (the same place in every account), ranges that it must not overlap, or an existing VPC."
+  description = "The VPC's address range and its zones by id (the same place in every account), ranges that it must not overlap, or an existing VPC with the endpoints that it has (infra/modules/network says which): one root per VPC, since private names of one would hide those of another."
   type = object({
     cidr     = optional(string, "10.0.0.0/16")
     zone_ids = list(string)
     existing = optional(object({
-      vpc_id          = string
-      prefix_list_ids = optional(map(string), {})
-      route_table_ids = list(string)
-      subnet_ids      = map(string)
+      vpc_id              = string
+      interface_endpoints = optional(map(string), {})
+      prefix_list_ids     = optional(map(string), {})
+      route_table_ids     = list(string)
+      subnet_ids          = map(string)
     }))
     other_cidrs = optional(set(string), [])
   })
@@ -169,7 +170,7 @@ variable "retention" {
 }
 
 variable "schemas" {
-  description = "The Glue registry, and how many versions a schema may have before the producer refuses new ones; an alarm comes at 80 %."
+  description = "The Glue registry, whose name is for good (another one would be a registry without the schemas), and how many versions a schema may have before the producer refuses new ones; an alarm comes at 80 %."
   type = object({
     registry       = optional(string, "penstock")
     version_budget = optional(number, 100)

@@ -1,5 +1,14 @@
+# What an existing VPC has is not made again: AWS takes no second route or private name for a service.
+locals {
+  existing_endpoints = try(var.existing.interface_endpoints, {})
+  # One rule leads to a group, whatever number of endpoints stands in it.
+  existing_groups = {
+    for id, names in { for name, id in local.existing_endpoints : id => name... } : join("-", names) => id
+  }
+}
+
 resource "aws_vpc_endpoint" "gateway" {
-  for_each = var.gateway_endpoints
+  for_each = setsubtract(var.gateway_endpoints, try(keys(var.existing.prefix_list_ids), []))
 
   vpc_id            = local.vpc_id
   vpc_endpoint_type = "Gateway"
@@ -10,7 +19,7 @@ resource "aws_vpc_endpoint" "gateway" {
 }
 
 resource "aws_vpc_endpoint" "interface" {
-  for_each = var.interface_endpoints
+  for_each = setsubtract(var.interface_endpoints, keys(local.existing_endpoints))
 
   vpc_id              = local.vpc_id
   vpc_endpoint_type   = "Interface"

@@ -29,7 +29,7 @@ resource "aws_subnet" "private" {
 
   vpc_id               = local.vpc_id
   availability_zone_id = each.value
-  # By position, a quarter each: a zone that is appended moves no other.
+  # By position, a quarter each, of which three at most are used.
   cidr_block = cidrsubnet(var.cidr, 2, index(var.zone_ids, each.value))
 
   tags = { Name = "${var.prefix}-${each.value}" }

@@ -1,17 +1,11 @@
-# Whoever is placed by these finds the endpoints in place.
-output "cidr" {
-  description = "The address range of the VPC that was made; null for an existing one."
-  value       = local.make ? var.cidr : null
-}
-
 output "dynamodb_prefix_list_id" {
   description = "The addresses of DynamoDB, for rules of security groups; null without its gateway."
   value       = try(aws_vpc_endpoint.gateway["dynamodb"].prefix_list_id, var.existing.prefix_list_ids["dynamodb"], null)
 }
 
-output "endpoint_security_group_id" {
-  description = "The security group of the interface endpoints."
-  value       = aws_security_group.endpoints.id
+output "endpoint_security_group_ids" {
+  description = "The security groups of the interface endpoints, for clients to be let out to, by a name for the rule."
+  value       = merge({ endpoints = aws_security_group.endpoints.id }, local.existing_groups)
 }
 
 output "s3_prefix_list_id" {
@@ -19,6 +13,7 @@ output "s3_prefix_list_id" {
   value       = try(aws_vpc_endpoint.gateway["s3"].prefix_list_id, var.existing.prefix_list_ids["s3"], null)
 }
 
+# Whoever is placed by these finds the endpoints in place.
 output "subnet_ids" {
   description = "The private subnets by zone id."
   value       = local.subnet_ids

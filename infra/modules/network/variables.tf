@@ -30,12 +30,13 @@ variable "clients" {
 }
 
 variable "existing" {
-  description = "A VPC that is there already, with a private subnet for each of zone_ids; nothing is made in it but endpoints, which need its DNS hostnames and resolution to be on; prefix_list_ids (dynamodb, s3) are those of gateways that it has."
+  description = "A VPC that is there already, with a private subnet for each of zone_ids; nothing is made in it but endpoints, which need its DNS hostnames and resolution to be on; those that it has are named and not made again, gateways with their prefix_list_ids (dynamodb, s3), interface_endpoints (glue, sts) with the security group that lets the clients in there."
   type = object({
-    vpc_id          = string
-    prefix_list_ids = optional(map(string), {})
-    route_table_ids = list(string)
-    subnet_ids      = map(string)
+    vpc_id              = string
+    interface_endpoints = optional(map(string), {})
+    prefix_list_ids     = optional(map(string), {})
+    route_table_ids     = list(string)
+    subnet_ids          = map(string)
   })
   default = null
 
@@ -46,7 +47,7 @@ variable "existing" {
 }
 
 variable "gateway_endpoints" {
-  description = "The services that are reached through the route table, dynamodb or s3; leave out those that an existing VPC has."
+  description = "The services that are reached through the route table, dynamodb or s3."
   type        = set(string)
   default     = ["dynamodb", "s3"]
 
@@ -112,7 +113,7 @@ variable "region" {
 }
 
 variable "zone_ids" {
-  description = "The zones, by ids, which mean the same place in every account; append new ones, since a subnet's addresses go by its zone's position."
+  description = "The zones, by ids, which mean the same place in every account; they stay as they are once a cluster stands in them, since a cluster cannot change its zones."
   type        = list(string)
 
   validation {

@@ -4,6 +4,11 @@ region     = "eu-central-1"
 existing = {
   vpc_id          = "vpc-0123456789abcdef0"
   prefix_list_ids = { s3 = "pl-0123456789abcdef0" }
+  interface_endpoints = {
+    glue           = "sg-0123456789abcdef1"
+    lambda         = "sg-0123456789abcdef2"
+    secretsmanager = "sg-0123456789abcdef1"
+  }
   route_table_ids = ["rtb-0123456789abcdef0"]
   subnet_ids = {
     euc1-az1 = "subnet-0123456789abcdef1"
@@ -11,6 +16,6 @@ existing = {
     euc1-az3 = "subnet-0123456789abcdef3"
   }
 }
-gateway_endpoints   = ["dynamodb"]
-interface_endpoints = ["sts"]
+gateway_endpoints   = ["dynamodb", "s3"]
+interface_endpoints = ["glue", "secretsmanager", "sts"]
 zone_ids            = ["euc1-az1", "euc1-az2"]
