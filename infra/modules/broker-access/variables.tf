@@ -74,7 +74,7 @@ variable "retention" {
 }
 
 variable "subnet_ids" {
-  description = "The subnets for the endpoints, by zone id; each broker's is used where a zone is the broker's too."
+  description = "The subnets for the endpoints, by zone id; privatelink uses those in zones of the brokers, multi_vpc needs one in each of these zones."
   type        = map(string)
 
   validation {
@@ -83,6 +83,12 @@ variable "subnet_ids" {
       length(setintersection(broker.zone_ids, keys(var.subnet_ids))) > 0
     ])
     error_message = "subnet_ids has the zones ${join(", ", keys(var.subnet_ids))}, and the brokers are in ${join(", ", distinct(flatten([for broker in values(var.contract.brokers) : broker.zone_ids])))}; add a subnet in one of theirs, since an endpoint stands only where its service does."
+  }
+  validation {
+    condition = var.contract.exposure != "multi_vpc" || length(setsubtract(
+      flatten(values(var.contract.brokers)[*].zone_ids), keys(var.subnet_ids)
+    )) == 0
+    error_message = "subnet_ids has the zones ${join(", ", keys(var.subnet_ids))}, and MSK makes its connection in all zones of the cluster, ${join(", ", distinct(flatten(values(var.contract.brokers)[*].zone_ids)))}; add a subnet in each of them, or ask the producer for the exposure privatelink."
   }
 }
 

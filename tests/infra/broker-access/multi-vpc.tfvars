@@ -25,7 +25,12 @@ contract = {
     username   = "analytics"
   }
 }
-clients    = { consumer = terraform_data.later.output, spark = "sg-0123456789abcdef0" }
-retention  = { key_deletion_days = 7, secret_recovery_days = 0 }
-subnet_ids = { euc1-az2 = "subnet-0123456789abcdef2", euc1-az3 = "subnet-0123456789abcdef3" }
-vpc_id     = "vpc-0123456789abcdef0"
+clients   = { consumer = terraform_data.later.output, spark = "sg-0123456789abcdef0" }
+retention = { key_deletion_days = 7, secret_recovery_days = 0 }
+subnet_ids = {
+  euc1-az1 = "subnet-0123456789abcdef1"
+  euc1-az2 = "subnet-0123456789abcdef2"
+  euc1-az3 = "subnet-0123456789abcdef3"
+  euc1-az4 = "subnet-0123456789abcdef4"
+}
+vpc_id = "vpc-0123456789abcdef0"

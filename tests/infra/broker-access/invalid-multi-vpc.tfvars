@@ -1,0 +1,32 @@
+# One zone of the brokers is enough for PrivateLink; MSK asks for all of them.
+prefix     = "penstock-analytics"
+account_id = "222222222222"
+contract = {
+  exposure = "multi_vpc"
+  brokers = {
+    "1" = {
+      host     = "b-1.scram.penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+      port     = 14001
+      zone_ids = ["euc1-az1", "euc1-az2"]
+    }
+    "2" = {
+      host     = "b-2.scram.penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+      port     = 14002
+      zone_ids = ["euc1-az2", "euc1-az3"]
+    }
+  }
+  cluster = {
+    arn       = "arn:aws:kafka:eu-central-1:111111111111:cluster/penstock-producer/7a2b3c4d-0000-4000-8000-000000000000-2"
+    name      = "penstock-producer"
+    zone_name = "penstock-producer.abc123.c2.kafka.eu-central-1.amazonaws.com"
+  }
+  hand_over = {
+    rotation   = 7
+    secret_arn = terraform_data.later.output # a known one would be read while planning
+    username   = "analytics"
+  }
+}
+clients    = { consumer = terraform_data.later.output, spark = "sg-0123456789abcdef0" }
+retention  = { key_deletion_days = 7, secret_recovery_days = 0 }
+subnet_ids = { euc1-az2 = "subnet-0123456789abcdef2", euc1-az3 = "subnet-0123456789abcdef3" }
+vpc_id     = "vpc-0123456789abcdef0"
