@@ -78,6 +78,9 @@ resource "aws_lb_target_group" "broker" {
     healthy_threshold   = 3
     unhealthy_threshold = 3
   }
+
+  # Whose broker it leads to: another cluster's broker N has another address (the attachment, below).
+  tags = { Cluster = var.cluster.arn }
 }
 
 resource "aws_lb_target_group_attachment" "broker" {
@@ -93,6 +96,8 @@ resource "aws_lb_target_group_attachment" "broker" {
     # A broker keeps its address for life, but the look-up is unknown whenever the cluster has a
     # pending change, and every target would be replaced (docs/adr/20261121-broker-nodes.md).
     ignore_changes = [target_id]
+    # Another cluster has other brokers; its ARN stays through all that is changed in place.
+    replace_triggered_by = [aws_lb_target_group.broker[each.key].tags["Cluster"]]
   }
 }
 
