@@ -3,13 +3,14 @@
 module "network" {
   source = "../modules/network"
 
-  prefix              = local.prefix
-  account_id          = var.account_id
-  region              = var.contract.region
-  cidr                = var.network.cidr
-  clients             = local.clients
-  existing            = var.network.existing
-  interface_endpoints = local.endpoints
+  prefix     = local.prefix
+  account_id = var.account_id
+  region     = var.contract.region
+  cidr       = var.network.cidr
+  clients    = local.clients
+  existing   = var.network.existing
+  # The function and the job call STS and Glue, the pollers of the mapping the other two.
+  interface_endpoints = ["glue", "lambda", "secretsmanager", "sts"]
   log_days            = var.retention.log_days
   other_cidrs         = var.network.other_cidrs
   zone_ids            = var.network.zone_ids

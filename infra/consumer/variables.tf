@@ -15,6 +15,7 @@ variable "contract" {
     producer_account_id = string
     region              = string
     exposure            = string
+    acceptance_required = optional(bool, true)
     cluster = object({
       arn       = string
       name      = string

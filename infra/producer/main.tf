@@ -53,6 +53,8 @@ module "broker_exposure" {
   exposure   = var.exposure
   subnet_ids = module.network.subnet_ids
   vpc_id     = module.network.vpc_id
+
+  acceptance_required = var.acceptance_required
 }
 
 module "kafka_access" {
@@ -118,7 +120,7 @@ module "producer" {
   description  = "Writes any JSON event to Kafka under a schema that it registers as needed"
   dead_letters = true
   environment = {
-    DEVICE_ID                = var.device_id
+    DEVICE_ID                = var.functions.device_id
     KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam
     KAFKA_SECURITY           = "iam"
     PENSTOCK_REGISTRY        = "glue://${module.schema_registry.registry.name}?region=${var.region}"

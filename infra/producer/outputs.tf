@@ -6,6 +6,7 @@ output "contracts" {
       producer_account_id = var.account_id
       region              = var.region
       exposure            = var.exposure
+      acceptance_required = var.acceptance_required
       cluster = {
         arn       = module.broker_cluster.arn
         name      = module.broker_cluster.name

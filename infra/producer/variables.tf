@@ -1,3 +1,9 @@
+variable "acceptance_required" {
+  description = "Whether endpoints of consumers wait until they are accepted, which infra/consumer does through the hand-over role."
+  type        = bool
+  default     = true
+}
+
 variable "account_id" {
   description = "The account that this root is applied to."
   type        = string
@@ -68,12 +74,6 @@ variable "deploy_role_arn" {
   default     = null
 }
 
-variable "device_id" {
-  description = "The sensor that the producer function speaks for."
-  type        = string
-  default     = "000001"
-}
-
 variable "exposure" {
   description = "How consumer accounts reach the brokers: privatelink (a load balancer and an endpoint service per broker) or multi_vpc (MSK's own)."
   type        = string
@@ -86,9 +86,10 @@ variable "exposure" {
 }
 
 variable "functions" {
-  description = "The zips that `make build` made, and what they were made for."
+  description = "The zips that `make build` made, what they were made for, and the sensor that the producer function speaks for."
   type = object({
     architecture   = optional(string, "arm64")
+    device_id      = optional(string, "000001")
     memory_mib     = optional(number, 512)
     packages       = optional(string, "../../build")
     python_version = optional(string, "3.13")

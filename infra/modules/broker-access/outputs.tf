@@ -1,6 +1,6 @@
 output "bootstrap_servers" {
-  description = "Up to ten brokers to begin with (Lambda takes no more) as host:port, separated by commas; each name leads to its endpoint by the time it is answered."
-  value       = join(",", slice(local.servers, 0, min(10, length(local.servers))))
+  description = "Up to three brokers to begin with, so that what is set up with them stays as brokers are added, as host:port with commas between; each name leads to its endpoint by the time it is answered."
+  value       = join(",", slice(local.servers, 0, min(3, length(local.servers))))
 
   depends_on = [
     aws_msk_vpc_connection.this,

@@ -1,7 +1,8 @@
 # The longest names that are taken, in a region with the longest name: AWS's limits are judged while planning.
-account_id = "111111111111"
-prefix     = "acme-data-platform-kafka"
-region     = "ap-southeast-1"
+acceptance_required = false
+account_id          = "111111111111"
+prefix              = "acme-data-platform-kafka"
+region              = "ap-southeast-1"
 cluster = {
   broker_count   = 6
   instance_type  = "kafka.m7g.xlarge"
@@ -25,8 +26,7 @@ consumers = [
 ]
 delete_removed_topics = true
 deploy_role_arn       = "arn:aws:iam::111111111111:role/deploy"
-device_id             = "000007"
-functions             = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
+functions             = { architecture = "x86_64", device_id = "000007", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
 network = {
   cidr        = "10.2.0.0/16"
   zone_ids    = ["apse1-az1", "apse1-az2", "apse1-az3"]
