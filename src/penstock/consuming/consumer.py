@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from penstock.consuming.settings import ConsumerSettings
 from penstock.errors import FramingError, NoRegistryForFramingError, PenstockError, Reason
 from penstock.framing import FrameKind, decode_frame
 from penstock.registry import CachedRegistry, SchemaRegistry, SchemaVersion, load_registry
-from penstock.schemas import decode, from_record
+from penstock.schemas import compile_decoder, compile_restorer
 from penstock.sinks import (
     DynamoDbClient,
     ErrorRecord,
@@ -26,6 +26,7 @@ from penstock.sinks import (
 )
 
 _LOG = logging.getLogger(__name__)
+_MAX_READERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Consumer:
         self._errors = errors
         self._stage = stage
         self._partial_answers = partial_answers
+        self._readers: dict[str, Callable[[bytes], Any]] = {}
 
     def consume(self, records: Iterable[Record]) -> Consumed:
         """Make a row of every record that has a value; doing it again changes nothing.
@@ -133,8 +135,18 @@ class Consumer:
                 f"{self._registry.source}"
             )
         version = self._find_version(str(frame.schema_id), batch)
-        event = from_record(decode(frame.payload, version.schema), version.schema)
+        event = self._reader(version)(frame.payload)
         return make_reading(event, record.source, version.number, version.id)
+
+    def _reader(self, version: SchemaVersion) -> Callable[[bytes], Any]:
+        """Compile what turns a payload into an event, once; a version never changes."""
+        reader = self._readers.get(version.id)
+        if reader is None:
+            decode, restore = compile_decoder(version.schema), compile_restorer(version.schema)
+            if len(self._readers) >= _MAX_READERS:
+                self._readers.clear()
+            reader = self._readers[version.id] = lambda payload: restore(decode(payload))
+        return reader
 
     def _find_version(self, version_id: str, batch: _Batch) -> SchemaVersion:
         """Ask the registry; of one that is down only once in a batch, for that takes its time."""

@@ -13,7 +13,7 @@ ReportBatchItemFailures takes as an answer from where on each partition must com
 
 from __future__ import annotations
 
-from base64 import b64decode
+from binascii import a2b_base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -70,4 +70,4 @@ def _read(record: Mapping[str, Any]) -> Record:
 
 def _decode(text: str | None) -> bytes | None:
     """Read bytes; a tombstone's value is null, or is not there at all."""
-    return None if text is None else b64decode(text, validate=True)
+    return None if text is None else a2b_base64(text, strict_mode=True)

@@ -83,7 +83,7 @@ def make_reading(event: Any, source: Source, schema_number: int, schema_id: str)
         raise UnroutableError(
             f"{source}: found timestamp {timestamp!r}, expected milliseconds since 1970"
         )
-    hidden = {name: value for name, value in event.items() if name in _OWN}
+    hidden = {name: event[name] for name in _OWN.intersection(event)}
     return {
         **event,
         **({"_event": hidden} if hidden else {}),

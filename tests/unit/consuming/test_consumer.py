@@ -159,6 +159,16 @@ def test_a_whole_number_stays_exact_though_a_later_version_widens_it(world: Worl
     assert world.readings.rows["sensor/0/0"]["n"] == 2**53 + 1
 
 
+def test_many_versions_are_read_with_little_memory(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.consuming.consumer._MAX_READERS", 2)
+    frames = [world.frame({f"n{number}": number}) for number in (0, 1, 2, 3, 0, 1)]
+
+    assert world.consume(*frames).written == 6
+    assert [world.readings.rows[f"sensor/0/{at}"][f"n{n}"] for at, n in ((3, 3), (4, 0))] == [3, 0]
+
+
 def test_tombstones_are_counted(world: World) -> None:
     assert world.consume(None, world.frame({}), None) == Consumed(1, {}, 2)
 
