@@ -61,7 +61,7 @@ def _tell() -> None:
         rows = await_rows(consumed, sent)
         check_rows(sent, before, rows)
     new = [show_row(rows[one.source]) for one in sent]
-    print_table(new, ["deviceId", "timestamp", "temperature", "position", "_schema"])
+    print_table(new, ["deviceId", "timestamp", "temperature", "location", "_schema"])
     print(f"\n      {len(rows)} rows, {len(before)} of them from before. Versions of the schema:")
     registry = produced["contracts"][CONSUMER_NAME]["registry"]["name"]
     for line in describe_versions(registry, sent[0].answer["schema"]["name"]):

@@ -16,6 +16,7 @@ from typing import Any
 import boto3
 
 from demo.screen import StepFailedError
+from localcloud.running import find_running
 from tools.lambda_packages import Target
 from tools.terraform import VERSION, child_environ, init_words
 from tools.write_contract import choose_contract, read_contracts
@@ -121,8 +122,8 @@ def build_zips() -> None:
 
 def start_localcloud() -> None:
     """Start localcloud unless it runs, and put a copy of infra/ where its states may lie."""
-    _call("this machine", "localcloud does not start", ["-m", "localcloud", "up"])
-    _endpoint.cache_clear()
+    if find_running(_FOLDER) is None:
+        _call("this machine", "localcloud does not start", ["-m", "localcloud", "up"])
     shutil.copytree(ROOT / "infra", _FOLDER / "terraform", ignore=_PRIVATE, dirs_exist_ok=True)
 
 
@@ -160,5 +161,9 @@ def _functions() -> dict[str, str]:
 
 @cache
 def _endpoint() -> str:
-    endpoint: str = json.loads((_FOLDER / "localcloud.json").read_text())["endpoint"]
-    return endpoint
+    running = find_running(_FOLDER)
+    if running is None:
+        raise StepFailedError(
+            "this machine", "localcloud is not there any more", read_log("server")
+        )
+    return running.endpoint

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 _WIDTH = 58
 _INDENT = "      "
+_CELL = 44
 
 
 class StepFailedError(Exception):
@@ -62,4 +63,5 @@ def print_failure(error: StepFailedError) -> None:
 
 
 def _text(value: object) -> str:
-    return "" if value is None else str(value)
+    text = "" if value is None else str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 3]}..."

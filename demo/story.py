@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ class Sent:
         """Say for the table what was sent and under which version."""
         schema = self.answer["schema"]
         return {
-            "event": json.dumps(self.event),
+            "event": json.dumps(self.event, default=str),
             "version": schema["version"],
             "new": "yes" if schema["created"] else "",
             "record": self.source,
@@ -70,7 +71,9 @@ def send(function: str, name: str) -> Sent:
         said = answer or done.stderr.strip()
         why = f"{function} did not take {name}.json: {said}"
         raise StepFailedError(f"{PRODUCER.where}, function {function}", why, read_log(function))
-    return Sent(json.loads(payload.read_text()), json.loads(answer))
+    # As DynamoDB has numbers: exact.
+    event = json.loads(payload.read_text(), parse_float=Decimal)
+    return Sent(event, json.loads(answer))
 
 
 def read_rows(table: str) -> dict[str, Row]:

@@ -24,7 +24,7 @@ def row(offset, version=2, **fields):
     return {source: own | fields | {"_source": source, "_schema": Decimal(version)}}
 
 
-SENT = [sent(1, {"temperature": 30.5}), sent(2, {"samples": [{"at": 1, "value": None}]})]
+SENT = [sent(1, {"temperature": Decimal("30.5")}), sent(2, {"samples": [{"at": 1, "value": None}]})]
 OLD = row(0, temperature=Decimal(1))
 NEW = row(1, temperature=Decimal("30.5")) | row(2, samples=[{"at": Decimal(1)}])
 
