@@ -22,6 +22,8 @@ class Policy(StrEnum):
     GROW = "grow"
 
 
+_MOST_FORMS = 1_000  # of events under one set of versions that are remembered
+
 _ADVICE = {
     Policy.EXACT: "choose the policy grow, which makes a version per field, or raise the budget",
     Policy.GROW: "look whether data became names of fields, or raise the budget",
@@ -39,6 +41,7 @@ class VersionSet:
         """Merge the versions, oldest first; SchemaConflictError if they contradict each other."""
         self.merged = merge_schemas(versions) if versions else None
         self._by_form = {canonical_form(version): version for version in versions}
+        self._covering: dict[str, Schema] = {}
 
     def __len__(self) -> int:
         """Count the versions."""
@@ -56,15 +59,18 @@ class VersionSet:
             SchemaConflictError: the event contradicts a version.
             VersionBudgetError: it would take one version more than the budget.
         """
-        if policy is Policy.EXACT:
-            existing = self._by_form.get(canonical_form(inferred))
-            if existing is not None:
-                return existing
+        form = canonical_form(inferred)
+        known = self._by_form if policy is Policy.EXACT else self._covering
+        if form in known:
+            return known[form]
         # A contradiction is refused here under either policy, before anything is registered.
         grown = merge_schemas([inferred] if self.merged is None else [self.merged, inferred])
         wanted = inferred if policy is Policy.EXACT else grown
         existing = self._by_form.get(canonical_form(wanted))
         if existing is not None:
+            if len(self._covering) >= _MOST_FORMS:
+                self._covering.clear()
+            self._covering[form] = existing
             return existing
         if len(self) >= budget:
             raise VersionBudgetError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -149,3 +150,14 @@ def test_a_set_of_versions_chooses_as_a_merge_of_all_of_them_would(
             wanted = whole if policy is Policy.GROW else inferred
             assert canonical_form(chosen) == canonical_form(wanted)
             story.send(event)
+
+
+def test_what_a_version_covers_is_remembered_up_to_a_bound() -> None:
+    whole = infer_schema(dict.fromkeys("abcde", 1), "reading", base=BASE_FIELDS)
+    versions = VersionSet([whole])
+    with patch("penstock.schemas.policy._MOST_FORMS", 3):
+        for _ in range(2):
+            for name in "abcde":
+                part = infer_schema({name: 1}, "reading", base=BASE_FIELDS)
+                assert versions.choose(part, Policy.GROW, 1) is whole
+                assert len(versions._covering) <= 3
