@@ -220,31 +220,47 @@ def test_an_environment_has_one_session_at_sts(
     assert {call["operation"] for call in readers} == {"GetSchemaVersion"}
 
 
-def test_a_batch_is_counted_and_its_errors_named(consumer: Consumer, new_model: NewModel) -> None:
-    model = new_model(consumer)
-    event = model.event({0: [model.good(), model.bad(value=b"junk"), model.good()]})
-
+def _invoke_and_read_log(consumer: Consumer, event: Any) -> tuple[Any, list[dict[str, Any]]]:
     answer = consumer.at_home("lambda").invoke(
         FunctionName=consumer.function, Payload=json.dumps(event), LogType="Tail"
     )
+    lines = b64decode(answer["LogResult"]).decode().splitlines()
+    return answer, [json.loads(line) for line in lines if line.startswith("{")]
 
-    lines = [
-        json.loads(line)
-        for line in b64decode(answer["LogResult"]).decode().splitlines()
-        if line.startswith("{")
-    ]
-    metrics = {
-        metric["Name"]: (line[metric["Name"]], line.get("Reason"))
+
+def _metrics_in(lines: list[dict[str, Any]]) -> dict[str, tuple[list[float], str | None]]:
+    """Values by name, each with what its own dimension says."""
+    return {
+        metric["Name"]: (line[metric["Name"]], line.get("Reason") or line.get("Error"))
         for line in lines
         for each in line.get("_aws", {}).get("CloudWatchMetrics", [])
         for metric in each["Metrics"]
     }
+
+
+def test_a_batch_is_counted_and_its_errors_named(consumer: Consumer, new_model: NewModel) -> None:
+    model = new_model(consumer)
+    event = model.event({0: [model.good(), model.bad(value=b"junk"), model.good()]})
+
+    answer, lines = _invoke_and_read_log(consumer, event)
+
+    metrics = _metrics_in(lines)
     assert metrics["RowsWritten"] == ([2.0], None)
     assert metrics["RecordsGivenUp"] == ([1.0], "unknown-framing")
     assert metrics.keys() >= {"Latency", "Lag", "Tombstones", "PartitionsHeld"}
     (said,) = [line for line in lines if line.get("level") == "WARNING"]
     assert said["message"].startswith(f"{model.topic}/0/1 is given up as unknown-framing: ")
     assert said["function_request_id"] == answer["ResponseMetadata"]["RequestId"]
+
+
+def test_a_batch_that_fails_is_counted_too(shared: Consumer) -> None:
+    _, lines = _invoke_and_read_log(shared, {"records": "odd"})
+
+    metrics = _metrics_in(lines)
+    assert metrics["BatchesFailed"] == ([1.0], "EventTextError")
+    assert metrics.keys() == {"BatchesFailed", "Latency"}
+    (said,) = [line for line in lines if line.get("level") == "ERROR"]
+    assert said["message"].startswith("the batch must come again: found an event that cannot be")
 
 
 def test_a_record_that_must_wait_is_named_in_the_answer(
