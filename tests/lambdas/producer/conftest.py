@@ -88,13 +88,15 @@ class Producers:
 
 @pytest.fixture
 def producers(
+    request: pytest.FixtureRequest,
     cloud: Cloud,
     client: Callable[..., Any],
     broker: BrokerCluster,
-    package: bytes,
     bucket: str,
 ) -> Iterator[Producers]:
+    """Deploy them; a parameter is the compatibility of new schemas."""
     name = f"sensor-{secrets.token_hex(4)}"
+    mode = getattr(request, "param", "BACKWARD")
     client("glue").create_registry(RegistryName=name)
     role = make_role(client)
     for action in ("glue:*", "s3:PutObject"):
@@ -102,7 +104,7 @@ def producers(
     servers = broker.bootstrap_servers("PLAINTEXT")
     function = deploy(
         client,
-        Code={"ZipFile": package},
+        Code={"ZipFile": request.getfixturevalue("package")},
         Handler="handler.lambda_handler",
         Runtime=RUNTIME,
         Timeout=30,
@@ -112,7 +114,7 @@ def producers(
             "Variables": {
                 "KAFKA_BOOTSTRAP_SERVERS": servers,
                 "KAFKA_SECURITY": "plaintext",
-                "PENSTOCK_REGISTRY": f"glue://{name}?region={REGION}",
+                "PENSTOCK_REGISTRY": f"glue://{name}?region={REGION}&compatibility={mode}",
                 "PENSTOCK_REJECTED_BUCKET": bucket,
                 "PENSTOCK_TOPIC": name,
                 "PENSTOCK_VERSION_BUDGET": "5000",
