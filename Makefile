@@ -7,7 +7,8 @@ VENV := .venv/bin
 # Extra words for pytest, as in: make test ARGS="-k framing"
 ARGS ?=
 
-.PHONY: help install up down status test lint tf-check build contract format docs lock pr nightly bench clean
+.PHONY: help install demo demo-down up down status test lint tf-check build contract format docs lock pr \
+  nightly bench clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -19,6 +20,11 @@ install: ## Make .venv and fetch the jars, all inside this clone
 	@tools/install.sh
 
 ##@ The two accounts on this machine
+demo: install ## Bring up both accounts and tell the whole story
+	@$(VENV)/python -m demo
+
+demo-down: down ## End what the demo left running
+
 up: install ## Start localcloud: the AWS accounts on this machine
 	@$(VENV)/python -m localcloud up
 

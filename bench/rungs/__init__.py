@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from bench.ladder import Rung
 from bench.rungs.core import CORE
+from bench.rungs.producer import PRODUCER
+from bench.rungs.rows import ROWS
 
-RUNGS: tuple[Rung, ...] = (*CORE,)
+RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *PRODUCER)

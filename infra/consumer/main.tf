@@ -56,9 +56,11 @@ module "consumer" {
   region      = var.contract.region
   description = "Writes what it reads from Kafka to DynamoDB, each record by the schema it was written in"
   environment = {
-    PENSTOCK_ERRORS_TABLE   = module.reading_store.errors.name
-    PENSTOCK_READINGS_TABLE = module.reading_store.readings.name
-    PENSTOCK_REGISTRY       = local.registry_url
+    PENSTOCK_ERRORS_TABLE    = module.reading_store.errors.name
+    PENSTOCK_PARKED_BUCKET   = module.lake.parked_bucket.name
+    PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"
+    PENSTOCK_READINGS_TABLE  = module.reading_store.readings.name
+    PENSTOCK_REGISTRY        = local.registry_url
   }
   log_days   = var.retention.log_days
   memory_mib = var.functions.memory_mib

@@ -17,10 +17,33 @@ locals {
   }
   _write_tables = [
     {
-      Sid      = "WriteReadingsAndErrors"
+      Sid      = "WriteReadings"
       Effect   = "Allow"
       Action   = ["dynamodb:BatchWriteItem"]
-      Resource = [module.reading_store.readings.arn, module.reading_store.errors.arn]
+      Resource = [module.reading_store.readings.arn]
+    },
+    {
+      # One by one, so that an error which is there already stays as it is.
+      Sid      = "KeepErrors"
+      Effect   = "Allow"
+      Action   = ["dynamodb:PutItem"]
+      Resource = [module.reading_store.errors.arn]
+    },
+    {
+      Sid      = "ParkWhatNoRowHolds"
+      Effect   = "Allow"
+      Action   = ["s3:PutObject"]
+      Resource = ["${module.lake.parked_bucket.arn}/errors/*"]
+    },
+    {
+      Sid      = "EncryptWhatIsParked"
+      Effect   = "Allow"
+      Action   = ["kms:GenerateDataKey"]
+      Resource = [local._keys]
+      Condition = { StringEquals = {
+        "kms:EncryptionContext:aws:s3:arn" = module.lake.parked_bucket.arn
+        "kms:ViaService"                   = "s3.${local._services}"
+      } }
     },
     {
       # A row is encrypted with the table's own key, which DynamoDB has this one decrypt.

@@ -163,6 +163,11 @@ module "alarms" {
   functions          = [module.kafka_access.function_name, module.producer.name]
   load_balancers     = local.load_balancers
   retention          = var.retention
-  schema_versions    = { namespace = "Penstock", metric = "SchemaVersions", budget = var.schemas.version_budget }
-  subscribers        = var.subscribers
+  schema_versions = {
+    namespace  = "Penstock"
+    metric     = "SchemaVersions"
+    budget     = var.schemas.version_budget
+    dimensions = { FunctionName = module.producer.name, Schema = local.schema_name }
+  }
+  subscribers = var.subscribers
 }

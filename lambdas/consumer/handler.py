@@ -3,14 +3,67 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Sequence
 from typing import Any
 
-from penstock.consuming import ConsumerSettings, build_consumer, read_records
+from aws_lambda_powertools import Logger, Metrics, single_metric
+from aws_lambda_powertools.metrics import MetricUnit
 
+from penstock.consuming import (
+    Consumed,
+    ConsumerSettings,
+    Record,
+    answer_mapping,
+    build_consumer,
+    read_records,
+)
+from penstock.errors import PenstockError
+
+_NAMESPACE = "Penstock"
+
+# Named after the package, so that what its modules log comes out in the same form.
+_log = Logger(service="penstock")
+_metrics = Metrics(namespace=_NAMESPACE)
 _consumer = build_consumer(ConsumerSettings.from_environ(os.environ), stage="lambda")
 
 
+@_log.inject_lambda_context
+@_metrics.log_metrics
 def lambda_handler(event: Any, context: Any) -> dict[str, list[Any]]:
     """Write a row for each record; an error makes the mapping bring the batch again."""
-    _consumer.consume(read_records(event))
-    return {"batchItemFailures": []}
+    started, function = time.monotonic(), context.function_name
+    _metrics.add_dimension("FunctionName", function)
+    try:
+        records = read_records(event)
+        consumed = _consumer.consume(records)
+    except PenstockError as error:
+        _log.error("the batch must come again: %s", error, extra={"kind": type(error).__name__})
+        _count("BatchesFailed", 1, FunctionName=function, Error=type(error).__name__)
+        raise
+    finally:
+        _metrics.add_metric("Latency", MetricUnit.Milliseconds, 1e3 * (time.monotonic() - started))
+    _report(consumed, records, function)
+    return answer_mapping(consumed.held)
+
+
+def _report(consumed: Consumed, records: Sequence[Record], function: str) -> None:
+    """Count what became of the records, and how old the oldest of them was."""
+    for name, count in (
+        ("RowsWritten", consumed.written),
+        ("Tombstones", consumed.tombstones),
+        ("PartitionsHeld", len(consumed.held)),
+    ):
+        _metrics.add_metric(name, MetricUnit.Count, count)
+    for reason, count in consumed.given_up.items():
+        _count("RecordsGivenUp", count, FunctionName=function, Reason=reason.value)
+    if records:
+        lag = time.time() * 1e3 - min(record.timestamp_ms for record in records)
+        _metrics.add_metric("Lag", MetricUnit.Milliseconds, max(lag, 0))
+
+
+def _count(name: str, count: int, **dimensions: str) -> None:
+    """Publish a metric that has dimensions of its own."""
+    settings = {"namespace": _NAMESPACE, "default_dimensions": dimensions}
+    with single_metric(name, MetricUnit.Count, count, **settings):
+        pass

@@ -1,17 +1,61 @@
-"""The producer: an IoT sensor whose event's fields may change at any time."""
+"""The producer: an IoT sensor whose events' fields may change at any time."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from penstock.producing import ProducerSettings, build_event_producer
+from aws_lambda_powertools import Logger, Metrics
+from snapshot_restore_py import register_after_restore
 
-_DEADLINE_SECONDS = 10.0  # for one record to be acknowledged
+from penstock.producing import Intake, Invocation, ProducerSettings, Taken, build_intake
 
-_producer = build_event_producer(ProducerSettings.from_environ(os.environ), _DEADLINE_SECONDS)
+# Named after the package, so that what its modules log comes out in the same form.
+_log = Logger(service="penstock")
+_metrics = Metrics(namespace="Penstock")
+_settings = ProducerSettings.from_environ(os.environ)
+_intake: Intake
 
 
-def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
-    """Write the event to Kafka and say where it is and under which schema."""
-    return _producer.produce(event).describe()
+@register_after_restore
+def build_clients() -> None:
+    """Build what holds connections: at the start, and anew when a snapshot of it is restored."""
+    global _intake  # noqa: PLW0603 # an environment has one
+    _intake = build_intake(_settings)
+
+
+build_clients()
+
+
+@_log.inject_lambda_context
+@_metrics.log_metrics
+def lambda_handler(event: Any, context: Any) -> Any:
+    """Write the event or events to Kafka, and say where each is and under which schema."""
+    invocation = Invocation(
+        context.function_name,
+        context.aws_request_id,
+        lambda: context.get_remaining_time_in_millis() / 1000,
+    )
+    taken = _intake.take(event, invocation)
+    _report(taken, context.function_name)
+    return taken.answer()
+
+
+def _report(taken: Taken, function: str) -> None:
+    """Leave figures for alarms, and a line for each event that was not written, without it."""
+    _metrics.add_dimension("FunctionName", function)
+    _metrics.add_dimension("Schema", _settings.schema_name)
+    for name, count in taken.counts().items():
+        _metrics.add_metric(name, "Count", count)
+    _metrics.add_metric("Latency", "Milliseconds", round(taken.seconds * 1000, 1))
+    for index, refusal in taken.refusals.items():
+        _log.warning(
+            "an event was not written",
+            extra={
+                "event_number": index,
+                "reason": refusal.reason,
+                "rule": refusal.rule,
+                "kept_as": taken.kept.get(index),
+                "not_kept": "" if index in taken.kept else taken.unkept,
+            },
+        )

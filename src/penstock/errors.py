@@ -44,11 +44,15 @@ PenstockError                       what a caller may catch to catch all of it
 │   ├── TopicChangeError            a topic that exists cannot become as it is wanted
 │   ├── RecordTooLargeError         a record larger than the topic takes
 │   └── DeliveryError               a send that was not acknowledged in time (retriable)
+├── NotWrittenError                 an event that a producer did not write, and why
+│   ├── RejectedEventError          it can never be written as it is
+│   └── UndeliveredEventError       the registry or Kafka did not take it (retriable)
 └── SinkError                       where records end up
     ├── UnroutableError             a record that names no row to be kept in
     ├── SinkRefusedError            the table refuses the row, however often it is sent
     │   └── RowTooLargeError        larger than a table takes
-    ├── SinkAccessDeniedError       the table denies us (retriable)
+    ├── RowExistsError              a row that was to be the first under its key
+    ├── SinkAccessDeniedError       the table or bucket denies us (retriable)
     └── SinkUnavailableError        throttled, down, not there or too slow (retriable)
 
 A message says what was found, what was expected and where, and ends without a period.
@@ -379,6 +383,29 @@ class DeliveryError(BrokerError):
     retriable = True
 
 
+# --- producers ------------------------------------------------------------------------------
+
+
+class NotWrittenError(PenstockError):
+    """An event is not written; its message says which error stopped it and where it is kept."""
+
+
+class RejectedEventError(NotWrittenError):
+    """The event can never be written as it is; `rule` and `diff` say why."""
+
+    def __init__(self, message: str, *, rule: str, diff: Sequence[str]) -> None:
+        """Keep the rule and the readable diff beside the message."""
+        self.rule = rule
+        self.diff = tuple(diff)
+        super().__init__(message)
+
+
+class UndeliveredEventError(NotWrittenError):
+    """The registry or Kafka did not take the event in time; nothing is wrong with it."""
+
+    retriable = True
+
+
 # --- sinks ----------------------------------------------------------------------------------
 
 
@@ -404,13 +431,17 @@ class RowTooLargeError(SinkRefusedError):
     reason = Reason.OVERSIZE
 
 
+class RowExistsError(SinkError):
+    """There is a row under this key already, and it stays as it is."""
+
+
 class SinkAccessDeniedError(SinkError):
-    """The table denies the call: the record waits, it is not given up."""
+    """The table or bucket denies the call: the record waits, it is not given up."""
 
     retriable = True
 
 
 class SinkUnavailableError(SinkError):
-    """The table is throttling, down, not there or too slow."""
+    """The table or bucket is throttling, down, not there or too slow."""
 
     retriable = True

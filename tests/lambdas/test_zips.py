@@ -22,7 +22,7 @@ _HOST = Target.of_host()
 _LAMBDAS = sorted(path.parent.name for path in _ROOT.glob("lambdas/*/handler.py"))
 _MACHINES = {0x3E: "x86_64", 0xB7: "arm64"}
 
-# The path of a new interpreter: the standard library, the function, and boto3 as Lambda has it.
+# The path of a new interpreter: the standard library, the function, and what Lambda has itself.
 _START = """
 import json, sys
 sys.path[:0], sys.path[len(sys.path):] = sys.argv[1:2], sys.argv[2:]
@@ -36,6 +36,8 @@ _ENVIRON = {
     "PENSTOCK_REGISTRY": "glue://plant?region=eu-central-1",
     "PENSTOCK_READINGS_TABLE": "readings",
     "PENSTOCK_ERRORS_TABLE": "errors",
+    "PENSTOCK_PARKED_BUCKET": "parked",
+    "PENSTOCK_REJECTED_BUCKET": "rejected",
 }
 # For each function a call that needs no network, and its answer.
 _CALLS = {
@@ -50,8 +52,16 @@ _CALLS = {
         json.loads((_ROOT / "lambdas/consumer/events/tombstone.json").read_text()),
         {"batchItemFailures": []},
     ),
-    "producer": ([1], "EventTextError: found a list, expected a JSON object"),
+    "producer": ([], []),
 }
+_CONTEXT = """
+from types import SimpleNamespace
+context = SimpleNamespace(
+    function_name="function", memory_limit_in_mb=512, aws_request_id="request",
+    invoked_function_arn="arn:aws:lambda:eu-central-1:111122223333:function:function",
+    get_remaining_time_in_millis=lambda: 10_000,
+)
+"""
 _CODEC = """
 from penstock.framing import decode_frame, encode_glue_frame
 from penstock.schemas import decode, encode, infer_schema
@@ -73,7 +83,7 @@ def zips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_function_runs_from_its_zip(zips: Path, tmp_path: Path, name: str) -> None:
     unpacked = tmp_path / name
     zipfile.ZipFile(zips / f"{name}-lambda.zip").extractall(unpacked)
-    _, sdk = load_runtime(f"python{_HOST.python}").folders
+    runtime = load_runtime(f"python{_HOST.python}").folders
     event, expected = _CALLS[name]
 
     said = _run(
@@ -81,13 +91,13 @@ def test_a_function_runs_from_its_zip(zips: Path, tmp_path: Path, name: str) -> 
         "from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token\n"
         "generate_auth_token('eu-central-1')  # looks for its version in METADATA\n"
         f"event = json.loads({json.dumps(event)!r})\n"
-        "try: print(json.dumps(handler.lambda_handler(event, None)))\n"
-        "except Exception as error: print(json.dumps(f'{type(error).__name__}: {error}'))",
+        f"{_CONTEXT}"
+        "print(json.dumps(handler.lambda_handler(event, context)))",
         unpacked,
-        sdk,
+        *runtime,
     )
 
-    assert json.loads(said) == expected
+    assert json.loads(said.splitlines()[-1]) == expected  # before it, the function's own log
 
 
 @pytest.mark.parametrize("name", ["penstock-pyfiles", *(f"{name}-lambda" for name in _LAMBDAS)])
@@ -109,8 +119,10 @@ def test_a_function_gets_its_handler_and_what_it_needs(zips: Path, name: str) ->
     tops = {entry.split("/")[0] for entry in archive.namelist()}
 
     assert {re.sub(r"-[^-]+\.dist-info$", "-info", top) for top in tops} == {
-        *("aws_msk_iam_sasl_signer", "crc32c", "handler.py", "kafka", "penstock"),
-        *("aws_msk_iam_sasl_signer_python-info", "crc32c-info", "kafka_python-info"),
+        *("aws_lambda_powertools", "aws_msk_iam_sasl_signer", "crc32c", "handler.py", "kafka"),
+        *("penstock", "typing_extensions.py"),
+        *("aws_lambda_powertools-info", "aws_msk_iam_sasl_signer_python-info", "crc32c-info"),
+        *("kafka_python-info", "typing_extensions-info"),
     }
     assert archive.read("handler.py") == (_ROOT / f"lambdas/{name}/handler.py").read_bytes()
 

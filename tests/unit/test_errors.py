@@ -57,6 +57,7 @@ def test_an_error_that_condemns_a_record_is_never_retriable() -> None:
         "DeliveryError",
         "SinkAccessDeniedError",
         "SinkUnavailableError",
+        "UndeliveredEventError",
     }
 
 

@@ -5,13 +5,16 @@
                       "timestampType": "CREATE_TIME", "key": BASE64, "value": BASE64,
                       "headers": [{"name": [97, 98]}]}]}}
 
-The keys under `records` carry the partition, so a batch may hold any number of them.
+The keys under `records` carry the partition, so a batch may hold any number of them. A mapping with
+ReportBatchItemFailures takes as an answer from where on each partition must come again:
+
+    {"batchItemFailures": [{"itemIdentifier": {"partition": "sensor-0", "offset": 15}}]}
 """
 
 from __future__ import annotations
 
-from base64 import b64decode
-from collections.abc import Mapping
+from binascii import a2b_base64
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from penstock.consuming.record import Record
@@ -35,6 +38,21 @@ def read_records(event: Any) -> list[Record]:
         ) from error
 
 
+def answer_mapping(held: Iterable[Source]) -> dict[str, list[Any]]:
+    """Answer that all is done but these records and those behind them in their partitions."""
+    return {
+        "batchItemFailures": [
+            {
+                "itemIdentifier": {
+                    "partition": f"{source.topic}-{source.partition}",
+                    "offset": source.offset,
+                }
+            }
+            for source in held
+        ]
+    }
+
+
 def _read(record: Mapping[str, Any]) -> Record:
     return Record(
         Source(record["topic"], record["partition"], record["offset"]),
@@ -46,9 +64,10 @@ def _read(record: Mapping[str, Any]) -> Record:
             for header in record.get("headers") or ()
             for name, value in header.items()
         ),
+        record.get("timestamp", 0),
     )
 
 
 def _decode(text: str | None) -> bytes | None:
     """Read bytes; a tombstone's value is null, or is not there at all."""
-    return None if text is None else b64decode(text, validate=True)
+    return None if text is None else a2b_base64(text, strict_mode=True)

@@ -15,3 +15,4 @@ class Record:
     key: bytes | None = field(repr=False)
     value: bytes | None = field(repr=False)  # somebody's data, and long
     headers: tuple[tuple[str, bytes | None], ...] = field(default=(), repr=False)
+    timestamp_ms: int = 0  # when it was written, by the producer's clock or the broker's

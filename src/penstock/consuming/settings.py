@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from penstock.settings import Settings, setting
 
 
+def _parse_switch(text: str) -> bool:
+    switches = {"true": True, "false": False}
+    if text not in switches:
+        raise ValueError(text)
+    return switches[text]
+
+
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings(Settings):
-    """Which registry to ask and which tables to write."""
+    """Which registry to ask, which tables to write, and how to answer a mapping."""
 
     registry: str = setting(
         "PENSTOCK_REGISTRY",
@@ -19,4 +26,14 @@ class ConsumerSettings(Settings):
     readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table of the readings")
     errors_table: str = setting(
         "PENSTOCK_ERRORS_TABLE", "DynamoDB table of the records that were given up"
+    )
+    parked_bucket: str = setting(
+        "PENSTOCK_PARKED_BUCKET", "bucket for what no row of the table of errors can hold"
+    )
+    partial_answers: bool = setting(
+        "PENSTOCK_PARTIAL_ANSWERS",
+        "true where the mapping has ReportBatchItemFailures, else false",
+        parse=_parse_switch,
+        # To a mapping that does not look at the answer, records held back would be done.
+        default=False,
     )

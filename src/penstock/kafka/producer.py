@@ -74,14 +74,15 @@ class Producer(Closing):
         self._known_topics: set[str] = set()
         self._lock = RLock()
 
-    def connect(self, topics: Iterable[str] = ()) -> KafkaProducer:
+    def connect(self, topics: Iterable[str] = (), seconds: float | None = None) -> KafkaProducer:
         """See that we are let in and that the topics are there, where that is not known yet."""
+        seconds = self._deadline_seconds if seconds is None else seconds
         with self._lock:
             unknown = set(topics) - self._known_topics
             if self._client is not None and not self._in_doubt and not unknown:
                 return self._client
             options = client_options(self._settings)
-            check_access(options, sorted(unknown), self._deadline_seconds * _PROBE_SHARE)
+            check_access(options, sorted(unknown), seconds * _PROBE_SHARE)
             self._known_topics |= unknown
             if self._client is None or self._in_doubt:
                 self.close()
@@ -109,14 +110,23 @@ class Producer(Closing):
             raise outcome
         return outcome
 
-    def send_all(self, messages: Sequence[Message]) -> list[Delivery | BrokerError]:
+    def send_all(
+        self, messages: Sequence[Message], *, seconds: float | None = None
+    ) -> list[Delivery | BrokerError]:
         """Send many records under one deadline; says of each where it is or why it is not.
+
+        Args:
+            messages: the records; those of one partition are written in this order.
+            seconds: the deadline where it is nearer than the producer's own.
 
         Raises:
             BrokerError: nothing was sent, since a topic or every broker is out of reach.
         """
-        deadline = time.monotonic() + self._deadline_seconds
-        client = self.connect({message.topic for message in messages})
+        seconds = min(
+            self._deadline_seconds, self._deadline_seconds if seconds is None else seconds
+        )
+        deadline = time.monotonic() + seconds
+        client = self.connect({message.topic for message in messages}, seconds)
         pending = self._enqueue(client, messages)
         return [
             future

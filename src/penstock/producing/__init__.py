@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
-from penstock.producing.producer import EventProducer, Produced, build_event_producer
+from penstock.producing.intake import Intake, Invocation, Taken, build_intake
+from penstock.producing.producer import EventProducer, Outcome, Produced, build_event_producer
+from penstock.producing.refusals import Refusal, judge
+from penstock.producing.rejected import RejectedEvent, RejectedEvents
+from penstock.producing.requests import Form, Request, read_request
 from penstock.producing.settings import ProducerSettings
+from penstock.producing.stamping import StampedEvent, Stamper
 
-__all__ = ["EventProducer", "Produced", "ProducerSettings", "build_event_producer"]
+__all__ = [
+    "EventProducer",
+    "Form",
+    "Intake",
+    "Invocation",
+    "Outcome",
+    "Produced",
+    "ProducerSettings",
+    "Refusal",
+    "RejectedEvent",
+    "RejectedEvents",
+    "Request",
+    "StampedEvent",
+    "Stamper",
+    "Taken",
+    "build_event_producer",
+    "build_intake",
+    "judge",
+    "read_request",
+]

@@ -1,26 +1,51 @@
-"""One event into Kafka, under a schema that every reader can find."""
+"""Events into Kafka, each under a schema that every reader can find."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from penstock.attempts import Attempts
+from penstock.errors import (
+    DeliveryError,
+    EventLimitError,
+    PenstockError,
+    RecordTooLargeError,
+    RegistryAnswerError,
+    RegistryUnavailableError,
+    SchemaConflictError,
+    VersionBudgetError,
+)
 from penstock.framing import encode_glue_frame
-from penstock.kafka import Delivery, Producer, Topic, ensure_topic
+from penstock.kafka import Delivery, Message, Producer, Topic, ensure_topic
+from penstock.producing._deadline import run_within
+from penstock.producing.refusals import Refusal, judge
 from penstock.producing.settings import ProducerSettings
+from penstock.producing.stamping import StampedEvent
 from penstock.registry import CachedRegistry, Registration, SchemaRegistry, load_registry
 from penstock.schemas import (
     BASE_FIELDS,
-    choose_schema,
+    VersionSet,
     diff_schemas,
     encode,
     infer_schema,
-    merge_schemas,
     parse_event,
     to_record,
 )
+
+# An answer that cannot be right is seldom given twice.
+_ANSWER_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=1, total_seconds=2)
+
+# For a record to be acknowledged, and for a call to the registry; the event's own time is nearer.
+_SEND_SECONDS = 10.0
+_CALL_SECONDS = 3.0
+
+# What registering may take of the time: known events must still be sent when the registry hangs.
+_REGISTERING_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +74,20 @@ class Produced:
         }
 
 
+Outcome = Produced | Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A record that may be sent: its schema is registered."""
+
+    index: int
+    message: Message
+    registration: Registration
+
+
 class EventProducer:
-    """The events of a device to a topic; for one thread."""
+    """The events of devices to a topic; one batch at a time."""
 
     def __init__(
         self, settings: ProducerSettings, registry: SchemaRegistry, producer: Producer
@@ -60,52 +97,134 @@ class EventProducer:
         self._registry = registry
         self._producer = producer
         self._has_topic = False
-        self._last_timestamp = 0
+        self._versions = VersionSet(())
+        self._version_ids: tuple[str, ...] = ()
+        self._used_ids: set[str] = set()
 
-    def produce(self, event: Any) -> Produced:
-        """Write one event and wait until it is safe; registers its schema when that is new.
+    @property
+    def version_count(self) -> int:
+        """How many usable versions the schema has, as far as this producer has heard."""
+        return len(self._used_ids.union(self._version_ids))
 
-        Raises:
-            EventError: it is no event, or holds what no schema can carry.
-            SchemaConflictError, VersionBudgetError, IncompatibleSchemaError: it needs a schema
-                that may not be; nothing is written.
-            RegistryError, BrokerError: the registry or Kafka does not take it.
+    def produce(self, events: Sequence[StampedEvent], seconds: float) -> list[Outcome]:
+        """Write events and wait until they are safe; says of each where it is or why it is not.
+
+        Schemas are registered when they are new. What is not known to be written when the time is
+        over is answered as not written: then it may or may not be.
         """
-        event = parse_event(json.dumps(event))
+        deadline = time.monotonic() + seconds
+        late = judge(RegistryUnavailableError(f"its schema is not known after {seconds:g} s"))
+        outcomes: list[Outcome] = [late] * len(events)
+        prepared: list[_Prepared] = []
+        run_within(
+            seconds * _REGISTERING_SHARE,
+            partial(self._prepare_all, events, outcomes, prepared, deadline),
+        )
+        ready = list(prepared)  # of which the thread may make more, if it was left behind
+        late = judge(
+            DeliveryError(f"not acknowledged within {seconds:g} s, it may or may not be written")
+        )
+        for each in ready:
+            outcomes[each.index] = late
+        final = list(outcomes)
+        if ready:
+            left = deadline - time.monotonic()
+            run_within(left, partial(self._send_all, ready, final, left))
+        return list(final)
+
+    def _prepare_all(
+        self,
+        events: Sequence[StampedEvent],
+        outcomes: list[Outcome],
+        prepared: list[_Prepared],
+        deadline: float,
+    ) -> None:
+        for index, event in enumerate(events):
+            if time.monotonic() > deadline:
+                return  # nobody waits for the rest any more
+            try:
+                prepared.append(self._prepare(index, event))
+            except PenstockError as error:
+                outcomes[index] = judge(error, self._diff(event.event, error))
+
+    def _prepare(self, index: int, stamped: StampedEvent) -> _Prepared:
+        event = parse_event(_write(stamped.event))
         registration = self._register(event)
         version = registration.version
-        own = {"deviceId": self._settings.device_id, "timestamp": self._next_timestamp()}
-        record = to_record(event, version.schema, own)
+        record = to_record(event, version.schema, stamped.own)
         payload = encode(record, version.schema)
         frame = encode_glue_frame(version.id, payload, compress="if-smaller")
-        self._ensure_topic()
         key = record["deviceId"].encode()
-        return Produced(self._producer.send(self._settings.topic, frame, key=key), registration)
+        return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 
     def _register(self, event: dict[str, Any]) -> Registration:
-        name = self._settings.schema_name
-        versions = [version.schema for version in self._registry.versions(name)]
-        known = merge_schemas(versions) if versions else None
-        inferred = infer_schema(event, name, known, BASE_FIELDS)
-        policy, budget = self._settings.policy, self._settings.version_budget
-        return self._registry.register(name, choose_schema(inferred, versions, policy, budget))
+        """Find or register the schema of an event, again while the answer cannot be right."""
+        name, settings = self._settings.schema_name, self._settings
+        for _ in _ANSWER_ATTEMPTS:
+            try:
+                versions = self._read_versions()
+                inferred = infer_schema(event, name, versions.merged, BASE_FIELDS)
+                chosen = versions.choose(inferred, settings.policy, settings.version_budget)
+                registration = self._registry.register(name, chosen)
+                self._used_ids.add(registration.version.id)
+                return registration
+            except RegistryAnswerError as error:
+                problem = error
+        raise problem
 
-    def _next_timestamp(self) -> int:
-        """Tell the time in milliseconds, and never the same twice."""
-        now = time.time_ns() // 1_000_000
-        self._last_timestamp = max(now, self._last_timestamp + 1)
-        return self._last_timestamp
+    def _read_versions(self) -> VersionSet:
+        versions = self._registry.versions(self._settings.schema_name)
+        ids = tuple(version.id for version in versions)
+        if ids != self._version_ids:
+            self._versions = VersionSet([version.schema for version in versions])
+            self._version_ids, self._used_ids = ids, set()
+        return self._versions
 
-    def _ensure_topic(self) -> None:
+    def _diff(self, event: Any, error: PenstockError) -> tuple[str, ...]:
+        """Say what the event would have changed, where its schema is what is wrong with it."""
+        merged = self._versions.merged
+        if not isinstance(error, SchemaConflictError | VersionBudgetError) or merged is None:
+            return ()
+        try:
+            alone = infer_schema(event, self._settings.schema_name, None, BASE_FIELDS)
+        except PenstockError:  # it contradicts itself
+            return ()
+        # What the event lacks is no change: a record may leave a field out.
+        return tuple(str(each) for each in diff_schemas(merged, alone).changes if each.after)
+
+    def _send_all(self, ready: list[_Prepared], outcomes: list[Outcome], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        sent: Sequence[Delivery | PenstockError]
+        try:
+            self._ensure_topic(seconds)
+            left = deadline - time.monotonic()
+            sent = self._producer.send_all([each.message for each in ready], seconds=left)
+        except PenstockError as error:
+            sent = [error] * len(ready)
+        for each, delivery in zip(ready, sent, strict=True):
+            if isinstance(delivery, Delivery):
+                outcomes[each.index] = Produced(delivery, each.registration)
+            else:
+                outcomes[each.index] = judge(delivery)
+                self._has_topic &= isinstance(delivery, RecordTooLargeError)
+
+    def _ensure_topic(self, seconds: float) -> None:
         if not self._has_topic:
-            ensure_topic(self._settings.kafka, Topic(self._settings.topic))
+            ensure_topic(self._settings.kafka, Topic(self._settings.topic), timeout_seconds=seconds)
             self._has_topic = True
 
 
-def build_event_producer(settings: ProducerSettings, deadline_seconds: float) -> EventProducer:
-    """Build a producer of one topic; nothing is called yet. The deadline is for each record."""
+def _write(event: Any) -> str:
+    try:
+        return json.dumps(event)
+    except RecursionError as error:
+        raise EventLimitError("found objects and lists too deep to be read") from error
+
+
+def build_event_producer(settings: ProducerSettings) -> EventProducer:
+    """Build a producer of one topic; nothing is called yet."""
     return EventProducer(
         settings,
-        CachedRegistry(load_registry(settings.registry)),
-        Producer(settings.kafka, deadline_seconds),
+        CachedRegistry(load_registry(settings.registry, call_seconds=_CALL_SECONDS)),
+        Producer(settings.kafka, _SEND_SECONDS),
     )

@@ -26,6 +26,9 @@ class ProducerSettings(Settings):
         "URL of the schema registry, such as glue://NAME",
         secret=True,  # it may hold an external id
     )
+    rejected_bucket: str = setting(
+        "PENSTOCK_REJECTED_BUCKET", "bucket that keeps events that are not written"
+    )
     topic: str = setting("PENSTOCK_TOPIC", "topic that the records go to", default="sensor")
     schema_name: str = setting(
         "PENSTOCK_SCHEMA_NAME", "name of the events' schema", default="sensor"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, urlencode
@@ -36,22 +36,15 @@ _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 # Glue throttles a whole account, so those who are turned away together must part company.
 _CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, spread=True)
-
-_CLIENT_CONFIG = Config(
-    connect_timeout=3,
-    read_timeout=10,
-    # Retries are ours: botocore's own do not know ConcurrentModificationException, and two loops
-    # inside each other multiply.
-    retries={"mode": "standard", "total_max_attempts": 1},
-)
+_CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class GlueSettings:
     """Which registry, whose permission, and what may be read from it.
 
-    `allow` holds patterns REGISTRY/SCHEMA; without any, the registry's own schemas are allowed.
-    `compatibility` is the mode in which new schemas are made.
+    `allow` holds patterns REGISTRY/SCHEMA, by default the registry's own schemas; `compatibility`
+    is the mode of new schemas, `call_seconds` how long a call may take with all its attempts.
     """
 
     registry: str
@@ -61,6 +54,7 @@ class GlueSettings:
     endpoint: str | None = None
     allow: tuple[str, ...] = ()
     compatibility: Compatibility = Compatibility.BACKWARD
+    call_seconds: float = _CALL_ATTEMPTS.total_seconds
 
     @property
     def source(self) -> str:
@@ -79,13 +73,13 @@ class GlueRegistry(VersionedRegistry):
         settings: GlueSettings,
         client: GlueClient | None = None,
         *,
-        attempts: Attempts = _CALL_ATTEMPTS,
+        attempts: Attempts | None = None,
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
         """Prepare the client; nothing is called yet."""
         super().__init__(AllowList(settings.allow or (f"{settings.registry}/*",)), pending)
         self._settings = settings
-        self._attempts = attempts
+        self._attempts = attempts or replace(_CALL_ATTEMPTS, total_seconds=settings.call_seconds)
         self._glue = client or _build_client(settings)
 
     @property
@@ -209,11 +203,18 @@ class GlueRegistry(VersionedRegistry):
 
 
 def _build_client(settings: GlueSettings) -> GlueClient:
+    config = Config(
+        connect_timeout=min(_CONNECT_SECONDS, settings.call_seconds),
+        read_timeout=min(_READ_SECONDS, settings.call_seconds),
+        # Retries are ours: botocore's own do not know ConcurrentModificationException, and two
+        # loops inside each other multiply.
+        retries={"mode": "standard", "total_max_attempts": 1},
+    )
     try:
         session = load_session(
             region=settings.region, role_arn=settings.role_arn, external_id=settings.external_id
         )
-        return session.client("glue", config=_CLIENT_CONFIG, endpoint_url=settings.endpoint)
+        return session.client("glue", config=config, endpoint_url=settings.endpoint)
     except NoRegionError as error:
         raise SettingsError(
             [f"{settings.source} names no region, expected region=... or AWS_REGION"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from penstock.errors import SettingsError
@@ -12,8 +14,11 @@ from penstock.schemas import Compatibility
 _Options = dict[str, list[str]]
 
 
-def load_registry(url: str) -> SchemaRegistry:
+def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegistry:
     """Build the registry that a URL names; nothing is called yet.
+
+    `call_seconds` is how long a call may go on with all its attempts, for a program that has
+    less time than a registry is given by itself; the last attempt may end by as much later.
 
     `glue://NAME` takes `region`, `role_arn`, `external_id`, `endpoint`, `compatibility` (the mode
     of new schemas) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes `compatibility`.
@@ -32,10 +37,10 @@ def load_registry(url: str) -> SchemaRegistry:
             ["registry URL has a path or a #, expected ?OPTIONS after the name (%23 for # in it)"]
         )
     options = parse_qs(parts.query, keep_blank_values=True)
-    return _FACTORIES[parts.scheme](unquote(parts.netloc), options)
+    return _FACTORIES[parts.scheme](unquote(parts.netloc), options, call_seconds)
 
 
-def _load_glue(name: str, options: _Options) -> SchemaRegistry:
+def _load_glue(name: str, options: _Options, call_seconds: float | None) -> SchemaRegistry:
     # boto3 takes a fifth of a second to import, which a program without Glue need not pay.
     from penstock.registry.glue import GlueRegistry, GlueSettings  # noqa: PLC0415
 
@@ -45,17 +50,19 @@ def _load_glue(name: str, options: _Options) -> SchemaRegistry:
         problems.append("glue:// names no registry, expected glue://NAME")
     if problems:
         raise SettingsError(problems)
-    return GlueRegistry(
-        GlueSettings(
-            name,
-            **{key: options[key][0] for key in single & options.keys()},
-            allow=tuple(options.get("allow", ())),
-            compatibility=_compatibility(options),
-        )
+    given: dict[str, Any] = {key: options[key][0] for key in single & options.keys()}
+    settings = GlueSettings(
+        name,
+        **given,
+        allow=tuple(options.get("allow", ())),
+        compatibility=_compatibility(options),
     )
+    if call_seconds is not None:
+        settings = replace(settings, call_seconds=call_seconds)
+    return GlueRegistry(settings)
 
 
-def _load_memory(name: str, options: _Options) -> SchemaRegistry:
+def _load_memory(name: str, options: _Options, _: float | None) -> SchemaRegistry:
     from penstock.registry.memory import MemoryRegistry  # noqa: PLC0415
 
     problems = _problems("memory", options, {"compatibility"})
@@ -66,14 +73,14 @@ def _load_memory(name: str, options: _Options) -> SchemaRegistry:
     return MemoryRegistry(compatibility=_compatibility(options))
 
 
-def _refuse_confluent(name: str, options: _Options) -> SchemaRegistry:
+def _refuse_confluent(name: str, options: _Options, _: float | None) -> SchemaRegistry:
     host = name.rpartition("@")[2]  # before it may stand a user and a password
     raise SettingsError(
         [f"confluent+http://{host}: Confluent-compatible registries are not built in yet"]
     )
 
 
-_FACTORIES: dict[str, Callable[[str, _Options], SchemaRegistry]] = {
+_FACTORIES: dict[str, Callable[[str, _Options, float | None], SchemaRegistry]] = {
     "glue": _load_glue,
     "memory": _load_memory,
     "confluent+http": _refuse_confluent,

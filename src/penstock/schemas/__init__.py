@@ -11,8 +11,8 @@ from penstock.schemas.events import parse_event
 from penstock.schemas.infer import BASE_FIELDS, infer_schema
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.modes import Compatibility, check_mode
-from penstock.schemas.policy import Policy, choose_schema
-from penstock.schemas.records import from_record, to_record
+from penstock.schemas.policy import Policy, VersionSet, choose_schema
+from penstock.schemas.records import compile_restorer, from_record, to_record
 
 __all__ = [
     "BASE_FIELDS",
@@ -22,6 +22,7 @@ __all__ = [
     "Schema",
     "SchemaChange",
     "SchemaDiff",
+    "VersionSet",
     "canonical_form",
     "check_compatibility",
     "check_mode",
@@ -29,6 +30,7 @@ __all__ = [
     "choose_schema",
     "compile_decoder",
     "compile_encoder",
+    "compile_restorer",
     "decode",
     "diff_schemas",
     "encode",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.schemas._conversion import convert
@@ -27,34 +27,68 @@ def from_record(record: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
 
     A null and an absent field are the same to a record. Items of a list stay where they are.
     """
-    event: dict[str, Any] = _restore(record, resolve(schema))
-    return event
+    return compile_restorer(schema)(record)
 
 
-def _restore(value: Any, type_: AvroType) -> Any:
-    if value is None:
-        return None
-    if type_.kind == "union":
-        return _restore(value, _branch(value, type_))
-    if type_.kind == "record":
-        fields = [field for field in type_.fields if value.get(field.name) is not None]
-        return {field.json_name: _restore(value[field.name], field.type) for field in fields}
-    if type_.kind == "array" and type_.item is not None:
-        return [_restore(item, type_.item) for item in value]
-    if type_.kind == "map" and type_.item is not None:
-        return {key: _restore(item, type_.item) for key, item in value.items()}
+def compile_restorer(schema: Schema) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Give the function that converts records of a checked schema to events, for a hot path."""
+    restore: Callable[[Any], Any] = _compile(resolve(schema)) or _as_it_is
+    return restore
+
+
+def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _branch(value: Any, union: AvroType) -> AvroType:
-    """Choose the branch that a decoded value is of, as far as names in it depend on that."""
-    return next((branch for branch in union.branches if _may_be(value, branch)), union.branches[0])
+def _compile(type_: AvroType) -> Callable[[Any], Any] | None:
+    """Choose how values of a type are converted; None where they stay as they are."""
+    if type_.kind == "union":
+        return _compile_union(type_)
+    if type_.kind == "record":
+        return _compile_record(type_)
+    item = _compile(type_.item) if type_.item is not None else None
+    if item is None:
+        return None
+    if type_.kind == "array":
+        return lambda value: [None if each is None else item(each) for each in value]
+    return lambda value: {key: None if each is None else item(each) for key, each in value.items()}
 
 
-def _may_be(value: Any, type_: AvroType) -> bool:
-    if isinstance(value, Mapping):
+def _compile_record(type_: AvroType) -> Callable[[Any], Any]:
+    fields = [(field.name, field.json_name, _compile(field.type)) for field in type_.fields]
+
+    def restore(value: Any) -> Any:
+        event = {}
+        for name, json_name, convert_value in fields:
+            found = value.get(name)
+            if found is not None:
+                event[json_name] = found if convert_value is None else convert_value(found)
+        return event
+
+    return restore
+
+
+def _compile_union(union: AvroType) -> Callable[[Any], Any] | None:
+    branches = [(_matcher(branch), _compile(branch)) for branch in union.branches]
+    if all(convert_value is None for _, convert_value in branches):
+        return None
+
+    def restore(value: Any) -> Any:
+        """Choose the branch that a decoded value is of, as far as names in it depend on that."""
+        for matches, convert_value in branches:
+            if matches(value):
+                return value if convert_value is None else convert_value(value)
+        return value
+
+    return restore
+
+
+def _matcher(type_: AvroType) -> Callable[[Any], bool]:
+    if type_.kind == "record":
         fields = {field.name for field in type_.fields}
-        return type_.kind == "map" or (type_.kind == "record" and value.keys() == fields)
-    if isinstance(value, list):
-        return type_.kind == "array"
-    return not type_.children()
+        return lambda value: isinstance(value, Mapping) and value.keys() == fields
+    if type_.kind == "map":
+        return lambda value: isinstance(value, Mapping)
+    if type_.kind == "array":
+        return lambda value: isinstance(value, list)
+    return lambda value: not isinstance(value, Mapping | list)

@@ -1,8 +1,10 @@
-"""Where records end up: rows of readings and of errors in DynamoDB."""
+"""Where records end up: rows of readings and of errors in DynamoDB, and raw bytes in S3."""
 
 from __future__ import annotations
 
 from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.error_table import ErrorTable
+from penstock.sinks.parking import Parking
 from penstock.sinks.rows import (
     ErrorRecord,
     Source,
@@ -14,6 +16,8 @@ from penstock.sinks.table_writer import TableWriter
 __all__ = [
     "DynamoDbClient",
     "ErrorRecord",
+    "ErrorTable",
+    "Parking",
     "Source",
     "TableWriter",
     "make_error",

@@ -41,13 +41,13 @@ class _UnfitError(ValueError):
     """A value that DynamoDB cannot hold; the caller knows where it was."""
 
 
-def write_item(item: Mapping[str, Any]) -> str:
+def write_item(item: Mapping[str, Any]) -> bytes:
     """Write an item: text, bytes, numbers, bool, None, and lists and dicts of these.
 
     A float is written as the shortest decimal that reads back as the same float.
 
     Raises:
-        SinkRefusedError: a number that DynamoDB cannot hold exactly; names the attribute.
+        SinkRefusedError: a number that DynamoDB cannot hold exactly, or half of a surrogate pair.
     """
     written = []
     for name, value in item.items():
@@ -55,7 +55,10 @@ def write_item(item: Mapping[str, Any]) -> str:
             written.append(f"{encode_basestring(name)}:{_write(value)}")
         except _UnfitError as error:
             raise SinkRefusedError(f"{name}: {error}") from None
-    return f"{{{','.join(written)}}}"
+    try:
+        return f"{{{','.join(written)}}}".encode()
+    except UnicodeEncodeError as error:
+        raise SinkRefusedError(f"found text that is none: {error}") from None
 
 
 def _write(value: Any) -> str:

@@ -3,7 +3,7 @@
 A reading is one record. Its key follows from the record alone, so writing it again changes nothing:
 
     deviceId    partition key, the event's own
-    readingId   sort key: the event's timestamp in 13 digits, partition and offset
+    readingId   sort key: the event's timestamp in 13 digits, topic, partition and offset
     timestamp   the event's own, in milliseconds since 1970
     ...         the event's other fields
     _topic      where the record was read
@@ -20,7 +20,8 @@ An error is a record that no reading could be made of, with all that another try
     detail      the error's message
     schemaId    the version that the frame names, if it has one
     key, value  the record's raw bytes, where it has them
-    headers     its headers, where it has any
+    headers     its headers by name and value, where it has any
+    keyAt, valueAt, headersAt   where they are instead, when a row cannot hold them: s3://...
     firstSeen   when it was given up first, in milliseconds since 1970
     attempts    how often it was tried again
     stage       where it was given up
@@ -82,11 +83,11 @@ def make_reading(event: Any, source: Source, schema_number: int, schema_id: str)
         raise UnroutableError(
             f"{source}: found timestamp {timestamp!r}, expected milliseconds since 1970"
         )
-    hidden = {name: value for name, value in event.items() if name in _OWN}
+    hidden = {name: event[name] for name in _OWN.intersection(event)}
     return {
         **event,
         **({"_event": hidden} if hidden else {}),
-        "readingId": f"{timestamp:013d}-{source.partition}-{source.offset}",
+        "readingId": f"{timestamp:013d}-{source.topic}-{source.partition}-{source.offset}",
         "_topic": source.topic,
         "_source": str(source),
         "_schema": schema_number,
@@ -99,13 +100,20 @@ def make_error(record: ErrorRecord) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": str(record.source),
         "reason": record.reason.value,
-        "detail": record.detail[:_MAX_DETAIL_CHARACTERS],
+        "detail": _readable(record.detail[:_MAX_DETAIL_CHARACTERS]),
         "schemaId": record.schema_id,
         "key": record.key,
         "value": record.value,
-        "headers": [{name: value} for name, value in record.headers] or None,
+        # Not by name: one name may come twice, or be empty, which no attribute's may.
+        "headers": [{"name": _readable(name), "value": value} for name, value in record.headers]
+        or None,
         "firstSeen": record.first_seen_ms,
         "attempts": 0,
         "stage": record.stage,
     }
     return {name: value for name, value in row.items() if value is not None}
+
+
+def _readable(text: str) -> str:
+    """Spell out halves of surrogate pairs, which no table takes; a message may quote them."""
+    return text.encode(errors="backslashreplace").decode()

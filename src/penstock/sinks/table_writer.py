@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from penstock.attempts import Attempts
@@ -15,10 +16,9 @@ from penstock.sinks.dynamodb_client import DynamoDbClient
 _BATCH = 25  # DynamoDB takes no more in one request
 
 _READING_KEY = ("deviceId", "readingId")
-_ERROR_KEY = ("id",)
 
 # A row's place in what the caller gave, and its JSON.
-_Row = tuple[int, str]
+_Row = tuple[int, bytes]
 
 
 class TableWriter:
@@ -42,11 +42,6 @@ class TableWriter:
     def of_readings(cls, client: DynamoDbClient, table: str) -> TableWriter:
         """Write what `make_reading` makes."""
         return cls(client, table, _READING_KEY)
-
-    @classmethod
-    def of_errors(cls, client: DynamoDbClient, table: str) -> TableWriter:
-        """Write what `make_error` makes."""
-        return cls(client, table, _ERROR_KEY)
 
     def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
         """Write all items that the table takes; of those with one key, the last.
@@ -83,13 +78,14 @@ class TableWriter:
         middle = len(rows) // 2
         return self._write_batch(rows[:middle]) | self._write_batch(rows[middle:])
 
-    def _put(self, items: list[str]) -> None:
+    def _put(self, items: list[bytes]) -> None:
+        table = json.dumps(self._table).encode()
         for _ in self._attempts:
-            puts = ",".join([f'{{"PutRequest":{{"Item":{item}}}}}' for item in items])
-            body = f'{{"RequestItems":{{{json.dumps(self._table)}:[{puts}]}}}}'
-            answer = self._client.call("BatchWriteItem", body.encode())
+            puts = b",".join([b'{"PutRequest":{"Item":%b}}' % item for item in items])
+            body = b'{"RequestItems":{%b:[%b]}}' % (table, puts)
+            answer = self._client.call("BatchWriteItem", body)
             left = answer.get("UnprocessedItems", {}).values()
-            items = [json.dumps(put["PutRequest"]["Item"]) for puts in left for put in puts]
+            items = [json.dumps(put["PutRequest"]["Item"]).encode() for put in chain(*left)]
             if not items:
                 return
         raise SinkUnavailableError(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.consuming import Record, read_records
+from penstock.consuming import Record, answer_mapping, read_records
 from penstock.errors import EventTextError
 from penstock.sinks import Source
 
@@ -27,7 +27,7 @@ def test_a_whole_event_is_read() -> None:
     (record,) = read_records(json.loads((_EVENTS / "poison.json").read_text()))
 
     assert record == Record(
-        Source("sensor", 0, 15), b"000001", b"not framed", (("trace", b"ab\xff"),)
+        Source("sensor", 0, 15), b"000001", b"not framed", (("trace", b"ab\xff"),), 1795234015788
     )
 
 
@@ -85,3 +85,13 @@ def test_a_record_keeps_data_out_of_its_repr() -> None:
     assert "secret" not in repr(
         Record(Source("t", 0, 1), b"secret", b"secret", (("h", b"secret"),))
     )
+
+
+def test_an_answer_names_where_each_partition_goes_on() -> None:
+    assert answer_mapping([]) == {"batchItemFailures": []}
+    assert answer_mapping([Source("a-b", 1, 5), Source("c", 0, 0)]) == {
+        "batchItemFailures": [
+            {"itemIdentifier": {"partition": "a-b-1", "offset": 5}},
+            {"itemIdentifier": {"partition": "c-0", "offset": 0}},
+        ]
+    }

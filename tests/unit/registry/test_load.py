@@ -19,6 +19,16 @@ from penstock.registry import (
 from penstock.schemas import Compatibility, Schema
 
 
+def test_a_program_in_a_hurry_says_how_long_a_call_may_take() -> None:
+    registry = load_registry("glue://plant?region=eu-central-1", call_seconds=2)
+
+    assert isinstance(registry, GlueRegistry)
+    assert registry._attempts.total_seconds == 2
+    config = registry._glue.meta.config
+    assert (config.connect_timeout, config.read_timeout) == (2, 2)
+    assert isinstance(load_registry("memory://", call_seconds=2), MemoryRegistry)
+
+
 def test_glue_takes_everything_from_its_url() -> None:
     role = "arn:aws:iam::111122223333:role/reader"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -12,6 +14,7 @@ from penstock.schemas import (
     BASE_FIELDS,
     Policy,
     Schema,
+    VersionSet,
     canonical_form,
     check_compatibility,
     choose_schema,
@@ -125,3 +128,36 @@ def test_a_version_that_exists_is_given_as_it_was_registered() -> None:
     registered = dict(reversed(inferred.items())) if isinstance(inferred, dict) else inferred
     assert choose_schema(inferred, [registered], Policy.EXACT, 1) is registered
     assert choose_schema(inferred, [registered], Policy.GROW, 1) is registered
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_a_set_of_versions_chooses_as_a_merge_of_all_of_them_would(
+    policy: Policy, seeded: random.Random
+) -> None:
+    for _ in range(30):
+        story = _Story(policy)
+        for _ in range(6):
+            kinds = {"a": 1, "b": 1.5, "c": "x", "o": {"x": 1, "y": [seeded.choice((1, 0.5))]}}
+            event = {name: kinds[name] for name in kinds if seeded.random() < 0.5}
+            inferred = infer_schema(
+                event,
+                "reading",
+                merge_schemas(story.versions) if story.versions else None,
+                BASE_FIELDS,
+            )
+            chosen = VersionSet(story.versions).choose(inferred, policy, 100)
+            whole = merge_schemas([*story.versions, inferred])
+            wanted = whole if policy is Policy.GROW else inferred
+            assert canonical_form(chosen) == canonical_form(wanted)
+            story.send(event)
+
+
+def test_what_a_version_covers_is_remembered_up_to_a_bound() -> None:
+    whole = infer_schema(dict.fromkeys("abcde", 1), "reading", base=BASE_FIELDS)
+    versions = VersionSet([whole])
+    with patch("penstock.schemas.policy._MOST_FORMS", 3):
+        for _ in range(2):
+            for name in "abcde":
+                part = infer_schema({name: 1}, "reading", base=BASE_FIELDS)
+                assert versions.choose(part, Policy.GROW, 1) is whole
+                assert len(versions._covering) <= 3

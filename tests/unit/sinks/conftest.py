@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
+from typing import Any
 
+import boto3
 import pytest
 
+from localcloud.cloud import Cloud
 from penstock.attempts import Attempts
-from penstock.sinks import DynamoDbClient
+from penstock.sinks import DynamoDbClient, ErrorTable, Parking
 from tests.stubs.dynamodb_api import DynamoDbApi, serve_dynamodb
 from tests.stubs.registries import FakeTime
 
@@ -46,3 +50,76 @@ def build(api: DynamoDbApi, attempts: Attempts) -> Iterator[Callable[..., Dynamo
 @pytest.fixture
 def dynamodb(build: Callable[..., DynamoDbClient]) -> DynamoDbClient:
     return build()
+
+
+# --- a real table of errors and a bucket, in localcloud -------------------------------------
+
+_NAME = "penstock-parked"
+
+
+@pytest.fixture(scope="module")
+def session() -> boto3.Session:
+    """The session of an account in localcloud: its first client takes long."""
+    return boto3.Session("111111111111", "any", region_name="eu-central-1")
+
+
+@pytest.fixture
+def error_table(cloud: Cloud, session: boto3.Session) -> Iterator[Any]:
+    table = session.resource("dynamodb", endpoint_url=cloud.endpoint).create_table(
+        TableName=f"e-{secrets.token_hex(4)}",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+    )
+    yield table
+    table.delete()
+
+
+@pytest.fixture
+def error_rows(error_table: Any) -> Callable[[], list[dict[str, Any]]]:
+    """All rows of the table of errors, bytes as bytes."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list):
+            return [plain(each) for each in value]
+        if isinstance(value, dict):
+            return {name: plain(each) for name, each in value.items()}
+        return getattr(value, "value", value)
+
+    return lambda: [plain(row) for row in error_table.scan()["Items"]]
+
+
+@pytest.fixture
+def bucket_client(
+    cloud: Cloud, session: boto3.Session, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
+    client = session.client("s3")
+    client.create_bucket(
+        Bucket=_NAME, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+    )
+    yield client
+    for found in client.list_objects_v2(Bucket=_NAME).get("Contents", []):
+        client.delete_object(Bucket=_NAME, Key=found["Key"])
+    client.delete_bucket(Bucket=_NAME)
+
+
+@pytest.fixture
+def parked(bucket_client: Any) -> Callable[[str], bytes]:
+    """The bytes at a URL in the bucket."""
+
+    def read(url: str) -> bytes:
+        bucket, _, key = url.removeprefix("s3://").partition("/")
+        return bucket_client.get_object(Bucket=bucket, Key=key)["Body"].read()
+
+    return read
+
+
+@pytest.fixture
+def errors(
+    bucket_client: Any, error_table: Any, session: boto3.Session
+) -> Iterator[Callable[..., ErrorTable]]:
+    """Build a table of errors, with another bucket where one is given."""
+    dynamodb = DynamoDbClient(session)
+    yield lambda bucket=_NAME: ErrorTable(dynamodb, error_table.name, Parking(bucket, session))
+    dynamodb.close()

@@ -61,10 +61,12 @@ def test_a_float_reads_back_as_the_same_float(value: float) -> None:
         (Decimal("sNaN"), "a: found sNaN, expected at most 38 digits"),
         (Decimal("Infinity"), "a: found Infinity, expected at most 38 digits"),
         ({"b": [10**38]}, "a: found an integer beyond 38 digits, expected at most 38"),
+        ("\ud800", "found text that is none: 'utf-8' codec can't encode character '\\ud800'"),
+        ({"\udfff": 1}, "found text that is none: 'utf-8' codec can't encode"),
     ],
     ids=repr,
 )
-def test_a_number_that_would_be_rounded_or_refused_is_refused(value: Any, message: str) -> None:
+def test_what_would_be_rounded_or_refused_is_refused(value: Any, message: str) -> None:
     with pytest.raises(SinkRefusedError) as caught:
         write_item({"ok": 1, "a": value})
 

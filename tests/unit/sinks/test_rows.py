@@ -12,7 +12,7 @@ from penstock.sinks import ErrorRecord, Source, make_error, make_reading
 _SOURCE = Source("sensor", 3, 41)
 _BASE = {"deviceId": "d-1", "timestamp": 1795234015788}
 _OURS = {
-    "readingId": "1795234015788-3-41",
+    "readingId": "1795234015788-sensor-3-41",
     "_topic": "sensor",
     "_source": "sensor/3/41",
     "_schema": 2,
@@ -47,7 +47,19 @@ def test_readings_of_a_device_are_sorted_by_time() -> None:
     ]
 
     assert ids == sorted(ids)
-    assert ids[0] == "0000000000000-3-41"
+    assert ids[0] == "0000000000000-sensor-3-41"
+
+
+def test_records_of_two_topics_never_share_a_row() -> None:
+    sources = [
+        Source(topic, partition, offset)
+        for topic in ("a", "a-1", "a-1-1", "b")
+        for partition in (0, 1, 11)
+        for offset in (1, 11)
+    ]
+    ids = {make_reading(_BASE, source, 1, "i")["readingId"] for source in sources}
+
+    assert len(ids) == len(sources)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +105,7 @@ def test_an_error_has_all_that_another_try_needs() -> None:
         "schemaId": "an-id",
         "key": b"k",
         "value": b"v",
-        "headers": [{"h": b"1"}, {"h": None}],
+        "headers": [{"name": "h", "value": b"1"}, {"name": "h", "value": None}],
         "firstSeen": 1795234015788,
         "attempts": 0,
         "stage": "lambda",
@@ -104,3 +116,14 @@ def test_an_error_has_no_attribute_for_what_is_not_there() -> None:
     record = ErrorRecord(_SOURCE, Reason.TRUNCATED, "x", None, None, None, (), 1, "lambda")
 
     assert make_error(record).keys() == {"id", "reason", "detail", "firstSeen", "attempts", "stage"}
+
+
+def test_a_message_may_quote_what_no_table_takes() -> None:
+    record = ErrorRecord(
+        _SOURCE, Reason.UNROUTABLE, "\ud800", None, None, None, (("\udfff", b""),), 1, "lambda"
+    )
+
+    row = make_error(record)
+
+    assert row["detail"] == "\\ud800"
+    assert row["headers"] == [{"name": "\\udfff", "value": b""}]

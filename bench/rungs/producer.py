@@ -1,0 +1,131 @@
+"""Rungs of the producer function (R12): a real broker, localcloud's Glue, and two handlers."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import boto3
+
+from bench.ladder import Result, Rung
+from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+from localcloud.server import start_server
+
+_ROOT = Path(__file__).resolve().parents[2]
+_OURS, _PLAIN = _ROOT / "lambdas/producer", _ROOT / "bench/stubs/plain_producer"
+_TURNS = 5
+_SCHEMA = {
+    "type": "record",
+    "name": "sensor",
+    "fields": [
+        {"name": "deviceId", "type": "string"},
+        {"name": "timestamp", "type": "long"},
+        {"name": "temperature", "type": ["null", "long"], "default": None},
+    ],
+}
+
+
+class _AddressedSpec(ClusterSpec):
+    """Brokers that are named by their addresses: nothing has to resolve."""
+
+    def name(self, broker_id: int) -> str:
+        """The broker's address."""
+        return self.address(broker_id)
+
+
+@contextmanager
+def _world() -> Iterator[dict[str, str]]:
+    """A broker and a registry with one schema; yields the environment of a function."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_server(Path(folder, "cloud"), 0)
+        keys = {"AWS_ACCESS_KEY_ID": "111111111111", "AWS_SECRET_ACCESS_KEY": "any"}
+        session = boto3.Session(*keys.values(), region_name="eu-central-1")
+        glue = session.client("glue", endpoint_url=server.cloud.endpoint)
+        glue.create_registry(RegistryName="bench")
+        glue.create_schema(
+            RegistryId={"RegistryName": "bench"},
+            SchemaName="sensor",
+            DataFormat="AVRO",
+            Compatibility="BACKWARD",
+            SchemaDefinition=json.dumps(_SCHEMA),
+        )
+        spec = _AddressedSpec(
+            network=choose_network(),
+            broker_count=1,
+            plaintext=True,
+            properties={"allow.everyone.if.no.acl.found": "true"},
+        )
+        try:
+            with BrokerCluster(Path(folder, "broker"), spec, jvm=prepare_brokers()) as brokers:
+                yield (
+                    os.environ
+                    | keys
+                    | {
+                        "AWS_DEFAULT_REGION": "eu-central-1",
+                        "AWS_REGION": "eu-central-1",
+                        "AWS_ENDPOINT_URL": server.cloud.endpoint,
+                        "KAFKA_BOOTSTRAP_SERVERS": brokers.bootstrap_servers("PLAINTEXT"),
+                        "KAFKA_SECURITY": "plaintext",
+                        "PENSTOCK_REGISTRY": "glue://bench?region=eu-central-1",
+                        "PENSTOCK_REJECTED_BUCKET": "rejected",
+                        "PENSTOCK_TOPIC": "bench",
+                        "REGISTRY": "bench",
+                    }
+                )
+        finally:
+            server.stop()
+
+
+def _call(folder: Path, environ: dict[str, str], count: int) -> dict[str, float]:
+    words = [sys.executable, "-m", "bench.stubs.call_handler", str(folder), str(count)]
+    done = subprocess.run(words, env=environ, stdout=subprocess.PIPE, check=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _produce_cold(count: int) -> Result:
+    times: dict[Path, list[float]] = {_OURS: [], _PLAIN: []}
+    with _world() as environ:
+        _call(_OURS, environ, 0)  # makes the topic
+        for turn in range(_TURNS):
+            for folder in (_OURS, _PLAIN) if turn % 2 else (_PLAIN, _OURS):
+                times[folder].append(_call(folder, environ, 0)["cold"])
+    ours, plain = (statistics.median(each) for each in times.values())
+    parts = {"product_milliseconds": round(ours, 1), "other_milliseconds": round(plain, 1)}
+    return Result(ours / plain, "times the time", parts)
+
+
+def _produce_warm(count: int) -> Result:
+    with _world() as environ:
+        _call(_OURS, environ, 0)
+        ours, plain = (_call(folder, environ, count) for folder in (_OURS, _PLAIN))
+    parts = {
+        f"{name}_{quantile}_milliseconds": round(figures[quantile], 2)
+        for name, figures in (("product", ours), ("other", plain))
+        for quantile in ("p50", "p99")
+    }
+    return Result(ours["p50"], "milliseconds", parts)
+
+
+PRODUCER = (
+    Rung(
+        "produce-warm",
+        "an event into Kafka by the warm producer function (R12), median",
+        "reported",
+        lambda figure: figure > 0,
+        _produce_warm,
+    ),
+    Rung(
+        "produce-cold",
+        "the first event of a new environment (R12), against a plain handler on boto3",
+        "at most 0.5 times the time",
+        lambda figure: figure <= 0.5,
+        _produce_cold,
+    ),
+)

@@ -1,0 +1,177 @@
+"""Rungs of the consumer: rows into DynamoDB (R10) and a mapping's event into rows (R16)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+from aws_lambda_powertools.utilities.kafka.consumer_records import ConsumerRecords
+from aws_lambda_powertools.utilities.kafka.schema_config import SchemaConfig
+
+from bench.ladder import Result, Rung, compare, time_call
+from penstock.consuming import Consumer, read_records
+from penstock.framing import encode_glue_frame
+from penstock.registry import CachedRegistry, load_registry
+from penstock.schemas import BASE_FIELDS, encode, infer_schema, to_record
+from penstock.sinks import DynamoDbClient, TableWriter, make_reading
+from penstock.sinks.rows import Source
+
+_ROWS = 100  # of one call: four requests
+_VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
+
+
+def _make_rows(fields: int) -> list[dict[str, Any]]:
+    """Rows with this many attributes of an event, as sensors send them."""
+    values = ["running", 1_000, "0.5", True] * 5
+    return [
+        {
+            "deviceId": f"{number % 10:06d}",
+            "readingId": f"{1_795_239_498_031 + number}-sensor-0-{number}",
+            **{f"field{at}": values[at] for at in range(fields - 2)},
+        }
+        for number in range(_ROWS)
+    ]
+
+
+@contextmanager
+def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
+    """A stub in a process of its own: our writer to it, and boto3's table."""
+    words = [sys.executable, "-m", "bench.stubs.dynamodb", str(milliseconds)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as stub:
+        assert stub.stdout
+        endpoint = f"http://127.0.0.1:{int(stub.stdout.readline())}"
+        keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "s" * 40}
+        session = boto3.Session(**keys, aws_session_token="t" * 600, region_name="eu-central-1")
+        with patch.dict(os.environ, AWS_ENDPOINT_URL=endpoint):
+            table = session.resource("dynamodb").Table("readings")
+            client = DynamoDbClient(session)
+        try:
+            yield TableWriter.of_readings(client, "readings"), table
+        finally:
+            client.close()
+            stub.kill()
+
+
+def _by_batch_writer(table: Any, rows: list[dict[str, Any]]) -> None:
+    with table.batch_writer() as batch:
+        for row in rows:
+            batch.put_item(row)
+
+
+def _write_cpu(fields: int) -> Callable[[int], Result]:
+    rows = _make_rows(fields)
+
+    def measure(count: int) -> Result:
+        with _dynamodb(0) as (writer, table):
+            result = compare(
+                lambda: writer.write(rows),
+                lambda: _by_batch_writer(table, rows),
+                max(count // _ROWS, 1),
+                items=_ROWS,
+                clock=time.process_time,
+            )
+            single = time_call(lambda: table.put_item(Item=rows[0]), max(count // _ROWS, 1))
+        return Result(
+            result.figure, "times", result.parts | {"put_item_microseconds": single.figure}
+        )
+
+    return measure
+
+
+def _write_slowly(count: int) -> Result:
+    rows = _make_rows(4)
+    with _dynamodb(5) as (writer, _):
+        call = time_call(lambda: writer.write(rows), max(count // _ROWS, 1))
+    return Result(_ROWS / call.figure * 1e6, "rows a second")
+
+
+class _Nowhere:
+    """Tables that take everything and keep nothing."""
+
+    def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, Any]:
+        """Take rows."""
+        return {}
+
+    def keep(self, records: Sequence[Any]) -> None:
+        """Take errors."""
+        assert not records
+
+
+def _read_batch(count: int) -> Result:
+    own = {"deviceId": "000001", "timestamp": 1_795_239_498_031}
+    event = {
+        f"{kind}{number}": value
+        for number in range(5)
+        for kind, value in (("status", "ok"), ("count", 1_000), ("load", 0.5), ("on", True))
+    }
+    schema = infer_schema(event, "sensor", base=BASE_FIELDS)
+    payload = encode(to_record(event, schema, own), schema)
+    registry = CachedRegistry(load_registry("memory://"))
+    frame = encode_glue_frame(registry.register("sensor", schema).version.id, payload)
+    consumer = Consumer(registry, _Nowhere(), _Nowhere(), "bench")  # type: ignore[arg-type]
+    config = SchemaConfig(value_schema_type="AVRO", value_schema=json.dumps(schema))
+    framed, bare = _mapping_event(frame), _mapping_event(payload)
+
+    def by_powertools() -> list[Any]:
+        # It knows no frame of Glue: it gets the payload alone, and one schema for all.
+        records = ConsumerRecords(bare, config).records
+        return [
+            make_reading(record.value, Source("sensor", 0, record.offset), 1, _VERSION)
+            for record in records
+        ]
+
+    assert len(by_powertools()) == consumer.consume(read_records(framed)).written == _ROWS
+    return compare(
+        lambda: consumer.consume(read_records(framed)),
+        by_powertools,
+        max(count // _ROWS, 1),
+        items=_ROWS,
+        clock=time.process_time,
+    )
+
+
+def _mapping_event(value: bytes) -> dict[str, Any]:
+    text = base64.b64encode(value).decode()
+    common = {"topic": "sensor", "partition": 0, "timestamp": 1, "timestampType": "CREATE_TIME"}
+    records = [
+        {**common, "offset": offset, "key": "aw==", "value": text, "headers": []}
+        for offset in range(_ROWS)
+    ]
+    return {"eventSource": "SelfManagedKafka", "records": {"sensor-0": records}}
+
+
+ROWS = (
+    *(
+        Rung(
+            f"write-{fields}",
+            f"rows of {fields} attributes into DynamoDB (R10), CPU against boto3's batch_writer",
+            "at least 7 times",
+            lambda figure: figure >= 7,
+            _write_cpu(fields),
+        )
+        for fields in (4, 20)
+    ),
+    Rung(
+        "write-5ms",
+        "rows into a DynamoDB that answers after 5 ms (R10), by one thread",
+        "at least 4,000 rows a second",
+        lambda figure: figure >= 4_000,
+        _write_slowly,
+    ),
+    Rung(
+        "read-batch",
+        "an event of 100 records of 20 fields to rows (R16), against Powertools' Kafka consumer",
+        "at least 4 times",
+        lambda figure: figure >= 4,
+        _read_batch,
+    ),
+)

@@ -1,0 +1,67 @@
+"""What the demo prints: steps with their times, tables, and what to know when a step fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+_WIDTH = 58
+_INDENT = "      "
+_CELL = 44
+
+
+class StepFailedError(Exception):
+    """A step of the demo did not work: where, why, and what the logs say about it."""
+
+    def __init__(self, where: str, why: str, lines: Sequence[str] = ()) -> None:
+        """Keep the account and part that failed, and the log lines that matter."""
+        super().__init__(f"{where}: {why}")
+        self.lines = tuple(lines)
+
+
+class Steps:
+    """Numbers the steps and says how long each took."""
+
+    def __init__(self) -> None:
+        """Begin the clock."""
+        self._begun = time.monotonic()
+        self._number = 0
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Print the title, then the seconds that it took."""
+        self._number += 1
+        begun = time.monotonic()
+        print(f"{self._number:>3}  {title} ".ljust(_WIDTH, "."), end=" ", flush=True)
+        try:
+            yield
+        except BaseException:
+            print("failed", flush=True)
+            raise
+        print(f"{time.monotonic() - begun:5.1f} s", flush=True)
+
+    def finish(self) -> None:
+        """Say how long all of it took."""
+        print(f"\nDone in {time.monotonic() - self._begun:.0f} s.")
+
+
+def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
+    """Print rows under the columns' names, each as wide as it must be."""
+    texts = [[_text(row.get(column)) for column in columns] for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *texts, strict=True)]
+    for cells in [list(columns), ["-" * width for width in widths], *texts]:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        print(f"{_INDENT}{line}".rstrip())
+
+
+def print_failure(error: StepFailedError) -> None:
+    """Print what failed, and the lines that matter."""
+    print(f"\n{error}")
+    for line in error.lines:
+        print(f"{_INDENT}{line}")
+
+
+def _text(value: object) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 3]}..."

@@ -1,0 +1,177 @@
+"""What becomes of one invocation: every event is written, or kept, or its sender is told."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from penstock.errors import NotWrittenError, SinkError, UndeliveredEventError
+from penstock.producing._deadline import run_within
+from penstock.producing.producer import EventProducer, Outcome, Produced, build_event_producer
+from penstock.producing.refusals import Refusal, judge
+from penstock.producing.rejected import RejectedEvent, RejectedEvents
+from penstock.producing.requests import Form, Request, read_request
+from penstock.producing.settings import ProducerSettings
+from penstock.producing.stamping import StampedEvent, Stamper
+
+# What is left of the time for keeping events that were not written, and for the answer.
+_KEEPING_SECONDS = 5.0
+_KEEPING_SHARE = 0.25
+_ANSWERING_SHARE = 0.1
+# A sender should not wait for ever, however long a function may run.
+_MOST_SECONDS = 25.0
+
+_STATUS = {"written": 200, "some": 207, "rejected": 422, "undelivered": 503, "lost": 500}
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What an intake has to know of the call besides its events."""
+
+    function: str
+    request_id: str
+    seconds_left: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of the events of one invocation, in their order."""
+
+    request: Request
+    outcomes: tuple[Outcome, ...]
+    kept: Mapping[int, str]
+    unkept: str
+    schema_versions: int
+    seconds: float
+
+    @property
+    def refusals(self) -> dict[int, Refusal]:
+        """The events that were not written, by their number in the batch."""
+        return {i: each for i, each in enumerate(self.outcomes) if isinstance(each, Refusal)}
+
+    def counts(self) -> dict[str, int]:
+        """Count what happened, under the names of the metrics."""
+        refusals = list(self.refusals.values())
+        rejected = sum(each.is_final for each in refusals)
+        written = [each for each in self.outcomes if isinstance(each, Produced)]
+        return {
+            "WrittenEvents": len(written),
+            "RejectedEvents": rejected,
+            "UndeliveredEvents": len(refusals) - rejected,
+            "NewSchemaVersions": sum(each.registration.created for each in written),
+            "SchemaVersions": self.schema_versions,
+        }
+
+    def answer(self) -> Any:
+        """Answer as the sender asked.
+
+        Raises:
+            RejectedEventError, UndeliveredEventError: a single event is not written, or events
+                of a batch are neither written nor kept.
+        """
+        items = [
+            each.describe(self.kept.get(i)) if isinstance(each, Refusal) else each.describe()
+            for i, each in enumerate(self.outcomes)
+        ]
+        content = items if self.request.form is Form.BATCH else items[0]
+        if self.request.is_api:
+            return {
+                "statusCode": self._status(),
+                "headers": {"content-type": "application/json"},
+                "body": json.dumps(content),
+                "isBase64Encoded": False,
+            }
+        if self.request.form is Form.EVENT and self.refusals:
+            raise self._error(0)
+        lost = self.refusals.keys() - self.kept.keys()
+        if lost:
+            raise UndeliveredEventError(
+                f"{len(lost)} of {len(self.outcomes)} events are neither written nor kept, "
+                f"the first is number {min(lost)}: {self._error(min(lost))}"
+            )
+        return content
+
+    def _error(self, index: int) -> NotWrittenError:
+        return self.refusals[index].as_error(self.kept.get(index), self.unkept)
+
+    def _status(self) -> int:
+        refusals = self.refusals
+        if refusals.keys() - self.kept.keys():
+            return _STATUS["lost"]
+        if not refusals:
+            return _STATUS["written"]
+        if self.request.form is Form.BATCH:
+            return _STATUS["some"]
+        return _STATUS["rejected" if refusals[0].is_final else "undelivered"]
+
+
+@dataclass(slots=True)
+class Intake:
+    """Takes what a function is invoked with; built once for an environment."""
+
+    producer: EventProducer
+    rejected: RejectedEvents
+    stamper: Stamper
+    clock: Callable[[], float] = field(default=time.monotonic)
+
+    def take(self, given: Any, invocation: Invocation) -> Taken:
+        """Write what can be written, keep the rest, and tell what became of each event."""
+        began = self.clock()
+        left = invocation.seconds_left()
+        keeping = min(_KEEPING_SECONDS, left * _KEEPING_SHARE)
+        request = read_request(given)
+        events = [self.stamper.stamp(event) for event in request.events]
+        outcomes: list[Outcome]
+        if request.problem is not None:
+            outcomes = [judge(request.problem)]
+        else:
+            outcomes = self.producer.produce(events, min(left - keeping, _MOST_SECONDS))
+        kept, unkept = self._keep(events, outcomes, invocation, keeping * (1 - _ANSWERING_SHARE))
+        count = self.producer.version_count
+        return Taken(request, tuple(outcomes), kept, unkept, count, self.clock() - began)
+
+    def _keep(
+        self,
+        events: list[StampedEvent],
+        outcomes: list[Outcome],
+        invocation: Invocation,
+        seconds: float,
+    ) -> tuple[dict[int, str], str]:
+        """Put what was not written into the bucket; says where, and why not all of it is there."""
+        refused = [
+            RejectedEvent(
+                event=stamped.event,
+                device_id=stamped.device_id,
+                timestamp=stamped.timestamp,
+                reason=outcome.reason,
+                detail=str(outcome.error),
+                rule=outcome.rule,
+                diff=outcome.diff,
+                function=invocation.function,
+                request_id=invocation.request_id,
+                index=index,
+            )
+            for index, (stamped, outcome) in enumerate(zip(events, outcomes, strict=True))
+            if isinstance(outcome, Refusal)
+        ]
+        kept: dict[int, str] = {}
+        if not refused:
+            return kept, ""
+        try:
+            in_time = run_within(seconds, partial(self.rejected.keep, refused, kept))
+        except SinkError as error:
+            return dict(kept), str(error)
+        return dict(kept), "" if in_time else f"the bucket took longer than {seconds:.1f} s"
+
+
+def build_intake(settings: ProducerSettings) -> Intake:
+    """Build an intake; nothing is called yet."""
+    return Intake(
+        build_event_producer(settings),
+        RejectedEvents(settings.rejected_bucket),
+        Stamper(settings.device_id),
+    )

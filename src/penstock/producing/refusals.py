@@ -1,0 +1,86 @@
+"""Why an event was not written, for its sender, for the bucket and for the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import (
+    BrokerError,
+    EventError,
+    IncompatibleSchemaError,
+    NotWrittenError,
+    PayloadError,
+    PenstockError,
+    RecordTooLargeError,
+    RejectedEventError,
+    SchemaConflictError,
+    SchemaError,
+    UndeliveredEventError,
+    VersionBudgetError,
+)
+
+# What holds for every event, by the error of one that breaks it; the first that fits counts.
+_RULES: tuple[tuple[type[PenstockError], str], ...] = (
+    (SchemaConflictError, "a field keeps its type, only numbers widen"),
+    (VersionBudgetError, "a schema has no more versions than its budget"),
+    (SchemaError, "a schema is one that every reader can use"),
+    (EventError, "an event is one JSON object whose values a record can keep"),
+    (PayloadError, "an event is one JSON object whose values a record can keep"),
+    (RecordTooLargeError, "a record is no larger than its topic takes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an event was not written. Without a rule nothing is wrong with the event itself."""
+
+    error: PenstockError
+    rule: str = ""
+    diff: tuple[str, ...] = ()
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the event can never be written as it is."""
+        return self.rule != ""
+
+    @property
+    def reason(self) -> str:
+        """The kind of the error, by which refusals are told apart."""
+        return type(self.error).__name__
+
+    def describe(self, kept: str | None) -> dict[str, Any]:
+        """Say it in plain values; `kept` is where the event is, if anywhere."""
+        kind = RejectedEventError if self.is_final else UndeliveredEventError
+        return {
+            "error": {
+                "type": kind.__name__,
+                "reason": self.reason,
+                "message": str(self.error),
+                "rule": self.rule,
+                "diff": list(self.diff),
+                "kept": kept,
+            }
+        }
+
+    def as_error(self, kept: str | None, unkept: str = "") -> NotWrittenError:
+        """Make the error that the sender of a single event gets; `unkept` is why it is not kept."""
+        parts = [f"{self.reason}: {self.error}"]
+        parts += [f"rule: {self.rule}"] if self.rule else []
+        parts += [f"diff: {', '.join(self.diff)}"] if self.diff else []
+        parts += [f"the event is kept as {kept}" if kept else f"the event is not kept: {unkept}"]
+        message = "; ".join(parts)
+        if self.is_final:
+            return RejectedEventError(message, rule=self.rule, diff=self.diff)
+        return UndeliveredEventError(message)
+
+
+def judge(error: PenstockError, diff: tuple[str, ...] = ()) -> Refusal:
+    """Find the rule that an event broke, if it is the event that is at fault."""
+    if isinstance(error, IncompatibleSchemaError):
+        lines = error.diff.splitlines()
+        return Refusal(error, error.rule or "the registry's own", tuple(lines))
+    if isinstance(error, BrokerError) and not isinstance(error, RecordTooLargeError):
+        return Refusal(error)
+    rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "")
+    return Refusal(error, rule, diff)

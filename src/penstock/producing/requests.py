@@ -1,0 +1,86 @@
+"""What a function may be invoked with: an event, a list of events, or a call of an HTTP API."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NoReturn
+
+from penstock.errors import EventTextError
+
+
+class Form(StrEnum):
+    """How somebody asked, and so how they are answered."""
+
+    EVENT = "event"
+    BATCH = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The events of one invocation; `problem` says why there are none to be read."""
+
+    form: Form
+    events: tuple[Any, ...]
+    is_api: bool = False
+    problem: EventTextError | None = None
+
+
+def read_request(given: Any) -> Request:
+    """Find the events in what a function was invoked with; what holds none is kept as it is."""
+    is_api = isinstance(given, dict) and isinstance(given.get("requestContext"), dict)
+    try:
+        content = _read_body(given) if is_api else given
+        if isinstance(content, dict):
+            return Request(Form.EVENT, (content,), is_api)
+        if isinstance(content, list):
+            return Request(Form.BATCH, tuple(content), is_api)
+        raise EventTextError(
+            f"found {_shown(content)}, expected an event (a JSON object), a list of events, or "
+            "an API's call with requestContext and body"
+        )
+    except EventTextError as error:
+        return Request(Form.EVENT, (given.get("body") if is_api else given,), is_api, error)
+
+
+def _read_body(call: dict[str, Any]) -> Any:
+    body = call.get("body")
+    if not isinstance(body, str):
+        raise EventTextError(
+            f"found {_shown(body)} as the body of an API's call, expected JSON text"
+        )
+    if call.get("isBase64Encoded"):
+        try:
+            body = base64.b64decode(body, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError) as error:
+            raise EventTextError(
+                f"found a body that is not base64 of UTF-8 text, as isBase64Encoded says: {error}"
+            ) from error
+    try:
+        return json.loads(body, object_pairs_hook=_read_object, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise EventTextError("found a body with objects and lists too deep to be read") from error
+    except ValueError as error:
+        raise EventTextError(f"found a body that is not JSON: {error}") from error
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise EventTextError(f"{twice}: found the key twice in one object, expected it once")
+    return read
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise EventTextError(f"found {name} in a body, expected JSON, which has no such number")
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return "text" if isinstance(value, str) else "a number"

@@ -1,0 +1,76 @@
+"""Records that were given up into a DynamoDB table, each once."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.errors import RowExistsError, SinkRefusedError
+from penstock.sinks._json import write_item
+from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.parking import Parking
+from penstock.sinks.rows import ErrorRecord, make_error
+
+# A row takes 400 KB; the rest is for its other attributes, of which `detail` may be 8 KB.
+_MAX_RAW_BYTES = 390_000
+
+
+class ErrorTable:
+    """A table of errors, and a bucket for what it cannot hold; for one thread."""
+
+    def __init__(self, client: DynamoDbClient, table: str, parking: Parking) -> None:
+        """Keep what to write with."""
+        self._client = client
+        self._table = table
+        self._parking = parking
+
+    def keep(self, records: Sequence[ErrorRecord]) -> None:
+        """Make a row of each; one that is there stays as it is, with its first time and attempts.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: some may be kept, and keeping all of them
+                again does no harm.
+            SinkRefusedError: the table takes one of them in no form.
+        """
+        for record in records:
+            try:
+                self._keep(record)
+            except RowExistsError:
+                continue
+            except SinkRefusedError as error:
+                raise type(error)(
+                    f"{record.source} is no reading and cannot be kept as an error: {error}"
+                ) from error
+
+    def _keep(self, record: ErrorRecord) -> None:
+        row = write_item(self._fit(record))
+        request = b'{"TableName":%b,"Item":%b,"ConditionExpression":"attribute_not_exists(id)"}'
+        self._client.call("PutItem", request % (json.dumps(self._table).encode(), row))
+
+    def _fit(self, record: ErrorRecord) -> dict[str, Any]:
+        """Put into the bucket what the row has no room for, the longest first."""
+        row = make_error(record)
+        raw = {
+            "value": record.value or b"",
+            "headers": _write_headers(record),
+            "key": record.key or b"",
+        }
+        left = sum(map(len, raw.values()))  # headers as JSON are longer than in a row
+        for name in sorted(raw, key=lambda name: -len(raw[name])):
+            if left <= _MAX_RAW_BYTES:
+                break
+            del row[name]
+            row[f"{name}At"] = self._parking.put(f"errors/{record.source}/{name}", raw[name])
+            left -= len(raw[name])
+        return row
+
+
+def _write_headers(record: ErrorRecord) -> bytes:
+    return json.dumps(
+        [
+            {"name": name, "value": None if value is None else b64encode(value).decode()}
+            for name, value in record.headers
+        ]
+    ).encode()

@@ -1,0 +1,46 @@
+"""Raw bytes into a bucket, for those that no table takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from penstock.credentials import load_session
+from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
+
+_CONFIG = Config(
+    connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 4}
+)
+_DENIED = {"AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
+
+
+class Parking:
+    """A bucket, for one thread."""
+
+    def __init__(self, bucket: str, session: boto3.Session | None = None) -> None:
+        """Keep where to write; nothing is called yet."""
+        self._bucket = bucket
+        self._session = session or load_session()
+        self._s3: Any = None
+
+    def put(self, name: str, content: bytes) -> str:
+        """Write bytes under a name, again where they are there already, and return their URL.
+
+        Raises:
+            SinkAccessDeniedError: no credentials, or these may not (retriable).
+            SinkUnavailableError: the bucket is throttling, down or not there (retriable).
+        """
+        where = f"s3://{self._bucket}/{name}"
+        try:
+            self._s3 = self._s3 or self._session.client("s3", config=_CONFIG)
+            self._s3.put_object(Bucket=self._bucket, Key=name, Body=content)
+        except ClientError as error:
+            denied = error.response["Error"]["Code"] in _DENIED
+            kind = SinkAccessDeniedError if denied else SinkUnavailableError
+            raise kind(f"{where} cannot be written: {error}") from error
+        except BotoCoreError as error:
+            raise SinkUnavailableError(f"{where} cannot be written: {error}") from error
+        return where

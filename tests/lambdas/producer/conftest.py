@@ -1,0 +1,125 @@
+"""The producer function from its zip, with a registry, a topic and a bucket of its own."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from kafka import KafkaConsumer, TopicPartition
+
+from localcloud.brokers import BrokerCluster
+from localcloud.cloud import Cloud
+from penstock.framing import decode_frame
+from penstock.registry import GlueRegistry, GlueSettings
+from penstock.schemas import decode, from_record
+from tests.fixtures.functions import RUNTIME, allow, deploy, invoke, make_role
+from tests.fixtures.mappings import broker
+from tests.fixtures.rejected import REGION, bucket
+from tools.build_zip import build
+from tools.lambda_packages import Target
+
+__all__ = ["broker", "bucket"]
+
+_ACCOUNT = "111111111111"
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The producer's zip for this machine."""
+    folder = tmp_path_factory.mktemp("zips")
+    build(Target.of_host(), folder)
+    return Path(folder, "producer-lambda.zip").read_bytes()
+
+
+@dataclass
+class Producers:
+    """The function, the registry and topic that carry its name, and its bucket."""
+
+    cloud: Cloud
+    client: Callable[..., Any]
+    servers: str
+    name: str
+    bucket: str
+    function: str
+
+    def invoke_at_once(self, *events: Any) -> list[tuple[Any, str | None]]:
+        """Give each event to an environment of its own."""
+        with ThreadPoolExecutor() as pool:
+            return list(pool.map(lambda each: invoke(self.client, self.function, each), events))
+
+    def registry(self) -> GlueRegistry:
+        """A reader that has read nothing yet."""
+        keys = {"aws_access_key_id": _ACCOUNT, "aws_secret_access_key": "any"}
+        glue = boto3.client("glue", REGION, endpoint_url=self.cloud.endpoint, **keys)
+        return GlueRegistry(GlueSettings(self.name), glue)
+
+    def records(self, registry: GlueRegistry) -> list[tuple[str, dict[str, Any]]]:
+        """Read all records, by the schema that each one names."""
+        read = []
+        with closing(KafkaConsumer(bootstrap_servers=self.servers)) as consumer:
+            partition = TopicPartition(self.name, 0)
+            consumer.assign([partition])
+            end = consumer.end_offsets([partition])[partition]
+            consumer.seek_to_beginning(partition)
+            while consumer.position(partition) < end:
+                for record in consumer.poll(1000).get(partition, ()):
+                    frame = decode_frame(record.value)
+                    assert frame is not None
+                    schema = registry.get(str(frame.schema_id)).schema
+                    event = from_record(decode(frame.payload, schema), schema)
+                    read.append((str(frame.schema_id), event))
+        return read
+
+    def rejected(self) -> list[dict[str, Any]]:
+        """Read all events that were kept."""
+        s3 = self.client("s3")
+        found = s3.list_objects_v2(Bucket=self.bucket).get("Contents", [])
+        bodies = [s3.get_object(Bucket=self.bucket, Key=each["Key"])["Body"] for each in found]
+        return [json.loads(body.read()) for body in bodies]
+
+
+@pytest.fixture
+def producers(
+    request: pytest.FixtureRequest,
+    cloud: Cloud,
+    client: Callable[..., Any],
+    broker: BrokerCluster,
+    bucket: str,
+) -> Iterator[Producers]:
+    """Deploy them; a parameter is the compatibility of new schemas."""
+    name = f"sensor-{secrets.token_hex(4)}"
+    mode = getattr(request, "param", "BACKWARD")
+    client("glue").create_registry(RegistryName=name)
+    role = make_role(client)
+    for action in ("glue:*", "s3:PutObject"):
+        allow(client, role, action)
+    servers = broker.bootstrap_servers("PLAINTEXT")
+    function = deploy(
+        client,
+        Code={"ZipFile": request.getfixturevalue("package")},
+        Handler="handler.lambda_handler",
+        Runtime=RUNTIME,
+        Timeout=30,
+        MemorySize=512,
+        Role=role,
+        Environment={
+            "Variables": {
+                "KAFKA_BOOTSTRAP_SERVERS": servers,
+                "KAFKA_SECURITY": "plaintext",
+                "PENSTOCK_REGISTRY": f"glue://{name}?region={REGION}&compatibility={mode}",
+                "PENSTOCK_REJECTED_BUCKET": bucket,
+                "PENSTOCK_TOPIC": name,
+                "PENSTOCK_VERSION_BUDGET": "5000",
+            }
+        },
+    )
+    yield Producers(cloud, client, servers, name, bucket, function)
+    client("lambda").delete_function(FunctionName=function)

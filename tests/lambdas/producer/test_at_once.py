@@ -1,0 +1,85 @@
+"""Two environments of one function, as AWS runs them, register at the same instant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from localcloud.cloud import Cloud
+from localcloud.faults import Faults, Kind
+from tests.lambdas.producer.conftest import Producers
+
+pytestmark = pytest.mark.kafka
+
+_TRIALS = (20, 300)
+
+
+@pytest.fixture(autouse=True)
+def both_at_once(producers: Producers, cloud: Cloud) -> Iterator[None]:
+    """Have two environments, of which both have found no version before either registers it."""
+    producers.invoke_at_once({}, {})
+    faults = cloud.state(Faults)
+    faults.add(kind=Kind.LATENCY, service="glue", operation="RegisterSchemaVersion", seconds=0.1)
+    yield
+    faults.clear()
+
+
+def test_the_same_new_version_is_one_version(
+    producers: Producers, trials: Callable[[int, int], int]
+) -> None:
+    count, both = trials(*_TRIALS), 0
+    for trial in range(count):
+        answers = producers.invoke_at_once({f"f{trial}": 1}, {f"f{trial}": 2})
+
+        assert [error for _, error in answers] == [None, None], answers
+        one, other = (answer["schema"] for answer, _ in answers)
+        assert (one["version"], one["id"]) == (other["version"], other["id"])
+        both += one["created"] and other["created"]
+
+    registry = producers.registry()
+    assert [each.number for each in registry.versions("sensor")] == list(range(1, count + 2))
+    records = producers.records(registry)[2:]
+    assert len(records) == 2 * count
+    for trial in range(count):
+        found = [(id_, event) for id_, event in records if f"f{trial}" in event]
+        assert sorted(event[f"f{trial}"] for _, event in found) == [1, 2]
+        assert len({id_ for id_, _ in found}) == 1
+    assert both > count / 2, "they hardly ever met"
+    assert producers.rejected() == []
+
+
+# By the registry's own rule, and where it has none by what all producers and readers agree on.
+@pytest.mark.parametrize("producers", ["BACKWARD", "NONE"], indirect=True)
+def test_of_versions_that_contradict_each_other_one_wins(
+    producers: Producers, trials: Callable[[int, int], int]
+) -> None:
+    count, winners = trials(*_TRIALS), []
+    for trial in range(count):
+        name = f"f{trial}"
+        answers = producers.invoke_at_once({name: 1}, {name: "warm"})
+
+        won = [
+            (answer, value)
+            for (answer, error), value in zip(answers, (1, "warm"), strict=True)
+            if error is None
+        ]
+        assert len(won) == 1, answers
+        winners.append((won[0][0]["schema"]["id"], name, won[0][1]))
+        (lost,) = [answer for answer, error in answers if error is not None]
+        assert lost["errorType"] == "RejectedEventError"
+        assert lost["errorMessage"].startswith(("SchemaConflictError: ", "IncompatibleSchemaError"))
+
+    registry, other = producers.registry(), producers.registry()
+    usable = [each.id for each in registry.versions("sensor")]
+    assert usable == [each.id for each in other.versions("sensor")]
+    assert usable[1:] == [id_ for id_, _, _ in winners]
+    records = [(id_, event) for id_, event in producers.records(registry) if len(event) > 2]
+    assert [
+        (id_, name, event[name])
+        for (id_, event), (_, name, _) in zip(records, winners, strict=True)
+    ] == winners
+    losers = {1: "warm", "warm": 1}
+    kept = {next(iter(each["event"].items())) for each in producers.rejected()}
+    assert kept == {(name, losers[value]) for _, name, value in winners}
+    assert len(producers.rejected()) == count

@@ -1,0 +1,268 @@
+"""The producer's handler as Lambda runs it, with the events that are shipped with it."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import snapshot_restore_py
+
+from penstock.errors import (
+    BrokerUnavailableError,
+    RejectedEventError,
+    SettingsError,
+    UndeliveredEventError,
+)
+from penstock.producing import EventProducer
+from tests.fixtures.rejected import bucket, keys_of
+from tests.stubs.topic import FakeTopic
+
+__all__ = ["bucket"]
+
+_FOLDER = Path(__file__).parents[3] / "lambdas/producer"
+_EVENTS = {path.stem: json.loads(path.read_text()) for path in _FOLDER.glob("events/*.json")}
+
+
+@dataclass
+class Context:
+    """What Lambda says of a call."""
+
+    function_name: str = "penstock-producer"
+    aws_request_id: str = "8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11"
+    memory_limit_in_mb: int = 512
+    invoked_function_arn: str = "arn:aws:lambda:eu-central-1:111111111111:function:p"
+    milliseconds: int = 20_000
+
+    def get_remaining_time_in_millis(self) -> int:
+        """The time that is left."""
+        return self.milliseconds
+
+
+@dataclass
+class Function:
+    """The module of the handler, the topic it writes to, and what it leaves in its log."""
+
+    module: Any
+    topic: FakeTopic
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def __call__(self, event: Any, **context: Any) -> Any:
+        """Call it as Lambda does."""
+        out = io.StringIO()
+        self.module._log.logger_handler.setStream(out)  # it keeps what it found when it was made
+        try:
+            with redirect_stdout(out):
+                return self.module.lambda_handler(event, Context(**context))
+        finally:
+            self.lines = [json.loads(line) for line in out.getvalue().splitlines()]
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The figures of the last call."""
+        return next(line for line in self.lines if "_aws" in line)
+
+
+def _load(variables: dict[str, str]) -> Any:
+    spec = importlib.util.spec_from_file_location("producer_handler", _FOLDER / "handler.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    kept = {name: value for name, value in os.environ.items() if name.startswith("AWS_END")}
+    with patch.dict(os.environ, kept | variables, clear=True):
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def function(bucket: str) -> Iterator[Function]:
+    topic = FakeTopic()
+    variables = {
+        "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9",
+        "KAFKA_SECURITY": "plaintext",
+        "PENSTOCK_REGISTRY": "memory://",
+        "PENSTOCK_REJECTED_BUCKET": bucket,
+    }
+    with (
+        topic.in_place(),
+        patch("penstock.producing.producer.Producer", lambda *_: topic),
+        patch.object(snapshot_restore_py, "_after_restore_registry", []),
+        _logger_of_its_own(),
+    ):
+        yield Function(_load(variables), topic)
+
+
+@contextmanager
+def _logger_of_its_own() -> Iterator[None]:
+    """Powertools changes the logger of that name for the whole process."""
+    logger = logging.getLogger("penstock")
+    before = logger.__dict__.copy()
+    logger.__dict__ |= {"handlers": [], "filters": []}
+    yield
+    logger.__dict__.clear()
+    logger.__dict__.update(before)
+
+
+# Each event with what becomes of it when it is the first of its schema.
+_FIRST = {
+    "add_temperature": {"temperature": "long"},
+    "bad_names": {
+        "1st reading": "long",
+        "größe.mm": "long",
+        "": "boolean",
+        "temp-c": "double",
+        "deviceID": "string",
+    },
+    "booleans": {"alarms": "array", "door_open": "boolean", "on": "boolean"},
+    "contradict_temperature": {"temperature": "string"},
+    "device": {"temperature": "long"},
+    "empty": {},
+    "floats": dict.fromkeys(("humidity", "pressure", "gain", "offset"), "double"),
+    "huge": {"waveform": "array"},
+    "lists": {"tags": "array", "samples": "array", "matrix": "array"},
+    "nested": {"location": "record", "samples": "array"},
+    "nulls": {},
+    "widen_temperature": {"temperature": "double"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(_FIRST))
+def test_each_event_makes_the_schema_that_it_says(function: Function, name: str) -> None:
+    answer = function(_EVENTS[name])
+
+    registry = function.module._intake.producer._registry
+    fields = registry.get(answer["schema"]["id"]).schema["fields"][2:]
+    types = [each["type"][1] for each in fields]
+    kinds = [each["type"] if isinstance(each, dict) else each for each in types]
+    names = [each.get("jsonName", each["name"]) for each in fields]
+    assert dict(zip(names, kinds, strict=True)) == _FIRST[name]
+    (event,) = function.topic.events(registry)
+    given = {"deviceId": "000001", "timestamp": event["timestamp"]} | _EVENTS[name]
+    assert event == {key: _without_nulls(given[key]) for key in event}
+    assert event.keys() == {"deviceId", "timestamp", *_FIRST[name]}
+
+
+def _without_nulls(value: Any) -> Any:
+    """A null in an object is the same to a record as no field; one in a list stays."""
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return value
+
+
+def test_all_events_are_tested() -> None:
+    assert _EVENTS.keys() == {*_FIRST, "api", "api_base64", "batch", "text"}
+    assert len(_EVENTS) >= 12
+
+
+def test_the_story_of_the_readme(function: Function) -> None:
+    said = [function(_EVENTS[name]) for name in ("empty", "add_temperature", "empty", "nested")]
+    widened = function(_EVENTS["widen_temperature"])
+
+    assert [each["schema"]["version"] for each in said] == [1, 2, 1, 3]
+    assert said[1]["schema"]["diff"] == ["+ temperature: long (optional)"]
+    assert widened["schema"]["version"] == 4
+    with pytest.raises(
+        RejectedEventError, match="temperature: found the text 'warm', expected dou"
+    ):
+        function(_EVENTS["contradict_temperature"])
+    assert function(_EVENTS["add_temperature"])["schema"]["version"] == 4
+
+
+def test_a_batch_and_apis_are_answered(
+    function: Function, client: Callable[..., Any], bucket: str
+) -> None:
+    batch = function(_EVENTS["batch"])
+    one, many = function(_EVENTS["api"]), function(_EVENTS["api_base64"])
+
+    assert [each["error"]["reason"] if "error" in each else each["offset"] for each in batch] == [
+        *(0, 1, "SchemaConflictError", "EventTextError", 2)
+    ]
+    assert (one["statusCode"], json.loads(one["body"])["offset"]) == (200, 3)
+    assert (many["statusCode"], json.loads(many["body"])[0]["offset"]) == (207, 4)
+    with pytest.raises(RejectedEventError, match="found text, expected an event"):
+        function(_EVENTS["text"], aws_request_id="another")
+    assert len(keys_of(client, bucket)) == 4  # number 1 of the second call is that of the first
+
+
+def test_a_refused_event_is_kept_and_told_of_without_what_it_holds(
+    function: Function, client: Callable[..., Any], bucket: str
+) -> None:
+    function({"temperature": 30})
+    with pytest.raises(RejectedEventError) as caught:
+        function({"temperature": "secret"})
+
+    (key,) = keys_of(client, bucket)
+    kept = json.loads(client("s3").get_object(Bucket=bucket, Key=key)["Body"].read())
+    assert (kept["event"], kept["function"]) == ({"temperature": "secret"}, "penstock-producer")
+    assert str(caught.value).endswith(f"; the event is kept as {key}")
+    line = next(
+        line for line in function.lines if line.get("message") == "an event was not written"
+    )
+    assert (line["level"], line["reason"], line["kept_as"]) == (
+        *("WARNING", "SchemaConflictError", key),
+    )
+    assert line["function_request_id"] == Context.aws_request_id
+    assert "secret" not in json.dumps(function.lines)
+
+
+def test_figures_are_those_that_the_alarms_watch(function: Function) -> None:
+    function([{"a": 1}, {"b": 1}, {"a": "x"}])
+
+    metrics = function.metrics
+    (directive,) = metrics["_aws"]["CloudWatchMetrics"]
+    assert directive["Namespace"] == "Penstock"
+    assert directive["Dimensions"] == [["FunctionName", "Schema"]]
+    assert (metrics["FunctionName"], metrics["Schema"]) == ("penstock-producer", "sensor")
+    figures = {each["Name"]: metrics[each["Name"]][0] for each in directive["Metrics"]}
+    assert figures.pop("Latency") > 0
+    assert figures == {
+        "WrittenEvents": 2,
+        "RejectedEvents": 1,
+        "UndeliveredEvents": 0,
+        "NewSchemaVersions": 2,
+        "SchemaVersions": 2,
+    }
+    units = {each["Name"]: each["Unit"] for each in directive["Metrics"]}
+    assert (units["Latency"], units["SchemaVersions"]) == ("Milliseconds", "Count")
+
+
+def test_without_kafka_the_event_is_kept_within_the_time(
+    function: Function, client: Callable[..., Any], bucket: str
+) -> None:
+    function.topic.failure = BrokerUnavailableError("127.0.0.1:9 cannot be talked to")
+
+    with pytest.raises(UndeliveredEventError, match="cannot be talked to; the event is kept as"):
+        function({"t": 1}, milliseconds=3_000)
+
+    assert len(keys_of(client, bucket)) == 1
+    assert function.metrics["UndeliveredEvents"] == [1.0]
+
+
+def test_clients_are_built_once_and_anew_after_a_snapshot(function: Function) -> None:
+    function({})
+    intake = function.module._intake
+    function({})
+    assert function.module._intake is intake
+
+    ((hook, arguments, more),) = snapshot_restore_py.get_after_restore()
+    hook(*arguments, **more)
+
+    assert function.module._intake is not intake
+    assert isinstance(function.module._intake.producer, EventProducer)
+    assert function.module._intake.producer._registry is not intake.producer._registry
+    assert function({})["offset"] == 2
+
+
+def test_missing_settings_are_told_at_the_start() -> None:
+    with pytest.raises(SettingsError, match=r"PENSTOCK_REJECTED_BUCKET .* is missing"):
+        _load({"AWS_REGION": "eu-central-1"})

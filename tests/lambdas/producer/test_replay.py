@@ -1,0 +1,71 @@
+"""An event that Kafka did not take is sent again by `penstock rejected replay`."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from penstock.cli import main
+from tests.fixtures.functions import invoke, wait_until
+from tests.lambdas.producer.conftest import Producers
+
+pytestmark = pytest.mark.kafka
+
+_NOBODY = "127.0.0.1:9"
+
+
+def _point_at(producers: Producers, servers: str, timeout: int = 30) -> None:
+    """Give the function other brokers, as after a repair."""
+    lambda_ = producers.client("lambda")
+    known = lambda_.get_function_configuration(FunctionName=producers.function)["Environment"]
+    variables = known["Variables"] | {"KAFKA_BOOTSTRAP_SERVERS": servers}
+    lambda_.update_function_configuration(
+        FunctionName=producers.function, Environment={"Variables": variables}, Timeout=timeout
+    )
+    wait_until(
+        "the function is updated",
+        lambda: (
+            lambda_.get_function_configuration(FunctionName=producers.function)["LastUpdateStatus"]
+            == "Successful"
+        ),
+    )
+
+
+def test_an_event_that_kafka_did_not_take_is_sent_again(
+    producers: Producers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _point_at(producers, _NOBODY)
+    answer, error = invoke(producers.client, producers.function, {"temperature": 30})
+
+    assert (error, answer["errorType"]) == ("Unhandled", "UndeliveredEventError")
+    assert f"{_NOBODY} cannot be talked to" in answer["errorMessage"]
+    (kept,) = producers.rejected()
+    assert kept["event"] == {"temperature": 30}
+    assert f"{answer['requestId']}-0.json" in answer["errorMessage"]
+
+    words = ["rejected", "replay", "2", "--bucket", producers.bucket]
+    assert main(words, {}) == 1
+    assert "0 written, 1 stay" in capsys.readouterr().out
+    assert producers.rejected() == [kept]
+
+    _point_at(producers, producers.servers)
+    assert main(words, {}) == 0
+    assert f"is written as {producers.name}/0/0" in capsys.readouterr().out
+    assert producers.rejected() == []
+    ((_, event),) = producers.records(producers.registry())
+    assert event["temperature"] == 30
+    assert event["timestamp"] == kept["timestamp"]
+
+
+@pytest.mark.parametrize("timeout", [4, 12])
+def test_a_kafka_that_never_answers_is_told_of_before_the_time_is_over(
+    producers: Producers, timeout: int
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        _point_at(producers, f"127.0.0.1:{silent.getsockname()[1]}", timeout)
+
+        answer, error = invoke(producers.client, producers.function, {"temperature": 30})
+
+    assert (error, answer["errorType"]) == ("Unhandled", "UndeliveredEventError")
+    assert len(producers.rejected()) == 1

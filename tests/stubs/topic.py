@@ -1,0 +1,61 @@
+"""A topic in memory, instead of Kafka."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+from penstock.errors import BrokerError, PenstockError
+from penstock.framing import decode_frame
+from penstock.kafka import Delivery, Message
+from penstock.registry import SchemaRegistry
+from penstock.schemas import decode, from_record
+
+
+@dataclass
+class FakeTopic:
+    """What was written to a topic, what was asked for it, and what breaks."""
+
+    records: list[Message] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
+    failure: PenstockError | None = None
+    refused: dict[int, BrokerError] = field(default_factory=dict)  # by number in the batch
+    hanging: threading.Event | None = None
+
+    def send_all(
+        self, messages: Sequence[Message], *, seconds: float
+    ) -> list[Delivery | BrokerError]:
+        """Take records, or some of them, or hang, or fail."""
+        if self.hanging:
+            self.hanging.wait(30)
+        if self.failure:
+            raise self.failure
+        return [self.refused.get(i) or self._write(each) for i, each in enumerate(messages)]
+
+    def _write(self, message: Message) -> Delivery:
+        self.records.append(message)
+        return Delivery(message.topic, 0, len(self.records) - 1)
+
+    def events(self, registry: SchemaRegistry) -> list[dict[str, Any]]:
+        """Read all events as a consumer does."""
+        return [_read(registry, message.value or b"") for message in self.records]
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Have topics made here."""
+        with patch(
+            "penstock.producing.producer.ensure_topic",
+            lambda settings, topic, timeout_seconds: self.created.append(topic.name),
+        ):
+            yield
+
+
+def _read(registry: SchemaRegistry, value: bytes) -> dict[str, Any]:
+    frame = decode_frame(value)
+    assert frame is not None
+    schema = registry.get(str(frame.schema_id)).schema
+    return from_record(decode(frame.payload, schema), schema)

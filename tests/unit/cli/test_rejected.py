@@ -1,0 +1,211 @@
+"""`penstock rejected` shows events that were not written and sends them again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from penstock.cli import main
+from penstock.errors import SinkUnavailableError
+from penstock.producing import RejectedEvent, RejectedEvents
+from tests.fixtures.functions import deploy
+from tests.fixtures.rejected import bucket, keys_of
+
+__all__ = ["bucket"]
+
+_PLACE = {"topic": "sensor", "partition": 2, "offset": 7, "schema": {}}
+_EVENT = RejectedEvent(
+    event={"temperature": 31},
+    device_id="000001",
+    timestamp=1_795_234_015_788,
+    reason="DeliveryError",
+    detail="not acknowledged within 10 s",
+    rule="",
+    diff=(),
+    function="penstock-producer",
+    request_id="r-1",
+    index=0,
+)
+_REFUSAL = {"reason": "SchemaConflictError", "message": "temperature: found text", "kept": "copy"}
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(bucket: str, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Type the command; its exit code and what it prints."""
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main(["rejected", *words], {"PENSTOCK_REJECTED_BUCKET": bucket})
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return run
+
+
+def _keep(bucket: str, *events: RejectedEvent) -> list[str]:
+    RejectedEvents(bucket).keep(events, {})
+    return [each.key for each in events]
+
+
+def _function(client: Callable[..., Any], answer: str) -> str:
+    """Deploy what answers like a producer; `event` is what it is given."""
+    return deploy(client, f"def handler(event, context):\n    {answer}\n")
+
+
+def test_events_are_listed_by_day(run: Run, bucket: str) -> None:
+    other = dataclasses.replace(_EVENT, timestamp=0, request_id="r-2", detail="told once more")
+    _keep(bucket, _EVENT, other)
+
+    code, out = run("list")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()] == [
+        ["KEY", "WHEN", "REASON", "DETAIL"],
+        [other.key, "1970-01-01T00:00:00.000+00:00", "DeliveryError", *other.detail.split()],
+        [_EVENT.key, _EVENT.when, "DeliveryError", *_EVENT.detail.split()],
+    ]
+    _, out = run("list", "2026/")
+    assert [line.split()[0] for line in out.splitlines()] == ["KEY", _EVENT.key]
+
+
+def test_an_event_is_written_and_then_deleted(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    source = f"assert event == [{_EVENT.again()!r}], event\n    return [{_PLACE!r}]"
+    function = _function(client, source)
+    (key,) = _keep(bucket, dataclasses.replace(_EVENT, function=function))
+
+    code, out = run("replay", key)
+
+    assert out == f"{key} is written as sensor/2/7\n1 written, 0 stay\n"
+    assert (code, keys_of(client, bucket)) == (0, [])
+
+
+def test_an_event_that_is_refused_again_stays_once(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    client("s3").put_object(Bucket=bucket, Key="copy", Body=b"{}")
+    function = _function(client, f"return [{{'error': {_REFUSAL!r}}}]")
+    (key,) = _keep(bucket, _EVENT)
+
+    code, out = run("replay", "2026/11", "--function", function)
+
+    assert out == (
+        f"{key} stays: SchemaConflictError: temperature: found text\n0 written, 1 stay\n"
+    )
+    assert (code, keys_of(client, bucket)) == (1, [key])
+
+
+def test_what_was_refused_and_not_kept_again_stays(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    function = _function(client, f"return [{{'error': {_REFUSAL | {'kept': None}!r}}}]")
+    (key,) = _keep(bucket, _EVENT)
+
+    assert run("replay", key, "--function", function)[0] == 1
+    assert keys_of(client, bucket) == [key]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("raise ValueError('boom')", "ValueError: boom"),
+        ("return {'statusCode': 200}", "answered what no producer does: {'statusCode': 200}"),
+        ("return []", "answered what no producer does: []"),
+    ],
+)
+def test_an_event_stays_whatever_the_function_does(
+    run: Run, client: Callable[..., Any], bucket: str, answer: str, said: str
+) -> None:
+    (key,) = _keep(bucket, _EVENT)
+
+    code, out = run("replay", key, "--function", _function(client, answer))
+
+    assert out.startswith(f"{key} stays: ")
+    assert said in out
+    assert (code, keys_of(client, bucket)) == (1, [key])
+
+
+def test_a_function_that_is_not_there_is_said(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    (key,) = _keep(bucket, dataclasses.replace(_EVENT, function="absent"))
+
+    code, out = run("replay", key)
+
+    assert f"{key} stays: absent cannot be invoked: " in out
+    assert "ResourceNotFoundException" in out
+    assert (code, keys_of(client, bucket)) == (1, [key])
+
+
+def test_one_that_stays_does_not_hold_up_the_others(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    refuse = f"[{{'error': {_REFUSAL!r}}}]"
+    source = f"return {refuse} if event[0]['n'] % 2 else [{_PLACE!r}]"
+    events = [
+        dataclasses.replace(_EVENT, event={"n": n}, index=n, function=_function(client, source))
+        for n in range(2)
+    ]
+    keys = _keep(bucket, *events)
+    client("s3").put_object(Bucket=bucket, Key="2026/11/21/zzz", Body=b"{}")
+
+    code, out = run("replay", "2026/11/21/", keys[0])
+
+    assert out.splitlines()[-1] == "1 written, 2 stay"
+    assert "2026/11/21/zzz stays: no document of a rejected event: KeyError('event')" in out
+    assert (code, keys_of(client, bucket)) == (1, [keys[1], "2026/11/21/zzz"])
+    code, out = run("list")
+    assert code == 1
+    assert "2026/11/21/zzz cannot be read: no document" in out
+
+
+def test_nothing_to_send_is_no_success(run: Run) -> None:
+    assert run("replay", "2026/") == (1, "0 written, 0 stay\n")
+
+
+def test_an_event_that_is_written_and_cannot_be_deleted_is_said(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    function = _function(client, f"return [{_PLACE!r}]")
+    (key,) = _keep(bucket, _EVENT)
+    down = SinkUnavailableError("the bucket is down")
+    with patch.object(RejectedEvents, "delete", side_effect=down):
+        code, out = run("replay", key, "--function", function)
+
+    assert code == 1
+    assert out.endswith(
+        "penstock: the bucket is down; the event is written, so delete it by hand: it would be "
+        "sent once more\n"
+    )
+
+
+def test_a_bucket_that_is_not_there_is_said(run: Run) -> None:
+    code, out = run("list", "--bucket", "absent")
+
+    assert code == 1
+    assert "penstock: s3://absent/ cannot be listed: " in out
+
+
+@pytest.mark.parametrize("words", [["list"], ["replay", "k"]])
+def test_a_bucket_has_to_be_named(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["rejected", *words], {})
+
+    assert caught.value.code == 2
+    assert "the following arguments are required: --bucket" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [[], ["rejected"], ["rejected", "replay"]])
+def test_words_that_say_too_little_are_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words, {"PENSTOCK_REJECTED_BUCKET": "b"})
+
+    assert caught.value.code == 2
+    assert "required" in capsys.readouterr().err

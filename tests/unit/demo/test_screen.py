@@ -1,0 +1,28 @@
+"""What the demo prints."""
+
+from __future__ import annotations
+
+import pytest
+
+from demo.screen import StepFailedError, Steps, print_failure, print_table
+
+
+def test_a_table_is_as_wide_as_its_cells(capsys):
+    print_table([{"name": "a", "n": 30}, {"name": "longer"}], ["name", "n"])
+
+    assert capsys.readouterr().out == (
+        "      name    n\n      ------  --\n      a       30\n      longer\n"
+    )
+
+
+def test_a_step_that_fails_says_so_and_lets_the_error_through(capsys):
+    with pytest.raises(StepFailedError), Steps().step("try"):
+        raise StepFailedError("consumer account", "no row", ["mapping: Disabled"])
+
+    assert capsys.readouterr().out.startswith("  1  try ....")
+
+
+def test_a_failure_comes_with_the_lines_that_matter(capsys):
+    print_failure(StepFailedError("consumer account", "no row", ["mapping: Disabled"]))
+
+    assert capsys.readouterr().out == "\nconsumer account: no row\n      mapping: Disabled\n"

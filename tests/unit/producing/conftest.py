@@ -1,0 +1,52 @@
+"""A producer whose topic and registry are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from penstock.kafka import KafkaSettings, Security
+from penstock.producing import EventProducer, Outcome, ProducerSettings, Stamper
+from penstock.registry import CachedRegistry, MemoryRegistry
+from tests.stubs.topic import FakeTopic
+
+KAFKA = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
+
+
+@pytest.fixture
+def topic() -> Iterator[FakeTopic]:
+    """The topic that producers write to."""
+    topic = FakeTopic()
+    with topic.in_place():
+        yield topic
+
+
+@pytest.fixture
+def registry() -> CachedRegistry:
+    """The registry that all producers of a test share."""
+    return CachedRegistry(MemoryRegistry())
+
+
+@pytest.fixture
+def build(registry: CachedRegistry, topic: FakeTopic) -> Callable[..., EventProducer]:
+    """Build a producer, with changes to its settings."""
+
+    def build(**changes: Any) -> EventProducer:
+        settings = ProducerSettings(KAFKA, "memory://", "rejected", **changes)
+        return EventProducer(settings, registry, topic)  # type: ignore[arg-type]
+
+    return build
+
+
+@pytest.fixture
+def producer(build: Callable[..., EventProducer]) -> EventProducer:
+    """A producer with the settings that are the default."""
+    return build()
+
+
+def send(producer: EventProducer, *events: Any, seconds: float = 10) -> list[Outcome]:
+    """Send events as a batch of device 000001."""
+    stamper = Stamper("000001")
+    return producer.produce([stamper.stamp(event) for event in events], seconds)

@@ -1,0 +1,91 @@
+"""A refusal says whose fault it is, by which rule, and where the event is now."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import (
+    BrokerLoginError,
+    DeliveryError,
+    EventTextError,
+    IncompatibleSchemaError,
+    NotWrittenError,
+    PenstockError,
+    RecordTooLargeError,
+    RegistryAccessDeniedError,
+    RejectedEventError,
+    SchemaConflictError,
+    SchemaLimitError,
+    SchemaQuotaError,
+    UndeliveredEventError,
+    UnencodableValueError,
+    VersionBudgetError,
+)
+from penstock.producing import Refusal, judge
+
+
+@pytest.mark.parametrize(
+    ("error", "rule"),
+    [
+        (EventTextError("x"), "an event is one JSON object whose values a record can keep"),
+        (UnencodableValueError("x"), "an event is one JSON object whose values a record can keep"),
+        (SchemaConflictError("x"), "a field keeps its type, only numbers widen"),
+        (VersionBudgetError("x"), "a schema has no more versions than its budget"),
+        (SchemaLimitError("x"), "a schema is one that every reader can use"),
+        (RecordTooLargeError("x"), "a record is no larger than its topic takes"),
+        (IncompatibleSchemaError("x", rule="FULL", diff=""), "FULL"),
+        (IncompatibleSchemaError("x", rule="", diff=""), "the registry's own"),
+        (DeliveryError("x"), ""),
+        (BrokerLoginError("x"), ""),
+        (RegistryAccessDeniedError("x"), ""),
+        (SchemaQuotaError("x"), ""),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_an_event_that_breaks_a_rule_is_refused_for_good(
+    error: PenstockError, rule: str
+) -> None:
+    refusal = judge(error)
+
+    assert (refusal.rule, refusal.is_final) == (rule, rule != "")
+    assert isinstance(refusal.as_error(None), NotWrittenError)
+    assert refusal.as_error(None).retriable == (rule == "")
+
+
+def test_a_refusal_is_told_in_fields_and_in_words() -> None:
+    refusal = judge(SchemaConflictError("t: found text"), ("~ t: long -> string", "+ u: long"))
+
+    assert refusal.describe("2026/11/21/r-0.json") == {
+        "error": {
+            "type": "RejectedEventError",
+            "reason": "SchemaConflictError",
+            "message": "t: found text",
+            "rule": "a field keeps its type, only numbers widen",
+            "diff": ["~ t: long -> string", "+ u: long"],
+            "kept": "2026/11/21/r-0.json",
+        }
+    }
+    error = refusal.as_error("2026/11/21/r-0.json")
+    assert isinstance(error, RejectedEventError)
+    assert str(error) == (
+        "SchemaConflictError: t: found text; rule: a field keeps its type, only numbers widen; "
+        "diff: ~ t: long -> string, + u: long; the event is kept as 2026/11/21/r-0.json"
+    )
+    assert (error.rule, error.diff) == (refusal.rule, refusal.diff)
+
+
+def test_what_is_not_the_events_fault_is_another_type() -> None:
+    refusal = Refusal(DeliveryError("not acknowledged"))
+
+    assert refusal.describe(None)["error"]["type"] == "UndeliveredEventError"
+    error = refusal.as_error(None, "the bucket is down")
+    assert isinstance(error, UndeliveredEventError)
+    assert str(error) == (
+        "DeliveryError: not acknowledged; the event is not kept: the bucket is down"
+    )
+
+
+def test_the_diff_of_the_registry_comes_before_ours() -> None:
+    error = IncompatibleSchemaError("no", rule="BACKWARD", diff="+ a: long\n- b: long")
+
+    assert judge(error, ("ours",)).diff == ("+ a: long", "- b: long")

@@ -1,0 +1,136 @@
+"""An event that is not written is kept whole, in a place of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from botocore.exceptions import ClientError
+
+from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
+from penstock.producing import RejectedEvent, RejectedEvents
+from tests.fixtures.rejected import bucket, keys_of
+
+__all__ = ["bucket"]
+
+_EVENT = RejectedEvent(
+    event={"temperature": "warm", "größe": [1, None]},
+    device_id="000001",
+    timestamp=1_795_234_015_788,
+    reason="SchemaConflictError",
+    detail="temperature: found the text 'warm', expected long as in the versions before",
+    rule="a field keeps its type, only numbers widen",
+    diff=("~ temperature: long (optional) -> string (optional)",),
+    function="penstock-producer",
+    request_id="8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11",
+    index=0,
+)
+_KEY = "2026/11/21/8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11-0.json"
+
+
+def _changed(**changes: Any) -> RejectedEvent:
+    return dataclasses.replace(_EVENT, **changes)
+
+
+def test_it_is_one_json_document() -> None:
+    assert json.loads(_EVENT.write()) == {
+        "event": {"temperature": "warm", "größe": [1, None]},
+        "deviceId": "000001",
+        "timestamp": 1_795_234_015_788,
+        "when": "2026-11-21T04:06:55.788+00:00",
+        "reason": "SchemaConflictError",
+        "detail": "temperature: found the text 'warm', expected long as in the versions before",
+        "rule": "a field keeps its type, only numbers widen",
+        "diff": ["~ temperature: long (optional) -> string (optional)"],
+        "function": "penstock-producer",
+        "requestId": "8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11",
+        "index": 0,
+    }
+    assert _EVENT.key == _KEY
+    assert RejectedEvent.read(_EVENT.write()) == _EVENT
+
+
+@pytest.mark.parametrize("event", ["warm", 7, None, [1, {}], {"t": 2**70}], ids=str)
+def test_whatever_came_is_kept_as_it_came(event: Any) -> None:
+    kept = RejectedEvent.read(_changed(event=event).write())
+
+    assert kept.event == event
+    if not isinstance(event, dict):
+        assert kept.again() == event
+
+
+def test_what_json_has_no_word_for_is_kept_in_pythons() -> None:
+    document = json.loads(_changed(event={"t": float("inf")}).write())
+
+    assert document["event"] == "{'t': inf}"
+
+
+def test_it_is_sent_again_with_the_time_that_it_had() -> None:
+    own = {"deviceId": "d-9", "timestamp": 5}
+
+    assert _EVENT.again() == {"deviceId": "000001", "timestamp": 1_795_234_015_788} | _EVENT.event
+    assert _changed(event=own).again() == own
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"7", b"not JSON", b"\xff"])
+def test_what_is_no_such_document_is_not_read_as_one(content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"no document of a rejected event|Expecting|decode"):
+        RejectedEvent.read(content)
+
+
+def test_events_come_and_go(client: Callable[..., Any], bucket: str) -> None:
+    events, kept = RejectedEvents(bucket), dict[int, str]()
+    many = [_changed(index=index) for index in range(20)]
+
+    events.keep([*many, _changed(timestamp=0)], kept)
+    events.keep([_changed(index=3, reason="again")], kept)  # Lambda brings an event once more
+
+    assert kept == {0: f"1970/01/01/{_EVENT.request_id}-0.json"} | {
+        index: each.key for index, each in enumerate(many) if index
+    }
+    assert len(keys_of(client, bucket)) == 21
+    assert list(events.list("2026/11/21/8d6f7f5e-8c0c-4b6b-a0d5-8a2b7f9f4a11-19")) == [many[19].key]
+    assert events.read(many[3].key).reason == "again"
+    events.delete(_KEY)
+    events.delete(_KEY)
+    assert _KEY not in keys_of(client, bucket)
+
+
+def test_what_cannot_be_kept_is_said_and_the_rest_is_kept(
+    client: Callable[..., Any], bucket: str
+) -> None:
+    events, kept = RejectedEvents(bucket), dict[int, str]()
+    put = events._s3.put_object
+
+    def put_but_one(**request: Any) -> Any:
+        return put(**request | {"Bucket": "absent"} if "-1.json" in request["Key"] else request)
+
+    events._s3.put_object = put_but_one  # type: ignore[method-assign]
+
+    with pytest.raises(SinkUnavailableError, match=r"-1\.json cannot be written: .*NoSuchBucket"):
+        events.keep([_changed(index=index) for index in range(3)], kept)
+
+    assert sorted(kept) == [0, 2]
+
+
+def test_who_may_not_is_told_so(bucket: str) -> None:
+    events = RejectedEvents(bucket)
+    answer = {"Error": {"Code": "AccessDenied", "Message": "not for you."}}
+    denied = Mock(side_effect=ClientError(answer, "GetObject"))  # type: ignore[arg-type]
+    events._s3.get_object = denied  # type: ignore[method-assign]
+
+    with pytest.raises(SinkAccessDeniedError, match=f"s3://{bucket}/k cannot be read: .*for you$"):
+        events.read("k")
+
+
+def test_a_bucket_that_is_out_of_reach_is_said(
+    monkeypatch: pytest.MonkeyPatch, bucket: str
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    with pytest.raises(SinkUnavailableError, match=rf"s3://{bucket}/ cannot be listed: Could not"):
+        list(RejectedEvents(bucket).list())

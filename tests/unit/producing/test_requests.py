@@ -1,0 +1,76 @@
+"""An event, a list of events and an API's call are understood; all else is refused in words."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from penstock.producing import Form, read_request
+
+
+def _api(body: Any, **more: Any) -> dict[str, Any]:
+    return {"requestContext": {"stage": "$default"}, "body": body} | more
+
+
+def _in_base64(text: str) -> dict[str, Any]:
+    return _api(base64.b64encode(text.encode()).decode(), isBase64Encoded=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "form", "events", "is_api"),
+    [
+        ({}, Form.EVENT, ({},), False),
+        ({"t": 1, "body": "x"}, Form.EVENT, ({"t": 1, "body": "x"},), False),
+        ({"requestContext": 7}, Form.EVENT, ({"requestContext": 7},), False),
+        ([{}, 7], Form.BATCH, ({}, 7), False),
+        ([], Form.BATCH, (), False),
+        (_api('{"t": 1}'), Form.EVENT, ({"t": 1},), True),
+        (_api("[{}, 7]", isBase64Encoded=False), Form.BATCH, ({}, 7), True),
+        (_in_base64('{"t": "°"}'), Form.EVENT, ({"t": "°"},), True),
+        (_in_base64("[{}]"), Form.BATCH, ({},), True),
+    ],
+    ids=str,
+)
+def test_events_are_found(given: Any, form: Form, events: tuple[Any, ...], is_api: bool) -> None:
+    request = read_request(given)
+
+    assert (request.form, request.events, request.is_api) == (form, events, is_api)
+    assert request.problem is None
+
+
+_EXPECTED = (
+    "expected an event (a JSON object), a list of events, or an API's call with requestContext "
+    "and body"
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "sentence"),
+    [
+        ("warm", "warm", f"found text, {_EXPECTED}"),
+        (7, 7, f"found a number, {_EXPECTED}"),
+        (0.5, 0.5, f"found a number, {_EXPECTED}"),
+        (None, None, f"found null, {_EXPECTED}"),
+        (True, True, f"found true, {_EXPECTED}"),
+        (_api("7"), "7", f"found a number, {_EXPECTED}"),
+        (_api(None), None, "found null as the body of an API's call, expected JSON text"),
+        ({"requestContext": {}}, None, "found null as the body of an API's call, expected JSON"),
+        (_api(""), "", "found a body that is not JSON: Expecting value: line 1 column 1 (char 0)"),
+        (_api("{"), "{", "found a body that is not JSON: Expecting property name"),
+        (_api('{"t": NaN}'), '{"t": NaN}', "found NaN in a body, expected JSON, which has no such"),
+        (_api('{"t": 1, "t": 2}'), '{"t": 1, "t": 2}', "t: found the key twice in one object, exp"),
+        (_api("[" * 100_000), "[" * 100_000, "found a body with objects and lists too deep"),
+        (_api("9" * 5_000), "9" * 5_000, "found a body that is not JSON: Exceeds the limit"),
+        (_api("?", isBase64Encoded=True), "?", "found a body that is not base64 of UTF-8 text, as"),
+        (_api("/w==", isBase64Encoded=True), "/w==", "found a body that is not base64 of UTF-8"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_all_else_is_refused_with_a_sentence(given: Any, kept: Any, sentence: str) -> None:
+    request = read_request(given)
+
+    assert sentence in str(request.problem)
+    assert request.events == (kept,)
+    assert request.form is Form.EVENT

@@ -1,0 +1,230 @@
+"""A record that was given up is kept once, whole, whatever its size."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from penstock.errors import (
+    Reason,
+    RowTooLargeError,
+    SinkAccessDeniedError,
+    SinkRefusedError,
+    SinkUnavailableError,
+)
+from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorTable, Source
+from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
+
+
+@dataclass
+class FakeBucket:
+    """A bucket in memory."""
+
+    down: Exception | None = None
+    objects: dict[str, bytes] = field(default_factory=dict)
+
+    def put(self, name: str, content: bytes) -> str:
+        """Keep it, unless the bucket is down."""
+        if self.down:
+            raise self.down
+        self.objects[name] = content
+        return f"s3://parked/{name}"
+
+
+@pytest.fixture
+def bucket() -> FakeBucket:
+    return FakeBucket()
+
+
+@pytest.fixture
+def table(dynamodb: DynamoDbClient, bucket: FakeBucket) -> ErrorTable:
+    return ErrorTable(dynamodb, "errors", bucket)
+
+
+def _record(offset: int = 41, **changes: Any) -> ErrorRecord:
+    values: dict[str, Any] = {
+        "source": Source("sensor", 3, offset),
+        "reason": Reason.TRUNCATED,
+        "detail": "ends too early",
+        "schema_id": None,
+        "key": b"k",
+        "value": b"v",
+        "headers": (),
+        "first_seen_ms": 1795234015788,
+        "stage": "lambda",
+    }
+    return ErrorRecord(**(values | changes))
+
+
+def test_a_row_is_put_where_there_is_none(api: DynamoDbApi, table: ErrorTable) -> None:
+    table.keep([_record()])
+
+    (request,) = api.requests
+    assert api.headers[0]["X-Amz-Target"] == "DynamoDB_20120810.PutItem"
+    assert request == {
+        "TableName": "errors",
+        "Item": {
+            "id": {"S": "sensor/3/41"},
+            "reason": {"S": "truncated"},
+            "detail": {"S": "ends too early"},
+            "key": {"B": b64encode(b"k").decode()},
+            "value": {"B": b64encode(b"v").decode()},
+            "firstSeen": {"N": "1795234015788"},
+            "attempts": {"N": "0"},
+            "stage": {"S": "lambda"},
+        },
+        "ConditionExpression": "attribute_not_exists(id)",
+    }
+
+
+def test_a_row_that_is_there_stays_and_the_others_are_put(
+    api: DynamoDbApi, table: ErrorTable
+) -> None:
+    api.replies = [Reply(), refusal("ConditionalCheckFailedException"), Reply()]
+
+    table.keep([_record(offset) for offset in range(3)])
+
+    assert [request["Item"]["id"]["S"][-1] for request in api.requests] == ["0", "1", "2"]
+
+
+_LARGE = {
+    "value": ({"value": b"v" * 400_000}, {"value"}),
+    "just fits": ({"value": b"v" * 389_000}, set()),
+    "headers": ({"headers": (("h", b"x" * 400_000),)}, {"headers"}),
+    "many headers": ({"headers": (("", None),) * 20_000}, {"headers"}),
+    "key": ({"key": b"k" * 400_000}, {"key"}),
+    "together": ({"key": b"k" * 200_000, "value": b"v" * 200_000}, {"value"}),
+    "all": (
+        {"key": b"k" * 500_000, "value": b"v" * 500_000, "headers": (("h", b"x" * 500_000),)},
+        {"value", "headers", "key"},
+    ),
+    "no value": ({"key": b"k" * 400_000, "value": None}, {"key"}),
+    "empty value": ({"key": b"k" * 400_000, "value": b""}, {"key"}),
+}
+
+
+@pytest.mark.parametrize("name", _LARGE)
+def test_what_a_row_cannot_hold_goes_to_the_bucket(
+    api: DynamoDbApi, table: ErrorTable, bucket: FakeBucket, name: str
+) -> None:
+    changes, parked = _LARGE[name]
+    record = _record(**changes)
+
+    table.keep([record])
+
+    (request,) = api.requests
+    item = request["Item"]
+    assert bucket.objects.keys() == {f"errors/sensor/3/41/{part}" for part in parked}
+    assert {part for part in ("key", "value", "headers") if f"{part}At" in item} == parked
+    for part in parked:
+        assert part not in item
+        assert item[f"{part}At"]["S"] == f"s3://parked/errors/sensor/3/41/{part}"
+    for part in {"key", "value"} & parked:
+        assert bucket.objects[f"errors/sensor/3/41/{part}"] == getattr(record, part)
+    if "headers" in parked:
+        written = json.loads(bucket.objects["errors/sensor/3/41/headers"])
+        assert _read_headers(written) == record.headers
+
+
+def _read_headers(written: list[dict[str, Any]]) -> tuple[tuple[str, bytes | None], ...]:
+    return tuple(
+        (each["name"], None if each["value"] is None else b64decode(each["value"]))
+        for each in written
+    )
+
+
+@pytest.mark.parametrize("kind", [SinkUnavailableError, SinkAccessDeniedError])
+def test_without_the_bucket_no_row_points_to_nothing(
+    api: DynamoDbApi, table: ErrorTable, bucket: FakeBucket, kind: type[Exception]
+) -> None:
+    bucket.down = kind("down")
+
+    with pytest.raises(kind):
+        table.keep([_record(value=b"v" * 400_000)])
+
+    assert api.requests == []
+
+
+def test_a_table_that_is_down_keeps_nothing_back(api: DynamoDbApi, table: ErrorTable) -> None:
+    api.otherwise = lambda _: refusal("ThrottlingException")
+
+    with pytest.raises(SinkUnavailableError, match="DynamoDB's PutItem failed for 10 s: Throttl"):
+        table.keep([_record()])
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [("no such value", SinkRefusedError), ("Item size has exceeded", RowTooLargeError)],
+)
+def test_a_record_without_any_place_left_is_named(
+    api: DynamoDbApi, table: ErrorTable, message: str, kind: type[Exception]
+) -> None:
+    api.otherwise = lambda _: refusal("ValidationException", message)
+
+    with pytest.raises(kind) as caught:
+        table.keep([_record()])
+
+    assert str(caught.value) == (
+        "sensor/3/41 is no reading and cannot be kept as an error: DynamoDB's PutItem was refused: "
+        f"ValidationException: {message}"
+    )
+
+
+# --- a real table and bucket ----------------------------------------------------------------
+
+
+def test_the_first_row_is_kept_in_a_real_table(
+    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]]
+) -> None:
+    errors().keep([_record()])
+    errors().keep([_record(first_seen_ms=1795234099999, detail="again"), _record(42)])
+
+    rows = sorted(error_rows(), key=lambda row: str(row["id"]))
+    assert [(row["id"], int(row["firstSeen"]), row["detail"]) for row in rows] == [
+        ("sensor/3/41", 1795234015788, "ends too early"),
+        ("sensor/3/42", 1795234015788, "ends too early"),
+    ]
+
+
+def test_a_large_value_is_found_in_a_real_bucket(
+    errors: Callable[..., ErrorTable],
+    error_rows: Callable[[], list[dict[str, Any]]],
+    parked: Callable[[str], bytes],
+) -> None:
+    value = bytes(range(256)) * 4_000
+    for _ in range(2):
+        errors().keep([_record(value=value, headers=(("", b"1"), ("h", None)))])
+
+    (row,) = error_rows()
+    assert parked(row["valueAt"]) == value
+    assert "value" not in row
+    assert row["headers"] == [{"name": "", "value": b"1"}, {"name": "h", "value": None}]
+
+
+@pytest.mark.parametrize(
+    "headers", [(("", None),) * 9_000, (("é" * 100, b"x" * 1_800),) * 180, (("n", b""),) * 11_000]
+)
+def test_a_row_that_is_nearly_full_is_taken(
+    errors: Callable[..., ErrorTable],
+    error_rows: Callable[[], list[dict[str, Any]]],
+    headers: tuple[tuple[str, bytes | None], ...],
+) -> None:
+    record = _record(headers=headers, detail="é" * 2_000)
+
+    errors().keep([record])
+
+    (row,) = error_rows()
+    assert row["id"] == "sensor/3/41"
+
+
+def test_a_bucket_that_is_not_there_is_unavailable(errors: Callable[..., ErrorTable]) -> None:
+    with pytest.raises(
+        SinkUnavailableError,
+        match=r"^s3://nowhere/errors/sensor/3/41/value cannot be written: .*NoSuchBucket",
+    ):
+        errors("nowhere").keep([_record(value=b"v" * 400_000)])

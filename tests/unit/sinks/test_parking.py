@@ -1,0 +1,49 @@
+"""What goes wrong with a bucket is said in our words, and may pass."""
+
+from __future__ import annotations
+
+from unittest.mock import Mock
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+
+from penstock.errors import SinkAccessDeniedError, SinkError, SinkUnavailableError
+from penstock.sinks import Parking
+
+
+def _refused(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "told so"}}, "PutObject")
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (_refused("AccessDenied"), SinkAccessDeniedError),
+        (_refused("ExpiredToken"), SinkAccessDeniedError),
+        (_refused("SlowDown"), SinkUnavailableError),
+        (_refused("NoSuchBucket"), SinkUnavailableError),
+        (EndpointConnectionError(endpoint_url="http://s3"), SinkUnavailableError),
+        (NoCredentialsError(), SinkUnavailableError),
+    ],
+    ids=["denied", "expired", "slow", "no bucket", "no answer", "no credentials"],
+)
+def test_a_failure_is_retriable_and_names_the_object(
+    failure: Exception, kind: type[SinkError]
+) -> None:
+    session = Mock()
+    session.client.return_value.put_object.side_effect = failure
+
+    with pytest.raises(kind, match=r"^s3://parked/a/b cannot be written: ") as caught:
+        Parking("parked", session).put("a/b", b"x")
+
+    assert type(caught.value) is kind
+    assert caught.value.retriable
+
+
+def test_a_client_is_built_by_the_first_object_only() -> None:
+    session = Mock()
+    parking = Parking("parked", session)
+    assert session.client.call_count == 0
+
+    assert [parking.put(name, b"x") for name in "ab"] == ["s3://parked/a", "s3://parked/b"]
+    assert session.client.call_count == 1
