@@ -5,7 +5,7 @@ output "arn" {
 
 output "name" {
   description = "The bucket's name, given once it is encrypted, versioned and closed."
-  value       = aws_s3_bucket.this.id
+  value       = aws_s3_bucket.this.bucket
 
   depends_on = [
     aws_s3_bucket_ownership_controls.this,

@@ -36,7 +36,7 @@ def _fault(command: str) -> str:
     """What is wrong with a command, or nothing."""
     fault = ""
     match shlex.split(command):
-        case ["git", "clone", *_] | ["cd", *_]:
+        case ["git", "clone", *_] | ["cd", *_] | ["penstock", "rejected", "list" | "replay", *_]:
             pass
         case ["eval", inner]:
             fault = _fault(inner.removeprefix("$(").removesuffix(")"))
