@@ -86,8 +86,7 @@ class Poller:
         got = self._consumer.poll(timeout_ms=_POLL_MS)
         lost = self._follow_changes(got)
         for place, records in got.items():  # of a partition that came just now: read it later
-            if place not in self._ends:
-                self._consumer.seek(place, records[0].offset)
+            self._consumer.seek(place, self._ends.get(place, records[0].offset))
         return lost
 
     def commit(self, offsets: Mapping[Place, int]) -> set[Place]:
@@ -136,16 +135,22 @@ class Poller:
         self._buffer = [record for record in self._buffer if place_of(record) not in revoked]
         ours = self._consumer.assignment()
         for place in assigned & ours:
-            if place in self._ends:
-                got.pop(place, None)
-                self._consumer.seek(place, self._ends[place])
-            elif self._consumer.committed(place, timeout_ms=_ANSWER_MS) is None:
-                got.pop(place, None)
-                self._begin(place)
+            # Records may have come before we heard of the rebalance, and were dropped above.
+            got.pop(place, None)
+            self._go_on(place)
         lost: set[Place] = (revoked - ours) & self._ends.keys()
         for place in lost:
             del self._ends[place]
         return lost
+
+    def _go_on(self, place: Place) -> None:
+        """Read a partition from behind the batch in work, else from where the group is."""
+        if place in self._ends:
+            self._consumer.seek(place, self._ends[place])
+        elif (done := self._consumer.committed(place, timeout_ms=_ANSWER_MS)) is not None:
+            self._consumer.seek(place, done)
+        else:
+            self._begin(place)
 
     def _begin(self, place: Place) -> None:
         """Begin a partition that the group has never read, and keep that it began there."""
