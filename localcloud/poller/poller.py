@@ -122,10 +122,21 @@ class Poller:
 
     def _collect(self, timeout_ms: float) -> None:
         wanted = self._settings.batch_size - len(self._buffer)
+        self._let_parked_records_in()
         got = self._consumer.poll(timeout_ms=int(timeout_ms), max_records=wanted)
         self._follow_changes(got)
         for records in got.values():
             self._buffer += records
+
+    def _let_parked_records_in(self) -> None:
+        """Empty the slot that kafka-python 3.0.12 keeps occupied by a partition read to its end.
+
+        It parks what it has fetched of a paused partition, does not fetch that one meanwhile, and
+        takes the parked records back only when the slot is None: the partition would stand still.
+        """
+        fetcher = self._consumer._fetcher
+        if not fetcher._next_partition_records:
+            fetcher._next_partition_records = None
 
     def _follow_changes(self, got: dict[Place, list[Any]]) -> set[Place]:
         """After a rebalance: forget what is not ours, put each partition where it goes on."""
