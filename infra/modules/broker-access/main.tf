@@ -4,7 +4,11 @@ locals {
   # Known before apply, by broker number.
   exposed = var.contract.exposure == "privatelink" ? var.contract.brokers : {}
 
-  servers = [for broker in values(var.contract.brokers) : "${broker.host}:${broker.port}"]
+  # One for each zone of the cluster: that number and these brokers stay as others are added, and a
+  # mapping that is made with them stays too.
+  _zone_count = length(values(var.contract.brokers)[0].zone_ids)
+  _first      = [for id, broker in var.contract.brokers : broker if tonumber(id) <= local._zone_count]
+  servers     = [for broker in local._first : "${broker.host}:${broker.port}"]
 
   # The subnets that share a zone with the broker's load balancer: PrivateLink leads nowhere else.
   subnet_ids = {

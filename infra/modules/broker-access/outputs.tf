@@ -1,6 +1,6 @@
 output "bootstrap_servers" {
-  description = "Up to three brokers to begin with, so that what is set up with them stays as brokers are added, as host:port with commas between; each name leads to its endpoint by the time it is answered."
-  value       = join(",", slice(local.servers, 0, min(3, length(local.servers))))
+  description = "One broker for each zone, so that what is set up with them stays as brokers are added, as host:port with commas between; each name leads to its endpoint by the time it is answered."
+  value       = join(",", local.servers)
 
   depends_on = [
     aws_msk_vpc_connection.this,
