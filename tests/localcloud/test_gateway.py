@@ -20,14 +20,15 @@ from localcloud.operations import Call, HttpAnswer
 
 
 def test_a_key_of_12_digits_is_that_account(client):
-    client("dynamodb").create_table(
+    one, other = (client("dynamodb", account=account * 12) for account in "89")
+    one.create_table(
         TableName="mine",
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         BillingMode="PAY_PER_REQUEST",
     )
-    assert client("dynamodb").list_tables()["TableNames"] == ["mine"]
-    assert client("dynamodb", account="222222222222").list_tables()["TableNames"] == []
+    assert one.list_tables()["TableNames"] == ["mine"]
+    assert other.list_tables()["TableNames"] == []
 
 
 @pytest.mark.parametrize(
