@@ -147,27 +147,24 @@ class Poller:
         ours = self._consumer.assignment()
         for place in assigned & ours:
             # Records may have come before we heard of the rebalance, and were dropped above.
-            got.pop(place, None)
-            self._go_on(place)
+            start = self._next_offset(place)
+            if place not in got or got[place][0].offset != start:
+                got.pop(place, None)
+                self._consumer.seek(place, start)
         lost: set[Place] = (revoked - ours) & self._ends.keys()
         for place in lost:
             del self._ends[place]
         return lost
 
-    def _go_on(self, place: Place) -> None:
-        """Read a partition from behind the batch in work, else from where the group is."""
+    def _next_offset(self, place: Place) -> int:
+        """Where to read on: behind the batch in work, else where the group is or begins."""
         if place in self._ends:
-            self._consumer.seek(place, self._ends[place])
-        elif (done := self._consumer.committed(place, timeout_ms=_ANSWER_MS)) is not None:
-            self._consumer.seek(place, done)
-        else:
-            self._begin(place)
-
-    def _begin(self, place: Place) -> None:
-        """Begin a partition that the group has never read, and keep that it began there."""
-        start = self._find_start(place)
-        self._consumer.seek(place, start)
-        self._write_offsets({place: start})
+            return self._ends[place]
+        done = self._consumer.committed(place, timeout_ms=_ANSWER_MS)
+        if done is None:  # the group has never read it; it is kept that it began there
+            done = self._find_start(place)
+            self._write_offsets({place: done})
+        return int(done)
 
     def _write_offsets(self, offsets: Mapping[Place, int]) -> None:
         kept = {place: OffsetAndMetadata(offset, "", -1) for place, offset in offsets.items()}

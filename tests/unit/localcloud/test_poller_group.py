@@ -29,6 +29,7 @@ class Group:
         self.mine, self.at, self.stopped = set(), {}, set()
         self.refuse_commits = 0
         self.next_change = None
+        self._fetcher = SimpleNamespace(_next_partition_records=None)
 
     def __call__(self, **options):
         self.options = options
@@ -170,6 +171,42 @@ def test_nothing_of_a_new_partition_is_skipped_while_a_call_runs(group):
     poller.finish()
     group.log[_P0] = []
     assert places_of(poller.take(0.1, _GO_ON)) == [(1, o) for o in range(4)]
+
+
+def test_records_that_came_before_the_rebalance_was_told_are_read_again(group):
+    poller = join(group, BatchSize=30, MaximumBatchingWindowInSeconds=1)
+
+    def told_late():
+        group.listener.on_partitions_revoked({_P0, _P1})
+        group.next_change = lambda: group.listener.on_partitions_assigned({_P0, _P1})
+
+    group.next_change = told_late
+    assert sorted(places_of(poller.take(0.5, _GO_ON))) == [
+        (p, o) for p in (0, 1) for o in range(10)
+    ]
+
+
+def test_records_of_the_batch_in_work_that_come_again_are_passed_over(group):
+    poller = join(group, BatchSize=4)
+    batch = poller.take(0.1, _GO_ON)
+
+    def told_late():
+        group.stopped, group.at[_P0] = set(), 0
+        group.listener.on_partitions_revoked({_P0, _P1})
+
+    group.next_change = told_late
+    poller.keep_alive()  # the poll inside returns records of the batch, and those behind it
+    group.listener.on_partitions_assigned({_P0, _P1})
+    poller.commit({_P0: 4})
+    poller.finish()
+    assert places_of(batch + poller.take(0.1, _GO_ON)) == [(0, o) for o in range(8)]
+
+
+@pytest.mark.parametrize("left", [[], [1]], ids=["read to its end", "not read to its end"])
+def test_a_partition_that_was_read_to_its_end_makes_room_for_parked_ones(group, left):
+    group._fetcher._next_partition_records = left
+    join(group).take(0.01, _GO_ON)
+    assert group._fetcher._next_partition_records == (left or None)
 
 
 def test_what_was_collected_of_a_lost_partition_is_dropped(group):
