@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.kafka.access import await_rights, check_access
 from penstock.kafka.access_lists import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
+from penstock.kafka.java import java_options
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.settings import KafkaSettings, Security
 from penstock.kafka.topic_changes import apply_topics, drop_topic
@@ -27,6 +28,7 @@ __all__ = [
     "drop_access",
     "drop_topic",
     "ensure_topic",
+    "java_options",
     "open_admin",
     "open_consumer",
     "open_producer",

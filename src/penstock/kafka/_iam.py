@@ -9,10 +9,13 @@ from botocore.credentials import CredentialProvider, ReadOnlyCredentials
 from botocore.exceptions import NoCredentialsError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from penstock.credentials import load_session
+from penstock.credentials import ROLE_SESSION_NAME, load_session
 from penstock.kafka._aws import translated_aws_errors
-from penstock.kafka._tls import build_context
+from penstock.kafka._jaas import write_login
+from penstock.kafka._tls import build_context, trust_options
 from penstock.kafka.settings import KafkaSettings
+
+_JAVA = "software.amazon.msk.auth.iam"
 
 
 class IamMechanism:
@@ -29,6 +32,21 @@ class IamMechanism:
             "ssl_context": build_context(self._settings.ca_file),
             "sasl_mechanism": "OAUTHBEARER",
             "sasl_oauth_token_provider": _TokenProvider(self._settings),
+        }
+
+    def java_options(self) -> dict[str, str]:
+        """Return the properties of a Java client with AWS's own library for it."""
+        settings = self._settings
+        role = {"awsRoleArn": settings.role_arn, "awsRoleExternalId": settings.external_id}
+        if settings.role_arn:
+            role |= {"awsRoleSessionName": ROLE_SESSION_NAME, "awsStsRegion": settings.region}
+        given = {name: value for name, value in role.items() if value}
+        return {
+            "security.protocol": "SASL_SSL",
+            **trust_options(settings.ca_file),
+            "sasl.mechanism": "AWS_MSK_IAM",
+            "sasl.jaas.config": write_login(f"{_JAVA}.IAMLoginModule", **given),
+            "sasl.client.callback.handler.class": f"{_JAVA}.IAMClientCallbackHandler",
         }
 
 

@@ -11,6 +11,8 @@ from penstock.kafka._scram import ScramMechanism
 from penstock.kafka._tls import TlsMechanism
 from penstock.kafka.settings import KafkaSettings, Security
 
+CLIENT_ID = "penstock"
+
 # At DEBUG these print what goes over the wire: tokens, and the secret with the password.
 for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
     logging.getLogger(_name).setLevel(logging.INFO)
@@ -25,17 +27,25 @@ class Mechanism(Protocol):
     def client_options(self) -> dict[str, Any]:
         """Return kafka-python's options for it: the same for producer, consumer and admin."""
 
+    def java_options(self) -> dict[str, str]:
+        """Return a Java client's properties for it; they may hold a password."""
+
 
 def client_options(settings: KafkaSettings) -> dict[str, Any]:
     """Return kafka-python's options for where to connect and how."""
+    return {
+        "bootstrap_servers": list(settings.bootstrap_servers),
+        "client_id": CLIENT_ID,
+        **choose_mechanism(settings).client_options(),
+    }
+
+
+def choose_mechanism(settings: KafkaSettings) -> Mechanism:
+    """Return the mechanism of the security that the settings name."""
     mechanisms: dict[Security, type[Mechanism]] = {
         Security.IAM: IamMechanism,
         Security.SCRAM: ScramMechanism,
         Security.TLS: TlsMechanism,
         Security.PLAINTEXT: PlaintextMechanism,
     }
-    return {
-        "bootstrap_servers": list(settings.bootstrap_servers),
-        "client_id": "penstock",
-        **mechanisms[settings.security](settings).client_options(),
-    }
+    return mechanisms[settings.security](settings)

@@ -16,3 +16,7 @@ class PlaintextMechanism:
     def client_options(self) -> dict[str, Any]:
         """Return kafka-python's options."""
         return {"security_protocol": "PLAINTEXT"}
+
+    def java_options(self) -> dict[str, str]:
+        """Return the properties of a Java client."""
+        return {"security.protocol": "PLAINTEXT"}

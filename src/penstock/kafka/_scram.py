@@ -9,7 +9,8 @@ from typing import Any
 from penstock.credentials import load_session
 from penstock.errors import BrokerLoginError
 from penstock.kafka._aws import translated_aws_errors
-from penstock.kafka._tls import build_context
+from penstock.kafka._jaas import write_login
+from penstock.kafka._tls import build_context, trust_options
 from penstock.kafka.settings import KafkaSettings
 
 _ONE_LOGIN_SECONDS = 1.0
@@ -32,6 +33,21 @@ class ScramMechanism:
             "sasl_mechanism": "SCRAM-SHA-512",
             "sasl_plain_username": _SecretText(secret, "username"),
             "sasl_plain_password": _SecretText(secret, "password"),
+        }
+
+    def java_options(self) -> dict[str, str]:
+        """Return the properties of a Java client, which keeps the password as it is now."""
+        secret = _Secret(self._settings)
+        login = write_login(
+            "org.apache.kafka.common.security.scram.ScramLoginModule",
+            username=secret.read("username"),
+            password=secret.read("password"),
+        )
+        return {
+            "security.protocol": "SASL_SSL",
+            **trust_options(self._settings.ca_file),
+            "sasl.mechanism": "SCRAM-SHA-512",
+            "sasl.jaas.config": login,
         }
 
 

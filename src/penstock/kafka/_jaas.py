@@ -1,0 +1,14 @@
+"""What a Java client of Kafka is told of its login."""
+
+from __future__ import annotations
+
+
+def write_login(module: str, **options: str) -> str:
+    """Write one login of a JAAS configuration; a value may hold any character."""
+    given = "".join(f" {name}={_quote(value)}" for name, value in options.items())
+    return f"{module} required{given};"
+
+
+def _quote(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

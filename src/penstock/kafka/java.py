@@ -1,0 +1,19 @@
+"""What a Java client of Kafka, such as Spark's, has to be told."""
+
+from __future__ import annotations
+
+from penstock.kafka._mechanism import CLIENT_ID, choose_mechanism
+from penstock.kafka.settings import KafkaSettings
+
+
+def java_options(settings: KafkaSettings) -> dict[str, str]:
+    """Return a Java client's properties for where to connect and how; they may hold a password.
+
+    Raises:
+        BrokerLoginError: the secret cannot be read, or is of another shape.
+    """
+    return {
+        "bootstrap.servers": ",".join(settings.bootstrap_servers),
+        "client.id": CLIENT_ID,
+        **choose_mechanism(settings).java_options(),
+    }

@@ -1,0 +1,83 @@
+"""What a Java client, such as Spark's, is told: where to connect, and how to log in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock, patch
+
+import pytest
+import trustme
+
+from penstock.kafka import KafkaSettings, Security, java_options
+
+_REGION = "eu-central-1"
+_ROLE = "arn:aws:iam::123456789012:role/reader"
+_ARN = f"arn:aws:secretsmanager:{_REGION}:123456789012:secret:AmazonMSK_c-AbCdEf"
+_COMMON = {"bootstrap.servers": "b-1.x:9098,b-2.x:9098", "client.id": "penstock"}
+
+
+def _options(security: Security, **changes: Any) -> dict[str, str]:
+    servers = ("b-1.x:9098", "b-2.x:9098")
+    return java_options(KafkaSettings(bootstrap_servers=servers, security=security, **changes))
+
+
+@pytest.fixture
+def ca_file(tmp_path: Path) -> Path:
+    path = tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(path))
+    return path
+
+
+def test_plaintext() -> None:
+    assert _options(Security.PLAINTEXT) == _COMMON | {"security.protocol": "PLAINTEXT"}
+
+
+def test_tls_trusts_the_system() -> None:
+    assert _options(Security.TLS) == _COMMON | {"security.protocol": "SSL"}
+
+
+def test_tls_carries_the_certificates_themselves(ca_file: Path) -> None:
+    assert _options(Security.TLS, ca_file=str(ca_file)) == _COMMON | {
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": ca_file.read_text(),
+    }
+
+
+def test_scram_escapes_what_a_password_may_hold(ca_file: Path) -> None:
+    secret = json.dumps({"username": "carol", "password": 'a"b\\c;'})
+    client = Mock(get_secret_value=lambda SecretId: {"SecretString": secret})
+
+    with patch("penstock.kafka._scram.load_session", lambda **_: Mock(client=lambda _: client)):
+        options = _options(Security.SCRAM, secret_arn=_ARN, ca_file=str(ca_file))
+
+    assert options["security.protocol"] == "SASL_SSL"
+    assert options["sasl.mechanism"] == "SCRAM-SHA-512"
+    assert options["ssl.truststore.certificates"] == ca_file.read_text()
+    assert options["sasl.jaas.config"] == (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required"
+        r' username="carol" password="a\"b\\c;";'
+    )
+
+
+def test_iam_with_the_own_credentials() -> None:
+    assert _options(Security.IAM, region=_REGION) == _COMMON | {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "AWS_MSK_IAM",
+        "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+        "sasl.client.callback.handler.class": (
+            "software.amazon.msk.auth.iam.IAMClientCallbackHandler"
+        ),
+    }
+
+
+def test_iam_with_a_role() -> None:
+    options = _options(Security.IAM, region=_REGION, role_arn=_ROLE, external_id="x-1")
+
+    assert options["sasl.jaas.config"] == (
+        "software.amazon.msk.auth.iam.IAMLoginModule required"
+        f' awsRoleArn="{_ROLE}" awsRoleExternalId="x-1"'
+        f' awsRoleSessionName="penstock" awsStsRegion="{_REGION}";'
+    )
