@@ -1,0 +1,31 @@
+"""Spark: the job that follows new schemas without a restart."""
+
+from __future__ import annotations
+
+from penstock.spark.contract import contract_environ
+from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
+from penstock.spark.settings import (
+    ConsumeSettings,
+    LostOffsets,
+    ReadSettings,
+    SinkSettings,
+    Starting,
+    read_settings,
+)
+from penstock.spark.source import open_stream, source_options
+
+__all__ = [
+    "ConsumeSettings",
+    "LostOffsets",
+    "OffsetRange",
+    "ReadSettings",
+    "SinkSettings",
+    "Starting",
+    "contract_environ",
+    "lost_ranges",
+    "open_stream",
+    "parse_offsets",
+    "planned_ranges",
+    "read_settings",
+    "source_options",
+]

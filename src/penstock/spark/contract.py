@@ -1,0 +1,43 @@
+"""The contract that a producer's account hands over, in the words of a job's settings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from penstock.errors import SettingsError
+
+
+def contract_environ(text: str) -> dict[str, str]:
+    """Say what a contract says as environment variables, which flags override.
+
+    The secret is not in it: the consumer's account has a copy of its own.
+
+    Raises:
+        SettingsError: it is no contract, or a part is missing.
+    """
+    try:
+        contract = json.loads(text)["contract"]
+        return _describe(contract)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise SettingsError(
+            [f"the contract cannot be used, expected what `make contract` writes: {error!r}"]
+        ) from error
+
+
+def _describe(contract: dict[str, Any]) -> dict[str, str]:
+    brokers = contract["brokers"].values()
+    return {
+        "AWS_REGION": contract["region"],
+        "KAFKA_BOOTSTRAP_SERVERS": ",".join(f"{it['host']}:{it['port']}" for it in brokers),
+        "KAFKA_SECURITY": "scram",
+        "PENSTOCK_GROUP_PREFIX": contract["group_prefix"],
+        "PENSTOCK_REGISTRY": _write_url(contract["region"], contract["registry"]),
+        "PENSTOCK_TOPICS": ",".join(contract["topics"]),
+    }
+
+
+def _write_url(region: str, registry: dict[str, str]) -> str:
+    role = {"role_arn": registry["role_arn"], "external_id": registry["external_id"]}
+    return f"glue://{registry['name']}?{urlencode({'region': region, **role})}"

@@ -1,0 +1,44 @@
+"""The stream of a topic's records, as they are in Kafka."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.kafka import KafkaSettings, java_options
+from penstock.spark.settings import ReadSettings
+
+
+def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
+    """Open the stream; nothing is read yet."""
+    return spark.readStream.format("kafka").options(**source_options(kafka, read)).load()
+
+
+def source_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
+    """Return the options of Spark's Kafka source; they may hold a password."""
+    topics = (
+        {"subscribePattern": read.topic_pattern}
+        if read.topic_pattern
+        else {"subscribe": ",".join(read.topics)}
+    )
+    limit = read.max_offsets_per_trigger
+    return {
+        **{f"kafka.{name}": value for name, value in java_options(kafka).items()},
+        **topics,
+        **_starting(read.starting),
+        **({"maxOffsetsPerTrigger": str(limit)} if limit else {}),
+        "groupIdPrefix": f"{read.group_prefix}spark",
+        # Spark would stop without saying what is lost; the batch says it (penstock.spark.lost).
+        "failOnDataLoss": "false",
+    }
+
+
+def _starting(starting: str | datetime) -> dict[str, str]:
+    if not isinstance(starting, datetime):
+        return {"startingOffsets": str(starting)}
+    return {
+        "startingTimestamp": str(int(starting.timestamp() * 1000)),
+        # Partitions without a record since then begin with the next one.
+        "startingOffsetsByTimestampStrategy": "latest",
+    }

@@ -1,0 +1,201 @@
+"""What jobs/consume.py is told: by flags, else the contract, else the environment."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from penstock.errors import SettingsError
+from penstock.kafka import Security
+from penstock.spark import (
+    ConsumeSettings,
+    LostOffsets,
+    Starting,
+    contract_environ,
+    read_settings,
+    source_options,
+)
+
+_ROLE = "arn:aws:iam::111111111111:role/reader"
+_SECRET = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:AmazonMSK_a-AbCdEf"
+_CONTRACT = {
+    "region": "eu-central-1",
+    "brokers": {"1": {"host": "b-1.x", "port": 9096}, "2": {"host": "b-2.x", "port": 9096}},
+    "topics": ["sensor", "orders"],
+    "group_prefix": "analytics-",
+    "registry": {"name": "penstock", "role_arn": _ROLE, "external_id": "a b"},
+}
+_NEEDED = {
+    "--checkpoint": "s3://b/c",
+    "--errors-table": "errors",
+    "--parked-bucket": "parked",
+    "--dynamodb-table": "readings",
+}
+_OPEN = {
+    "--bootstrap-servers": "b-1.x:9092",
+    "--security": "plaintext",
+    "--registry": "memory://",
+    "--topics": "sensor",
+}
+
+
+def _read(flags: dict[str, str], environ: dict[str, str] | None = None) -> ConsumeSettings:
+    contract = json.dumps({"contract": _CONTRACT})
+    words = [word for flag in flags.items() for word in flag]
+    return read_settings(words, environ or {}, {"c.json": contract}.__getitem__)
+
+
+def _problems(flags: dict[str, str]) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as caught:
+        _read(flags)
+    return caught.value.problems
+
+
+def test_a_contract_says_the_rest() -> None:
+    settings = _read(_NEEDED | {"--contract": "c.json", "--secret-arn": _SECRET})
+
+    assert settings.kafka.bootstrap_servers == ("b-1.x:9096", "b-2.x:9096")
+    assert settings.kafka.security is Security.SCRAM
+    assert settings.read.topics == ("sensor", "orders")
+    assert settings.read.group_prefix == "analytics-"
+    assert settings.registry == (
+        "glue://penstock?region=eu-central-1"
+        "&role_arn=arn%3Aaws%3Aiam%3A%3A111111111111%3Arole%2Freader&external_id=a+b"
+    )
+    assert "a+b" not in repr(settings)
+
+
+def test_flags_go_before_the_contract_and_that_before_the_environment() -> None:
+    flags = _NEEDED | {"--secret-arn": _SECRET, "--topics": "other"}
+    environ = {"PENSTOCK_CONTRACT": "c.json", "PENSTOCK_GROUP_PREFIX": "x-"}
+
+    settings = _read(flags, environ)
+
+    assert (settings.read.topics, settings.read.group_prefix) == (("other",), "analytics-")
+
+
+def test_a_pattern_stands_for_the_topics_of_the_contract() -> None:
+    flags = {"--contract": "c.json", "--secret-arn": _SECRET, "--topic-pattern": "s.*"}
+
+    settings = _read(_NEEDED | flags)
+
+    assert (settings.read.topics, settings.read.topic_pattern) == ((), "s.*")
+
+
+def test_all_flags() -> None:
+    settings = _read(
+        _NEEDED
+        | _OPEN
+        | {
+            "--starting": "2026-11-21T08:00:00+00:00",
+            "--max-offsets-per-trigger": "60",
+            "--on-lost-offsets": "go-on",
+            "--trigger": "available-now",
+            "--route": "sensor=lake.readings, door=lake.doors",
+            "--lake-table": "lake.readings",
+            "--parquet-path": "s3://b/p",
+            "--event-time": "at",
+        }
+    )
+
+    assert settings.read.starting == datetime(2026, 11, 21, 8, tzinfo=UTC)
+    assert settings.read.max_offsets_per_trigger == 60
+    assert settings.read.on_lost_offsets is LostOffsets.GO_ON
+    assert settings.trigger == "available-now"
+    assert settings.sinks.route == {"sensor": "lake.readings", "door": "lake.doors"}
+    assert settings.sinks.event_time == "at"
+
+
+def test_defaults() -> None:
+    settings = _read(_NEEDED | _OPEN)
+
+    assert settings.read.starting is Starting.EARLIEST
+    assert settings.read.max_offsets_per_trigger is None
+    assert settings.read.on_lost_offsets is LostOffsets.STOP
+    assert settings.trigger == "10 seconds"
+    assert settings.sinks.route is None
+
+
+@pytest.mark.parametrize(
+    ("flag", "text", "problem"),
+    [
+        ("--trigger", "often", "an interval like '30 seconds'"),
+        ("--trigger", "0 seconds", "an interval like '30 seconds'"),
+        ("--starting", "2026-11-21T08:00:00", "a time like 2026-11-21T08:00:00+00:00"),
+        ("--starting", "soon", "earliest, latest or a time"),
+        ("--topics", "a b", "topics, separated by commas"),
+        ("--topic-pattern", "(", "a regular expression"),
+        ("--max-offsets-per-trigger", "0", "a number from 1"),
+        ("--route", "sensor", "NAME=TABLE,NAME=TABLE"),
+        ("--route", "sensor=a,sensor=b", "NAME=TABLE,NAME=TABLE"),
+        ("--on-lost-offsets", "ignore", "stop, or go-on"),
+    ],
+)
+def test_what_cannot_be_read(flag: str, text: str, problem: str) -> None:
+    (found, *_) = _problems(_NEEDED | _OPEN | {flag: text})
+
+    assert found.startswith(f"{flag} is {text!r}, expected ")
+    assert problem in found
+
+
+def test_what_is_missing() -> None:
+    without = {k: v for k, v in (_NEEDED | _OPEN).items() if k not in {"--topics", "--registry"}}
+
+    found = _problems({k: v for k, v in without.items() if k != "--dynamodb-table"})
+
+    assert found == (
+        "PENSTOCK_TOPICS (--topics) is missing, expected topics or --topic-pattern",
+        "there is nowhere to write to, expected --dynamodb-table, --lake-table or --parquet-path",
+        "PENSTOCK_REGISTRY (--registry) is missing, expected URL of the schema registry,"
+        " such as glue://NAME?role_arn=...&external_id=...",
+    )
+
+
+def test_topics_and_a_pattern() -> None:
+    assert _problems(_NEEDED | _OPEN | {"--topic-pattern": "s.*"}) == (
+        "--topics and --topic-pattern are both given, expected one of them",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"contract": {}}', '{"contract": {"region": 1}}'])
+def test_no_contract(text: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        contract_environ(text)
+
+    assert "expected what `make contract` writes" in str(caught.value)
+
+
+def test_the_source() -> None:
+    settings = _read(_NEEDED | _OPEN)
+
+    assert source_options(settings.kafka, settings.read) == {
+        "kafka.bootstrap.servers": "b-1.x:9092",
+        "kafka.client.id": "penstock",
+        "kafka.security.protocol": "PLAINTEXT",
+        "subscribe": "sensor",
+        "startingOffsets": "earliest",
+        "groupIdPrefix": "penstock-spark",
+        "failOnDataLoss": "false",
+    }
+
+
+def test_a_source_by_pattern_time_and_limit() -> None:
+    settings = _read(
+        _NEEDED
+        | {flag: text for flag, text in _OPEN.items() if flag != "--topics"}
+        | {
+            "--topic-pattern": "s.*",
+            "--starting": "2026-11-21T08:00:00.250+00:00",
+            "--max-offsets-per-trigger": "60",
+        }
+    )
+
+    options = source_options(settings.kafka, settings.read)
+
+    assert options["subscribePattern"] == "s.*"
+    assert options["startingTimestamp"] == "1795248000250"
+    assert options["startingOffsetsByTimestampStrategy"] == "latest"
+    assert options["maxOffsetsPerTrigger"] == "60"
+    assert not {"subscribe", "startingOffsets"} & options.keys()
