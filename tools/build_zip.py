@@ -1,4 +1,4 @@
-"""Build what ships: a zip for each Lambda, and one of `penstock` alone for Spark jobs.
+"""Build what ships: a zip for each Lambda, and one for Spark jobs.
 
 The same sources and pins give the same bytes, whoever builds them
 (docs/adr/20261121-reproducible-zips.md). For localcloud: --python host --arch host.
@@ -19,6 +19,8 @@ _ROOT = Path(__file__).resolve().parents[1]
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first day that a zip can tell
 _MODE = 0o100644 << 16  # a plain file that all may read
 _UNIX = 3
+# What jobs need and EMR has not; Python reads these from inside a zip, on any machine.
+_FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build(target: Target, into: Path) -> list[str]:
-    """Make a zip of each handler with all it needs, and one of `penstock` alone.
+    """Make a zip of each handler with all it needs, and one for jobs that runs on any machine.
 
     Returns:
         A line about each zip.
@@ -52,12 +54,14 @@ def build(target: Target, into: Path) -> list[str]:
         BuildError: a package is not to be had for the target.
     """
     source = list_files(_ROOT / "src")
-    shared = list_files(fetch_packages(target)) | source
+    packages = list_files(fetch_packages(target))
+    shared = packages | source
     lines = []
     for handler in sorted(_ROOT.glob("lambdas/*/handler.py")):
         path = into / f"{handler.parent.name}-lambda.zip"
         lines.append(write_zip(path, shared | {"handler.py": handler}))
-    return [*lines, write_zip(into / "penstock-pyfiles.zip", source)]
+    for_jobs = {name: packages[name] for name in packages if name.startswith(_FOR_JOBS)}
+    return [*lines, write_zip(into / "penstock-pyfiles.zip", for_jobs | source)]
 
 
 def list_files(folder: Path) -> dict[str, Path]:

@@ -69,6 +69,12 @@ schema = infer_schema({"temperature": 30.5}, "sensor")
 frame = decode_frame(encode_glue_frame("6" * 32, encode({"temperature": 30.5}, schema), True))
 print(decode(frame.payload, schema))
 """
+_JOB_IMPORTS = """
+import kafka, penstock.kafka, penstock.registry.glue, penstock.sinks
+from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token
+generate_auth_token('eu-central-1')  # looks for its version in METADATA
+print(kafka.__file__.split("/")[-3])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -105,12 +111,23 @@ def test_the_codec_runs_from_inside_a_zip(zips: Path, name: str) -> None:
     assert _run(_CODEC, zips / f"{name}.zip") == "{'temperature': 30.5}\n"
 
 
-def test_jobs_get_penstock_and_nothing_else(zips: Path) -> None:
+def test_jobs_get_penstock_and_how_to_log_in(zips: Path) -> None:
     names = zipfile.ZipFile(zips / "penstock-pyfiles.zip").namelist()
 
-    assert {name.split("/")[0] for name in names} == {"penstock"}
-    assert {Path(name).suffix for name in names} == {".py"}
-    assert len(names) == len(list((_ROOT / "src/penstock").rglob("*.py")))
+    assert {name.split("/")[0] for name in names if "dist-info" not in name} == {
+        *("aws_msk_iam_sasl_signer", "kafka", "penstock")
+    }
+    assert not any(name.endswith(".so") for name in names)
+    of_penstock = [name for name in names if name.startswith("penstock/")]
+    assert len(of_penstock) == len(list((_ROOT / "src/penstock").rglob("*.py")))
+
+
+def test_a_job_imports_from_inside_its_zip(zips: Path) -> None:
+    runtime = load_runtime(f"python{_HOST.python}").folders  # it has boto3, as EMR has
+
+    said = _run(_JOB_IMPORTS, zips / "penstock-pyfiles.zip", *runtime)
+
+    assert said == "penstock-pyfiles.zip\n"
 
 
 @pytest.mark.parametrize("name", _LAMBDAS)
