@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from penstock.registry import SchemaRegistry, SchemaStore
+from penstock.errors import RegistryUnavailableError
+from penstock.registry import (
+    MemoryRegistry,
+    Registration,
+    SchemaRegistry,
+    SchemaStore,
+    SchemaVersion,
+)
+from penstock.schemas import Schema
+
+Reading = Callable[..., Schema]
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
 @dataclass
@@ -32,3 +44,37 @@ class World:
     store: SchemaStore
     arn: Callable[[str], str]
     build: Callable[..., SchemaRegistry]
+
+
+class CountedRegistry(MemoryRegistry):
+    """A memory registry that counts, that can be slow, and that can be down."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+        self.delay = 0.0
+        self.down: Callable[[], Exception] | None = None
+
+    def _count(self, call: str) -> None:
+        self.calls.append(call)
+        if self.delay:
+            time.sleep(self.delay)
+        if self.down is not None:
+            raise self.down()
+
+    def register(self, name: str, schema: Schema) -> Registration:
+        self._count("register")
+        return super().register(name, schema)
+
+    def get(self, version_id: str) -> SchemaVersion:
+        self._count("get")
+        return super().get(version_id)
+
+    def versions(self, name: str) -> tuple[SchemaVersion, ...]:
+        self._count("versions")
+        return super().versions(name)
+
+
+def unavailable() -> RegistryUnavailableError:
+    """Make the error of a registry that is down."""
+    return RegistryUnavailableError("the registry is down")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
@@ -25,9 +24,7 @@ from penstock.errors import (
 )
 from penstock.registry import CachedRegistry, Registration, SchemaRegistry, VersionStatus
 from penstock.schemas import Compatibility, Schema, canonical_form
-from tests.stubs.registries import FakeTime, World
-
-Reading = Callable[..., Schema]
+from tests.stubs.registries import FakeTime, Reading, World
 
 
 def test_the_same_definition_is_the_same_version(

@@ -12,7 +12,6 @@ the same definition is the same version  API reference, RegisterSchemaVersion
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -20,8 +19,8 @@ import pytest
 from penstock.errors import InvalidSchemaError, SchemaNotFoundError, SchemaQuotaError
 from penstock.registry import ComparedWith, SchemaStore, VersionStatus
 from penstock.schemas import Compatibility, Schema, canonical_form
+from tests.stubs.registries import Reading
 
-Reading = Callable[..., Schema]
 _ARN = "arn:aws:glue:eu-central-1:111122223333:schema/plant/readings"
 
 # Three versions: the first without `t`, then with `t` as a number, then as text. Against the

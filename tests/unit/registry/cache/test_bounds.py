@@ -1,0 +1,63 @@
+"""What is kept has a bound, and what is refused pushes out nothing good."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from uuid import UUID
+
+import pytest
+
+from penstock.errors import SchemaNotFoundError
+from penstock.registry import CachedRegistry, CacheLimits, SchemaVersion
+from penstock.registry._bounded import BoundedMap
+from tests.stubs.registries import CountedRegistry, Reading
+
+
+def test_ten_thousand_unknown_ids_push_out_nothing_good(
+    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
+) -> None:
+    cached.get(known.id)
+    inner.down = lambda: SchemaNotFoundError("no such version")
+    for step in (1, 20):  # all of them, then some of the old and the new again
+        for number in range(0, 10_000, step):
+            with suppress(SchemaNotFoundError):
+                cached.get(str(UUID(int=number)))
+
+    assert inner.calls == ["get"] * 10_001
+    assert len(cached._refusals) == 10_000
+    assert cached.get(known.id) == known
+    assert inner.calls == ["get"] * 10_001
+
+
+def test_refusals_have_a_bound(inner: CountedRegistry, known: SchemaVersion) -> None:
+    cached = CachedRegistry(inner, limits=CacheLimits(refusals=10))
+    for number in range(100):
+        with pytest.raises(SchemaNotFoundError):
+            cached.get(str(UUID(int=number)))
+
+    assert len(cached._refusals) == 10
+
+
+def test_good_versions_have_a_bound(inner: CountedRegistry, reading: Reading) -> None:
+    cached = CachedRegistry(inner, limits=CacheLimits(versions=3))
+    ids = [cached.register(f"s{i}", reading()).version.id for i in range(5)]
+    cached.get(ids[2])
+    cached.register("another", reading())
+    inner.calls.clear()
+
+    cached.get(ids[2])
+    assert inner.calls == []
+    cached.get(ids[3])
+    assert inner.calls == ["get"]
+    assert len(cached._versions) == len(cached._by_form) == len(cached._by_value) == 3
+
+
+def test_a_bounded_map_lets_go_of_what_was_unused_longest() -> None:
+    map_ = BoundedMap[str, int](2)
+    map_.put("a", 1)
+    map_.put("b", 2)
+    map_.get("a")
+    map_.put("c", 3)
+
+    assert map_.items() == [("a", 1), ("c", 3)]
+    assert map_.get("b") is None

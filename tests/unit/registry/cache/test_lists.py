@@ -1,0 +1,75 @@
+"""Lists of versions are asked for again, and used as last known while nobody answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import RegistryUnavailableError, SchemaForbiddenError
+from penstock.registry import CachedRegistry, SchemaVersion
+from tests.stubs.registries import CountedRegistry, FakeTime, Reading, unavailable
+
+
+def test_a_list_is_asked_for_again_after_a_while(
+    cached: CachedRegistry,
+    inner: CountedRegistry,
+    known: SchemaVersion,
+    reading: Reading,
+    time: FakeTime,
+) -> None:
+    assert cached.latest("readings") == known
+    second = inner.register("readings", reading(temperature="long")).version
+    assert cached.latest("readings") == known
+
+    time.sleep(31)
+    assert cached.latest("readings") == second
+    assert cached.get(second.id) == second
+    assert inner.calls.count("versions") == 2
+    assert inner.calls.count("get") == 0
+
+
+def test_an_own_registration_is_listed_at_once(
+    cached: CachedRegistry, known: SchemaVersion, reading: Reading
+) -> None:
+    assert cached.versions("readings") == (known,)
+
+    second = cached.register("readings", reading(temperature="long")).version
+
+    assert cached.versions("readings") == (known, second)
+
+
+def test_a_list_is_used_as_last_known_while_the_registry_is_down(
+    cached: CachedRegistry,
+    inner: CountedRegistry,
+    known: SchemaVersion,
+    time: FakeTime,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cached.versions("readings")
+    inner.calls.clear()
+    inner.down = unavailable
+    time.sleep(31)
+
+    assert [cached.versions("readings") for _ in range(3)] == [(known,)] * 3
+    assert inner.calls == ["versions"]
+    assert "the versions of readings are used as last known: the registry is down" in caplog.text
+
+
+def test_a_list_never_seen_waits_for_the_registry(
+    cached: CachedRegistry, inner: CountedRegistry
+) -> None:
+    assert cached.latest("orders") is None
+    inner.down = unavailable
+
+    with pytest.raises(RegistryUnavailableError, match="the registry is down"):
+        cached.versions("readings")
+
+
+def test_a_list_that_is_refused_is_not_used_any_more(
+    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, time: FakeTime
+) -> None:
+    cached.versions("readings")
+    inner.down = lambda: SchemaForbiddenError("not any more")
+    time.sleep(31)
+
+    with pytest.raises(SchemaForbiddenError, match="not any more"):
+        cached.versions("readings")

@@ -1,0 +1,86 @@
+"""What the registry refuses is remembered for a while, what may pass is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.attempts import Attempts
+from penstock.errors import (
+    IncompatibleSchemaError,
+    RegistryAccessDeniedError,
+    SchemaForbiddenError,
+    SchemaNotFoundError,
+)
+from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings, SchemaVersion
+from penstock.schemas import canonical_form
+from tests.fixtures.glue_api import GlueApi
+from tests.stubs.registries import UNKNOWN_ID, CountedRegistry, FakeTime, Reading, unavailable
+
+
+def test_an_unknown_id_costs_one_call_for_a_while(
+    cached: CachedRegistry, inner: CountedRegistry, time: FakeTime
+) -> None:
+    def ask() -> None:
+        with pytest.raises(SchemaNotFoundError, match=f"{UNKNOWN_ID} is not found"):
+            cached.get(UNKNOWN_ID)
+
+    for _ in range(3):
+        ask()
+    assert inner.calls == ["get"]
+
+    time.sleep(61)
+    ask()
+    assert inner.calls == ["get"] * 2
+
+
+def test_a_remembered_error_does_not_collect_frames(cached: CachedRegistry) -> None:
+    for _ in range(100):
+        with pytest.raises(SchemaNotFoundError) as caught:
+            cached.get(UNKNOWN_ID)
+
+    assert len(caught.traceback) < 15
+
+
+def test_an_incompatible_schema_costs_one_call_for_a_while(
+    cached: CachedRegistry, inner: CountedRegistry, reading: Reading
+) -> None:
+    cached.register("readings", reading(temperature="long"))
+    for _ in range(3):
+        with pytest.raises(IncompatibleSchemaError, match="by its rule BACKWARD") as caught:
+            cached.register("readings", reading(temperature="string"))
+
+    assert caught.value.rule == "BACKWARD"
+    assert "~ temperature" in caught.value.diff
+    assert inner.calls == ["register"] * 2
+    assert cached.register("readings", reading(unit="string")).version.number == 3
+
+
+def test_a_forbidden_schema_never_becomes_usable(
+    glue_api: GlueApi, glue_client: Any, attempts: Callable[..., Attempts], reading: Reading
+) -> None:
+    foreign_id = glue_api.create("salaries", canonical_form(reading()), registry="payroll")
+    cached = CachedRegistry(GlueRegistry(GlueSettings("plant"), glue_client, pending=attempts()))
+
+    for _ in range(3):
+        with pytest.raises(SchemaForbiddenError, match="belongs to payroll/salaries"):
+            cached.get(foreign_id)
+
+    assert len(cached._versions) == 0
+    assert len(glue_api.calls) == 1
+
+
+@pytest.mark.parametrize("error", [unavailable(), RegistryAccessDeniedError("denied")])
+def test_what_may_pass_is_not_remembered(
+    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, error: Exception
+) -> None:
+    inner.down = lambda: error
+    for _ in range(2):
+        with pytest.raises(type(error)):
+            cached.get(known.id)
+    assert inner.calls == ["get"] * 2
+
+    inner.down = None
+    assert cached.get(known.id) == known
