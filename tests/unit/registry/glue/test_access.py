@@ -1,0 +1,68 @@
+"""How Glue is reached: the settings, the region, the role and its credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import boto3
+import pytest
+
+from penstock import credentials
+from penstock.attempts import Attempts
+from penstock.errors import RegistryAccessDeniedError, SettingsError
+from penstock.registry import GlueRegistry, GlueSettings, load_registry
+from tests.stubs.http import serve
+from tests.stubs.sts_api import StsApi
+
+_ROLE = "arn:aws:iam::111122223333:role/registry-reader"
+
+
+def test_a_denied_role_names_itself_and_the_action(monkeypatch: pytest.MonkeyPatch) -> None:
+    credentials._build_session.cache_clear()
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own-key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "own-secret")
+    with serve(StsApi(external_id="agreed").respond) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", address)
+        registry = load_registry(
+            f"glue://plant?region=eu-central-1&role_arn={_ROLE}&external_id=guessed"
+        )
+
+        with pytest.raises(RegistryAccessDeniedError, match="sts:AssumeRole with Acc") as caught:
+            registry.get("00000000-0000-4000-8000-000000000000")
+
+    assert _ROLE in str(caught.value)
+    assert "guessed" not in str(caught.value)
+    credentials._build_session.cache_clear()
+
+
+def test_missing_credentials_are_said(
+    monkeypatch: pytest.MonkeyPatch, attempts: Callable[..., Attempts]
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    client = boto3.session.Session().client("glue", region_name="eu-central-1")
+    registry = GlueRegistry(GlueSettings("plant"), client, attempts=attempts(), pending=attempts())
+
+    with pytest.raises(RegistryAccessDeniedError, match="no credentials for glue://plant: Unable"):
+        registry.versions("readings")
+
+
+def test_settings_show_no_external_id() -> None:
+    settings = GlueSettings("plant", "eu-central-1", _ROLE, "agreed", allow=("plant/a*",))
+
+    assert "agreed" not in repr(settings)
+    assert settings.source == (f"glue://plant?region=eu-central-1&role_arn={_ROLE}&allow=plant/a*")
+
+
+def test_a_missing_region_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    credentials._build_session.cache_clear()
+
+    with pytest.raises(SettingsError, match="glue://plant names no region, expected region="):
+        load_registry("glue://plant")
+    credentials._build_session.cache_clear()

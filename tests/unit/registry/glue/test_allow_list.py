@@ -1,0 +1,39 @@
+"""Only what the allow-list names is read, though IAM lets more through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from penstock.errors import SchemaForbiddenError
+from penstock.registry import GlueRegistry
+from penstock.schemas import canonical_form
+from tests.fixtures.glue_api import GlueApi
+from tests.stubs.registries import Reading
+
+
+@pytest.fixture
+def foreign_id(glue_api: GlueApi, reading: Reading) -> str:
+    """A version of another team's registry, in the same account."""
+    return glue_api.create("salaries", canonical_form(reading()), registry="payroll")
+
+
+def test_by_default_only_the_registry_itself_may_be_read(
+    registry: GlueRegistry, foreign_id: str
+) -> None:
+    with pytest.raises(
+        SchemaForbiddenError,
+        match=rf"{foreign_id} belongs to payroll/salaries, which the allow-list \(plant/\*\) does",
+    ) as caught:
+        registry.get(foreign_id)
+
+    assert not caught.value.retriable
+
+
+def test_another_registry_may_be_allowed(
+    build: Callable[..., GlueRegistry], foreign_id: str
+) -> None:
+    assert build("plant/*", "payroll/sal*").get(foreign_id).name == "salaries"
+    with pytest.raises(SchemaForbiddenError):
+        build("plant/*", "payroll/orders").get(foreign_id)

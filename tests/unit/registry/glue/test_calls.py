@@ -1,0 +1,79 @@
+"""The calls that Penstock makes of Glue, as few as they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.attempts import Attempts
+from penstock.errors import RegistryError, SchemaNotFoundError
+from penstock.registry import GlueRegistry, GlueSettings
+from penstock.schemas import Schema, canonical_form
+from tests.fixtures.glue_api import GlueApi
+from tests.stubs.registries import FakeTime, Reading
+
+
+def test_registering_makes_few_calls(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading
+) -> None:
+    def calls(schema: Schema) -> list[str]:
+        glue_api.calls.clear()
+        registry.register("readings", schema)
+        return glue_api.calls
+
+    # fmt: off
+    assert calls(reading()) == [
+        "GetSchemaByDefinition", "RegisterSchemaVersion", "CreateSchema", "GetSchemaVersion",
+    ]
+    assert calls(reading(a="long")) == [
+        "GetSchemaByDefinition", "RegisterSchemaVersion", "GetSchemaVersion", "GetSchemaVersion",
+    ]
+    assert calls(reading()) == ["GetSchemaByDefinition", "GetSchemaVersion"]
+    # fmt: on
+
+
+def test_a_version_below_is_read_once(
+    registry: GlueRegistry, build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading
+) -> None:
+    ids = [registry.register("readings", reading(**{f"f{i}": "long"})).version.id for i in range(5)]
+    reader = build()
+    glue_api.calls.clear()
+
+    reader.get(ids[4])
+    assert glue_api.calls == ["GetSchemaVersion"] * 5
+    reader.get(ids[2])
+    assert glue_api.calls == ["GetSchemaVersion"] * 6
+    assert len(reader.versions("readings")) == 5
+    assert glue_api.calls == ["GetSchemaVersion"] * 7
+
+
+def test_what_is_sent_is_the_canonical_form(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading
+) -> None:
+    version = registry.register("readings", reading()).version
+
+    assert glue_api.store.read(version.id).definition == canonical_form(reading())
+
+
+def test_what_boto3_will_not_send_is_not_tried_again(
+    glue_client: Any, glue_api: GlueApi, attempts: Callable[..., Attempts], time: FakeTime
+) -> None:
+    registry = GlueRegistry(GlueSettings("", allow=("a/*",)), glue_client, attempts=attempts())
+
+    with pytest.raises(RegistryError, match=r"(?s)cannot be asked: .*RegistryName") as caught:
+        registry.versions("readings")
+
+    assert type(caught.value) is RegistryError
+    assert (glue_api.calls, time.pauses) == ([], [])
+
+
+@pytest.mark.parametrize("version_id", ["", "42", "0" * 36, "00000000-0000-4000-8000-00000000000G"])
+def test_what_is_no_uuid_is_not_asked_for(
+    registry: GlueRegistry, glue_api: GlueApi, version_id: str
+) -> None:
+    with pytest.raises(SchemaNotFoundError, match="not the id of a Glue schema version, expected"):
+        registry.get(version_id)
+
+    assert glue_api.calls == []
