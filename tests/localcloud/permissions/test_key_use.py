@@ -10,39 +10,18 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from tests.localcloud.policy_documents import allow, allow_role, document, keys_of, make_role, trust
-
-ACCOUNT = "222222222222"
-
-
-@pytest.fixture
-def iam(client):
-    return client("iam", account=ACCOUNT)
-
-
-@pytest.fixture
-def role(iam):
-    """A role that may do nothing yet."""
-    return make_role(iam, trust(ACCOUNT))
-
-
-@pytest.fixture
-def acting(client, role):
-    """Make clients that act as the role."""
-    sts = client("sts", account=ACCOUNT)
-    keys = keys_of(sts.assume_role(RoleArn=role, RoleSessionName="run")["Credentials"])
-    return lambda service: client(service, **keys)
+from tests.localcloud.policy_documents import CONSUMER, allow, allow_role, document
 
 
 @pytest.fixture
 def key(client):
-    return client("kms", account=ACCOUNT).create_key()["KeyMetadata"]["Arn"]
+    return client("kms", account=CONSUMER).create_key()["KeyMetadata"]["Arn"]
 
 
 @pytest.fixture
 def make_bucket(client, key):
     """Make buckets that encrypt with the key, with a key of their own below it or without."""
-    s3 = client("s3", account=ACCOUNT)
+    s3 = client("s3", account=CONSUMER)
 
     def make(*, bucket_key):
         name = f"b-{secrets.token_hex(4)}"
@@ -58,7 +37,7 @@ def make_bucket(client, key):
 
 def _use(action, name, value):
     condition = {"StringEquals": {f"kms:EncryptionContext:{name}": value}}
-    return allow(action, f"arn:aws:kms:eu-central-1:{ACCOUNT}:key/*", Condition=condition)
+    return allow(action, f"arn:aws:kms:eu-central-1:{CONSUMER}:key/*", Condition=condition)
 
 
 @pytest.mark.parametrize("end", ["", "/k"])
@@ -72,7 +51,7 @@ def test_a_key_may_be_allowed_for_one_bucket(iam, role, acting, make_bucket, end
 
 
 def test_a_key_may_be_allowed_for_one_secret(client, iam, role, acting, key):
-    manager = client("secretsmanager", account=ACCOUNT)
+    manager = client("secretsmanager", account=CONSUMER)
     made = [
         manager.create_secret(Name=secrets.token_hex(4), SecretString="pw", KmsKeyId=key)["ARN"]
         for _ in range(2)
@@ -86,7 +65,7 @@ def test_a_key_may_be_allowed_for_one_secret(client, iam, role, acting, key):
 
 
 def test_a_bucket_that_refuses_plain_http_lets_its_users_in(client, make_bucket):
-    bucket, s3 = make_bucket(bucket_key=True), client("s3", account=ACCOUNT)
+    bucket, s3 = make_bucket(bucket_key=True), client("s3", account=CONSUMER)
     over_http = {"Bool": {"aws:SecureTransport": "false"}}
     statement = {**allow("s3:*", Principal="*", Condition=over_http), "Effect": "Deny"}
     s3.put_bucket_policy(Bucket=bucket, Policy=document(statement))
@@ -97,7 +76,7 @@ def test_a_bucket_that_refuses_plain_http_lets_its_users_in(client, make_bucket)
 
 
 def test_a_bucket_may_let_anybody_read(client, make_bucket):
-    bucket, s3 = make_bucket(bucket_key=True), client("s3", account=ACCOUNT)
+    bucket, s3 = make_bucket(bucket_key=True), client("s3", account=CONSUMER)
     anybody = client("s3", config=Config(signature_version=UNSIGNED))
     s3.put_object(Bucket=bucket, Key="k", Body=b"x")
     with pytest.raises(ClientError, match="403"):
