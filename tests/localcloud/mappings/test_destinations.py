@@ -9,28 +9,12 @@ import time
 import pytest
 
 from tests.fixtures.functions import allow, deploy, make_queue, make_role, wait_until
-from tests.fixtures.mappings import (
-    broker,
-    create_topic,
-    get,
-    mapped,
-    read_trace,
-    seen,
-    trace_in,
-    tracing,
-)
+from tests.fixtures.mappings import create_topic, get, mapped, read_trace, seen, trace_in, tracing
 
-__all__ = ["broker"]
 pytestmark = pytest.mark.kafka
 
 _FAIL = "    raise ValueError('never')"
 _PROVISIONED = {"ProvisionedPollerConfig": {"MinimumPollers": 1, "MaximumPollers": 1}}
-
-
-@pytest.fixture
-def trace(tmp_path):
-    """Where the function writes down what it was given."""
-    return tmp_path / "trace.jsonl"
 
 
 @pytest.fixture

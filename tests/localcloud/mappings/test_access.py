@@ -11,7 +11,6 @@ from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import (
     PASSWORD,
     USER,
-    broker,
     create_topic,
     get,
     mapped,
@@ -22,14 +21,7 @@ from tests.fixtures.mappings import (
     wait_for_result,
 )
 
-__all__ = ["broker"]
 pytestmark = pytest.mark.kafka
-
-
-@pytest.fixture
-def trace(tmp_path):
-    """Where the function writes down what it was given."""
-    return tmp_path / "trace.jsonl"
 
 
 @pytest.fixture

@@ -1,0 +1,123 @@
+"""From a real broker through a mapping to a function: what arrives, and in which portions."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from tests.fixtures.functions import deploy, wait_until
+from tests.fixtures.mappings import (
+    create_topic,
+    get,
+    mapped,
+    read_trace,
+    seen,
+    trace_in,
+    tracing,
+    wait_for_result,
+)
+
+pytestmark = pytest.mark.kafka
+
+
+def test_all_records_arrive_once_and_in_order(client, broker, trace):
+    topic = create_topic(broker, partitions=3)
+    function = deploy(client, tracing(), **trace_in(trace))
+    model = {f"{topic.name}-{p}": [f"{p}-{n}" for n in range(100)] for p in range(3)}
+    with mapped(client, function, topic, BatchSize=7) as mapping:
+        for partition, values in enumerate(model.values()):
+            topic.send(*values, partition=partition)
+        wait_until("300 records", lambda: sum(len(seen(trace, name)) for name in model) >= 300)
+        group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
+        wait_until("the offsets", lambda: {topic.committed(group, p) for p in range(3)} == {100})
+        wait_for_result(client, mapping, "OK")
+    assert {name: seen(trace, name) for name in model} == model
+    sizes = [sum(map(len, call["seen"].values())) for call in read_trace(trace)]
+    assert max(sizes) == 7
+
+
+def test_the_event_has_exactly_the_shape_of_aws(client, broker, trace):
+    topic = create_topic(broker)
+    function = deploy(
+        client,
+        "import json, os\ndef handler(event, context):\n"
+        "    open(os.environ['TRACE'], 'a').write(json.dumps(event) + chr(10))\n",
+        **trace_in(trace),
+    )
+    with mapped(client, function, topic, BatchSize=2, MaximumBatchingWindowInSeconds=2):
+        topic.send("v", key=b"k", timestamp_ms=1795234015788, headers=[("h", b"ab\xff")])
+        topic.send(None, key=b"gone", timestamp_ms=1795234015789)
+        (event,) = wait_until("the event", lambda: read_trace(trace))
+    assert list(event) == ["eventSource", "bootstrapServers", "records"]
+    assert event == {
+        "eventSource": "SelfManagedKafka",
+        "bootstrapServers": broker.bootstrap_servers("PLAINTEXT"),
+        "records": {
+            f"{topic.name}-0": [
+                {
+                    "topic": topic.name,
+                    "partition": 0,
+                    "offset": 0,
+                    "timestamp": 1795234015788,
+                    "timestampType": "CREATE_TIME",
+                    "key": base64.b64encode(b"k").decode(),
+                    "value": base64.b64encode(b"v").decode(),
+                    "headers": [{"h": [97, 98, -1]}],
+                },
+                {
+                    "topic": topic.name,
+                    "partition": 0,
+                    "offset": 1,
+                    "timestamp": 1795234015789,
+                    "timestampType": "CREATE_TIME",
+                    "key": base64.b64encode(b"gone").decode(),
+                    "headers": [],
+                },
+            ]
+        },
+    }
+
+
+def test_only_what_a_filter_matches_is_given(client, broker, trace):
+    topic = create_topic(broker)
+    hot = {"value": {"temperature": [{"numeric": [">", 30]}]}}
+    filters = {"FilterCriteria": {"Filters": [{"Pattern": json.dumps(hot)}]}}
+    values = ['{"temperature": 20}', '{"temperature": 31}', "no json", "{}", '{"temperature": 9}']
+    topic.send(*values)
+    function = deploy(client, tracing(), **trace_in(trace))
+    with mapped(client, function, topic, **filters) as mapping:
+        group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
+        wait_until("all are done", lambda: topic.committed(group) == 5)
+    assert seen(trace, f"{topic.name}-0") == ['{"temperature": 31}']
+
+
+def test_a_batch_waits_for_its_window(client, broker, trace):
+    topic = create_topic(broker)
+    function = deploy(client, tracing(), **trace_in(trace))
+    with mapped(client, function, topic, MaximumBatchingWindowInSeconds=1):
+        topic.send("a")
+        topic.send("b")
+        wait_until("both", lambda: len(seen(trace, f"{topic.name}-0")) == 2)
+    assert [call["seen"][f"{topic.name}-0"] for call in read_trace(trace)] == [["a", "b"]]
+
+
+def test_events_stay_below_6_mb(client, broker, trace):
+    topic = create_topic(broker)
+    function = deploy(
+        client,
+        "import json, os\ndef handler(event, context):\n"
+        "    size = len(json.dumps(event, separators=(',', ':')))\n"
+        "    n = sum(map(len, event['records'].values()))\n"
+        "    open(os.environ['TRACE'], 'a').write(json.dumps([n, size]) + chr(10))\n",
+        MemorySize=512,
+        Timeout=20,
+        **trace_in(trace),
+    )
+    for _ in range(10):
+        topic.send("x" * 900_000)
+    with mapped(client, function, topic, BatchSize=10, MaximumBatchingWindowInSeconds=3):
+        wait_until("all", lambda: sum(n for n, _ in read_trace(trace)) == 10)
+    assert max(size for _, size in read_trace(trace)) <= 6 * 1024 * 1024
+    assert max(n for n, _ in read_trace(trace)) == 5  # 1.2 MB each, as base64
