@@ -1,0 +1,105 @@
+"""A consumer whose registry and tables are in memory and fail as they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.consuming import Consumed, Consumer, Record
+from penstock.errors import PenstockError, SinkRefusedError
+from penstock.framing import encode_glue_frame
+from penstock.registry import MemoryRegistry, SchemaVersion
+from penstock.schemas import BASE_FIELDS, Schema, encode, infer_schema, to_record
+from penstock.sinks import ErrorRecord, Source
+
+OWN = {"deviceId": "d-1", "timestamp": 1795234015788}
+
+
+@dataclass
+class FakeTable:
+    """A table of readings in memory that refuses what it is told to."""
+
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    refuse: Callable[[Mapping[str, Any]], SinkRefusedError | None] = lambda _: None
+    down: PenstockError | None = None
+    calls: int = 0
+
+    def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
+        """Take what is not refused."""
+        self.calls += 1
+        if self.down:
+            raise self.down
+        refused = {place: self.refuse(item) for place, item in enumerate(items)}
+        for place, item in enumerate(items):
+            if refused[place] is None:
+                self.rows[item["_source"]] = dict(item)
+        return {place: error for place, error in refused.items() if error}
+
+
+@dataclass
+class FakeErrors:
+    """A table of errors in memory; the first row of a record stays."""
+
+    rows: dict[str, ErrorRecord] = field(default_factory=dict)
+    down: PenstockError | None = None
+    calls: int = 0
+
+    def keep(self, records: Sequence[ErrorRecord]) -> None:
+        """Take all of them."""
+        self.calls += 1
+        if self.down:
+            raise self.down
+        for record in records:
+            self.rows.setdefault(str(record.source), record)
+
+
+class Registry(MemoryRegistry):
+    """A registry that fails for some ids as it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails: dict[str, PenstockError] = {}
+        self.asked: list[str] = []
+
+    def get(self, version_id: str) -> SchemaVersion:
+        """Return the version, or fail."""
+        self.asked.append(version_id)
+        if version_id in self.fails:
+            raise self.fails[version_id]
+        return super().get(version_id)
+
+
+@dataclass
+class World:
+    """A consumer, and all that it touches."""
+
+    registry: Registry
+    readings: FakeTable
+    errors: FakeErrors
+
+    def consume(self, *values: bytes | None) -> Consumed:
+        """Consume a batch of one partition."""
+        return self.consume_partitions({"sensor/0": values})
+
+    def consume_partitions(
+        self, batch: Mapping[str, Sequence[bytes | None]], *, partial_answers: bool = False
+    ) -> Consumed:
+        """Consume a batch of partitions by topic/partition."""
+        consumer = Consumer(
+            self.registry, self.readings, self.errors, "lambda", partial_answers=partial_answers
+        )
+        return consumer.consume(
+            Record(Source(name.split("/")[0], int(name.split("/")[1]), offset), b"k", value)
+            for name, values in batch.items()
+            for offset, value in enumerate(values)
+        )
+
+    def frame(self, event: Mapping[str, Any]) -> bytes:
+        """Write an event as the producer does."""
+        schema = infer_schema(event, "sensor", None, BASE_FIELDS)
+        return self.raw(schema, encode(to_record(event, schema, OWN), schema))
+
+    def raw(self, schema: Schema, payload: bytes, name: str = "sensor") -> bytes:
+        """Frame a payload under a schema."""
+        return encode_glue_frame(self.registry.register(name, schema).version.id, payload)

@@ -1,0 +1,65 @@
+"""With partial answers a record that must wait holds back its own partition only."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.consuming import Consumed
+from penstock.errors import Reason, RegistryUnavailableError, SettingsError, SinkUnavailableError
+from penstock.framing import encode_glue_frame
+from penstock.sinks import Source
+from tests.stubs.consuming import World
+from tests.stubs.registries import UNKNOWN_ID
+
+_DOWN = RegistryUnavailableError("down")
+
+
+def test_a_record_that_must_wait_holds_back_its_partition_alone(world: World) -> None:
+    good, waits = world.frame({}), encode_glue_frame(UNKNOWN_ID, b"")
+    world.registry.fails = {UNKNOWN_ID: _DOWN}
+
+    consumed = world.consume_partitions(
+        {"a/0": [good, waits, good, b"junk"], "a/1": [good, b"junk"], "b/0": [waits, waits]},
+        partial_answers=True,
+    )
+
+    assert consumed == Consumed(
+        2, {Reason.UNKNOWN_FRAMING: 1}, 0, held=(Source("a", 0, 1), Source("b", 0, 0))
+    )
+    assert world.readings.rows.keys() == {"a/0/0", "a/1/0"}
+    assert world.errors.rows.keys() == {"a/1/1"}
+    assert world.registry.asked.count(UNKNOWN_ID) == 1  # one that is down takes its time
+
+
+@pytest.mark.parametrize("other", [b"junk", None], ids=str)
+def test_an_error_or_a_tombstone_gets_a_batch_forward(world: World, other: bytes | None) -> None:
+    world.registry.fails = {UNKNOWN_ID: _DOWN}
+    batch = {"a/0": [encode_glue_frame(UNKNOWN_ID, b"")], "a/1": [other]}
+
+    assert world.consume_partitions(batch, partial_answers=True).held == (Source("a", 0, 0),)
+
+
+def test_a_batch_that_gets_nowhere_fails_as_a_whole(world: World) -> None:
+    world.registry.fails = {UNKNOWN_ID: _DOWN}
+    waits = encode_glue_frame(UNKNOWN_ID, b"")
+
+    with pytest.raises(RegistryUnavailableError, match="down"):
+        world.consume_partitions({"a/0": [waits], "a/1": [waits]}, partial_answers=True)
+
+
+def test_a_failure_that_no_record_is_blamed_for_is_not_held_back(world: World) -> None:
+    world.registry.fails = {UNKNOWN_ID: SettingsError(["no such thing"])}
+
+    with pytest.raises(SettingsError):
+        world.consume_partitions(
+            {"a/0": [encode_glue_frame(UNKNOWN_ID, b"")], "a/1": [world.frame({})]},
+            partial_answers=True,
+        )
+
+
+@pytest.mark.parametrize("table", ["readings", "errors"])
+def test_a_table_that_is_down_is_no_part_of_an_answer(world: World, table: str) -> None:
+    getattr(world, table).down = SinkUnavailableError("throttled")
+
+    with pytest.raises(SinkUnavailableError):
+        world.consume_partitions({"a/0": [world.frame({}), b"junk"]}, partial_answers=True)
