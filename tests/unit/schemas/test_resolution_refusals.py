@@ -1,0 +1,147 @@
+"""What one schema's bytes cannot be in another: nothing is rounded, and each conflict is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.errors import (
+    InvalidTextError,
+    LossyWideningError,
+    SchemaConflictError,
+    UndecodablePayloadError,
+)
+from penstock.schemas import check_compatibility, compile_decoder, encode
+from tests.unit.schemas.writing import ENUM, field, read, record
+
+
+@pytest.mark.parametrize(
+    ("writer", "value", "reader"),
+    [
+        ("long", 2**53 + 1, "double"),
+        ("long", -(2**53) - 1, "double"),
+        ("long", 2**60, "double"),
+        ("long", 2**24 + 1, "float"),
+        ("int", -(2**24) - 1, "float"),
+        (["null", "long"], 2**63 - 1, ["null", "double"]),
+    ],
+)
+def test_refuses_to_round(writer: Any, value: int, reader: Any) -> None:
+    schemas = record(field(writer)), record(field(reader))
+
+    with pytest.raises(
+        LossyWideningError,
+        match=rf"^a: found {value} at byte \d, which a (double|float) would round, "
+        r"expected -\d+ to \d+$",
+    ):
+        read({"a": value}, *schemas)
+
+
+def test_refuses_bytes_that_are_no_text() -> None:
+    with pytest.raises(InvalidTextError, match=r"^found 0xff at byte 1, expected UTF-8"):
+        read(b"\xff", "bytes", "string")
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader", "message"),
+    [
+        ("string", "long", "the schema: the writer has string, the reader long"),
+        ("double", "long", "the schema: the writer has double, the reader long"),
+        ("long", ["null", "string"], "the schema: the writer has long, the reader string (opt"),
+        (ENUM, ENUM | {"name": "D"}, "the schema: the writer has enum E [A, B, C], the reader"),
+        (
+            {"type": "fixed", "name": "F", "size": 1},
+            {"type": "fixed", "name": "F", "size": 2},
+            "the schema: the writer has fixed F(1), the reader fixed F(2)",
+        ),
+        (record(), record(name="S"), "the schema: the writer has record R, the reader record S"),
+        (
+            record(field({"type": "array", "items": record(field("int"), name="S")})),
+            record(field({"type": "array", "items": record(field("string"), name="S")})),
+            "a[].a: the writer has int, the reader string",
+        ),
+        (
+            {"type": "map", "values": "int"},
+            {"type": "map", "values": "string"},
+            "{}: the writer has int, the reader string",
+        ),
+        (
+            record(),
+            record(field("int")),
+            "a: the writer does not have the field and the reader has no default",
+        ),
+        (
+            record(field("int"), field("int", "b")),
+            record(field("int", aliases=["b"])),
+            "a: the writer's a and b match more than one field",
+        ),
+        (
+            record(field("int")),
+            record(field("int", "b", aliases=["a"]), field("int", "c", aliases=["a"])),
+            "c: the writer's a match more than one field",
+        ),
+    ],
+)
+def test_names_the_conflict(writer: Any, reader: Any, message: str) -> None:
+    with pytest.raises(SchemaConflictError) as caught:
+        compile_decoder(writer, reader)
+
+    assert str(caught.value).startswith(message)
+    assert caught.value.path == message.partition(":")[0].removeprefix("the schema")
+
+
+def test_a_branch_that_the_reader_lacks_is_refused_where_it_comes() -> None:
+    writer, reader = record(field(["null", "string", "long"])), record(field(["null", "long"]))
+    assert check_compatibility(reader, writer)
+
+    assert read({"a": 7}, writer, reader) == {"a": 7}
+    with pytest.raises(
+        SchemaConflictError,
+        match=r"^a: found a value of string, which the reader cannot take "
+        r"\(a: the writer has string, the reader long \(optional\)\)$",
+    ):
+        read({"a": "x"}, writer, reader)
+
+
+def test_a_symbol_that_the_reader_lacks_is_refused_where_it_comes() -> None:
+    writer, reader = record(field(ENUM)), record(field(ENUM | {"symbols": ["A"]}))
+
+    assert read({"a": "A"}, writer, reader) == {"a": "A"}
+    with pytest.raises(
+        SchemaConflictError,
+        match=r"^a: symbol B is not among the reader's, which name no default$",
+    ):
+        read({"a": "B"}, writer, reader)
+
+
+def test_one_payload_fills_in_no_more_than_a_million_defaults() -> None:
+    item = record(field("boolean"), name="I")
+    grown = item | {"fields": item["fields"] + [
+        field(["null", "int"], f"f{number}", default=None) for number in range(1_000)
+    ]}  # fmt: skip
+    writer, reader = ({"type": "array", "items": each} for each in (item, grown))
+    read = compile_decoder(writer, reader)
+
+    assert len(read(encode([{"a": True}] * 1_000, writer))) == 1_000
+    with pytest.raises(
+        UndecodablePayloadError,
+        match=r"^\[1000\]: reading it fills in more than 1,000,000 default values$",
+    ):
+        read(encode([{"a": True}] * 1_001, writer))
+    assert len(read(encode([{"a": True}] * 1_000, writer))) == 1_000
+
+
+def test_every_value_of_a_default_counts() -> None:
+    item = record(field("boolean"), name="I")
+    lists = {"type": "array", "items": {"type": "map", "values": "int"}}
+    thousand = field(lists, "b", default=[{"k": 1}] * 499 + [{}])
+    writer, reader = (
+        {"type": "array", "items": each}
+        for each in (item, item | {"fields": [*item["fields"], thousand]})
+    )
+    read = compile_decoder(writer, reader)
+
+    assert read(encode([{"a": True}] * 1_000, writer))[-1]["b"] == thousand["default"]
+    with pytest.raises(UndecodablePayloadError, match=r"^\[1000\]: reading it fills in more than"):
+        read(encode([{"a": True}] * 1_001, writer))
