@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from penstock.kafka import KafkaSettings, Security
-from penstock.producing import EventProducer, Outcome, ProducerSettings, Stamper
+from penstock.producing import EventProducer, Outcome, Produced, ProducerSettings, Refusal, Stamper
 from penstock.registry import CachedRegistry, MemoryRegistry
 from tests.stubs.topic import FakeTopic
 
+Build = Callable[..., EventProducer]
 KAFKA = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
 
 
@@ -30,7 +31,7 @@ def registry() -> CachedRegistry:
 
 
 @pytest.fixture
-def build(registry: CachedRegistry, topic: FakeTopic) -> Callable[..., EventProducer]:
+def build(registry: CachedRegistry, topic: FakeTopic) -> Build:
     """Build a producer, with changes to its settings."""
 
     def build(**changes: Any) -> EventProducer:
@@ -41,7 +42,7 @@ def build(registry: CachedRegistry, topic: FakeTopic) -> Callable[..., EventProd
 
 
 @pytest.fixture
-def producer(build: Callable[..., EventProducer]) -> EventProducer:
+def producer(build: Build) -> EventProducer:
     """A producer with the settings that are the default."""
     return build()
 
@@ -50,3 +51,17 @@ def send(producer: EventProducer, *events: Any, seconds: float = 10) -> list[Out
     """Send events as a batch of device 000001."""
     stamper = Stamper("000001")
     return producer.produce([stamper.stamp(event) for event in events], seconds)
+
+
+def written(producer: EventProducer, *events: Any) -> list[dict[str, Any]]:
+    """Send events that are all to be written, and describe what they became."""
+    outcomes = send(producer, *events)
+    assert all(isinstance(each, Produced) for each in outcomes), outcomes
+    return [each.describe() for each in outcomes if isinstance(each, Produced)]
+
+
+def refused(producer: EventProducer, event: Any, **more: Any) -> Refusal:
+    """Send an event that is to be refused."""
+    (outcome,) = send(producer, event, **more)
+    assert isinstance(outcome, Refusal)
+    return outcome

@@ -1,0 +1,96 @@
+"""Kafka or the registry is down, hangs or answers wrongly: told in time, and nothing is claimed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+from unittest.mock import patch
+
+from penstock.errors import DeliveryError, RegistryAnswerError, RegistryUnavailableError
+from penstock.producing import EventProducer, Produced, Refusal
+from penstock.registry import CachedRegistry
+from penstock.schemas import Schema
+from tests.stubs.topic import FakeTopic
+from tests.unit.producing.conftest import refused, send, written
+
+
+def test_what_kafka_does_not_acknowledge_is_not_said_to_be_written(
+    producer: EventProducer, topic: FakeTopic
+) -> None:
+    topic.failure = DeliveryError("not acknowledged within 10 s")
+
+    refusal = refused(producer, {})
+
+    assert (refusal.error, refusal.is_final) == (topic.failure, False)
+
+
+def test_a_kafka_that_hangs_is_given_up_in_time(producer: EventProducer, topic: FakeTopic) -> None:
+    topic.hanging = threading.Event()
+    began = time.monotonic()
+
+    refusal = refused(producer, {}, seconds=0.5)
+
+    assert 0.4 < time.monotonic() - began < 5
+    assert str(refusal.error) == "not acknowledged within 0.5 s, it may or may not be written"
+    assert not refusal.is_final
+    topic.hanging.set()
+
+
+def test_a_registry_that_hangs_leaves_time_for_what_is_known(
+    producer: EventProducer, registry: CachedRegistry, topic: FakeTopic
+) -> None:
+    written(producer, {})
+    freed, register = threading.Event(), registry.register
+
+    def hang(name: str, schema: Schema) -> Any:
+        if len(schema["fields"]) > 2:
+            freed.wait(30)
+        return register(name, schema)
+
+    with patch.object(registry, "register", hang):
+        outcomes = send(producer, {}, {"a": 1}, {}, seconds=1)
+        freed.set()
+
+    assert [type(each) for each in outcomes] == [Produced, Refusal, Refusal]
+    assert str(outcomes[1].error) == "its schema is not known after 1 s"  # type: ignore[union-attr]
+    assert len(topic.records) == 2
+
+
+def test_an_answer_that_cannot_be_right_is_asked_for_again(
+    producer: EventProducer, registry: CachedRegistry
+) -> None:
+    wrong = RegistryAnswerError("another version than was asked for")
+    registration = registry.register("sensor", {"type": "record", "name": "sensor", "fields": []})
+    calls = [wrong, wrong, registration]
+    with (
+        patch("penstock.attempts.time.sleep"),
+        patch.object(registry, "register", side_effect=calls) as register,
+    ):
+        found = producer._register({})
+
+    assert found is registration
+    assert register.call_count == 3
+
+
+def test_an_answer_that_is_never_right_is_given_up(
+    producer: EventProducer, registry: CachedRegistry
+) -> None:
+    wrong = RegistryAnswerError("another version than was asked for")
+    with patch.object(registry, "register", side_effect=wrong) as register:
+        refusal = refused(producer, {})
+
+    assert (refusal.error, refusal.is_final) == (wrong, False)
+    assert 3 <= register.call_count <= 6
+
+
+def test_a_registry_that_is_down_stops_new_schemas_only(
+    producer: EventProducer, registry: CachedRegistry
+) -> None:
+    written(producer, {})
+    down = RegistryUnavailableError("down")
+    with patch.object(registry._registry, "register", side_effect=down):
+        outcomes = send(producer, {"a": 1}, {})
+
+    assert [type(each) for each in outcomes] == [Refusal, Produced]
+    assert not outcomes[0].is_final  # type: ignore[union-attr]

@@ -1,0 +1,109 @@
+"""What cannot be accepted is refused before it is written, and its neighbours are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.errors import RecordTooLargeError
+from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal
+from penstock.registry import CachedRegistry, MemoryRegistry
+from penstock.schemas import Compatibility
+from tests.stubs.topic import FakeTopic
+from tests.unit.producing.conftest import KAFKA, Build, refused, send, written
+
+
+def test_a_record_that_is_too_large_is_no_fault_of_the_topic(
+    producer: EventProducer, topic: FakeTopic
+) -> None:
+    topic.refused = {1: RecordTooLargeError("1 MB, expected less")}
+    outcomes = send(producer, {}, {"a": 1}, {})
+    topic.refused = {}
+    written(producer, {})
+
+    assert [isinstance(each, Produced) for each in outcomes] == [True, False, True]
+    assert isinstance(outcomes[1], Refusal)
+    assert outcomes[1].rule == "a record is no larger than its topic takes"
+    assert topic.created == ["sensor"]
+
+
+@pytest.mark.parametrize(
+    ("event", "reason", "message", "diff"),
+    [
+        ([1], "EventTextError", "found a list, expected a JSON object", ()),
+        ("text", "EventTextError", "found the text 'text', expected a JSON object", ()),
+        (None, "EventTextError", "found null, expected a JSON object", ()),
+        ({"t": float("nan")}, "EventTextError", "t: found NaN, expected a number", ()),
+        ({"t": 2**63}, "EventValueError", "expected a whole number within 64 bits", ()),
+        (
+            {"temperature": "warm", "new": 1},
+            "SchemaConflictError",
+            "temperature: found the text 'warm', expected long as in the versions before",
+            (
+                "~ temperature: long (optional) -> string (optional)",
+                "+ new: long (optional)",
+            ),
+        ),
+        (
+            {"temperature": [1, {"x": 1}]},
+            "SchemaConflictError",
+            "temperature: found a list, expected long as in the versions before",
+            (),
+        ),
+        ({"deviceId": 7}, "EventValueError", "deviceId: found 7, expected string", ()),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_accepted_is_refused_and_its_neighbours_work(
+    producer: EventProducer, event: Any, reason: str, message: str, diff: tuple[str, ...]
+) -> None:
+    written(producer, {"temperature": 30, "humidity": 1})
+
+    before, refusal, after = send(
+        producer, {"temperature": 1}, event, {"temperature": 3, "more": 1}
+    )
+
+    assert isinstance(refusal, Refusal)
+    assert (refusal.reason, refusal.diff) == (reason, diff)
+    assert message in str(refusal.error)
+    assert refusal.is_final
+    assert isinstance(before, Produced)
+    assert isinstance(after, Produced)
+    assert (before.delivery.offset, after.delivery.offset) == (1, 2)
+
+
+def test_an_event_that_is_too_deep_to_be_written_as_json_is_refused(
+    producer: EventProducer,
+) -> None:
+    deep: Any = {}
+    for _ in range(100_000):
+        deep = {"o": deep}
+
+    refusal = refused(producer, deep)
+
+    assert refusal.reason == "EventLimitError"
+    assert "deep" in str(refusal.error)
+
+
+def test_a_refusal_says_which_rule_of_the_registry_it_was(topic: FakeTopic) -> None:
+    registry = CachedRegistry(MemoryRegistry(compatibility=Compatibility.DISABLED))
+    settings = ProducerSettings(KAFKA, "memory://", "rejected")
+    producer = EventProducer(settings, registry, topic)  # type: ignore[arg-type]
+    written(producer, {})
+
+    refusal = refused(producer, {"a": 1})
+
+    assert (refusal.reason, refusal.rule) == ("IncompatibleSchemaError", "DISABLED")
+    assert refusal.diff == ("+ a: long (optional)",)
+
+
+def test_versions_stay_within_the_budget(build: Build) -> None:
+    producer = build(version_budget=1)
+    written(producer, {})
+
+    refusal = refused(producer, {"a": 1})
+
+    assert "found 1 versions and expected at most 1" in str(refusal.error)
+    assert refusal.rule == "a schema has no more versions than its budget"
+    assert refusal.diff == ("+ a: long (optional)",)
