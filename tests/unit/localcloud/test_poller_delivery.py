@@ -2,76 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
-import time
-from types import SimpleNamespace
 
 import pytest
-from kafka import TopicPartition
 
 from localcloud.poller import batch, delivery
-from localcloud.poller.batch import is_wanted, make_event, make_item, split_by_size
-from localcloud.poller.delivery import CallRefusedError, Delivery, Reply
-from localcloud.poller.settings import read_settings
-
-_P0, _P1 = TopicPartition("t", 0), TopicPartition("t", 1)
-_NOW_MS = int(time.time() * 1000)
-
-
-def settings(**changes):
-    """Settings of a mapping as localcloud keeps it."""
-    view = {
-        "UUID": "u",
-        "FunctionArn": "arn:aws:lambda:eu-central-1:111111111111:function:f",
-        "SelfManagedEventSource": {"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": ["b:9092"]}},
-        "Topics": ["t"],
-        "SelfManagedKafkaEventSourceConfig": {"ConsumerGroupId": "g"},
-        "BatchSize": 10,
-        "StartingPosition": "LATEST",
-        "SourceAccessConfigurations": [],
-    }
-    return read_settings(view | changes)
-
-
-def record(offset, value=b"v", partition=0, timestamp_ms=_NOW_MS, **changes):
-    """A record as kafka-python has it."""
-    values = {"key": None, "headers": [], "timestamp_type": 0}
-    return SimpleNamespace(
-        topic="t",
-        partition=partition,
-        offset=offset,
-        timestamp=timestamp_ms,
-        value=value,
-        **(values | changes),
-    )
-
-
-class Function:
-    """A function that fails as `judge` says and remembers what it was given."""
-
-    def __init__(self, judge=lambda places: None, refusals=0, refused_discards=0):
-        self.judge, self.refusals, self.refused_discards = judge, refusals, refused_discards
-        self.calls, self.discarded = [], []
-
-    def invoke(self, event):
-        if self.refusals:
-            self.refusals -= 1
-            raise CallRefusedError("throttled")
-        records = json.loads(event)["records"]
-        places = [(r["partition"], r["offset"]) for rs in records.values() for r in rs]
-        self.calls.append(places)
-        answer = self.judge(places)
-        failed = answer == "fail"
-        body = b"" if failed else json.dumps(answer).encode()
-        return Reply("r", "$LATEST", "Unhandled" if failed else None, body)
-
-    def discard(self, record, event):
-        if self.refused_discards:
-            self.refused_discards -= 1
-            raise CallRefusedError("destination down")
-        self.discarded.append((record, event))
+from localcloud.poller.batch import make_item
+from localcloud.poller.delivery import Delivery
+from tests.stubs.poller import NOW_MS, P0, P1, Function, record, settings
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +49,7 @@ _PARTIAL = {"FunctionResponseTypes": ["ReportBatchItemFailures"]}
 def test_a_batch_that_succeeds_is_done():
     function = Function()
     steps, reports = deliver(function, [record(4), record(5), record(0, partition=1)])
-    assert steps == [{_P0: 6, _P1: 1}]
+    assert steps == [{P0: 6, P1: 1}]
     assert function.calls == [[(0, 4), (0, 5), (1, 0)]]
     assert reports == ["OK"]
 
@@ -126,7 +65,7 @@ def test_after_its_retries_a_batch_is_discarded():
     function = Function(fail_with((0, 1)))
     steps, _ = deliver(function, [record(0), record(1)], MaximumRetryAttempts=2)
     assert len(function.calls) == 3
-    assert steps == [{}, {}, {_P0: 2}]
+    assert steps == [{}, {}, {P0: 2}]
     ((discarded, event),) = function.discarded
     assert discarded["requestContext"]["approximateInvokeCount"] == 3
     assert discarded["KafkaBatchInfo"]["payloadSize"] == len(event)
@@ -152,7 +91,7 @@ def test_halving_isolates_a_poison_record_in_order(poison):
     steps, _ = deliver(function, records, MaximumRetryAttempts=1, BisectBatchOnFunctionError=True)
     ((discarded, _),) = function.discarded
     assert discarded["KafkaBatchInfo"]["batchSize"] == 1
-    done = [step[_P0] for step in steps if step]
+    done = [step[P0] for step in steps if step]
     assert done == sorted(done)
     assert done[-1] == 8
     good = [offset for call in function.calls if (0, poison) not in call for _, offset in call]
@@ -170,7 +109,7 @@ def test_a_partial_answer_goes_on_at_each_partitions_first_failure():
     function = Function(judge)
     records = [record(o) for o in (0, 1, 2)] + [record(o, partition=1) for o in (7, 8, 9)]
     steps, _ = deliver(function, records, **_PARTIAL)
-    assert steps == [{_P0: 1, _P1: 8}, {_P0: 3, _P1: 10}]
+    assert steps == [{P0: 1, P1: 8}, {P0: 3, P1: 10}]
     assert function.calls[1] == [(0, 1), (0, 2), (1, 8), (1, 9)]
 
 
@@ -187,7 +126,7 @@ def test_a_partial_failure_that_lasts_discards_what_is_left():
 )
 def test_an_answer_without_failures_is_success(answer):
     steps, _ = deliver(Function(lambda _: answer), [record(0)], **_PARTIAL)
-    assert steps == [{_P0: 1}]
+    assert steps == [{P0: 1}]
 
 
 @pytest.mark.parametrize(
@@ -210,18 +149,18 @@ def test_the_lowest_failed_offset_counts_in_whatever_order_they_are_named():
     answer = {"batchItemFailures": failures}
     function = Function(lambda _: answer)
     steps, _ = deliver(function, [record(o) for o in range(5)], limit=1, **_PARTIAL)
-    assert steps == [{_P0: 1}]
+    assert steps == [{P0: 1}]
 
 
 def test_an_answer_is_not_read_unless_asked_for():
     steps, _ = deliver(Function(report_failures((0, 0))), [record(0)])
-    assert steps == [{_P0: 1}]
+    assert steps == [{P0: 1}]
 
 
 def test_a_call_that_cannot_be_made_is_no_attempt():
     function = Function(refusals=5)
     steps, reports = deliver(function, [record(0)], MaximumRetryAttempts=0)
-    assert steps == [{}] * 5 + [{_P0: 1}]
+    assert steps == [{}] * 5 + [{P0: 1}]
     assert reports == ["PROBLEM: throttled"] * 5 + ["OK"]
     assert function.discarded == []
 
@@ -229,7 +168,7 @@ def test_a_call_that_cannot_be_made_is_no_attempt():
 def test_a_destination_that_is_down_is_asked_again_without_another_call():
     function = Function(fail_with((0, 0)), refused_discards=3)
     steps, reports = deliver(function, [record(0)], MaximumRetryAttempts=0)
-    assert steps == [{_P0: 1}]
+    assert steps == [{P0: 1}]
     assert (len(function.calls), len(function.discarded)) == (1, 1)
     assert "PROBLEM: the on-failure destination: destination down" in reports
 
@@ -246,9 +185,9 @@ def test_a_stop_does_not_count_as_discarded():
 
 def test_old_records_are_discarded_without_a_call():
     function = Function()
-    old = record(0, timestamp_ms=_NOW_MS - 120_000)
+    old = record(0, timestamp_ms=NOW_MS - 120_000)
     steps, _ = deliver(function, [old], MaximumRecordAgeInSeconds=60)
-    assert (steps, function.calls) == ([{_P0: 1}], [])
+    assert (steps, function.calls) == ([{P0: 1}], [])
     assert function.discarded[0][0]["requestContext"]["condition"] == "MaximumRecordAgeExceeded"
 
 
@@ -258,7 +197,7 @@ def test_a_record_that_is_too_large_alone_is_discarded(monkeypatch):
     function = Function()
     steps, _ = deliver(function, [record(0), record(1, b"x" * 1500), record(2)])
     assert function.calls == [[(0, 0)], [(0, 2)]]
-    assert [step[_P0] for step in steps] == [1, 2, 3]
+    assert [step[P0] for step in steps] == [1, 2, 3]
     condition = function.discarded[0][0]["requestContext"]["condition"]
     assert condition == "MaximumPayloadSizeExceeded"
 
@@ -275,7 +214,7 @@ def test_a_failed_batch_is_divided_without_comparing_each_record_with_each(monke
         limit=2,
         FunctionResponseTypes=["ReportBatchItemFailures"],
     )
-    assert steps[0] == {_P0: 2}
+    assert steps[0] == {P0: 2}
     assert function.calls[1] == [(0, 2), (0, 3)]
 
 
@@ -285,46 +224,7 @@ def test_partitions_that_are_lost_are_dropped():
     stop = threading.Event()
     under_way = Delivery(settings(), items, function, lambda _: None, stop)
     assert under_way.step() == {}
-    under_way.drop({_P0})
-    assert under_way.step() == {_P1: 1}
+    under_way.drop({P0})
+    assert under_way.step() == {P1: 1}
     assert function.calls[-1] == [(1, 0)]
     assert under_way.finished
-
-
-def test_runs_fit_into_events(monkeypatch):
-    monkeypatch.setattr(batch, "MAX_EVENT_BYTES", 2000)
-    items = [make_item(record(offset, b"x" * (offset * 37 % 400))) for offset in range(60)]
-    runs = list(split_by_size(["b:9092"], items))
-    assert [item for run in runs for item in run] == items
-    assert len(runs) > 5
-    assert all(len(make_event(["b:9092"], run)) <= 2000 for run in runs)
-
-
-def test_a_tombstone_has_no_value_and_bytes_of_headers_are_signed():
-    fields = json.loads(make_item(record(1, None, key=b"k", headers=[("h", b"\x01\xfe")])).text)
-    assert "value" not in fields
-    assert base64.b64decode(fields["key"]) == b"k"
-    assert fields["headers"] == [{"h": [1, -2]}]
-
-
-def test_the_time_of_the_log_is_named():
-    assert '"timestampType":"LOG_APPEND_TIME"' in make_item(record(1, timestamp_type=1)).text
-
-
-@pytest.mark.parametrize(
-    ("value", "wanted"),
-    [(b'{"a": 1}', True), (b'{"a": 2}', False), (b"\xff", False), (None, False)],
-)
-def test_a_filter_reads_values_as_json(value, wanted):
-    assert is_wanted(record(0, value), [{"value": {"a": [1]}}]) is wanted
-
-
-def test_without_filters_all_is_wanted():
-    assert is_wanted(record(0, b"\xff"), [])
-
-
-@pytest.mark.parametrize(
-    ("given", "seconds"), [({}, 0.5), ({"MaximumBatchingWindowInSeconds": 0}, 0)]
-)
-def test_a_window_of_zero_is_not_the_default(given, seconds):
-    assert settings(**given).window_seconds == seconds

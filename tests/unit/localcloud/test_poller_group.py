@@ -4,97 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
-from kafka import TopicPartition
-from kafka.errors import CommitFailedError
 
 from localcloud.poller.poller import Poller
 from localcloud.poller.worker import Reports, Worker
-from tests.unit.localcloud.test_poller_delivery import Function, record, settings
+from tests.stubs.consumer_group import Group
+from tests.stubs.poller import P0, P1, Function, record, settings
 
-_P0, _P1 = TopicPartition("t", 0), TopicPartition("t", 1)
 _GO_ON = threading.Event()
-
-
-class Group:
-    """kafka-python's consumer as far as a poller uses it, with the group in the test's hands."""
-
-    def __init__(self):
-        self.options = {}
-        self.log = {_P0: [], _P1: []}
-        self.offsets = {_P0: 0, _P1: 0}
-        self.mine, self.at, self.stopped = set(), {}, set()
-        self.refuse_commits = 0
-        self.next_change = None
-        self._fetcher = SimpleNamespace(_next_partition_records=None)
-
-    def __call__(self, **options):
-        self.options = options
-        return self
-
-    def subscribe(self, topics, listener):
-        self.listener = listener
-
-    def assign(self, *places):
-        """A rebalance: all is taken, then these are given, as the eager protocol does."""
-        self.listener.on_partitions_revoked(set(self.mine))
-        self.mine, self.stopped = set(places), set()
-        self.at = {p: self.offsets[p] if self.offsets[p] is not None else 0 for p in places}
-        self.listener.on_partitions_assigned(set(places))
-
-    def assignment(self):
-        return set(self.mine)
-
-    def poll(self, timeout_ms, max_records=500):
-        if self.next_change is not None:
-            change, self.next_change = self.next_change, None
-            change()
-        got = {}
-        for place in sorted(self.mine - self.stopped):
-            found = [r for r in self.log[place] if r.offset >= self.at[place]][:max_records]
-            if found:
-                got[place] = found
-                self.at[place] = found[-1].offset + 1
-                max_records -= len(found)
-        return got
-
-    def pause(self, *places):
-        self.stopped |= set(places)
-
-    def resume(self, *places):
-        self.stopped -= set(places)
-
-    def paused(self):
-        return set(self.stopped)
-
-    def seek(self, place, offset):
-        self.at[place] = offset
-
-    def committed(self, place, timeout_ms):
-        return self.offsets[place]
-
-    def commit(self, offsets, timeout_ms):
-        if self.refuse_commits:
-            self.refuse_commits -= 1
-            raise CommitFailedError
-        self.offsets |= {place: kept.offset for place, kept in offsets.items()}
-
-    def beginning_offsets(self, places, timeout_ms):
-        return {place: self.log[place][0].offset for place in places}
-
-    def end_offsets(self, places, timeout_ms):
-        return {place: self.log[place][-1].offset + 1 for place in places}
-
-    def offsets_for_times(self, times, timeout_ms):
-        ((place, when),) = times.items()
-        found = [r for r in self.log[place] if r.timestamp >= when]
-        return {place: SimpleNamespace(offset=found[0].offset) if found else None}
-
-    def close(self, **_):
-        self.mine = set()
 
 
 @pytest.fixture
@@ -110,7 +29,7 @@ def join(group, **changes):
     changes = {"MaximumBatchingWindowInSeconds": 0, **changes}
     with patch("localcloud.poller.poller.KafkaConsumer", group):
         poller = Poller(settings(**changes), {})
-    group.assign(_P0, _P1)
+    group.assign(P0, P1)
     return poller
 
 
@@ -121,7 +40,7 @@ def places_of(records):
 def test_batches_follow_each_other(group):
     poller = join(group, BatchSize=12)
     first = poller.take(0.1, _GO_ON)
-    poller.commit({_P0: 10, _P1: 2})
+    poller.commit({P0: 10, P1: 2})
     poller.finish()
     assert places_of(first + poller.take(0.1, _GO_ON)) == [
         (p, o) for p in (0, 1) for o in range(10)
@@ -129,7 +48,7 @@ def test_batches_follow_each_other(group):
 
 
 def test_nothing_is_an_empty_batch(group):
-    group.offsets = {_P0: 10, _P1: 10}
+    group.offsets = {P0: 10, P1: 10}
     assert join(group).take(0.01, _GO_ON) == []
 
 
@@ -143,33 +62,33 @@ def test_a_stop_ends_the_collecting_at_once(group):
 def test_a_partition_that_comes_back_goes_on_after_the_batch_in_work(group):
     poller = join(group, BatchSize=4)
     batch = poller.take(0.1, _GO_ON)
-    group.next_change = lambda: group.assign(_P0, _P1)
+    group.next_change = lambda: group.assign(P0, P1)
     assert poller.keep_alive() == set()
-    poller.commit({_P0: 4})
+    poller.commit({P0: 4})
     poller.finish()
     assert places_of(batch + poller.take(0.1, _GO_ON)) == [(0, o) for o in range(8)]
-    assert group.offsets == {_P0: 4, _P1: 0}
+    assert group.offsets == {P0: 4, P1: 0}
 
 
 def test_a_partition_that_is_lost_is_told_and_not_committed(group):
     poller = join(group, BatchSize=4)
     poller.take(0.1, _GO_ON)
-    group.next_change = lambda: group.assign(_P1)
-    assert poller.keep_alive() == {_P0}
-    poller.commit({_P0: 4})
-    assert group.offsets[_P0] == 0
+    group.next_change = lambda: group.assign(P1)
+    assert poller.keep_alive() == {P0}
+    poller.commit({P0: 4})
+    assert group.offsets[P0] == 0
 
 
 def test_nothing_of_a_new_partition_is_skipped_while_a_call_runs(group):
     group.mine = set()
     poller = join(group, BatchSize=4)
-    group.assign(_P0)
+    group.assign(P0)
     poller.take(0.1, _GO_ON)
-    group.next_change = lambda: group.assign(_P0, _P1)
+    group.next_change = lambda: group.assign(P0, P1)
     poller.keep_alive()  # the poll inside returns records of partition 1
-    poller.commit({_P0: 4})
+    poller.commit({P0: 4})
     poller.finish()
-    group.log[_P0] = []
+    group.log[P0] = []
     assert places_of(poller.take(0.1, _GO_ON)) == [(1, o) for o in range(4)]
 
 
@@ -177,8 +96,8 @@ def test_records_that_came_before_the_rebalance_was_told_are_read_again(group):
     poller = join(group, BatchSize=30, MaximumBatchingWindowInSeconds=1)
 
     def told_late():
-        group.listener.on_partitions_revoked({_P0, _P1})
-        group.next_change = lambda: group.listener.on_partitions_assigned({_P0, _P1})
+        group.listener.on_partitions_revoked({P0, P1})
+        group.next_change = lambda: group.listener.on_partitions_assigned({P0, P1})
 
     group.next_change = told_late
     assert sorted(places_of(poller.take(0.5, _GO_ON))) == [
@@ -191,13 +110,13 @@ def test_records_of_the_batch_in_work_that_come_again_are_passed_over(group):
     batch = poller.take(0.1, _GO_ON)
 
     def told_late():
-        group.stopped, group.at[_P0] = set(), 0
-        group.listener.on_partitions_revoked({_P0, _P1})
+        group.stopped, group.at[P0] = set(), 0
+        group.listener.on_partitions_revoked({P0, P1})
 
     group.next_change = told_late
     poller.keep_alive()  # the poll inside returns records of the batch, and those behind it
-    group.listener.on_partitions_assigned({_P0, _P1})
-    poller.commit({_P0: 4})
+    group.listener.on_partitions_assigned({P0, P1})
+    poller.commit({P0: 4})
     poller.finish()
     assert places_of(batch + poller.take(0.1, _GO_ON)) == [(0, o) for o in range(8)]
 
@@ -213,7 +132,7 @@ def test_what_was_collected_of_a_lost_partition_is_dropped(group):
     poller = join(group, BatchSize=30, MaximumBatchingWindowInSeconds=1)
 
     def later():
-        group.next_change = lambda: group.assign(_P1)
+        group.next_change = lambda: group.assign(P1)
 
     group.next_change = later
     assert places_of(poller.take(0.5, _GO_ON)) == [(1, o) for o in range(10)]
@@ -222,20 +141,20 @@ def test_what_was_collected_of_a_lost_partition_is_dropped(group):
 def test_a_commit_waits_for_the_end_of_a_rebalance(group):
     poller = join(group, BatchSize=4)
     poller.take(0.1, _GO_ON)
-    group.listener.on_partitions_revoked({_P0, _P1})
+    group.listener.on_partitions_revoked({P0, P1})
     group.mine = set()
-    group.next_change = lambda: group.assign(_P0)
-    assert poller.commit({_P0: 4}) == set()
-    assert group.offsets[_P0] == 4
+    group.next_change = lambda: group.assign(P0)
+    assert poller.commit({P0: 4}) == set()
+    assert group.offsets[P0] == 4
 
 
 def test_a_refused_commit_is_not_the_end(group):
     poller = join(group, BatchSize=4)
     poller.take(0.1, _GO_ON)
     group.refuse_commits = 1
-    group.next_change = lambda: group.assign(_P1)
-    assert poller.commit({_P0: 4}) == {_P0}
-    assert group.offsets[_P0] == 0
+    group.next_change = lambda: group.assign(P1)
+    assert poller.commit({P0: 4}) == {P0}
+    assert group.offsets[P0] == 0
 
 
 @pytest.mark.parametrize(
@@ -248,13 +167,13 @@ def test_a_refused_commit_is_not_the_end(group):
     ],
 )
 def test_a_group_that_never_read_begins_as_told_and_keeps_where(group, position, start):
-    group.log[_P0] = [record(o, timestamp_ms=o * 1000) for o in range(10)]
-    group.log[_P1], group.offsets = [], {_P0: None, _P1: 0}
+    group.log[P0] = [record(o, timestamp_ms=o * 1000) for o in range(10)]
+    group.log[P1], group.offsets = [], {P0: None, P1: 0}
     poller = join(group, BatchSize=20, **position)
     assert [r.offset for r in poller.take(0.05, _GO_ON) + poller.take(0.05, _GO_ON)] == list(
         range(start, 10)
     )
-    assert group.offsets[_P0] == start
+    assert group.offsets[P0] == start
 
 
 def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
@@ -281,7 +200,7 @@ def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
     worker._calls = Function(judge)
     poller = join(group, BatchSize=12)
     batch = poller.take(0.1, _GO_ON)
-    changes = iter([lambda: group.assign(_P1), lambda: group.assign(_P0, _P1)])
+    changes = iter([lambda: group.assign(P1), lambda: group.assign(P0, P1)])
     commit = poller.commit
 
     def commit_after_a_change(offsets):
@@ -292,7 +211,7 @@ def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
     poller.commit = commit_after_a_change
     worker._deliver(poller, batch)
     assert tries[1] == [(1, 0), (1, 1)]
-    assert group.offsets == {_P0: 0, _P1: 2}
+    assert group.offsets == {P0: 0, P1: 2}
 
 
 def test_who_is_not_let_in_begins_anew(group):
