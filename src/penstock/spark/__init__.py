@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from penstock.spark.contract import contract_environ
+from penstock.spark.frames import FrameStatus, split_frames
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
+from penstock.spark.session import check_session, session_settings
 from penstock.spark.settings import (
     ConsumeSettings,
     LostOffsets,
@@ -16,16 +18,20 @@ from penstock.spark.source import open_stream, source_options
 
 __all__ = [
     "ConsumeSettings",
+    "FrameStatus",
     "LostOffsets",
     "OffsetRange",
     "ReadSettings",
     "SinkSettings",
     "Starting",
+    "check_session",
     "contract_environ",
     "lost_ranges",
     "open_stream",
     "parse_offsets",
     "planned_ranges",
     "read_settings",
+    "session_settings",
     "source_options",
+    "split_frames",
 ]

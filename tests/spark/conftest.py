@@ -1,0 +1,50 @@
+"""One Spark session for all tests in here, with the jars and settings that jobs have."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock.spark import session_settings
+
+_ROOT = Path(__file__).parents[2]
+# PySpark leaves the sockets by which it collects rows to the garbage collector.
+_SOCKETS = pytest.mark.filterwarnings("ignore:unclosed <socket.socket:ResourceWarning")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.spark)
+            item.add_marker(_SOCKETS)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    jars = [str(path) for path in sorted(_ROOT.glob("jars/spark/lib/*.jar"))]
+    assert jars, "no jars in jars/spark/lib, run `make install`"
+    folder = tmp_path_factory.mktemp("spark")
+    settings = {
+        **session_settings(),
+        "spark.master": "local[2]",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.jars": ",".join(jars),
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]))
+        session = SparkSession.builder.config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()

@@ -1,0 +1,33 @@
+"""A session without its settings is refused before a record can end it."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import SettingsError
+from penstock.spark import check_session, session, session_settings
+
+
+def test_the_settings_suffice(spark):
+    check_session(spark)
+
+
+def test_every_missing_setting_is_named(spark, monkeypatch):
+    other = spark.newSession()
+    other.conf.set("spark.sql.caseSensitive", "false")
+    other.conf.set("spark.sql.codegen.hugeMethodLimit", "65535")
+    monkeypatch.setitem(session._AVRO_LIMITS, "org.apache.avro.limits.nothing", "1")
+
+    with pytest.raises(SettingsError) as caught:
+        check_session(other)
+
+    assert caught.value.problems == (
+        f"spark.driver.extraJavaOptions sets no limits for Avro, expected {_options()}",
+        f"spark.executor.extraJavaOptions sets no limits for Avro, expected {_options()}",
+        "spark.sql.codegen.hugeMethodLimit is 65535, expected 8000",
+        "spark.sql.caseSensitive is false, expected true",
+    )
+
+
+def _options():
+    return session_settings()["spark.driver.extraJavaOptions"]
