@@ -85,7 +85,7 @@ module "kafka_mapping" {
   account_id         = var.account_id
   batching           = var.mapping.batching
   bootstrap_servers  = module.broker_access.bootstrap_servers
-  failure_bucket_arn = module.lake.parked_bucket.arn
+  failure_bucket_arn = var.mapping.park_failed_batches ? module.lake.parked_bucket.arn : null
   function = {
     arn       = module.consumer.arn
     name      = module.consumer.name

@@ -69,12 +69,13 @@ variable "functions" {
 }
 
 variable "mapping" {
-  description = "How records come to the consumer function: in what batches, and with how many pollers of its own (none: Lambda's shared ones)."
+  description = "How records come to the consumer function: in what batches, with how many pollers of its own (none: Lambda's shared ones), and whether a batch that failed eleven times is parked, so that others pass it, or comes again until it is done."
   type = object({
     batching = optional(object({
       size           = optional(number, 100)
       window_seconds = optional(number, 1)
     }), {})
+    park_failed_batches = optional(bool, false)
     provisioned = optional(object({
       minimum_pollers = optional(number, 1)
       maximum_pollers = optional(number, 2)

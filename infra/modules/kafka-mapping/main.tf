@@ -13,11 +13,16 @@ resource "aws_lambda_event_source_mapping" "this" {
   # Lambda takes these from pollers of one's own only.
   bisect_batch_on_function_error = var.provisioned == null ? null : var.provisioned.halve_failed_batches
   function_response_types        = var.provisioned == null ? null : var.provisioned.partial_answers ? ["ReportBatchItemFailures"] : []
-  maximum_retry_attempts         = var.provisioned == null ? null : var.provisioned.retries
+  maximum_retry_attempts         = var.provisioned == null ? null : coalesce(var.provisioned.retries, -1)
 
-  destination_config {
-    on_failure {
-      destination_arn = var.failure_bucket_arn
+  # With one, Lambda's own pollers give a batch up after eleven tries, which an outage outlasts.
+  dynamic "destination_config" {
+    for_each = var.failure_bucket_arn[*]
+
+    content {
+      on_failure {
+        destination_arn = destination_config.value
+      }
     }
   }
 

@@ -37,8 +37,9 @@ variable "bootstrap_servers" {
 }
 
 variable "failure_bucket_arn" {
-  description = "The bucket that takes batches which failed for good, with their records; one that has a KMS key has bucket keys too."
+  description = "A bucket (with bucket keys, where it has a KMS key) that takes batches, with their records, after eleven failed tries or those of provisioned; without it a failed batch comes again until it is done or its records expire."
   type        = string
+  default     = null
 }
 
 variable "function" {
@@ -74,11 +75,11 @@ variable "network" {
 }
 
 variable "provisioned" {
-  description = "Pollers of one's own, which cost by the hour and alone know retries, halving and partial answers; null for Lambda's shared ones, which try eleven times."
+  description = "Pollers of one's own, which cost by the hour and alone know halving, partial answers and, with failure_bucket_arn, a number of retries; null for Lambda's shared ones."
   type = object({
     minimum_pollers      = optional(number, 1)
     maximum_pollers      = optional(number, 2)
-    retries              = optional(number, 10)
+    retries              = optional(number)
     halve_failed_batches = optional(bool, true)
     partial_answers      = optional(bool, true)
   })
@@ -91,8 +92,12 @@ variable "provisioned" {
     error_message = "provisioned asks for ${try(var.provisioned.minimum_pollers, 0)} to ${try(var.provisioned.maximum_pollers, 0)} pollers; give at least 1, at most 2000, and the smaller number first."
   }
   validation {
-    condition     = var.provisioned == null ? true : var.provisioned.retries >= 0 && var.provisioned.retries <= 10000
-    error_message = "provisioned.retries is ${try(var.provisioned.retries, 0)}; give 0 to 10000."
+    condition     = try(var.provisioned.retries, null) == null ? true : var.provisioned.retries >= 0 && var.provisioned.retries <= 10000
+    error_message = "provisioned.retries is ${jsonencode(try(var.provisioned.retries, null))}; give 0 to 10000."
+  }
+  validation {
+    condition     = try(var.provisioned.retries, null) == null || var.failure_bucket_arn != null
+    error_message = "provisioned.retries is ${jsonencode(try(var.provisioned.retries, null))} without failure_bucket_arn, so that a batch would be lost after its last try; give a bucket, or leave retries out."
   }
 }
 

@@ -36,7 +36,7 @@ contract = {
 }
 deploy_role_arn = "arn:aws:iam::222222222222:role/deploy"
 functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
-mapping         = { batching = { size = 500, window_seconds = 2 }, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
+mapping         = { batching = { size = 500, window_seconds = 2 }, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
   cidr        = "10.1.0.0/16"
   zone_ids    = ["apse1-az2", "apse1-az3"]

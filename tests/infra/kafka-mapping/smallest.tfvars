@@ -1,7 +1,6 @@
-account_id         = "222222222222"
-region             = "eu-central-1"
-bootstrap_servers  = "b-1.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9096,b-2.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9096"
-failure_bucket_arn = "arn:aws:s3:::penstock-analytics-parked-222222222222-eu-central-1"
+account_id        = "222222222222"
+region            = "eu-central-1"
+bootstrap_servers = "b-1.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9096,b-2.penstock.abc123.c2.kafka.eu-central-1.amazonaws.com:9096"
 function = {
   arn       = "arn:aws:lambda:eu-central-1:222222222222:function:penstock-analytics-consumer"
   name      = "penstock-analytics-consumer"
