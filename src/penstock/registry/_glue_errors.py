@@ -59,9 +59,12 @@ def translate(error: ClientError | BotoCoreError, source: str) -> RegistryError:
     code = error.response.get("Error", {}).get("Code", "")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     kind = _KINDS.get(code, RegistryUnavailableError if status >= 500 else RegistryError)
-    service = "sts" if error.operation_name == "AssumeRole" else "glue"
-    text = error.response.get("Error", {}).get("Message") or "no reason given"
-    return kind(f"{source} answered {service}:{error.operation_name} with {code}: {_plain(text)}")
+    text = _plain(error.response.get("Error", {}).get("Message") or "no reason given")
+    if error.operation_name != "AssumeRole":
+        return kind(f"{source} answered glue:{error.operation_name} with {code}: {text}")
+    if kind is RegistryAccessDeniedError:  # STS does not say which of the two it was
+        text += ", expected a role that trusts this caller, and the external id that it asks for"
+    return kind(f"{source} answered sts:AssumeRole with {code}: {text}")
 
 
 def _plain(text: object) -> str:
