@@ -120,14 +120,16 @@ module "producer" {
   description  = "Writes any JSON event to Kafka under a schema that it registers as needed"
   dead_letters = true
   environment = {
-    DEVICE_ID                = var.functions.device_id
-    KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam
-    KAFKA_SECURITY           = "iam"
-    PENSTOCK_REGISTRY        = "glue://${module.schema_registry.registry.name}?region=${var.region}"
-    PENSTOCK_REJECTED_BUCKET = module.rejected_events.bucket.name
-    PENSTOCK_SCHEMA_NAME     = local.schema_name
-    PENSTOCK_TOPIC           = local.schema_name
-    PENSTOCK_VERSION_BUDGET  = tostring(var.schemas.version_budget)
+    DEVICE_ID                 = var.functions.device_id
+    KAFKA_BOOTSTRAP_SERVERS   = module.broker_cluster.bootstrap_servers.iam
+    KAFKA_SECURITY            = "iam"
+    PENSTOCK_REGISTRY         = "glue://${module.schema_registry.registry.name}?region=${var.region}"
+    PENSTOCK_REJECTED_BUCKET  = module.rejected_events.bucket.name
+    PENSTOCK_SCHEMA_NAME      = local.schema_name
+    PENSTOCK_TOPIC            = local.schema_name
+    PENSTOCK_TOPIC_PARTITIONS = tostring(try(var.topics[local.schema_name].partitions, 3))
+    PENSTOCK_TOPIC_REPLICAS   = tostring(try(coalesce(var.topics[local.schema_name].replicas), -1))
+    PENSTOCK_VERSION_BUDGET   = tostring(var.schemas.version_budget)
   }
   log_days   = var.retention.log_days
   memory_mib = var.functions.memory_mib

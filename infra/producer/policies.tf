@@ -15,10 +15,14 @@ locals {
           Resource = "${local._kafka}:cluster/${local._cluster}"
         },
         {
-          # The access function has made it.
-          Sid      = "WriteItsTopic"
-          Effect   = "Allow"
-          Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
+          # Where it is not there yet, the first event's record makes it.
+          Sid    = "MakeAndWriteItsTopic"
+          Effect = "Allow"
+          Action = [
+            "kafka-cluster:CreateTopic",
+            "kafka-cluster:DescribeTopic",
+            "kafka-cluster:WriteData",
+          ]
           Resource = "${local._kafka}:topic/${local._cluster}/${local.schema_name}"
         },
         {

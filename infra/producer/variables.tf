@@ -186,16 +186,11 @@ variable "subscribers" {
 }
 
 variable "topics" {
-  description = "The topics by name: partitions, replicas and properties; what is left out is the cluster's default."
+  description = "The topics by name: partitions, replicas and properties; what is left out is the cluster's default, and sensor, if it is not here, is made by the producer function's first record, for nobody to read."
   type = map(object({
     partitions = optional(number, 3)
     properties = optional(map(string), {})
     replicas   = optional(number)
   }))
   default = { sensor = {} }
-
-  validation {
-    condition     = contains(keys(var.topics), local.schema_name)
-    error_message = "The topics are ${join(", ", keys(var.topics))}; add ${local.schema_name}, which the producer function writes and may not create."
-  }
 }

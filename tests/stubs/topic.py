@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from penstock.errors import BrokerError, PenstockError
+from penstock.errors import BrokerError, PenstockError, TopicNotFoundError
 from penstock.framing import decode_frame
-from penstock.kafka import Delivery, Message
+from penstock.kafka import Delivery, KafkaSettings, Message, Topic
 from penstock.registry import SchemaRegistry
 from penstock.schemas import decode, from_record
 
@@ -21,7 +21,8 @@ class FakeTopic:
     """What was written to a topic, what was asked for it, and what breaks."""
 
     records: list[Message] = field(default_factory=list)
-    created: list[str] = field(default_factory=list)
+    created: list[Topic] = field(default_factory=list)
+    is_there: bool = False
     failure: PenstockError | None = None
     refused: dict[int, BrokerError] = field(default_factory=dict)  # by number in the batch
     hanging: threading.Event | None = None
@@ -34,6 +35,8 @@ class FakeTopic:
             self.hanging.wait(30)
         if self.failure:
             raise self.failure
+        if not self.is_there:
+            raise TopicNotFoundError(f"topic {messages[0].topic!r} does not exist")
         return [self.refused.get(i) or self._write(each) for i, each in enumerate(messages)]
 
     def _write(self, message: Message) -> Delivery:
@@ -47,11 +50,12 @@ class FakeTopic:
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """Have topics made here."""
-        with patch(
-            "penstock.producing.producer.ensure_topic",
-            lambda settings, topic, timeout_seconds: self.created.append(topic.name),
-        ):
+        with patch("penstock.producing.producer.ensure_topic", self._make):
             yield
+
+    def _make(self, settings: KafkaSettings, topic: Topic, *, timeout_seconds: float) -> None:
+        self.created.append(topic)
+        self.is_there = True
 
 
 def _read(registry: SchemaRegistry, value: bytes) -> dict[str, Any]:

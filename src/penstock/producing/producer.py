@@ -14,14 +14,14 @@ from penstock.errors import (
     DeliveryError,
     EventLimitError,
     PenstockError,
-    RecordTooLargeError,
     RegistryAnswerError,
     RegistryUnavailableError,
     SchemaConflictError,
+    TopicNotFoundError,
     VersionBudgetError,
 )
 from penstock.framing import encode_glue_frame
-from penstock.kafka import Delivery, Message, Producer, Topic, ensure_topic
+from penstock.kafka import Delivery, Message, Producer, ensure_topic
 from penstock.producing._deadline import run_within
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.settings import ProducerSettings
@@ -96,7 +96,6 @@ class EventProducer:
         self._settings = settings
         self._registry = registry
         self._producer = producer
-        self._has_topic = False
         self._versions = VersionSet(())
         self._version_ids: tuple[str, ...] = ()
         self._used_ids: set[str] = set()
@@ -196,9 +195,7 @@ class EventProducer:
         deadline = time.monotonic() + seconds
         sent: Sequence[Delivery | PenstockError]
         try:
-            self._ensure_topic(seconds)
-            left = deadline - time.monotonic()
-            sent = self._producer.send_all([each.message for each in ready], seconds=left)
+            sent = self._send([each.message for each in ready], deadline)
         except PenstockError as error:
             sent = [error] * len(ready)
         for each, delivery in zip(ready, sent, strict=True):
@@ -206,12 +203,15 @@ class EventProducer:
                 outcomes[each.index] = Produced(delivery, each.registration)
             else:
                 outcomes[each.index] = judge(delivery)
-                self._has_topic &= isinstance(delivery, RecordTooLargeError)
 
-    def _ensure_topic(self, seconds: float) -> None:
-        if not self._has_topic:
-            ensure_topic(self._settings.kafka, Topic(self._settings.topic), timeout_seconds=seconds)
-            self._has_topic = True
+    def _send(self, messages: list[Message], deadline: float) -> Sequence[Delivery | PenstockError]:
+        """Send records, and make the topic first where the brokers say that there is none."""
+        try:
+            return self._producer.send_all(messages, seconds=deadline - time.monotonic())
+        except TopicNotFoundError:
+            left = deadline - time.monotonic()
+            ensure_topic(self._settings.kafka, self._settings.new_topic, timeout_seconds=left)
+        return self._producer.send_all(messages, seconds=deadline - time.monotonic())
 
 
 def _write(event: Any) -> str:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.kafka import KafkaSettings
+from penstock.kafka import KafkaSettings, Topic
 from penstock.schemas import Policy
 from penstock.settings import Settings, nested, setting
 
+_LEFT_TO_BROKERS = -1  # as `Topic` takes it
 
-def _parse_budget(text: str) -> int:
-    budget = int(text)
-    if budget < 1:
+
+def _parse_count(text: str) -> int:
+    count = int(text)
+    if count < 1:
         raise ValueError(text)
-    return budget
+    return count
+
+
+def _parse_size(text: str) -> int:
+    return _LEFT_TO_BROKERS if int(text) == _LEFT_TO_BROKERS else _parse_count(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,18 @@ class ProducerSettings(Settings):
         "PENSTOCK_REJECTED_BUCKET", "bucket that keeps events that are not written"
     )
     topic: str = setting("PENSTOCK_TOPIC", "topic that the records go to", default="sensor")
+    topic_partitions: int = setting(
+        "PENSTOCK_TOPIC_PARTITIONS",
+        "partitions of the topic if it is still to be made, -1 for as many as the brokers say",
+        parse=_parse_size,
+        default=_LEFT_TO_BROKERS,
+    )
+    topic_replicas: int = setting(
+        "PENSTOCK_TOPIC_REPLICAS",
+        "replicas of the topic if it is still to be made, -1 for as many as the brokers say",
+        parse=_parse_size,
+        default=_LEFT_TO_BROKERS,
+    )
     schema_name: str = setting(
         "PENSTOCK_SCHEMA_NAME", "name of the events' schema", default="sensor"
     )
@@ -42,9 +60,14 @@ class ProducerSettings(Settings):
     version_budget: int = setting(
         "PENSTOCK_VERSION_BUDGET",
         "how many versions the schema may have, 1 or more",
-        parse=_parse_budget,
+        parse=_parse_count,
         default=100,
     )
     device_id: str = setting(
         "DEVICE_ID", "the device that speaks where an event names none", default="000001"
     )
+
+    @property
+    def new_topic(self) -> Topic:
+        """The topic as the first record finds it made."""
+        return Topic(self.topic, self.topic_partitions, self.topic_replicas)

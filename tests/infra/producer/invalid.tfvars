@@ -10,4 +10,3 @@ exposure  = "peering"
 functions = { architecture = "riscv", packages = "../../dist", python_version = "3.10" }
 network   = { zone_ids = ["euc1-az1", "euc1-az2"] }
 retention = { key_deletion_days = 3, log_days = 8 }
-topics    = { orders = {} }

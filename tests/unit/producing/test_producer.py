@@ -7,8 +7,9 @@ from unittest.mock import patch
 
 import pytest
 
-from penstock.errors import SettingsError, TopicForbiddenError, TopicNotFoundError
+from penstock.errors import SettingsError, TopicForbiddenError
 from penstock.framing import Compression, decode_frame
+from penstock.kafka import Topic
 from penstock.producing import EventProducer, ProducerSettings, build_event_producer
 from penstock.registry import CachedRegistry
 from penstock.schemas import Policy, VersionSet
@@ -61,14 +62,20 @@ def test_a_payload_is_compressed_where_that_pays(producer: EventProducer, topic:
     assert [frame and frame.compression for frame in frames] == [Compression.NONE, Compression.ZLIB]
 
 
-def test_the_topic_is_made_with_the_first_events_only(
-    producer: EventProducer, topic: FakeTopic
-) -> None:
+def test_the_topic_is_made_with_the_first_events_only(build: Build, topic: FakeTopic) -> None:
+    producer = build(topic_partitions=6, topic_replicas=2)
     assert topic.created == []
     for _ in range(2):
         written(producer, {}, {})
 
-    assert topic.created == ["sensor"]
+    assert topic.created == [Topic("sensor", partitions=6, replicas=2)]
+
+
+def test_a_topic_that_is_there_is_left_alone(producer: EventProducer, topic: FakeTopic) -> None:
+    topic.is_there = True
+    written(producer, {})
+
+    assert topic.created == []
 
 
 def test_a_topic_that_could_not_be_made_is_tried_again(
@@ -80,19 +87,17 @@ def test_a_topic_that_could_not_be_made_is_tried_again(
 
     assert (refusal.error, refusal.is_final) == (denied, False)
     written(producer, {})
-    assert topic.created == ["sensor"]
+    assert topic.created == [Topic("sensor")]
 
 
 def test_a_topic_that_somebody_deleted_is_made_again(
     producer: EventProducer, topic: FakeTopic
 ) -> None:
     written(producer, {})
-    topic.refused = {0: TopicNotFoundError("topic 'sensor' does not exist")}
-    assert not refused(producer, {}).is_final
-    topic.refused = {}
+    topic.is_there = False
     written(producer, {})
 
-    assert topic.created == ["sensor"] * 2
+    assert topic.created == [Topic("sensor")] * 2
 
 
 def test_versions_grow_where_that_is_the_policy(build: Build) -> None:
@@ -120,15 +125,25 @@ def test_settings_have_defaults_and_say_all_that_is_wrong() -> None:
     }
     settings = ProducerSettings.from_environ(environ)
     with pytest.raises(SettingsError) as caught:
-        ProducerSettings.from_environ({"PENSTOCK_VERSION_BUDGET": "0", "PENSTOCK_POLICY": "any"})
+        ProducerSettings.from_environ(
+            {
+                "PENSTOCK_VERSION_BUDGET": "0",
+                "PENSTOCK_POLICY": "any",
+                "PENSTOCK_TOPIC_PARTITIONS": "0",
+                "PENSTOCK_TOPIC_REPLICAS": "all",
+            }
+        )
 
     assert (settings.topic, settings.schema_name, settings.device_id) == (
         *("sensor", "sensor", "000001"),
     )
     assert (settings.policy, settings.version_budget) == (Policy.EXACT, 100)
+    assert settings.new_topic == Topic("sensor")
     assert "hidden" not in repr(settings)
     found = " ".join(caught.value.problems)
     assert "PENSTOCK_VERSION_BUDGET is '0', expected how many versions" in found
+    assert "PENSTOCK_TOPIC_PARTITIONS is '0', expected partitions of the topic if" in found
+    assert "PENSTOCK_TOPIC_REPLICAS is 'all', expected replicas of the topic if" in found
     assert "PENSTOCK_POLICY is 'any', expected what a new version holds" in found
     assert "PENSTOCK_REGISTRY (--registry) is missing" in found
     assert "PENSTOCK_REJECTED_BUCKET (--rejected-bucket) is missing" in found

@@ -31,6 +31,9 @@ def test_a_denied_role_names_itself_and_the_action(monkeypatch: pytest.MonkeyPat
             registry.get("00000000-0000-4000-8000-000000000000")
 
     assert _ROLE in str(caught.value)
+    assert str(caught.value).endswith(
+        ", expected a role that trusts this caller, and the external id that it asks for"
+    )
     assert "guessed" not in str(caught.value)
     credentials._build_session.cache_clear()
 

@@ -1,0 +1,59 @@
+"""The first record of a producer makes its topic, by a right to that one topic alone."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+
+from penstock.errors import TopicForbiddenError
+from penstock.kafka import Security, Topic, apply_topics
+from penstock.producing import (
+    Outcome,
+    Produced,
+    ProducerSettings,
+    Refusal,
+    Stamper,
+    build_event_producer,
+)
+from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
+
+pytestmark = pytest.mark.kafka
+
+
+def _produce(brokers: Brokers, topic: str) -> Outcome:
+    settings = ProducerSettings(
+        brokers.settings(Security.TLS),
+        "memory://",
+        "rejected",
+        topic=topic,
+        topic_partitions=2,
+        topic_replicas=2,
+    )
+    (outcome,) = build_event_producer(settings).produce([Stamper("000001").stamp({})], 30)
+    return outcome
+
+
+def test_the_first_record_makes_its_topic_as_terraform_would(brokers: Brokers) -> None:
+    name = f"first-{secrets.token_hex(4)}"
+    for right in ("CREATE", "DESCRIBE", "WRITE"):
+        brokers.allow(ANONYMOUS, name, right)
+
+    made, written = _produce(brokers, name), _produce(brokers, name)
+
+    assert isinstance(made, Produced), made
+    assert isinstance(written, Produced), written
+    with logged_in(brokers, PRODUCER):
+        declared = [Topic(name, partitions=2, replicas=2)]
+        assert apply_topics(brokers.settings(Security.IAM), declared) == ()
+
+
+def test_no_topic_is_made_without_the_right_to_it(brokers: Brokers) -> None:
+    name = f"first-{secrets.token_hex(4)}"
+    brokers.allow(ANONYMOUS, name, "DESCRIBE")
+
+    outcome = _produce(brokers, name)
+
+    assert isinstance(outcome, Refusal)
+    assert isinstance(outcome.error, TopicForbiddenError)
+    assert str(outcome.error).startswith(f"topic {name!r} cannot be created: ")
