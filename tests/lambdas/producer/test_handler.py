@@ -242,7 +242,7 @@ def test_without_kafka_the_event_is_kept_within_the_time(
     function.topic.failure = BrokerUnavailableError("127.0.0.1:9 cannot be talked to")
 
     with pytest.raises(UndeliveredEventError, match="cannot be talked to; the event is kept as"):
-        function({"t": 1}, milliseconds=3_000)
+        function({"t": 1}, milliseconds=20_000)
 
     assert len(keys_of(client, bucket)) == 1
     assert function.metrics["UndeliveredEvents"] == [1.0]
