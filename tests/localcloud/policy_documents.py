@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import uuid
 
-PRODUCER, CONSUMER = "111111111111", "222222222222"
-
 
 def document(*statements):
     """A policy document of these statements."""

@@ -5,17 +5,10 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.localcloud.two_accounts import PRODUCER, TwoAccounts
+from tests.localcloud.account_ids import PRODUCER
 
 ZONE = "elbv2.abc123.c1.kafka.eu-central-1.amazonaws.com"
 ENFORCE = "EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic"
-
-
-@pytest.fixture(scope="module")
-def accounts(cloud, client):
-    made = TwoAccounts(cloud, client, ZONE, brokers=1)
-    yield made
-    made.close()
 
 
 def make_balancer(accounts, name, **settings):

@@ -6,7 +6,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.fixtures.functions import deploy, invoke, wait_until
-from tests.localcloud.two_accounts import CONSUMER, TwoAccounts
+from tests.localcloud.account_ids import CONSUMER
+from tests.localcloud.two_accounts import TwoAccounts
 
 _ASK_STS = """
 import boto3

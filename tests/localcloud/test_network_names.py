@@ -14,17 +14,11 @@ import pytest
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Source, find_source, load_network
-from tests.localcloud.two_accounts import CONSUMER, PORT, TwoAccounts
+from tests.localcloud.account_ids import CONSUMER
+from tests.localcloud.two_accounts import PORT
 
 ZONE = "names.abc123.c1.kafka.eu-central-1.amazonaws.com"
 CHILD_SECONDS = 30
-
-
-@pytest.fixture(scope="module")
-def accounts(cloud, client):
-    made = TwoAccounts(cloud, client, ZONE, brokers=1)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -1,50 +1,13 @@
-"""PrivateLink between two accounts, made by the calls that Terraform makes; echo servers in it."""
+"""PrivateLink between two accounts, made by the calls that Terraform makes; echo brokers in it."""
 
 from __future__ import annotations
 
-import contextlib
-import socketserver
-import threading
-from dataclasses import dataclass, field
-
 from localcloud.network import Node, Nodes, Source
 from localcloud.network.loopback import LoopbackAddresses
+from tests.localcloud.account_ids import CONSUMER, PRODUCER
+from tests.localcloud.echo_brokers import Broker, start_echo
 
-PRODUCER = "111111111111"
-CONSUMER = "222222222222"
 PORT = 9096
-
-
-class _Echo(socketserver.BaseRequestHandler):
-    """Says who it is, then everything back."""
-
-    def handle(self):
-        with contextlib.suppress(ConnectionResetError):  # tests cut connections
-            self.request.sendall(self.server.banner)
-            while data := self.request.recv(65536):
-                self.request.sendall(data)
-
-
-class _EchoServer(socketserver.ThreadingTCPServer):
-    allow_reuse_address = True
-    daemon_threads = True
-
-
-@dataclass
-class Broker:
-    """What there is of one broker in both accounts."""
-
-    host: str
-    interface: str = ""
-    ip: str = ""
-    server: _EchoServer | None = None
-    balancer: str = ""
-    group: str = ""
-    listener: str = ""
-    service: str = ""
-    service_name: str = ""
-    endpoint: str = ""
-    alias: dict = field(default_factory=dict)
 
 
 class TwoAccounts:
@@ -127,11 +90,8 @@ class TwoAccounts:
 
     def _make_broker(self, number):
         address = self._loopback.take()
-        server = _EchoServer((address, PORT), _Echo)
         host = f"b-{number}.{self.zone_name}"
-        server.banner = f"{host}\n".encode()
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        broker = Broker(host, server=server)
+        broker = Broker(host, server=start_echo((address, PORT), host))
         self._make_interface(broker, number, address)
         return broker
 

@@ -8,13 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from botocore.exceptions import ClientError
 
 from localcloud.network.names import resolve_names
 from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
+from tests.localcloud.account_ids import PRODUCER
+from tests.localcloud.echo_brokers import Broker
 from tests.localcloud.kafka.running import Running
-from tests.localcloud.two_accounts import PRODUCER, Broker, TwoAccounts
+from tests.localcloud.two_accounts import TwoAccounts
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
 
@@ -212,11 +213,3 @@ def wait_for(kafka, arn, state="ACTIVE", seconds=60):
         assert time.monotonic() < deadline, f"{arn} is {shown['State']}, not {state}: {shown}"
         time.sleep(0.05)
     return shown
-
-
-def refusal(call, **params):
-    """Make a call that must be refused; returns code and message."""
-    with pytest.raises(ClientError) as caught:
-        call(**params)
-    error = caught.value.response["Error"]
-    return error["Code"], error["Message"]

@@ -9,7 +9,8 @@ import pytest
 from localcloud.network.nodes import Nodes
 from localcloud.services.kafka import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
-from tests.localcloud.kafka.conftest import describe_request, refusal, wait_for
+from tests.localcloud.kafka.conftest import describe_request, wait_for
+from tests.localcloud.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster/none/5b3d-1"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.localcloud.kafka.conftest import refusal
+from tests.localcloud.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:configuration/none/5b3d-1"
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.localcloud.kafka.conftest import SCRAM_AND_IAM, describe_request, refusal, wait_for
+from tests.localcloud.kafka.conftest import SCRAM_AND_IAM, describe_request, wait_for
+from tests.localcloud.refusals import refusal
 
 _CONSUMER = "222222222222"
 

@@ -13,8 +13,8 @@ import pytest
 from localcloud.network import load_network
 from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import get, seen, trace_in, tracing
+from tests.localcloud.account_ids import CONSUMER
 from tests.localcloud.kafka.running import consume, produce_by_java, produce_to_each
-from tests.localcloud.two_accounts import CONSUMER
 
 pytestmark = pytest.mark.kafka
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.localcloud.kafka.conftest import refusal
+from tests.localcloud.refusals import refusal
 
 
 def test_secrets_become_users(kafka, cluster, keep_secret):

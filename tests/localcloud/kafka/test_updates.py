@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from tests.localcloud.kafka.conftest import refusal, wait_for
+from tests.localcloud.kafka.conftest import wait_for
+from tests.localcloud.refusals import refusal
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster-operation/c/u/o-1"
 

@@ -6,7 +6,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.fixtures.functions import deploy, make_role
-from tests.localcloud.mappings.unconnected import NOWHERE, create, function, refusal, settle
+from tests.localcloud.mappings.unconnected import NOWHERE, create, function, settle
+from tests.localcloud.refusals import refusal
 
 __all__ = ["create", "function"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.fixtures.functions import deploy
-from tests.localcloud.mappings.unconnected import create, function, refusal, settle
+from tests.localcloud.mappings.unconnected import create, function, settle
+from tests.localcloud.refusals import refusal
 
 __all__ = ["create", "function"]
 

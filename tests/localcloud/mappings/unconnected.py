@@ -62,11 +62,3 @@ def wait_gone(client, identity):
         return False
 
     wait_until("the mapping is gone", gone)
-
-
-def refusal(call, **params):
-    """What a call is answered, as code and message."""
-    with pytest.raises(ClientError) as caught:
-        call(**params)
-    error = caught.value.response["Error"]
-    return error["Code"], error["Message"]

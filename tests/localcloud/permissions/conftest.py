@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.localcloud.policy_documents import CONSUMER, keys_of, make_role, trust
+from tests.localcloud.account_ids import CONSUMER
+from tests.localcloud.policy_documents import keys_of, make_role, trust
 
 
 @pytest.fixture

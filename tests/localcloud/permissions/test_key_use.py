@@ -10,7 +10,8 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from tests.localcloud.policy_documents import CONSUMER, allow, allow_role, document
+from tests.localcloud.account_ids import CONSUMER
+from tests.localcloud.policy_documents import allow, allow_role, document
 
 
 @pytest.fixture

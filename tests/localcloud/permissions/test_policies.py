@@ -7,7 +7,8 @@ from botocore.exceptions import ClientError
 
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.permissions import may
-from tests.localcloud.policy_documents import CONSUMER, allow, allow_role, document, keys_of
+from tests.localcloud.account_ids import CONSUMER
+from tests.localcloud.policy_documents import allow, allow_role, document, keys_of
 
 
 def test_an_explicit_deny_is_named(iam, role, acting):

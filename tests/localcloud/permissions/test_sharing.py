@@ -7,16 +7,8 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.localcloud.policy_documents import (
-    CONSUMER,
-    PRODUCER,
-    allow,
-    allow_role,
-    document,
-    keys_of,
-    make_role,
-    trust,
-)
+from tests.localcloud.account_ids import CONSUMER, PRODUCER
+from tests.localcloud.policy_documents import allow, allow_role, document, keys_of, make_role, trust
 
 
 @pytest.fixture

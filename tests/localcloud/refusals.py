@@ -1,0 +1,19 @@
+"""What a call is refused with, in the words of AWS."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+
+def refusal(call, **params):
+    """Make a call that must be refused; returns code and message."""
+    with pytest.raises(ClientError) as caught:
+        call(**params)
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]
+
+
+def code_of(refused):
+    """The code of a refusal that was caught."""
+    return refused.value.response["Error"]["Code"]
