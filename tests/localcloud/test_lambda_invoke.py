@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
 import time
@@ -12,7 +11,15 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from tests.fixtures.functions import ECHO, deploy, invoke, is_running, make_zip, wait_until
+from tests.fixtures.functions import (
+    ECHO,
+    deploy,
+    error_of,
+    invoke,
+    is_running,
+    make_zip,
+    wait_until,
+)
 
 _COUNTING = """
 import os
@@ -24,12 +31,6 @@ def handler(event, context):
 """
 
 _SLOW = "import time\ndef handler(event, context):\n    time.sleep(event)\n    return event\n"
-
-
-def error_of(client, source, event=None, **settings):
-    """Deploy, invoke, and return the function error and the two fields of its body."""
-    body, kind = invoke(client, deploy(client, source, **settings), event)
-    return kind, body["errorType"], body["errorMessage"]
 
 
 def test_the_answer_is_what_the_handler_returns(client):
@@ -162,143 +163,6 @@ def test_code_may_come_from_s3(client):
     client("s3").put_object(Bucket="code-bucket", Key="f.zip", Body=make_zip({"app.py": ECHO}))
     name = deploy(client, Code={"S3Bucket": "code-bucket", "S3Key": "f.zip"})
     assert invoke(client, name, [1]) == ([1], None)
-
-
-def test_an_exception_is_told_with_its_stack(client):
-    name = deploy(client, "def handler(e, c):\n    raise ValueError('boom')\n")
-    body, kind = invoke(client, name)
-    assert kind == "Unhandled"
-    assert (body["errorType"], body["errorMessage"]) == ("ValueError", "boom")
-    assert "raise ValueError('boom')" in body["stackTrace"][0]
-    assert invoke(client, name)[1] == "Unhandled"  # the environment goes on
-
-
-@pytest.mark.parametrize(
-    ("source", "error", "message"),
-    [
-        ("import nothing_like_it\n", "Runtime.ImportModuleError", "nothing_like_it"),
-        ("def handler(:\n", "Runtime.UserCodeSyntaxError", "Syntax error in module 'app'"),
-        ("x = 1\n", "Runtime.HandlerNotFound", "Handler 'handler' missing on module 'app'"),
-        ("raise RuntimeError('at import')\n", "RuntimeError", "at import"),
-        ("import os\nos._exit(4)\n", "Runtime.ExitError", "exited with error: exit status 4"),
-        (
-            "import os\ndef handler(e, c):\n    os._exit(7)\n",
-            "Runtime.ExitError",
-            "Error: Runtime exited with error: exit status 7",
-        ),
-        (
-            "import os\ndef handler(e, c):\n    os.kill(os.getpid(), 9)\n",
-            "Runtime.ExitError",
-            "Error: Runtime exited with error: signal: killed",
-        ),
-        (
-            "def handler(e, c):\n    return {1, 2}\n",
-            "Runtime.MarshalError",
-            "Unable to marshal response: Object of type set is not JSON serializable",
-        ),
-        (
-            "def handler(e, c):\n    return 'x' * 6_300_000\n",
-            "Function.ResponseSizeTooLarge",
-            "Response payload size exceeded maximum allowed payload size (6291556 bytes).",
-        ),
-    ],
-)
-def test_each_failure_has_the_error_type_of_aws(client, source, error, message):
-    kind, found, text = error_of(client, source)
-    assert (kind, found) == ("Unhandled", error)
-    assert message in text
-
-
-def test_a_handler_name_without_a_dot_is_told(client):
-    kind, error, _ = error_of(client, ECHO, Handler="handler")
-    assert (kind, error) == ("Unhandled", "Runtime.MalformedHandlerName")
-
-
-def test_a_function_that_takes_too_long_is_killed_with_its_children(client):
-    source = """
-import os, subprocess, sys, time
-def handler(event, context):
-    if event == "quick":
-        return "quick"
-    child = subprocess.Popen(["sleep", "60"])
-    print(f"child={child.pid}", flush=True)
-    time.sleep(30)
-"""
-    name = deploy(client, source, Timeout=1)
-    answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
-    body = json.loads(answer["Payload"].read())
-    request_id = answer["ResponseMetadata"]["RequestId"]
-    assert answer["FunctionError"] == "Unhandled"
-    assert body == {
-        "errorType": "Sandbox.Timedout",
-        "errorMessage": f"RequestId: {request_id} Error: Task timed out after 1.00 seconds",
-    }
-    tail = base64.b64decode(answer["LogResult"]).decode()
-    child = int(tail.split("child=")[1].split()[0])
-    wait_until("the child is gone", lambda: not is_running(child))
-    assert "Task timed out after 1.00 seconds" in tail
-    assert "Status: timeout" in tail
-    assert invoke(client, name, "quick") == ("quick", None)
-
-
-def test_a_function_that_uses_more_memory_than_it_has_is_killed(client):
-    source = """
-import time
-def handler(event, context):
-    held = bytearray(200 * 1024 * 1024)
-    time.sleep(20)
-"""
-    kind, error, message = error_of(client, source, MemorySize=128, Timeout=20)
-    assert (kind, error) == ("Unhandled", "Runtime.ExitError")
-    assert "signal: killed" in message
-
-
-def test_the_log_has_what_lambda_and_the_function_write(client):
-    source = """
-import logging
-print("at import")
-def handler(event, context):
-    print("from print")
-    logging.getLogger().warning("from logging")
-"""
-    name = deploy(client, source)
-    answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
-    request_id = answer["ResponseMetadata"]["RequestId"]
-    logs, group = client("logs"), f"/aws/lambda/{name}"
-    (stream,) = logs.describe_log_streams(logGroupName=group)["logStreams"]
-    events = logs.get_log_events(
-        logGroupName=group, logStreamName=stream["logStreamName"], startFromHead=True
-    )["events"]
-    lines = [event["message"].rstrip("\n") for event in events]
-    assert "/[$LATEST]" in stream["logStreamName"]
-    assert lines[0] == "at import"
-    assert lines[1] == f"START RequestId: {request_id} Version: $LATEST"
-    assert lines[2] == "from print"
-    assert lines[3].startswith("[WARNING]\t")
-    assert lines[3].endswith(f"\t{request_id}\tfrom logging")
-    assert lines[4] == f"END RequestId: {request_id}"
-    assert lines[5].startswith(f"REPORT RequestId: {request_id}\tDuration: ")
-    assert "Memory Size: 128 MB\tMax Memory Used: " in lines[5]
-    assert "Init Duration: " in lines[5]
-    tail = base64.b64decode(answer["LogResult"]).decode()
-    assert tail.splitlines()[-6:] == lines
-
-
-def test_all_that_was_printed_comes_before_the_end(client):
-    name = deploy(client, "def handler(e, c):\n    for n in range(20_000):\n        print(n)\n")
-    answer = client("lambda").invoke(FunctionName=name, LogType="Tail")
-    lines = base64.b64decode(answer["LogResult"]).decode().splitlines()
-    assert lines[-3] == "19999"
-    assert lines[-2].startswith("END RequestId: ")
-    assert lines[-1].startswith("REPORT RequestId: ")
-
-
-def test_the_tail_is_only_given_when_asked_for_and_is_at_most_4_kb(client):
-    name = deploy(client, "def handler(e, c):\n    print('x' * 10_000)\n")
-    plain = client("lambda").invoke(FunctionName=name)
-    tailed = client("lambda").invoke(FunctionName=name, LogType="Tail")
-    assert "LogResult" not in plain
-    assert len(base64.b64decode(tailed["LogResult"])) == 4096
 
 
 def test_a_dry_run_runs_nothing(client, tmp_path):

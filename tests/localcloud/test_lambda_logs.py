@@ -1,0 +1,55 @@
+"""What a function leaves in its log, and what of it comes with the answer."""
+
+from __future__ import annotations
+
+import base64
+
+from tests.fixtures.functions import deploy
+
+
+def test_the_log_has_what_lambda_and_the_function_write(client):
+    source = """
+import logging
+print("at import")
+def handler(event, context):
+    print("from print")
+    logging.getLogger().warning("from logging")
+"""
+    name = deploy(client, source)
+    answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
+    request_id = answer["ResponseMetadata"]["RequestId"]
+    logs, group = client("logs"), f"/aws/lambda/{name}"
+    (stream,) = logs.describe_log_streams(logGroupName=group)["logStreams"]
+    events = logs.get_log_events(
+        logGroupName=group, logStreamName=stream["logStreamName"], startFromHead=True
+    )["events"]
+    lines = [event["message"].rstrip("\n") for event in events]
+    assert "/[$LATEST]" in stream["logStreamName"]
+    assert lines[0] == "at import"
+    assert lines[1] == f"START RequestId: {request_id} Version: $LATEST"
+    assert lines[2] == "from print"
+    assert lines[3].startswith("[WARNING]\t")
+    assert lines[3].endswith(f"\t{request_id}\tfrom logging")
+    assert lines[4] == f"END RequestId: {request_id}"
+    assert lines[5].startswith(f"REPORT RequestId: {request_id}\tDuration: ")
+    assert "Memory Size: 128 MB\tMax Memory Used: " in lines[5]
+    assert "Init Duration: " in lines[5]
+    tail = base64.b64decode(answer["LogResult"]).decode()
+    assert tail.splitlines()[-6:] == lines
+
+
+def test_all_that_was_printed_comes_before_the_end(client):
+    name = deploy(client, "def handler(e, c):\n    for n in range(20_000):\n        print(n)\n")
+    answer = client("lambda").invoke(FunctionName=name, LogType="Tail")
+    lines = base64.b64decode(answer["LogResult"]).decode().splitlines()
+    assert lines[-3] == "19999"
+    assert lines[-2].startswith("END RequestId: ")
+    assert lines[-1].startswith("REPORT RequestId: ")
+
+
+def test_the_tail_is_only_given_when_asked_for_and_is_at_most_4_kb(client):
+    name = deploy(client, "def handler(e, c):\n    print('x' * 10_000)\n")
+    plain = client("lambda").invoke(FunctionName=name)
+    tailed = client("lambda").invoke(FunctionName=name, LogType="Tail")
+    assert "LogResult" not in plain
+    assert len(base64.b64decode(tailed["LogResult"])) == 4096
