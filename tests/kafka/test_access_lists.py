@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import closing
 
 import pytest
@@ -22,12 +21,6 @@ from penstock.kafka import Reader, Security, access_lists, apply_readers, drop_a
 from tests.fixtures.brokers import PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
-
-
-@pytest.fixture
-def name() -> str:
-    """A user of the test's own."""
-    return f"u-{secrets.token_hex(4)}"
 
 
 def lists_of(brokers: Brokers, user: str) -> set[ACL]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import closing
 
 import pytest
@@ -18,12 +17,6 @@ from penstock.kafka import Security, Topic, apply_topics, drop_topic, topic_chan
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
-
-
-@pytest.fixture
-def name() -> str:
-    """A topic of the test's own, which is not there yet."""
-    return f"t-{secrets.token_hex(4)}"
 
 
 def apply(brokers: Brokers, *topics: Topic) -> tuple[str, ...]:
