@@ -6,7 +6,6 @@ import json
 import random
 import threading
 from base64 import b64decode
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +13,15 @@ import pytest
 
 from localcloud.faults import Faults, Kind
 from tests.fixtures.consumers import Consumer
-from tests.fixtures.functions import invoke
-from tests.lambdas.consumer.model import Model
-
-NewModel = Callable[[Consumer], Model]
-_DONE = {"batchItemFailures": []}
-
-
-def _rows_of(consumer: Consumer, model: Model) -> tuple[list[Any], list[Any]]:
-    """The rows that came from the model's topic."""
-    return (
-        [row for row in consumer.rows("readings") if row["_topic"] == model.topic],
-        [row for row in consumer.rows("errors") if row["id"].startswith(f"{model.topic}/")],
-    )
-
-
-def _consume(consumer: Consumer, event: Any) -> Any:
-    answer, error = invoke(consumer.at_home, consumer.function, event)
-    assert error is None, answer
-    return answer
-
-
-def _fail(consumer: Consumer, event: Any) -> str:
-    answer, error = invoke(consumer.at_home, consumer.function, event)
-    assert error is not None, answer
-    return f"{answer['errorType']}: {answer['errorMessage']}"
+from tests.lambdas.consumer.batches import DONE, NewModel, consume, rows_of
 
 
 def test_two_hundred_records_of_many_versions(shared: Consumer, new_model: NewModel) -> None:
     model = new_model(shared)
     event = model.event({partition: model.some(50, partition) for partition in range(4)})
 
-    assert _consume(shared, event) == _DONE
-    model.compare(*_rows_of(shared, model))
+    assert consume(shared, event) == DONE
+    model.compare(*rows_of(shared, model))
     assert len(model.readings) + len(model.errors) == 200
 
 
@@ -63,10 +38,10 @@ def test_the_model_sees_one_record_that_is_not_right(
     else:
         value = b64decode(records[place]["value"])
         records[place] = model.record(value + b"\x00", 0, place)
-    _consume(shared, event)
+    consume(shared, event)
 
     with pytest.raises(AssertionError):
-        model.compare(*_rows_of(shared, model))
+        model.compare(*rows_of(shared, model))
 
 
 def test_two_topics_with_the_same_records_are_two_sets_of_rows(
@@ -75,10 +50,10 @@ def test_two_topics_with_the_same_records_are_two_sets_of_rows(
     models = [new_model(shared), new_model(shared)]
     for model in models:
         model.random = random.Random(7)
-        _consume(shared, model.event({0: model.some(20)}))
+        consume(shared, model.event({0: model.some(20)}))
 
     for model in models:
-        model.compare(*_rows_of(shared, model))
+        model.compare(*rows_of(shared, model))
     assert {key[1][:13] for key in models[0].readings} == {
         key[1][:13] for key in models[1].readings
     }
@@ -89,22 +64,22 @@ def test_poison_at_every_place_of_a_batch(shared: Consumer, new_model: NewModel)
         model = new_model(shared)
         values = [model.bad() if at == place else model.good() for at in range(8)]
 
-        assert _consume(shared, model.event({0: values})) == _DONE
-        model.compare(*_rows_of(shared, model))
+        assert consume(shared, model.event({0: values})) == DONE
+        model.compare(*rows_of(shared, model))
 
 
 def test_a_batch_that_comes_again_changes_nothing(shared: Consumer, new_model: NewModel) -> None:
     model = new_model(shared)
     event = model.event({0: model.some(40, poison=0.3)})
-    _consume(shared, event)
-    before = _rows_of(shared, model)
+    consume(shared, event)
+    before = rows_of(shared, model)
     for row in before[1]:  # as a job does that tried it again
         row |= {"attempts": 2, "waitingFor": "a schema"}
         shared.table("errors").put_item(Item=row)
 
-    _consume(shared, event)
+    consume(shared, event)
 
-    assert _by_key(_rows_of(shared, model)) == _by_key(before)
+    assert _by_key(rows_of(shared, model)) == _by_key(before)
     model.compare(*before)
 
 
@@ -119,89 +94,19 @@ def test_a_late_invocation_changes_nothing(
     event = model.event({0: model.some(60)})
     slow = faults.add(kind=Kind.LATENCY, operation="BatchWriteItem", calls=1, seconds=4)
     answers: list[Any] = []
-    zombie = threading.Thread(target=lambda: answers.append(_consume(shared, event)))
+    zombie = threading.Thread(target=lambda: answers.append(consume(shared, event)))
     zombie.start()
     while not slow.broken:
         assert zombie.is_alive()
 
-    assert _consume(shared, event) == _DONE  # by another environment
+    assert consume(shared, event) == DONE  # by another environment
     assert answers == []
-    before = _by_key(_rows_of(shared, model))
+    before = _by_key(rows_of(shared, model))
     zombie.join()
 
-    assert answers == [_DONE]
-    assert _by_key(_rows_of(shared, model)) == before
-    model.compare(*_rows_of(shared, model))
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"kind": Kind.THROTTLE, "operation": "BatchWriteItem", "calls": 3},
-        {"kind": Kind.UNPROCESSED, "operation": "BatchWriteItem", "calls": 3, "items": 7},
-        {"kind": Kind.CUT, "operation": "BatchWriteItem", "calls": 2},
-        {"kind": Kind.THROTTLE, "operation": "PutItem", "calls": 3},
-        {"kind": Kind.CUT, "operation": "PutItem", "calls": 2},
-        {"kind": Kind.ERROR, "operation": "PutItem", "calls": 2},
-    ],
-    ids=lambda fault: f"{fault['operation']} {fault['kind']}",
-)
-def test_what_passes_soon_is_not_even_seen(
-    shared: Consumer, new_model: NewModel, faults: Faults, fault: dict[str, Any]
-) -> None:
-    model = new_model(shared)
-    broken = faults.add(service="dynamodb", **fault)
-
-    assert _consume(shared, model.event({0: model.some(60, poison=0.2)})) == _DONE
-    model.compare(*_rows_of(shared, model))
-    assert broken.broken == fault["calls"]
-
-
-@pytest.mark.parametrize("operation", ["BatchWriteItem", "PutItem"])
-def test_a_table_that_is_denied_fails_the_batch(
-    shared: Consumer, new_model: NewModel, faults: Faults, operation: str
-) -> None:
-    model = new_model(shared)
-    event = model.event({0: [model.good(), model.bad(), model.good()]})
-    denied = {"code": "AccessDeniedException", "status": 400}
-    faults.add(kind=Kind.ERROR, service="dynamodb", operation=operation, **denied)
-
-    said = _fail(shared, event)
-
-    assert said.startswith(
-        f"SinkAccessDeniedError: DynamoDB's {operation} was refused: AccessDeniedException: "
-    )
-    assert _rows_of(shared, model)[1] == []
-    faults.clear()
-    assert _consume(shared, event) == _DONE
-    model.compare(*_rows_of(shared, model))
-
-
-def test_a_large_value_is_parked_and_the_bucket_may_be_down(
-    shared: Consumer, new_model: NewModel, faults: Faults
-) -> None:
-    model = new_model(shared)
-    value = b"junk" * 200_000
-    event = model.event({0: [model.good(), model.bad(value=value), model.good()]})
-    denied = {"code": "AccessDenied", "status": 403}
-    faults.add(kind=Kind.ERROR, service="s3", operation="PutObject", **denied)
-
-    where = f"s3://{shared.name}-parked/errors/{model.topic}/0/1/value"
-    assert _fail(shared, event).startswith(
-        f"SinkAccessDeniedError: {where} cannot be written: An error occurred (AccessDenied)"
-    )
-    assert _rows_of(shared, model)[1] == []
-    faults.clear()
-    assert _consume(shared, event) == _DONE
-
-    readings, (error,) = _rows_of(shared, model)
-    assert error["valueAt"] == where
-    assert "value" not in error
-    key = where.removeprefix(f"s3://{shared.name}-parked/")
-    found = shared.at_home("s3").get_object(Bucket=f"{shared.name}-parked", Key=key)
-    assert found["Body"].read() == value
-    model.errors.clear()
-    model.compare(readings, [])
+    assert answers == [DONE]
+    assert _by_key(rows_of(shared, model)) == before
+    model.compare(*rows_of(shared, model))
 
 
 def test_an_environment_has_one_session_at_sts(
@@ -211,7 +116,7 @@ def test_an_environment_has_one_session_at_sts(
     before = log.stat().st_size
     for _ in range(4):
         model = new_model(consumer)
-        _consume(consumer, model.event({0: model.some(20)}))
+        consume(consumer, model.event({0: model.some(20)}))
 
     calls = [json.loads(line) for line in log.read_bytes()[before:].splitlines()]
     mine = [call["operation"] for call in calls if consumer.reader in json.dumps(call)]
@@ -261,25 +166,3 @@ def test_a_batch_that_fails_is_counted_too(shared: Consumer) -> None:
     assert metrics.keys() == {"BatchesFailed", "Latency"}
     (said,) = [line for line in lines if line.get("level") == "ERROR"]
     assert said["message"].startswith("the batch must come again: found an event that cannot be")
-
-
-def test_a_record_that_must_wait_is_named_in_the_answer(
-    consumer: Consumer, new_model: NewModel, faults: Faults
-) -> None:
-    consumer.set_environment(PENSTOCK_PARTIAL_ANSWERS="true")
-    model = new_model(consumer)
-    known = [model.good(0, version=0), model.good(0, version=0)]
-    new = [model.good(1, version=0), model.good(1, version=2), model.good(1, version=0)]
-    warm = new_model(consumer)
-    _consume(consumer, warm.event({0: [warm.good(version=0)]}))
-    denied = {"code": "AccessDeniedException", "status": 400}
-    faults.add(kind=Kind.ERROR, service="glue", operation="GetSchemaVersion", **denied)
-
-    answer = _consume(consumer, model.event({0: known, 1: new}))
-
-    held = {"itemIdentifier": {"partition": f"{model.topic}-1", "offset": 1}}
-    assert answer == {"batchItemFailures": [held]}
-    assert len(_rows_of(consumer, model)[0]) == 3
-    faults.clear()
-    assert _consume(consumer, model.event({0: known, 1: new})) == _DONE
-    model.compare(*_rows_of(consumer, model))

@@ -1,0 +1,103 @@
+"""What the function's tables, bucket and registry do wrong: waited for, or told, never lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from localcloud.faults import Faults, Kind
+from tests.fixtures.consumers import Consumer
+from tests.lambdas.consumer.batches import DONE, NewModel, consume, fail, rows_of
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": Kind.THROTTLE, "operation": "BatchWriteItem", "calls": 3},
+        {"kind": Kind.UNPROCESSED, "operation": "BatchWriteItem", "calls": 3, "items": 7},
+        {"kind": Kind.CUT, "operation": "BatchWriteItem", "calls": 2},
+        {"kind": Kind.THROTTLE, "operation": "PutItem", "calls": 3},
+        {"kind": Kind.CUT, "operation": "PutItem", "calls": 2},
+        {"kind": Kind.ERROR, "operation": "PutItem", "calls": 2},
+    ],
+    ids=lambda fault: f"{fault['operation']} {fault['kind']}",
+)
+def test_what_passes_soon_is_not_even_seen(
+    shared: Consumer, new_model: NewModel, faults: Faults, fault: dict[str, Any]
+) -> None:
+    model = new_model(shared)
+    broken = faults.add(service="dynamodb", **fault)
+
+    assert consume(shared, model.event({0: model.some(60, poison=0.2)})) == DONE
+    model.compare(*rows_of(shared, model))
+    assert broken.broken == fault["calls"]
+
+
+@pytest.mark.parametrize("operation", ["BatchWriteItem", "PutItem"])
+def test_a_table_that_is_denied_fails_the_batch(
+    shared: Consumer, new_model: NewModel, faults: Faults, operation: str
+) -> None:
+    model = new_model(shared)
+    event = model.event({0: [model.good(), model.bad(), model.good()]})
+    denied = {"code": "AccessDeniedException", "status": 400}
+    faults.add(kind=Kind.ERROR, service="dynamodb", operation=operation, **denied)
+
+    said = fail(shared, event)
+
+    assert said.startswith(
+        f"SinkAccessDeniedError: DynamoDB's {operation} was refused: AccessDeniedException: "
+    )
+    assert rows_of(shared, model)[1] == []
+    faults.clear()
+    assert consume(shared, event) == DONE
+    model.compare(*rows_of(shared, model))
+
+
+def test_a_large_value_is_parked_and_the_bucket_may_be_down(
+    shared: Consumer, new_model: NewModel, faults: Faults
+) -> None:
+    model = new_model(shared)
+    value = b"junk" * 200_000
+    event = model.event({0: [model.good(), model.bad(value=value), model.good()]})
+    denied = {"code": "AccessDenied", "status": 403}
+    faults.add(kind=Kind.ERROR, service="s3", operation="PutObject", **denied)
+
+    where = f"s3://{shared.name}-parked/errors/{model.topic}/0/1/value"
+    assert fail(shared, event).startswith(
+        f"SinkAccessDeniedError: {where} cannot be written: An error occurred (AccessDenied)"
+    )
+    assert rows_of(shared, model)[1] == []
+    faults.clear()
+    assert consume(shared, event) == DONE
+
+    readings, (error,) = rows_of(shared, model)
+    assert error["valueAt"] == where
+    assert "value" not in error
+    key = where.removeprefix(f"s3://{shared.name}-parked/")
+    found = shared.at_home("s3").get_object(Bucket=f"{shared.name}-parked", Key=key)
+    assert found["Body"].read() == value
+    model.errors.clear()
+    model.compare(readings, [])
+
+
+def test_a_record_that_must_wait_is_named_in_the_answer(
+    consumer: Consumer, new_model: NewModel, faults: Faults
+) -> None:
+    consumer.set_environment(PENSTOCK_PARTIAL_ANSWERS="true")
+    model = new_model(consumer)
+    known = [model.good(0, version=0), model.good(0, version=0)]
+    new = [model.good(1, version=0), model.good(1, version=2), model.good(1, version=0)]
+    warm = new_model(consumer)
+    consume(consumer, warm.event({0: [warm.good(version=0)]}))
+    denied = {"code": "AccessDeniedException", "status": 400}
+    faults.add(kind=Kind.ERROR, service="glue", operation="GetSchemaVersion", **denied)
+
+    answer = consume(consumer, model.event({0: known, 1: new}))
+
+    held = {"itemIdentifier": {"partition": f"{model.topic}-1", "offset": 1}}
+    assert answer == {"batchItemFailures": [held]}
+    assert len(rows_of(consumer, model)[0]) == 3
+    faults.clear()
+    assert consume(consumer, model.event({0: known, 1: new})) == DONE
+    model.compare(*rows_of(consumer, model))
