@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from tests.infra.plans import Plan
+from tests.infra.planned import Plan
 
 ABSENT = "(absent)"
 

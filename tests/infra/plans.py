@@ -15,19 +15,16 @@ import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tests.fixtures.terraform import Terraform
+from tests.infra.planned import Plan, read_plan
 from tools.hcl import read_blocks
 
 ROOT = Path(__file__).parents[2]
-UNKNOWN = "(known after apply)"
 
 _CASES = Path(__file__).parent
 _SUFFIXES = (".tfvars", ".tfvars.json")
 _TERRAFORM_AT_ONCE = 2
-_INDEX = re.compile(r"\[[^]]*\]")
-_PLACE = "module.this."
 _HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PRODUCER, _CONSUMER = "111111111111", "222222222222"
 _BUILT = ("access-lambda", "consumer-lambda", "penstock-pyfiles", "producer-lambda")
@@ -102,20 +99,6 @@ class Example:
 
     def __str__(self) -> str:
         return f"readme-{self.readme.parent.name}-{self.number}"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What Terraform would make: resources by address, and outputs; or why it will not.
-
-    Of an example there is nothing but the errors.
-    A resource is without what nobody wrote and AWS will make up, such as its id.
-    """
-
-    resources: dict[str, dict[str, Any]]
-    types: dict[str, str]
-    outputs: dict[str, Any]
-    errors: tuple[str, ...] = ()
 
 
 class Planner:
@@ -195,58 +178,3 @@ def _read_arguments(path: Path) -> str:
         return path.read_text()
     values = json.loads(path.read_text())
     return "\n".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
-
-
-def read_plan(shown: dict[str, Any]) -> Plan:
-    """Read what `terraform show -json` says of a plan."""
-    changes = {
-        change["address"].removeprefix(_PLACE): change
-        for change in shown.get("resource_changes", [])
-        if change["mode"] == "managed" and change["type"] != "terraform_data"
-    }
-    outputs = shown.get("output_changes", {})
-    written = _written(shown["configuration"]["root_module"])
-    return Plan(
-        {
-            address: {
-                name: value
-                for name, value in _after(change["change"]).items()
-                if value != UNKNOWN or name in written[_INDEX.sub("", change["address"])]
-            }
-            for address, change in changes.items()
-        },
-        {address: change["type"] for address, change in changes.items()},
-        {name: _after(change) for name, change in outputs.items()},
-    )
-
-
-def _written(module: dict[str, Any], place: str = "") -> dict[str, set[str]]:
-    """List the arguments that the configuration gives each resource; AWS makes up the others."""
-    found = {
-        place + resource["address"]: set(resource.get("expressions", {}))
-        for resource in module.get("resources", [])
-    }
-    for name, call in module.get("module_calls", {}).items():
-        found |= _written(call["module"], f"{place}module.{name}.")
-    return found
-
-
-def _after(change: dict[str, Any]) -> Any:
-    return _with_unknown(change.get("after"), change.get("after_unknown", False))
-
-
-def _with_unknown(value: Any, unknown: Any) -> Any:
-    """Put a text in the place of each value that is known after apply only."""
-    if unknown is True:
-        return UNKNOWN
-    if isinstance(unknown, dict):
-        known = value or {}
-        names = [*known, *(name for name in unknown if name not in known)]
-        return {name: _with_unknown(known.get(name), unknown.get(name)) for name in names}
-    if isinstance(unknown, list):
-        known_items = value or []
-        return [
-            _with_unknown(known_items[i] if i < len(known_items) else None, item)
-            for i, item in enumerate(unknown)
-        ]
-    return value

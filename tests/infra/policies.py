@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.infra.plans import UNKNOWN, Plan
+from tests.infra.planned import UNKNOWN, Plan
 
 _WORDS = {
     "Principal": "who",

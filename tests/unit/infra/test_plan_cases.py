@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.infra.comparison import find_differences, rewrite
-from tests.infra.plans import UNKNOWN, Plan, read_plan
+from tests.infra.planned import UNKNOWN, Plan, read_plan
 from tests.infra.policies import compare_policies, list_policies
 
 _POLICY = {
