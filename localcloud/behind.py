@@ -53,7 +53,7 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
     }
     try:
         answer = b"".join(_moto(environ, start_response))
-    except NotImplementedError as error:
+    except NotImplementedError as error:  # moto's word for an operation that it lacks
         raise not_implemented(call.name) from error
     if answer[: len(_PAGE)].lower() == _PAGE:
         raise not_implemented(call.name)

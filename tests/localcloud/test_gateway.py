@@ -79,7 +79,7 @@ def test_a_page_of_html_becomes_an_error_that_names_the_operation(client, monkey
 
 def test_moto_saying_it_is_not_implemented_is_heard(client, monkeypatch):
     def lacking(_environ, _start_response):
-        raise NotImplementedError
+        raise NotImplementedError  # as moto does for an operation that it lacks
 
     monkeypatch.setattr(behind, "_moto", lacking)
     with pytest.raises(ClientError, match="neither localcloud nor moto answers sqs:ListQueues"):
