@@ -31,6 +31,13 @@ def handler(event, context):
 """
 
 _SLOW = "import time\ndef handler(event, context):\n    time.sleep(event)\n    return event\n"
+_WAITING = """
+import os, time
+def handler(event, context):
+    while isinstance(event, str) and not os.path.exists(event):
+        time.sleep(0.02)
+    return event
+"""
 
 
 def test_the_answer_is_what_the_handler_returns(client):
@@ -100,11 +107,12 @@ def test_concurrent_calls_get_environments_of_their_own(client):
     assert time.monotonic() - started < 2.4  # one after the other: 3.2 s
 
 
-def test_reserved_concurrency_is_a_limit(client):
-    name = deploy(client, _SLOW)
+def test_reserved_concurrency_is_a_limit(client, tmp_path):
+    name = deploy(client, _WAITING, Timeout=60)
     client("lambda").put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=1)
     once = client("lambda", config=Config(retries={"total_max_attempts": 1}))
-    busy = threading.Thread(target=invoke, args=(client, name, 1.5))
+    end = tmp_path / "end"
+    busy = threading.Thread(target=invoke, args=(client, name, str(end)))
     busy.start()
 
     def refused():
@@ -114,7 +122,8 @@ def test_reserved_concurrency_is_a_limit(client):
             return error.response
         return None
 
-    answer = wait_until("the first call runs", refused, seconds=1.4)
+    answer = wait_until("the first call runs", refused)
+    end.touch()
     busy.join()
     assert answer["Error"]["Code"] == "TooManyRequestsException"
     assert answer["ResponseMetadata"]["HTTPStatusCode"] == 429
