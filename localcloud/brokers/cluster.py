@@ -30,6 +30,7 @@ from localcloud.errors import BrokerStartError
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
+_RECORD_SECONDS = 90.0  # Java writes the archive at its end: 4 s, on a busy machine twenty
 
 
 class BrokerCluster:
@@ -112,12 +113,13 @@ class BrokerCluster:
 
     def stop(self) -> None:
         """End brokers, then the controller, which they need for an orderly leave."""
+        seconds = _RECORD_SECONDS if self._jvm.recording else _STOP_SECONDS
         for nodes in (self.broker_ids, [CONTROLLER_ID]):
             processes = [self._processes[node] for node in nodes if node in self._processes]
             for process in processes:
                 process.ask_to_end()
             for process in processes:
-                process.wait_end(_STOP_SECONDS)
+                process.wait_end(seconds)
         self._processes.clear()
 
     def kill(self, broker_id: int) -> None:
