@@ -1,4 +1,4 @@
-"""Random Avro schemas and values of them."""
+"""Random Avro schemas, values of them, and random damage to their bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import random
 import string
 from collections.abc import Callable
 from typing import Any
+
+from penstock.schemas import encode
 
 PRIMITIVES = ("boolean", "int", "long", "float", "double", "bytes", "string")
 _NAMED = ("record", "enum", "fixed")
@@ -108,3 +110,20 @@ class Maker:
         return "".join(map(chr, codes[: self.rng.randint(0, 4)])) + self.rng.choice(
             string.ascii_letters
         )
+
+
+def damage(payload: bytes, rng: random.Random) -> bytes:
+    """Change a few bytes: flipped, put in, taken out, or a whole number of any size."""
+    damaged = bytearray(payload)
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(damaged) + 1)
+        match rng.randrange(4):
+            case 0 if at < len(damaged):
+                damaged[at] ^= 1 << rng.randrange(8)
+            case 1:
+                damaged[at:at] = rng.randbytes(rng.randint(1, 4))
+            case 2:
+                del damaged[at : at + rng.randint(1, 4)]
+            case _:
+                damaged[at : at + 1] = encode(rng.randint(-(2**63), 2**63 - 1), "long")
+    return bytes(damaged)

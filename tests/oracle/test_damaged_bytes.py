@@ -13,8 +13,7 @@ import pytest
 from penstock.errors import PayloadError
 from penstock.schemas import compile_decoder, encode
 from tests.oracle.avro import AvroOracle, AvroOracleError, to_wire
-from tests.oracle.generate import Maker
-from tests.unit.schemas.test_hostile_payloads import damage
+from tests.oracle.generate import Maker, damage
 
 pytestmark = pytest.mark.java
 

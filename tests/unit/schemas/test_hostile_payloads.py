@@ -17,24 +17,7 @@ import pytest
 
 from penstock.errors import PayloadError, TrailingBytesError, TruncatedPayloadError
 from penstock.schemas import compile_decoder, decode, encode
-from tests.oracle.generate import Maker
-
-
-def damage(payload: bytes, rng: random.Random) -> bytes:
-    """Change a few bytes: flipped, put in, taken out, or a whole number of any size."""
-    damaged = bytearray(payload)
-    for _ in range(rng.randint(1, 3)):
-        at = rng.randrange(len(damaged) + 1)
-        match rng.randrange(4):
-            case 0 if at < len(damaged):
-                damaged[at] ^= 1 << rng.randrange(8)
-            case 1:
-                damaged[at:at] = rng.randbytes(rng.randint(1, 4))
-            case 2:
-                del damaged[at : at + rng.randint(1, 4)]
-            case _:
-                damaged[at : at + 1] = encode(rng.randint(-(2**63), 2**63 - 1), "long")
-    return bytes(damaged)
+from tests.oracle.generate import Maker, damage
 
 
 def _exact(value: Any) -> Any:
