@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from penstock.spark.admission import admit
 from penstock.spark.contract import contract_environ
+from penstock.spark.decoder import Decoder, RowStatus, write_schemas
 from penstock.spark.frames import FrameStatus, split_frames
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
 from penstock.spark.session import check_session, session_settings
@@ -18,12 +20,15 @@ from penstock.spark.source import open_stream, source_options
 
 __all__ = [
     "ConsumeSettings",
+    "Decoder",
     "FrameStatus",
     "LostOffsets",
     "OffsetRange",
     "ReadSettings",
+    "RowStatus",
     "SinkSettings",
     "Starting",
+    "admit",
     "check_session",
     "contract_environ",
     "lost_ranges",
@@ -34,4 +39,5 @@ __all__ = [
     "session_settings",
     "source_options",
     "split_frames",
+    "write_schemas",
 ]

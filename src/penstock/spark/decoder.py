@@ -1,0 +1,158 @@
+"""Records of any number of versions to columns, by one expression.
+
+Why it is done so is in docs/adr/20261121-union-decode.md.
+
+Avro reads a union of writers into a reader that is none, and a union's value is the number of its
+branch and then the value. So the versions that are known become one union, and each payload gets
+the number of its version put in front. Behind it go eight bytes that nobody can guess: they are
+read as the last field, and tell apart
+
+| the last field         | the record                                             |
+| ---------------------- | ------------------------------------------------------ |
+| is these eight bytes   | is a value of its schema                               |
+| is other bytes         | has bytes behind its value                             |
+| is null                | is no value of its schema: Spark gives nulls throughout |
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from penstock.errors import Reason
+from penstock.registry import SchemaVersion
+from penstock.schemas import Schema, encode, merge_schemas
+from penstock.spark._columns import find_invalid_text, find_lossy, is_empty, write_value
+from penstock.spark._places import Place, Reader, write_reader
+from penstock.spark.frames import FrameStatus
+
+_END_SIZE: Final = 8
+_OPTIONS: Final = {
+    "mode": "PERMISSIVE",
+    # Avro's dates are those of the calendar that Spark has too; without it old ones are refused.
+    "datetimeRebaseMode": "CORRECTED",
+}
+# What tables call a record's own place and version; an event's field of such a name is renamed.
+_OWN: Final = (
+    "_topic",
+    "_partition",
+    "_offset",
+    "_kafka_timestamp",
+    "_schema_id",
+    "_schema_version",
+)
+
+
+class RowStatus(StrEnum):
+    """What became of a framed record, where no `Reason` stands against it."""
+
+    DECODED = "decoded"
+    UNKNOWN = "unknown"  # a version that this decoder does not know
+
+
+class Decoder:
+    """Decodes the versions it was built with; built once and used for every batch until they grow.
+
+    Raises (when built):
+        SchemaConflictError: the versions contradict each other.
+        InvalidSchemaError: Spark cannot tell two types of a version apart.
+    """
+
+    def __init__(self, versions: Sequence[SchemaVersion]) -> None:
+        """Build the expressions; needs a Spark session that runs."""
+        self.versions = tuple(versions)
+        self.schema = merge_schemas([each.schema for each in versions])
+        self._root, writers, reader = _write(self.schema, [each.schema for each in versions])
+        self._end = secrets.token_bytes(_END_SIZE).hex()
+        payload = F.expr(f"concat(version.prefix, payload, X'{self._end}')")
+        self._known: Column = F.expr(f"try_element_at({self._versions()}, schema)")
+        self._record: Column = from_avro(payload, writers, _OPTIONS | {"avroSchema": reader})
+        self._status: Column = F.expr(self._write_status())
+        self._columns: list[Column] = [F.expr(sql) for sql in self._write_columns()]
+
+    def decode(self, frames: DataFrame) -> DataFrame:
+        """Judge frames: `status` says what each record is now, `record` and `version` hold it."""
+        return (
+            frames.withColumn("version", self._known)
+            .withColumn("record", self._record)
+            .withColumn("status", self._status)
+        )
+
+    def select(self, decoded: DataFrame) -> DataFrame:
+        """Give the rows of records that were decoded, as tables show them."""
+        return decoded.filter(F.col("status") == RowStatus.DECODED.value).select(*self._columns)
+
+    def _versions(self) -> str:
+        entries = [
+            f"X'{UUID(each.id).hex}', named_struct('prefix', X'{encode(at, 'int').hex()}', "
+            f"'number', {each.number}, 'id', '{each.id}')"
+            for at, each in enumerate(self.versions)
+        ]
+        return f"map({', '.join(entries)})"
+
+    def _write_status(self) -> str:
+        faults = {
+            find_invalid_text(self._root, "record.body"): Reason.INVALID_TEXT,
+            find_lossy(self._root, "record.body"): Reason.LOSSY_WIDENING,
+        }
+        cases = [f"WHEN {sql} THEN '{reason}'" for sql, reason in faults.items() if sql]
+        return f"""
+            CASE WHEN status <> '{FrameStatus.FRAMED}' THEN status
+                 WHEN version IS NULL THEN '{RowStatus.UNKNOWN}'
+                 WHEN record.end IS NULL THEN '{Reason.UNDECODABLE}'
+                 WHEN record.end <> X'{self._end}' THEN '{Reason.TRAILING_BYTES}'
+                 {" ".join(cases)} ELSE '{RowStatus.DECODED}' END"""
+
+    def _write_columns(self) -> list[str]:
+        own = [
+            "topic AS _topic",
+            "partition AS _partition",
+            "offset AS _offset",
+            "timestamp AS _kafka_timestamp",
+            "version.id AS _schema_id",
+            "version.number AS _schema_version",
+        ]
+        fields: dict[str, Place] = self._root.fields
+        return [
+            *(
+                f"{write_value(place, f'record.body.`{name}`')} AS `{_column(name)}`"
+                for name, place in fields.items()
+                if not is_empty(place)
+            ),
+            *own,
+        ]
+
+
+def write_schemas(merged: Schema, versions: Sequence[Schema]) -> tuple[str, str]:
+    """Write what Avro needs: the union of the versions, and the reader's schema.
+
+    Raises:
+        InvalidSchemaError: a union of a version holds two types that become one in the merge.
+    """
+    _, writers, reader = _write(merged, versions)
+    return writers, reader
+
+
+def _write(merged: Schema, versions: Sequence[Schema]) -> tuple[Place, str, str]:
+    reader = Reader(merged)
+    writers = [reader.add(at, each) for at, each in enumerate(versions)]
+    return reader.root, _with_end(writers), _with_end(write_reader(reader.root))
+
+
+def _column(name: str) -> str:
+    return f"_event{name}" if name.lower() in _OWN else name
+
+
+def _with_end(body: object) -> str:
+    """Put a schema into the record that ends with the bytes that nobody can guess."""
+    end = {"type": "fixed", "name": "End", "size": _END_SIZE}
+    fields = [{"name": "body", "type": body}, {"name": "end", "type": end}]
+    return json.dumps({"type": "record", "name": "Ended", "fields": fields})

@@ -1,0 +1,85 @@
+"""Versions of schemas, and records as Spark's Kafka source gives them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+from penstock.framing import encode_glue_frame
+from penstock.registry import SchemaVersion, VersionStatus
+from penstock.schemas import encode
+from penstock.spark._places import written_out
+
+KAFKA = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
+    " headers array<struct<key: string, value: binary>>"
+)
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def make_version(number, schema, name="sensor"):
+    """Make a version whose id says its number."""
+    version_id = str(UUID(int=number + (sum(name.encode()) << 64)))
+    return SchemaVersion(
+        version_id, f"arn:{name}", name, number, VersionStatus.AVAILABLE, schema, None
+    )
+
+
+def make_record(*fields, name="Reading"):
+    """Make the schema of a record with these fields, each a name and a type."""
+    return {
+        "type": "record",
+        "name": name,
+        "fields": [{"name": field, "type": type_} for field, type_ in fields],
+    }
+
+
+def frame(version, value, **options):
+    """Encode a value as a producer does."""
+    return encode_glue_frame(version.id, encode(value, version.schema), **options)
+
+
+def make_topic(spark, values, topic="readings"):
+    """Put values into partition 0 of a topic, in their order."""
+    rows = [(b"k", value, topic, 0, offset, NOON, None) for offset, value in enumerate(values)]
+    return spark.createDataFrame(rows, KAFKA)
+
+
+def as_spark_gives(value, schema):
+    """Write a value of a schema as Spark's rows hold it: a union of several types is a struct."""
+    return _give(value, written_out(schema))
+
+
+def _give(value, schema):
+    if isinstance(schema, list):
+        return _give_branch(value, [branch for branch in schema if branch != "null"])
+    kind = schema if isinstance(schema, str) else schema["type"]
+    if kind == "record":
+        return {each["name"]: _give(value[each["name"]], each["type"]) for each in schema["fields"]}
+    if kind == "array":
+        return [_give(item, schema["items"]) for item in value]
+    if kind == "map":
+        return {key: _give(item, schema["values"]) for key, item in value.items()}
+    return value
+
+
+def _give_branch(value, branches):
+    if value is None or len(branches) == 1:
+        return None if value is None else _give(value, branches[0])
+    chosen = [_takes(branch, value) for branch in branches].index(True)
+    return {
+        f"member{at}": _give(value, branch) if at == chosen else None
+        for at, branch in enumerate(branches)
+    }
+
+
+def _takes(branch, value):
+    kind = branch if isinstance(branch, str) else branch["type"]
+    kinds = {
+        bool: {"boolean"}, int: {"int", "long"}, float: {"float", "double"}, list: {"array"},
+        str: {"string", "enum"}, bytes: {"bytes", "fixed"},
+    }  # fmt: skip
+    if isinstance(value, dict):
+        names = {each["name"] for each in branch["fields"]} if kind == "record" else None
+        return kind == "map" or names == set(value)
+    return kind in kinds[type(value)]

@@ -1,0 +1,74 @@
+"""A version that no reader can use is refused by itself, with a sentence and a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import (
+    InvalidSchemaError,
+    PenstockError,
+    Reason,
+    RecursiveSchemaError,
+    SchemaConflictError,
+    SchemaLimitError,
+    UnroutableError,
+)
+from penstock.spark import Decoder, admit
+from tests.spark.records import make_record, make_version
+
+_TREE = make_record(("children", {"type": "array", "items": "Tree"}), name="Tree")
+_MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 40, "scale": 2}
+_TWINS = [
+    {"type": "enum", "name": "one.E", "symbols": ["A"]},
+    {"type": "enum", "name": "two.E", "symbols": ["B"]},
+]
+_KNOWN = make_version(1, make_record(("temperature", ["null", "double"])))
+
+
+@pytest.mark.parametrize(
+    ("schema", "error", "reason", "message"),
+    [
+        (_TREE, RecursiveSchemaError, Reason.RECURSIVE_SCHEMA, "of sensor: .*Tree.* itself"),
+        (
+            make_record(("f", {"type": "fixed", "name": "F", "size": 2_000_000_000})),
+            SchemaLimitError, Reason.UNDECODABLE, "2,000,000,000",
+        ),
+        (
+            make_record(("temperature", "string")),
+            SchemaConflictError, Reason.SCHEMA_CONFLICT, "temperature: .*double.* string",
+        ),
+        ("long", UnroutableError, Reason.UNROUTABLE, "found no record, expected an event"),
+        (
+            make_record(("m", _MONEY)),
+            InvalidSchemaError, Reason.UNDECODABLE, "Spark cannot read .*recision",
+        ),
+        (
+            make_record(("u", _TWINS)),
+            InvalidSchemaError, Reason.UNDECODABLE, "two types called E in one union, expected one",
+        ),
+    ],
+)  # fmt: skip
+def test_a_version_is_refused_for_its_reason(spark, schema, error, reason, message):
+    version = make_version(7, schema)
+
+    with pytest.raises(error, match=message) as caught:
+        admit(spark, [_KNOWN], version)
+
+    assert caught.value.reason is reason
+    assert f"schema version {version.id} of sensor: " in str(caught.value)
+
+
+def test_what_is_admitted_makes_a_decoder(spark):
+    grown = make_version(2, make_record(("temperature", ["null", "long"]), ("more", "int")))
+
+    admit(spark, [_KNOWN], grown)
+
+    assert [each["name"] for each in Decoder([_KNOWN, grown]).schema["fields"]] == [
+        "more",
+        "temperature",
+    ]
+
+
+def test_a_refusal_is_an_error_of_ours(spark):
+    with pytest.raises(PenstockError):
+        admit(spark, [], make_version(1, {"type": "nonsense"}))

@@ -1,0 +1,168 @@
+"""All versions in one expression are read as Spark reads each of them by an expression of its own.
+
+Spark by itself is judged too: what it makes of a record without logical types is what fastavro
+makes of it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import reduce
+
+import fastavro
+import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from penstock.schemas import encode, merge_schemas
+from penstock.spark import Decoder, split_frames
+from tests.spark.records import as_spark_gives, frame, make_record, make_topic, make_version
+
+_ONE = {"type": "enum", "name": "one.E", "symbols": ["A", "B", "C"]}
+_OTHER_ONE = {"type": "enum", "name": "one.E", "symbols": ["C", "B", "D", "A"]}
+_TWO = {"type": "enum", "name": "two.E", "symbols": ["B", "X"]}
+_FIXED = {"type": "fixed", "name": "one.F", "size": 2}
+_INNER = make_record(("e", "one.E"), ("n", "int"), name="one.Inner")
+_OTHER = make_record(("s", "string"), name="one.Other")
+
+
+def _array(items):
+    return {"type": "array", "items": items}
+
+
+def _map(values):
+    return {"type": "map", "values": values}
+
+
+def _logical(type_, name, **more):
+    return {"type": type_, "logicalType": name, **more}
+
+
+_MONEY = {"type": "fixed", "name": "M", "size": 4, "logicalType": "decimal", "precision": 9}
+_UUID = "d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e"
+_CASES = {
+    "enums of one name in two namespaces, with symbols in another order": [
+        (make_record(("a", _ONE), ("b", _TWO)), {"a": "C", "b": "B"}),
+        (make_record(("b", _TWO), ("a", ["null", _OTHER_ONE])), {"a": "C", "b": "X"}),
+        (make_record(("a", {**_TWO, "symbols": ["D", "B"]}), ("b", _ONE)), {"a": "D", "b": "A"}),
+    ],
+    "a type used twice, in arrays, maps and records": [
+        (
+            make_record(("a", _array(_ONE)), ("b", _map(_INNER)), ("c", _FIXED)),
+            {"a": ["A", "C"], "b": {"k": {"e": "B", "n": 1}}, "c": b"xy"},
+        ),
+        (
+            make_record(("c", ["null", _FIXED]), ("a", _array(["null", _OTHER_ONE]))),
+            {"a": ["A", None, "D"], "c": b"ab"},
+        ),
+        (
+            make_record(("d", _array(_array(_FIXED))), ("b", _map(["null", {**_INNER, "fields": [
+                {"name": "n", "type": "long"}, {"name": "e", "type": _OTHER_ONE}]}]))),
+            {"d": [[b"zz"], []], "b": {"k": {"n": 2, "e": "D"}, "l": None}},
+        ),
+    ],
+    "unions of several types, in another order": [
+        (make_record(("u", ["null", _ONE, _INNER, _OTHER])), {"u": {"s": "x"}}),
+        (make_record(("u", [_OTHER, "int", {**_INNER, "fields": [
+            {"name": "e", "type": _ONE}, {"name": "n", "type": "long"}]}])), {"u": 3}),
+        (make_record(("u", ["null", _ONE, _INNER, _OTHER, "double"])), {"u": {"e": "B", "n": 5}}),
+        (make_record(("u", ["long", _OTHER])), {"u": 2**40}),
+    ],
+    "whole numbers beside doubles, wherever they are": [
+        (
+            make_record(("a", _array("long")), ("b", _map(_array("int"))),
+                        ("c", ["string", "long"]), ("d", make_record(("x", "long"), name="D")),
+                        ("e", "float")),
+            {"a": [1, 2**53], "b": {"k": [3]}, "c": 4, "d": {"x": 5}, "e": 0.5},
+        ),
+        (
+            make_record(("a", _array("double")), ("b", _map(_array("long"))),
+                        ("c", ["double", "string"]),
+                        ("d", make_record(("x", ["null", "double"]), name="D")), ("e", "int")),
+            {"a": [1.5], "b": {"k": [2**53 - 1]}, "c": 4.5, "d": {"x": None}, "e": 2**31 - 1},
+        ),
+        (
+            make_record(("a", _array(["null", "double"])), ("b", _map(_array("double"))),
+                        ("e", "double")),
+            {"a": [1.5, None], "b": {"k": [0.1]}, "e": -0.0},
+        ),
+    ],
+}  # fmt: skip
+_LOGICAL = make_record(
+    ("bytes", _logical("bytes", "decimal", precision=9, scale=2)),
+    ("fixed", _MONEY),
+    ("date", _logical("int", "date")),
+    ("millis", _logical("long", "timestamp-millis")),
+    ("micros", _logical("long", "timestamp-micros")),
+    ("local", _logical("long", "local-timestamp-millis")),
+    ("time", _logical("int", "time-millis")),
+    ("uuid", _logical("string", "uuid")),
+)
+_IN_1422 = -200_000
+_LOGICAL_VALUE = {
+    "bytes": b"\x01\xe2", "fixed": b"\0\0\x01\xe2", "date": _IN_1422, "millis": 1_795_234_015_788,
+    "micros": -1, "local": 86_400_000, "time": 1, "uuid": _UUID,
+}  # fmt: skip
+
+
+def _written(cases):
+    versions = [make_version(at, schema) for at, (schema, _) in enumerate(cases, 1)]
+    return versions, [frame(each, case[1]) for each, case in zip(versions, cases, strict=True)]
+
+
+def _by_itself(records: DataFrame, version, merged) -> DataFrame:
+    """Read the records of one version by an expression of their own."""
+    options = {"avroSchema": json.dumps(merged), "mode": "FAILFAST"}
+    options["datetimeRebaseMode"] = "CORRECTED"
+    own = records.filter(F.col("schema") == F.lit(bytes.fromhex(version.id.replace("-", ""))))
+    record = from_avro(F.col("payload"), json.dumps(version.schema), options)
+    return own.select("offset", F.to_json(record, {"ignoreNullFields": "false"}).alias("json"))
+
+
+@pytest.mark.parametrize("name", [*_CASES, "logical types"])
+def test_every_type_is_read_as_by_itself(spark, name):
+    cases = _CASES.get(name) or [
+        (_LOGICAL, _LOGICAL_VALUE),
+        ({**_LOGICAL, "fields": _LOGICAL["fields"][::-1]}, _LOGICAL_VALUE),
+    ]
+    versions, values = _written(cases)
+    decoder = Decoder(versions)
+    records = split_frames(make_topic(spark, values))
+
+    rows = decoder.select(decoder.decode(records))
+    fields = [column for column in rows.columns if not column.startswith("_")]
+    event = F.to_json(F.struct(*fields), {"ignoreNullFields": "false"})
+    found = {row[0]: row[1] for row in rows.select("_offset", event).collect()}
+
+    alone = reduce(
+        DataFrame.union, [_by_itself(records, each, decoder.schema) for each in versions]
+    )
+    assert found == {row.offset: row.json for row in alone.collect()}
+    assert len(found) == len(cases)
+
+
+# fastavro fails over references to a type that is an alias of another.
+@pytest.mark.parametrize("name", list(_CASES)[1:])
+def test_every_type_is_read_as_fastavro_reads_it(spark, name):
+    versions, values = _written(_CASES[name])
+    merged = merge_schemas([each.schema for each in versions])
+    decoder = Decoder(versions)
+
+    rows = decoder.select(decoder.decode(split_frames(make_topic(spark, values)))).collect()
+
+    found = {
+        row["_offset"]: {
+            key: item for key, item in row.asDict(recursive=True).items() if key[0] != "_"
+        }
+        for row in rows
+    }
+    assert found == {
+        offset: as_spark_gives(_fastavro(version.schema, value, merged), merged)
+        for offset, (version, (_, value)) in enumerate(zip(versions, _CASES[name], strict=True))
+    }
+
+
+def _fastavro(schema, value, merged):
+    return fastavro.schemaless_reader(io.BytesIO(encode(value, schema)), schema, merged)
