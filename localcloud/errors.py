@@ -6,7 +6,8 @@ LocalcloudError
 ├── BrokerStartError            a Kafka process that did not come up
 ├── TokenRefusedError           an MSK IAM token that does not hold
 ├── MissingHopError             a way through the network that is not there
-└── UndecidablePolicyError      a policy that uses what localcloud cannot judge
+├── UndecidablePolicyError      a policy that uses what localcloud cannot judge
+└── JobFailedError              a job run that ends as FAILED, and why
 """
 
 from __future__ import annotations
@@ -38,3 +39,7 @@ class MissingHopError(LocalcloudError):
 
 class UndecidablePolicyError(LocalcloudError):
     """A policy that uses what localcloud cannot judge."""
+
+
+class JobFailedError(LocalcloudError):
+    """A job run that ends as FAILED; the message becomes its state's details."""

@@ -80,13 +80,13 @@ def may_assume(caller: Caller, role_arn: str, session_name: str, external_id: st
     )
 
 
-def may_be_assumed_by_service(role_arn: str, service: str) -> bool:
+def may_be_assumed_by_service(role_arn: str, service: str, context: Context | None = None) -> bool:
     """Say whether a role trusts a service, such as lambda.amazonaws.com."""
     role = find_role(role_arn)
     if role is None:
         return is_bootstrap_role(role_arn)
     principal = Principal(role.account_id, "", service=service)
-    request = Request("sts:AssumeRole", role_arn)
+    request = Request("sts:AssumeRole", role_arn, dict(context or {}))
     return judge_resource(trust_statements(role), request, principal) is Verdict.ALLOWED
 
 

@@ -152,20 +152,6 @@ def test_tags_come_and_go(emr, create):
         _fails("ResourceNotFoundException", said, call, resourceArn=other, **more)
 
 
-def test_job_runs_say_that_they_are_not_built(emr, create):
-    made = create()
-
-    for call, more in (
-        (emr.start_job_run, {"executionRoleArn": "arn:aws:iam::111111111111:role/job"}),
-        (emr.list_job_runs, {}),
-        (emr.get_job_run, {"jobRunId": "1"}),
-        (emr.cancel_job_run, {"jobRunId": "1"}),
-        (emr.list_job_run_attempts, {"jobRunId": "1"}),
-    ):
-        said = "neither localcloud nor moto answers emr-serverless:"
-        _fails("NotImplemented", said, call, applicationId=made, **more)
-
-
 def test_another_account_sees_no_application(client, create):
     stranger = client("emr-serverless", account="222222222222")
 

@@ -1,0 +1,27 @@
+"""Job runs as processes: what is submitted, the spark-submit of it, where its log goes."""
+
+from __future__ import annotations
+
+from localcloud.jobs.driver import Driver, DriverLaunch
+from localcloud.jobs.execution import execute
+from localcloud.jobs.logs import LogPlaces, deliver_logs, read_places
+from localcloud.jobs.run import Attempt, JobRun, RetryRule, RunState
+from localcloud.jobs.spark import SparkJob, build_launch
+from localcloud.jobs.submission import Submission, read_submission
+
+__all__ = [
+    "Attempt",
+    "Driver",
+    "DriverLaunch",
+    "JobRun",
+    "LogPlaces",
+    "RetryRule",
+    "RunState",
+    "SparkJob",
+    "Submission",
+    "build_launch",
+    "deliver_logs",
+    "execute",
+    "read_places",
+    "read_submission",
+]

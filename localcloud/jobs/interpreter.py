@@ -1,0 +1,72 @@
+"""The Python that jobs run on: PySpark and what EMR has beside it, and nothing else.
+
+The virtual environment that localcloud runs in has everything a developer needs; a job would find
+there what its own files lack, and miss it on AWS.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import sysconfig
+import tempfile
+import venv
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+_CACHE = Path(__file__).resolve().parents[2] / ".cache" / "spark-python"
+_PACKAGES = ("pyspark", "boto3", "numpy", "pandas", "pyarrow")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SparkPython:
+    """An interpreter and the Spark in its packages."""
+
+    interpreter: Path
+    spark_home: Path
+
+
+def load_spark_python() -> SparkPython:
+    """Make the environment, once: links to the packages of the one that we run in."""
+    packages = _close_over(_PACKAGES)
+    pins = sorted(f"{name}=={found.version}" for name, found in packages.items())
+    place = f"{sys.base_prefix} {sysconfig.get_path('purelib')} {pins}"
+    home = _CACHE / hashlib.sha256(place.encode()).hexdigest()[:12]
+    if not home.exists():
+        _CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=_CACHE) as scratch:
+            made = Path(scratch) / "made"
+            _make(made, packages)
+            if not home.exists():  # in one step, so that nobody finds half of it
+                made.rename(home)
+    spark = Path(str(packages["pyspark"].locate_file("pyspark"))).resolve()
+    return SparkPython(home / "bin" / "python3", spark)
+
+
+def _close_over(names: tuple[str, ...]) -> dict[str, metadata.Distribution]:
+    """Find packages and those that they need, as far as they are installed."""
+    found: dict[str, metadata.Distribution] = {}
+    wanted = list(names)
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        try:
+            found[name] = metadata.distribution(name)
+        except metadata.PackageNotFoundError:  # for another platform or Python
+            continue
+        needs = [line for line in found[name].requires or [] if "extra ==" not in line]
+        wanted += [match[0].lower() for match in map(_NAME.match, needs) if match]
+    return found
+
+
+def _make(home: Path, packages: dict[str, metadata.Distribution]) -> None:
+    venv.EnvBuilder(symlinks=True).create(home)
+    (target,) = home.glob("lib/python3*/site-packages")
+    for package in packages.values():
+        tops = {file.parts[0] for file in package.files or []} - {"..", "__pycache__"}
+        for top in tops:
+            (target / top).symlink_to(Path(str(package.locate_file(top))).resolve())

@@ -1,0 +1,124 @@
+"""How a job becomes a spark-submit: its files fetched, its settings, what localcloud adds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from localcloud.errors import MissingToolError
+from localcloud.jobs.artifacts import fetch, fetch_archive
+from localcloud.jobs.driver import DriverLaunch
+from localcloud.jobs.interpreter import load_spark_python
+from localcloud.jobs.submission import Submission
+
+_ROOT = Path(__file__).resolve().parents[2]
+_S3_JARS = _ROOT / "jars" / "s3" / "lib"
+_DRIVER_VARIABLES = "spark.emr-serverless.driverEnv."
+
+
+@dataclass(frozen=True, slots=True)
+class SparkJob:
+    """What is submitted, and the surroundings: the variables of role and network, the region."""
+
+    entry_point: str
+    arguments: tuple[str, ...]
+    submission: Submission
+    region: str
+    variables: Mapping[str, str] = field(repr=False)
+
+
+def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunch:
+    """Fetch a job's files into a folder and name the command that runs it there.
+
+    Raises:
+        JobFailedError: a file that cannot be had.
+    """
+    python, work = load_spark_python(), folder / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    entry_point = fetch(s3, job.entry_point, folder / "entry")
+    command = [
+        str(python.spark_home / "bin" / "spark-submit"),
+        *job.submission.flags,
+        *_fetch_files(job.submission, s3, folder, work),
+        *_settings(job, folder),
+        str(entry_point),
+        *job.arguments,
+    ]
+    variables = {
+        "PATH": os.environ["PATH"],
+        **{name: os.environ[name] for name in ("JAVA_HOME",) if name in os.environ},
+        "HOME": str(work),
+        "LANG": "C.UTF-8",
+        "TZ": ":UTC",
+        "PYSPARK_PYTHON": str(python.interpreter),
+        "PYSPARK_DRIVER_PYTHON": str(python.interpreter),
+        **_driver_variables(job.submission),
+        "SPARK_HOME": str(python.spark_home),
+        "SPARK_LOCAL_DIRS": str(folder / "local"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "AWS_REGION": job.region,
+        "AWS_DEFAULT_REGION": job.region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        **job.variables,
+    }
+    return DriverLaunch(tuple(command), work, variables, folder / "stdout", folder / "stderr", log)
+
+
+def _fetch_files(submission: Submission, s3: Any, folder: Path, work: Path) -> list[str]:
+    """Fetch what the flags for files name; files and archives lie in the job's own folder too."""
+    scratch = folder / "archives"
+    given = {
+        "--jars": [str(fetch(s3, uri, folder / "jars")) for uri in submission.files["--jars"]],
+        "--py-files": [
+            str(fetch(s3, uri, folder / "py-files")) for uri in submission.files["--py-files"]
+        ],
+        "--files": [str(fetch(s3, uri, work)) for uri in submission.files["--files"]],
+        "--archives": [
+            fetch_archive(s3, place, work, scratch) for place in submission.files["--archives"]
+        ],
+    }
+    # Beside the job's own, so that Iceberg finds itself in one class loader, whoever brings it.
+    own = {Path(path).name for path in given["--jars"]}
+    given["--jars"] += [str(jar) for jar in _s3_jars() if jar.name not in own]
+    return [word for flag, paths in given.items() if paths for word in (flag, ",".join(paths))]
+
+
+def _s3_jars() -> list[Path]:
+    jars = sorted(_S3_JARS.glob("*.jar"))
+    if not jars:
+        raise MissingToolError(f"no jars in {_S3_JARS.relative_to(_ROOT)}: run `make install`")
+    return jars
+
+
+def _settings(job: SparkJob, folder: Path) -> list[str]:
+    """The job's settings, then those that are localcloud's to say."""
+    endpoint = job.variables["AWS_ENDPOINT_URL"]
+    own = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.hadoop.hadoop.tmp.dir": str(folder / "local"),
+        # What EMR has a filesystem of its own for.
+        "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "spark.hadoop.fs.s3a.endpoint": endpoint,
+        "spark.hadoop.fs.s3a.endpoint.region": job.region,
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+        "spark.hadoop.fs.s3a.aws.credentials.provider": (
+            "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider"
+        ),
+    }
+    pairs = {**job.submission.settings, **own}.items()
+    words = [word for name, value in pairs for word in ("--conf", f"{name}={value}")]
+    return ["--master", "local[*]", "--deploy-mode", "client", *words]
+
+
+def _driver_variables(submission: Submission) -> dict[str, str]:
+    return {
+        name.removeprefix(_DRIVER_VARIABLES): value
+        for name, value in submission.settings.items()
+        if name.startswith(_DRIVER_VARIABLES)
+    }

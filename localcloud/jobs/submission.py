@@ -1,0 +1,77 @@
+"""What a job's sparkSubmitParameters and Spark settings ask for, taken apart."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+# Flag -> the setting that says the same; the flag wins, as in spark-submit.
+FILE_KINDS = {
+    "--jars": "spark.jars",
+    "--py-files": "spark.submit.pyFiles",
+    "--files": "spark.files",
+    "--archives": "spark.archives",
+}
+_ALONE = frozenset({"--verbose", "-v", "--supervise"})
+_SETTING = frozenset({"--conf", "-c"})
+# Where and how it runs is not the job's to say, on EMR Serverless neither.
+_NOT_THE_JOBS = frozenset({"--master", "--deploy-mode", "--properties-file"})
+_PASSED_ON = frozenset(
+    """--class --driver-class-path --driver-cores --driver-java-options --driver-library-path
+    --driver-memory --exclude-packages --executor-cores --executor-memory --name --num-executors
+    --packages --repositories --total-executor-cores""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A job's flags as they are passed on, its settings, and the places of its files by flag."""
+
+    flags: tuple[str, ...]
+    settings: Mapping[str, str]
+    files: Mapping[str, tuple[str, ...]]
+
+
+def read_submission(parameters: str, defaults: Mapping[str, str]) -> Submission:
+    """Read parameters that come on top of the settings of a configuration.
+
+    Raises:
+        ValueError: what is no parameter of spark-submit, or not the job's to say.
+    """
+    flags: list[str] = []
+    settings, places = dict(defaults), {}
+    for flag, value in _split(parameters):
+        if flag in _SETTING:
+            name, equals, setting = value.partition("=")
+            if not equals:
+                raise ValueError(f"{flag} {value} has no value: write it as name=value")
+            settings[name.strip()] = setting
+        elif flag in FILE_KINDS:
+            places[flag] = value
+        else:
+            flags += [flag, value] if value else [flag]
+    for flag, name in FILE_KINDS.items():
+        from_settings = settings.pop(name, "")
+        places.setdefault(flag, from_settings)
+    files = {flag: tuple(filter(None, text.split(","))) for flag, text in places.items()}
+    return Submission(tuple(flags), settings, files)
+
+
+def _split(parameters: str) -> Iterator[tuple[str, str]]:
+    """Go through flags and their values, written as two words or with an equals sign between."""
+    words = iter(shlex.split(parameters))
+    for word in words:
+        flag, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if flag in _NOT_THE_JOBS:
+            raise ValueError(f"{flag} is set by EMR Serverless and not by a job")
+        if flag in _ALONE:
+            yield flag, ""
+            continue
+        if flag not in _SETTING and flag not in FILE_KINDS and flag not in _PASSED_ON:
+            raise ValueError(f"{word} is no parameter of spark-submit that is known here")
+        if not equals:
+            value = next(words, "")
+        if not value:
+            raise ValueError(f"{flag} has no value")
+        yield flag, value

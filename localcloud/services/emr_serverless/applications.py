@@ -1,0 +1,153 @@
+"""The life of an application: nothing is reserved for one, so each step is done when answered."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Any
+
+from localcloud.operations import AwsError, Call
+from localcloud.services.emr_serverless.model import (
+    INVALID,
+    Application,
+    Applications,
+    application_operation,
+    cut_page,
+    find_application,
+)
+
+_TYPES = {"spark": "Spark", "hive": "Hive"}  # as they are read back, however they were written
+_AT_REST = ("CREATED", "STOPPED")
+_DEFAULTS: dict[str, Any] = {
+    "architecture": "X86_64",
+    "autoStartConfiguration": {"enabled": True},
+    "autoStopConfiguration": {"enabled": True, "idleTimeoutMinutes": 15},
+}
+_SUMMARY = ("name", "releaseLabel", "type", "architecture")
+
+
+@application_operation("CreateApplication")
+def create_application(call: Call, applications: Applications) -> dict[str, Any]:
+    """Make an application; the same client token makes it once."""
+    known = _find_by_token(call.params, applications)
+    made = known or _build(call)
+    applications.by_id[made.id] = made
+    return {"applicationId": made.id, "name": made.settings.get("name"), "arn": made.arn}
+
+
+def _find_by_token(params: dict[str, Any], applications: Applications) -> Application | None:
+    token = params["clientToken"]
+    for known in applications.by_id.values():
+        if known.asked_with["clientToken"] == token:
+            if known.asked_with != params:
+                said = f"Client token {token} was used for an application with other settings"
+                raise AwsError("ConflictException", said)
+            return known
+    return None
+
+
+def _build(call: Call) -> Application:
+    kind = _TYPES.get(call.params["type"].lower())
+    if kind is None:
+        expected = " or ".join(_TYPES.values())
+        raise AwsError(INVALID, f"Type {call.params['type']} is not supported, only {expected}")
+    named = {name: value for name, value in call.params.items() if name not in _NO_SETTINGS}
+    new_id = f"00{secrets.token_hex(7)}"
+    arn = f"arn:aws:emr-serverless:{call.region}:{call.account}:/applications/{new_id}"
+    settings = {**_DEFAULTS, **named, "type": kind}
+    return Application(new_id, arn, settings, dict(call.params.get("tags", {})), call.params)
+
+
+_NO_SETTINGS = frozenset({"applicationId", "clientToken", "tags"})
+
+
+@application_operation("GetApplication")
+def get_application(call: Call, applications: Applications) -> dict[str, Any]:
+    """Describe an application."""
+    return {"application": _show(find_application(call, applications))}
+
+
+@application_operation("ListApplications")
+def list_applications(call: Call, applications: Applications) -> dict[str, Any]:
+    """List the applications, the oldest first, of all states or of some."""
+    states = call.params.get("states")
+    found = [each for each in applications.by_id.values() if not states or each.state in states]
+    page, more = cut_page(call, found)
+    return {"applications": [_sum_up(each) for each in page], **more}
+
+
+@application_operation("UpdateApplication")
+def update_application(call: Call, applications: Applications) -> dict[str, Any]:
+    """Change the settings that are given, of an application at rest."""
+    application = find_application(call, applications)
+    _check_at_rest(application, "updated")
+    given = {name: value for name, value in call.params.items() if name not in _NO_SETTINGS}
+    application.settings.update(given)
+    application.updated = datetime.now(UTC)
+    return {"application": _show(application)}
+
+
+@application_operation("StartApplication")
+def start_application(call: Call, applications: Applications) -> dict[str, Any]:
+    """Start an application; one that runs goes on."""
+    application = find_application(call, applications)
+    if application.state == "TERMINATED":
+        raise _wrong_state(application, "started", "CREATED, STARTED or STOPPED")
+    application.go_to("STARTED")
+    return {}
+
+
+@application_operation("StopApplication")
+def stop_application(call: Call, applications: Applications) -> dict[str, Any]:
+    """Stop an application that runs."""
+    application = find_application(call, applications)
+    if application.state != "STARTED":
+        raise _wrong_state(application, "stopped", "STARTED")
+    if any(not each.run.state.final for each in application.runs.values()):
+        said = f"Application {application.id} has job runs that go on; cancel them first"
+        raise AwsError(INVALID, said)
+    application.go_to("STOPPED")
+    return {}
+
+
+@application_operation("DeleteApplication")
+def delete_application(call: Call, applications: Applications) -> dict[str, Any]:
+    """Delete an application at rest; it can still be read, as TERMINATED."""
+    application = find_application(call, applications)
+    _check_at_rest(application, "deleted")
+    application.go_to("TERMINATED")
+    return {}
+
+
+def _check_at_rest(application: Application, done: str) -> None:
+    if application.state not in _AT_REST:
+        raise _wrong_state(application, done, " or ".join(_AT_REST))
+
+
+def _wrong_state(application: Application, done: str, expected: str) -> AwsError:
+    found = f"Application {application.id} is {application.state}"
+    return AwsError(INVALID, f"{found} and cannot be {done}; it must be {expected}")
+
+
+def _show(application: Application) -> dict[str, Any]:
+    return {
+        **application.settings,
+        "applicationId": application.id,
+        "arn": application.arn,
+        "state": application.state,
+        "tags": application.tags,
+        "createdAt": application.created,
+        "updatedAt": application.updated,
+    }
+
+
+def _sum_up(application: Application) -> dict[str, Any]:
+    shown = {name: value for name, value in application.settings.items() if name in _SUMMARY}
+    return {
+        **shown,
+        "id": application.id,
+        "arn": application.arn,
+        "state": application.state,
+        "createdAt": application.created,
+        "updatedAt": application.updated,
+    }

@@ -1,0 +1,182 @@
+"""Job runs: each a spark-submit on this machine, as EMR Serverless shows it."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import Any
+
+from localcloud.cloud import Cloud
+from localcloud.control import describe
+from localcloud.jobs import JobRun
+from localcloud.operations import AwsError, Call
+from localcloud.processes import describe_process
+from localcloud.services.emr_serverless.model import (
+    Application,
+    Applications,
+    SubmittedRun,
+    application_operation,
+    cut_page,
+    find_application,
+    find_run,
+)
+from localcloud.services.emr_serverless.requests import (
+    check_request,
+    read_job,
+    read_log_places,
+    read_rule,
+    read_timeout_minutes,
+)
+from localcloud.services.emr_serverless.running import JobSpec, Runner, RunningJobs
+from localcloud.services.emr_serverless.showing import (
+    mode_of,
+    show_run,
+    sum_up_attempt,
+    sum_up_run,
+)
+from localcloud.services.emr_serverless.surroundings import Place
+
+_GRACE_SECONDS = 15
+
+
+@application_operation("StartJobRun")
+def start_job_run(call: Call, applications: Applications) -> dict[str, Any]:
+    """Begin a run; the same client token begins it once."""
+    application = find_application(call, applications)
+    submitted = _find_by_token(call.params, application)
+    if submitted is None:
+        check_request(call, application)
+        submitted = _submit(call, applications, application)
+    return {
+        "applicationId": application.id,
+        "jobRunId": submitted.run.id,
+        "arn": submitted.arn,
+    }
+
+
+def _find_by_token(params: dict[str, Any], application: Application) -> SubmittedRun | None:
+    token = params["clientToken"]
+    for known in application.runs.values():
+        if known.asked_with["clientToken"] == token:
+            if known.asked_with != params:
+                said = f"Client token {token} was used for a job run with other settings"
+                raise AwsError("ConflictException", said)
+            return known
+    return None
+
+
+def _submit(call: Call, applications: Applications, application: Application) -> SubmittedRun:
+    params, minutes = call.params, read_timeout_minutes(call.params)
+    run = JobRun(f"00{secrets.token_hex(7)}", read_rule(params), minutes * 60 or None)
+    spec = _specify(call, application, run)
+
+    def start_application() -> None:
+        with applications.lock:
+            if application.state != "STARTED":
+                application.go_to("STARTED")
+
+    made = SubmittedRun(
+        arn=f"{application.arn}/jobruns/{run.id}",
+        asked_with=params,
+        created_by=call.caller.arn,
+        tags=dict(params.get("tags", {})),
+        runner=Runner(call.cloud, spec, run, start_application),
+    )
+    application.runs[run.id] = made
+    call.cloud.state(RunningJobs).start(call.cloud, run, made.runner.work)
+    return made
+
+
+def _specify(call: Call, application: Application, run: JobRun) -> JobSpec:
+    params, network = call.params, application.settings.get("networkConfiguration", {})
+    spark = params["jobDriver"]["sparkSubmit"]
+    owner = f"applications/{application.id}/jobs/{run.id}"
+    return JobSpec(
+        region=call.region,
+        place=Place(
+            application_arn=application.arn,
+            role_arn=params["executionRoleArn"],
+            session_policy=params.get("executionIamPolicy", {}).get("policy"),
+            subnets=tuple(network.get("subnetIds", ())),
+            groups=tuple(network.get("securityGroupIds", ())),
+        ),
+        entry_point=spark["entryPoint"],
+        arguments=tuple(spark.get("entryPointArguments", ())),
+        submission=read_job(call, application),
+        logs=read_log_places(params, application, owner),
+    )
+
+
+@application_operation("GetJobRun")
+def get_job_run(call: Call, applications: Applications) -> dict[str, Any]:
+    """Describe a run, by its last attempt or the one that is asked for."""
+    application = find_application(call, applications)
+    submitted = find_run(application, call.params["jobRunId"])
+    attempts = submitted.run.attempts
+    number = call.params.get("attempt", len(attempts))
+    if number > len(attempts):
+        said = f"Attempt {number} of JobRun {submitted.run.id} does not exist"
+        raise AwsError("ResourceNotFoundException", said)
+    return {"jobRun": show_run(application, submitted, attempts[number - 1])}
+
+
+@application_operation("ListJobRuns")
+def list_job_runs(call: Call, applications: Applications) -> dict[str, Any]:
+    """List the runs of an application, the newest first: all, or by state, mode and time."""
+    application, asked = find_application(call, applications), call.params
+    found = [
+        each
+        for each in reversed(application.runs.values())
+        if (not asked.get("states") or each.run.state in asked["states"])
+        and asked.get("mode", mode_of(each)) == mode_of(each)
+        and _is_between(asked, each.run.created)
+    ]
+    page, more = cut_page(call, found)
+    return {"jobRuns": [sum_up_run(application, each, each.run.attempt) for each in page], **more}
+
+
+@application_operation("ListJobRunAttempts")
+def list_job_run_attempts(call: Call, applications: Applications) -> dict[str, Any]:
+    """List the attempts of a run, the last first."""
+    application = find_application(call, applications)
+    submitted = find_run(application, call.params["jobRunId"])
+    page, more = cut_page(call, submitted.run.attempts[::-1])
+    shown = [sum_up_attempt(application, submitted, each) for each in page]
+    return {"jobRunAttempts": shown, **more}
+
+
+@application_operation("CancelJobRun")
+def cancel_job_run(call: Call, applications: Applications) -> dict[str, Any]:
+    """Have a run end; one that has ended stays as it is."""
+    application = find_application(call, applications)
+    submitted = find_run(application, call.params["jobRunId"])
+    submitted.run.cancel(call.params.get("shutdownGracePeriodInSeconds", _GRACE_SECONDS))
+    return {"applicationId": application.id, "jobRunId": submitted.run.id}
+
+
+@describe("job runs")
+def describe_job_runs(cloud: Cloud) -> list[dict[str, Any]]:
+    """Tell each run that goes on, and its process; its log has its id as name."""
+    return [
+        {
+            "account": account,
+            "region": region,
+            "id": each.run.id,
+            "name": each.asked_with.get("name"),
+            "state": each.run.state,
+            "attempt": each.run.attempt.number,
+            **describe_process(each.runner.pid, 0.0),
+        }
+        for account, region, applications in cloud.states(Applications)
+        for application in list(applications.by_id.values())
+        for each in list(application.runs.values())
+        if not each.run.state.final
+    ]
+
+
+def _is_between(asked: dict[str, Any], created: datetime) -> bool:
+    """Say whether a time is in the bounds that are asked for, which come without a zone."""
+    plain = created.replace(tzinfo=None)
+    after: datetime = asked.get("createdAtAfter", plain)
+    before: datetime = asked.get("createdAtBefore", plain)
+    return after <= plain <= before

@@ -1,0 +1,106 @@
+"""What EMR Serverless holds: applications and their job runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from localcloud.constraints import check_params
+from localcloud.jobs import JobRun
+from localcloud.operations import AwsError, Call, operation
+from localcloud.services.emr_serverless.running import Runner
+
+INVALID = "ValidationException"
+_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedRun:
+    """A job run as it was asked for, by whom, and how it goes."""
+
+    arn: str
+    asked_with: dict[str, Any] = field(repr=False)
+    created_by: str
+    tags: dict[str, str]
+    runner: Runner
+
+    @property
+    def run(self) -> JobRun:
+        """The states it is in and was in."""
+        return self.runner.run
+
+
+@dataclass(slots=True)
+class Application:
+    """An application, with its runs by id, the oldest first."""
+
+    id: str
+    arn: str
+    settings: dict[str, Any]
+    tags: dict[str, str]
+    asked_with: dict[str, Any]
+    state: str = "CREATED"
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+    updated: datetime = field(default_factory=lambda: datetime.now(UTC))
+    runs: dict[str, SubmittedRun] = field(default_factory=dict)
+
+    def go_to(self, state: str) -> None:
+        """Take a step, and note when."""
+        self.state = state
+        self.updated = datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class Applications:
+    """The applications of one account and region, by id, those that were deleted too."""
+
+    by_id: dict[str, Application] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+
+_Answer: TypeAlias = Callable[[Call, Applications], dict[str, Any]]
+
+
+def application_operation(name: str) -> Callable[[_Answer], _Answer]:
+    """Make a function the answer to one operation: after a check, and one call at a time."""
+
+    def register(function: _Answer) -> _Answer:
+        @operation("emr-serverless", name)
+        def answer(call: Call) -> dict[str, Any]:
+            check_params(call, INVALID)
+            applications = call.cloud.state(Applications, call.account, call.region)
+            with applications.lock:
+                return function(call, applications)
+
+        return function
+
+    return register
+
+
+def find_application(call: Call, applications: Applications) -> Application:
+    """Find the application that a call names."""
+    wanted = call.params.get("applicationId")
+    if wanted is None:
+        wanted = call.params["resourceArn"].partition("/applications/")[2].partition("/")[0]
+    if wanted not in applications.by_id:
+        raise AwsError("ResourceNotFoundException", f"Application {wanted} does not exist")
+    return applications.by_id[wanted]
+
+
+def find_run(application: Application, run_id: str) -> SubmittedRun:
+    """Find a job run of an application."""
+    if run_id not in application.runs:
+        raise AwsError("ResourceNotFoundException", f"JobRun {run_id} does not exist")
+    return application.runs[run_id]
+
+
+def cut_page(call: Call, found: list[Any]) -> tuple[list[Any], dict[str, str]]:
+    """Cut the page that a call asks for out of all that was found, with the token of the next."""
+    token, size = call.params.get("nextToken", "0"), call.params.get("maxResults", _PAGE)
+    if not token.isdecimal():
+        raise AwsError(INVALID, f"nextToken {token!r} is not one that was answered")
+    end = int(token) + size
+    return found[int(token) : end], ({"nextToken": str(end)} if end < len(found) else {})

@@ -1,0 +1,80 @@
+"""What a StartJobRun asks for, checked, and joined with what its application says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from localcloud.identity.roles import role_account
+from localcloud.jobs import LogPlaces, RetryRule, Submission, read_places, read_submission
+from localcloud.operations import AwsError, Call
+from localcloud.services.emr_serverless.model import INVALID, Application
+
+_DEFAULTS = "spark-defaults"
+_TIMEOUT_MINUTES = {"BATCH": 720, "STREAMING": 0}
+_MIN_TIMEOUT_MINUTES = 5
+_FAILED_PER_HOUR = 5
+
+
+def check_request(call: Call, application: Application) -> None:
+    """Refuse what cannot be run."""
+    params = call.params
+    if role_account(params["executionRoleArn"]) != call.account:
+        said = "Cross-account pass role is not allowed."
+        raise AwsError("AccessDeniedException", said, status=403)
+    if application.state == "TERMINATED":
+        said = f"Application {application.id} is terminated. Cannot start job run."
+        raise AwsError(INVALID, said)
+    starts = application.settings["autoStartConfiguration"].get("enabled", True)
+    if application.state != "STARTED" and not starts:
+        said = f"Application {application.id} is {application.state} and does not start by itself"
+        raise AwsError(INVALID, f"{said}; it must be STARTED")
+    if "sparkSubmit" not in params.get("jobDriver", {}) or application.settings["type"] != "Spark":
+        raise AwsError(INVALID, "Only jobs of spark-submit on Spark applications are run here")
+    if params.get("executionIamPolicy", {}).get("policyArns"):
+        said = "executionIamPolicy is taken as a policy here and not by policyArns"
+        raise AwsError(INVALID, said)
+    if 0 < params.get("executionTimeoutMinutes", 0) < _MIN_TIMEOUT_MINUTES:
+        raise AwsError(INVALID, "RunTimeout must be at least 5 minutes.")
+
+
+def read_job(call: Call, application: Application) -> Submission:
+    """Read the parameters, over the settings of the run and, below those, of the application."""
+    spark = call.params["jobDriver"]["sparkSubmit"]
+    overrides = call.params.get("configurationOverrides", {})
+    settings: dict[str, str] = {}
+    for entry in (
+        *application.settings.get("runtimeConfiguration", []),
+        *overrides.get("applicationConfiguration", []),
+    ):
+        if entry["classification"] != _DEFAULTS:
+            said = f"The classification {entry['classification']} is not imitated, only {_DEFAULTS}"
+            raise AwsError(INVALID, said)
+        settings.update(entry.get("properties", {}))
+    try:
+        return read_submission(spark.get("sparkSubmitParameters", ""), settings)
+    except ValueError as error:
+        raise AwsError(INVALID, f"sparkSubmitParameters: {error}") from error
+
+
+def read_rule(params: dict[str, Any]) -> RetryRule:
+    """Read how often the run is tried: a batch in all, a stream within an hour."""
+    policy = params.get("retryPolicy", {})
+    if params.get("mode") == "STREAMING":
+        return RetryRule(None, policy.get("maxFailedAttemptsPerHour", _FAILED_PER_HOUR))
+    return RetryRule(policy.get("maxAttempts", 1))
+
+
+def read_timeout_minutes(params: dict[str, Any]) -> int:
+    """Read after how many minutes the run is cancelled; 0 is never."""
+    default = _TIMEOUT_MINUTES[params.get("mode", "BATCH")]
+    return int(params.get("executionTimeoutMinutes", default))
+
+
+def read_log_places(params: dict[str, Any], application: Application, owner: str) -> LogPlaces:
+    """Read where the log goes: as the run says, else as the application does."""
+    overrides = params.get("configurationOverrides", {})
+    fallback = application.settings.get("monitoringConfiguration", {})
+    several = read_rule(params).max_attempts != 1
+    return read_places(
+        owner, overrides.get("monitoringConfiguration", fallback), by_attempt=several
+    )

@@ -1,0 +1,97 @@
+"""What surrounds a job's driver: its role's credentials, its VPC, the authorities it trusts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
+
+from localcloud.cloud import Cloud
+from localcloud.errors import JobFailedError
+from localcloud.identity.credentials import SessionKey, SessionKeys
+from localcloud.identity.permissions import may_be_assumed_by_service
+from localcloud.identity.roles import role_account
+from localcloud.network import find_source, load_network
+from localcloud.services.kafka.directory import ClusterDirectory
+
+_SERVICE = "emr-serverless.amazonaws.com"
+_SESSION_SECONDS = 43_200
+_STORE_PASSWORD = "changeit"  # noqa: S105 - Java's own, of a store that holds nothing secret
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a job runs and as whom; `session_policy` narrows what its role may do."""
+
+    application_arn: str
+    role_arn: str
+    session_policy: str | None
+    subnets: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+def take_role(cloud: Cloud, place: Place, session_name: str) -> SessionKey:
+    """Make the credentials of a job.
+
+    Raises:
+        JobFailedError: the role does not let EMR Serverless take it.
+    """
+    account = role_account(place.role_arn)
+    context = {"aws:SourceArn": place.application_arn, "aws:SourceAccount": account}
+    if not may_be_assumed_by_service(place.role_arn, _SERVICE, context):
+        raise JobFailedError(
+            f"Could not assume runtime role {place.role_arn} because it does not exist or is not "
+            "set up with the required trust relationship with EMR Serverless."
+        )
+    return cloud.state(SessionKeys).make(
+        account,
+        _SESSION_SECONDS,
+        role_arn=place.role_arn,
+        session_name=session_name,
+        policy=place.session_policy,
+    )
+
+
+def describe_surroundings(
+    cloud: Cloud, place: Place, key: SessionKey, folder: Path
+) -> dict[str, str]:
+    """Make the variables that come from a job's role and network; the folder takes a store.
+
+    Whom everybody trusts on AWS are here the authorities of the MSK clusters.
+
+    Raises:
+        MissingHopError: a subnet or security group that does not exist.
+    """
+    network = load_network(cloud).environment_for(find_source(place.subnets, place.groups))
+    options = [network["JAVA_TOOL_OPTIONS"], *_trust_options(cloud, folder)]
+    return {
+        **network,
+        "AWS_ACCESS_KEY_ID": key.access_key,
+        "AWS_SECRET_ACCESS_KEY": key.secret_key,
+        "AWS_SESSION_TOKEN": key.session_token,
+        "JAVA_TOOL_OPTIONS": " ".join(options),
+        "SSL_CERT_FILE": str(ClusterDirectory(cloud).write_authorities()),
+    }
+
+
+def _trust_options(cloud: Cloud, folder: Path) -> list[str]:
+    """Say which authorities a JVM trusts, by a store of its own kind."""
+    bundle = ClusterDirectory(cloud).write_authorities().read_bytes()
+    if not bundle:
+        return []
+    found = x509.load_pem_x509_certificates(bundle)
+    entries = [
+        pkcs12.PKCS12Certificate(one, f"authority-{number}".encode())
+        for number, one in enumerate(found)
+    ]
+    store = folder / "authorities.p12"
+    sealing = BestAvailableEncryption(_STORE_PASSWORD.encode())
+    store.write_bytes(pkcs12.serialize_java_truststore(entries, sealing))
+    name = "javax.net.ssl.trustStore"
+    return [
+        f'"-D{name}={store}"',
+        f"-D{name}Type=PKCS12",
+        f"-D{name}Password={_STORE_PASSWORD}",
+    ]
