@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.spark import Decoder, split_frames
+from penstock.spark._names import COORDINATES
 from tests.spark.records import frame, make_record, make_topic, make_version
 
 _HUGE_METHOD = 8_000  # bytes: HotSpot never compiles a longer one
@@ -35,7 +36,7 @@ def test_a_stage_is_one_compiled_method(spark, count):
     decoder = Decoder(versions)
     records = split_frames(make_topic(spark, [frame(versions[0], event)]))
 
-    rows = decoder.select(decoder.decode(records))
+    rows = decoder.select(decoder.decode(records)).select("event.*", *COORDINATES)
 
     assert len(rows.columns) == 26 + count - 1
     sizes = _method_sizes(spark, rows)

@@ -10,7 +10,8 @@ from chispa import assert_df_equality
 
 from penstock.errors import LossyWideningError, SchemaConflictError
 from penstock.schemas import decode, encode, merge_schemas
-from penstock.spark import Decoder, split_frames
+from penstock.spark import Decoder, event_schema, split_frames
+from penstock.spark._names import COORDINATES
 from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
 from tests.spark.records import NOON, as_spark_gives, frame, make_record, make_topic, make_version
@@ -49,6 +50,10 @@ def test_rows_of_all_versions_have_the_columns_of_all(spark):
 
     rows = decoder.select(_decode(spark, decoder, values))
 
+    assert event_schema(rows) == decoder.schema
+    assert [(row["_key"], row["_value"], row["_headers"]) for row in rows.collect()] == [
+        (b"k", value, None) for value in values
+    ]
     expected = [
         ("a", 30.5, "readings", 0, 0, NOON, V3.id, 3),
         ("b", 30.0, "readings", 0, 1, NOON, V2.id, 2),
@@ -56,11 +61,14 @@ def test_rows_of_all_versions_have_the_columns_of_all(spark):
         ("d", None, "readings", 0, 3, NOON, V2.id, 2),
     ]
     columns = (
-        "deviceId string, temperature double, _topic string, _partition int, _offset bigint,"
+        "deviceId string, temperature double, _topic string, _kafka_partition int, _offset bigint,"
         " _kafka_timestamp timestamp, _schema_id string, _schema_version int"
     )
     assert_df_equality(
-        rows, spark.createDataFrame(expected, columns), ignore_nullable=True, ignore_row_order=True
+        rows.select("event.*", *COORDINATES),
+        spark.createDataFrame(expected, columns),
+        ignore_nullable=True,
+        ignore_row_order=True,
     )
 
 
@@ -94,31 +102,26 @@ def test_versions_that_contradict_each_other_make_no_decoder(spark):
         Decoder([V2, make_version(4, make_record(("temperature", "string")))])
 
 
-def test_fields_named_like_our_columns_or_alike_are_all_kept(spark):
+def test_fields_that_differ_in_case_alone_are_both_kept(spark):
     version = make_version(1, make_record(("_topic", "string"), ("Temp", "int"), ("temp", "int")))
     decoder = Decoder([version])
     values = [frame(version, {"_topic": "mine", "Temp": 1, "temp": 2})]
 
     (row,) = decoder.select(_decode(spark, decoder, values)).collect()
 
-    assert (row["_event_topic"], row["_topic"], row["Temp"], row["temp"]) == (
-        "mine", "readings", 1, 2,
-    )  # fmt: skip
+    assert row["event"].asDict() == {"_topic": "mine", "Temp": 1, "temp": 2}
+    assert row["_topic"] == "readings"
 
 
-def test_fields_that_hold_nothing_are_no_columns(spark):
+def test_fields_that_hold_nothing_are_left_out(spark):
     empty = make_record(("inside", "null"), name="Empty")
     version = make_version(1, make_record(("a", "int"), ("nothing", "null"), ("empty", empty)))
     decoder = Decoder([version])
+    value = {"a": 1, "nothing": None, "empty": {"inside": None}}
 
-    rows = decoder.select(
-        _decode(
-            spark, decoder, [frame(version, {"a": 1, "nothing": None, "empty": {"inside": None}})]
-        )
-    )
+    rows = decoder.select(_decode(spark, decoder, [frame(version, value)]))
 
-    assert "a" in rows.columns
-    assert not {"nothing", "empty"} & set(rows.columns)
+    assert rows.select("event.*").columns == ["a"]
 
 
 def _versions(maker, count):
@@ -143,7 +146,6 @@ def test_random_versions_decode_as_each_by_itself(spark, seeded, trials):
         pairs = [(each, maker.value(each.schema)) for each in versions for _ in range(4)]
         decoder = Decoder(versions)
         decoded = _decode(spark, decoder, [frame(*pair) for pair in pairs])
-        names = [name for name in decoder.select(decoded).columns if not name.startswith("_")]
         rows = {row["_offset"]: row for row in decoder.select(decoded).collect()}
         for offset, (version, value) in enumerate(pairs):
             payload = encode(value, version.schema)
@@ -154,8 +156,7 @@ def test_random_versions_decode_as_each_by_itself(spark, seeded, trials):
                 outcomes["lossy"] += 1
                 continue
             wanted = as_spark_gives(expected, decoder.schema)
-            found = {name: rows[offset][name] for name in names}
-            found = {name: _plain(each) for name, each in found.items()}
+            found = _plain(rows[offset]["event"])
             assert _bits(found) == _bits(wanted), (version.schema, decoder.schema, payload)
             outcomes["equal"] += 1
     assert outcomes["equal"] >= 0.8 * outcomes.total(), outcomes

@@ -64,3 +64,12 @@ def test_a_file_system_that_refuses(files: StateFiles) -> None:
 
     with pytest.raises(OSError, match=r"cannot write file:.*state/a: its file system refuses to"):
         files.write("a", "text")
+
+
+def test_a_file_is_deleted_where_there_is_one(files: StateFiles) -> None:
+    files.write("a", "text")
+
+    files.delete("a")
+    files.delete("a")
+
+    assert files.names() == []

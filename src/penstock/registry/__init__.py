@@ -18,6 +18,7 @@ from penstock.registry.load import load_registry
 from penstock.registry.memory import MemoryRegistry
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.registry.store import SchemaStore
+from penstock.registry.written import read_version, write_version
 
 if TYPE_CHECKING:
     from penstock.registry.glue import GlueRegistry, GlueSettings
@@ -41,6 +42,8 @@ __all__ = [
     "check_rule",
     "load_registry",
     "parse_schema_arn",
+    "read_version",
+    "write_version",
 ]
 
 

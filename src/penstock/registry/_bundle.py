@@ -15,13 +15,10 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from penstock.errors import SchemaError
-from penstock.registry.interface import SchemaVersion, VersionStatus
-from penstock.schemas import canonical_form, load_schema
+from penstock.registry.interface import SchemaVersion
+from penstock.registry.written import read_version, write_version
 
 _FORMAT = 1
 
@@ -42,12 +39,12 @@ def read_bundle(path: Path, source: str) -> Bundle:
             raise ValueError(f"its format is {content['format']!r}, expected {_FORMAT}")
         if content["source"] != source:
             raise ValueError(f"it was written for {content['source']}, expected {source}")
-        versions = {each["id"]: _to_version(each) for each in content["versions"]}
+        versions = {each["id"]: read_version(each) for each in content["versions"]}
         lists = {
             name: tuple(versions[version_id] for version_id in ids)
             for name, ids in content["lists"].items()
         }
-    except (KeyError, TypeError, AttributeError, RecursionError, SchemaError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"it is not as written by us: {error!r}") from error
     return Bundle(versions, lists)
 
@@ -59,7 +56,7 @@ def write_bundle(
     content = {
         "format": _FORMAT,
         "source": source,
-        "versions": [_to_json(version) for version in versions],
+        "versions": [write_version(version) for version in versions],
         "lists": {name: list(ids) for name, ids in lists.items()},
     }
     with tempfile.NamedTemporaryFile(
@@ -73,29 +70,3 @@ def write_bundle(
             written.replace(path)
         finally:
             written.unlink(missing_ok=True)
-
-
-def _to_json(version: SchemaVersion) -> dict[str, Any]:
-    time = version.registered_at
-    return {
-        "id": version.id,
-        "arn": version.arn,
-        "name": version.name,
-        "number": version.number,
-        "status": version.status,
-        "definition": canonical_form(version.schema),
-        "registered_at": time and time.isoformat(),
-    }
-
-
-def _to_version(content: dict[str, Any]) -> SchemaVersion:
-    time = content["registered_at"]
-    return SchemaVersion(
-        content["id"],
-        content["arn"],
-        content["name"],
-        content["number"],
-        VersionStatus(content["status"]),
-        load_schema(content["definition"]),
-        datetime.fromisoformat(time) if time else None,
-    )

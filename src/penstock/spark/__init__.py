@@ -7,8 +7,10 @@ from penstock.spark.checkpoint import Checkpoint
 from penstock.spark.contract import contract_environ
 from penstock.spark.decoder import Decoder, RowStatus, write_schemas
 from penstock.spark.frames import FrameStatus, split_frames
+from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
 from penstock.spark.report import BatchCounts, ReportListener, write_report
+from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
 from penstock.spark.session import check_session, session_settings
 from penstock.spark.settings import (
     ConsumeSettings,
@@ -23,22 +25,30 @@ from penstock.spark.state_files import StateFiles
 
 __all__ = [
     "BatchCounts",
+    "BatchId",
     "Checkpoint",
     "ConsumeSettings",
     "Decoder",
     "FrameStatus",
+    "Ledger",
+    "Lesson",
     "LostOffsets",
     "OffsetRange",
     "ReadSettings",
+    "Refusal",
     "ReportListener",
     "RowStatus",
+    "Sink",
     "SinkSettings",
     "Starting",
     "StateFiles",
     "admit",
     "check_session",
     "contract_environ",
+    "event_schema",
+    "event_type",
     "lost_ranges",
+    "name_event",
     "open_stream",
     "parse_offsets",
     "planned_ranges",

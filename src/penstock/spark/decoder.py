@@ -30,9 +30,10 @@ from pyspark.sql.avro.functions import from_avro
 from penstock.errors import Reason
 from penstock.registry import SchemaVersion
 from penstock.schemas import Schema, encode, merge_schemas
-from penstock.spark._columns import find_invalid_text, find_lossy, is_empty, write_value
+from penstock.spark._columns import find_invalid_text, find_lossy, write_value
 from penstock.spark._places import Place, Reader, write_reader
 from penstock.spark.frames import FrameStatus
+from penstock.spark.rows import name_event
 
 _END_SIZE: Final = 8
 _OPTIONS: Final = {
@@ -40,15 +41,17 @@ _OPTIONS: Final = {
     # Avro's dates are those of the calendar that Spark has too; without it old ones are refused.
     "datetimeRebaseMode": "CORRECTED",
 }
-# What tables call a record's own place and version; an event's field of such a name is renamed.
 _OWN: Final = (
-    "_topic",
-    "_partition",
-    "_offset",
-    "_kafka_timestamp",
-    "_schema_id",
-    "_schema_version",
+    "topic AS _topic",
+    "partition AS _kafka_partition",
+    "offset AS _offset",
+    "timestamp AS _kafka_timestamp",
+    "version.id AS _schema_id",
+    "version.number AS _schema_version",
+    "key AS _key",
+    "value AS _value",
 )
+_HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
 class RowStatus(StrEnum):
@@ -76,7 +79,8 @@ class Decoder:
         self._known: Column = F.expr(f"try_element_at({self._versions()}, schema)")
         self._record: Column = from_avro(payload, writers, _OPTIONS | {"avroSchema": reader})
         self._status: Column = F.expr(self._write_status())
-        self._columns: list[Column] = [F.expr(sql) for sql in self._write_columns()]
+        event = F.expr(write_value(self._root, "record.body"))
+        self._event: Column = name_event(event, self.schema)
 
     def decode(self, frames: DataFrame) -> DataFrame:
         """Judge frames: `status` says what each record is now, `record` and `version` hold it."""
@@ -87,8 +91,11 @@ class Decoder:
         )
 
     def select(self, decoded: DataFrame) -> DataFrame:
-        """Give the rows of records that were decoded, as tables show them."""
-        return decoded.filter(F.col("status") == RowStatus.DECODED.value).select(*self._columns)
+        """Give the rows of records that were decoded, as `penstock.spark.rows` has them."""
+        headers = "headers" if "headers" in decoded.columns else f"CAST(NULL AS {_HEADERS})"
+        return decoded.filter(F.col("status") == RowStatus.DECODED.value).select(
+            self._event, *map(F.expr, _OWN), F.expr(f"{headers} AS _headers")
+        )
 
     def _versions(self) -> str:
         entries = [
@@ -111,25 +118,6 @@ class Decoder:
                  WHEN record.end <> X'{self._end}' THEN '{Reason.TRAILING_BYTES}'
                  {" ".join(cases)} ELSE '{RowStatus.DECODED}' END"""
 
-    def _write_columns(self) -> list[str]:
-        own = [
-            "topic AS _topic",
-            "partition AS _partition",
-            "offset AS _offset",
-            "timestamp AS _kafka_timestamp",
-            "version.id AS _schema_id",
-            "version.number AS _schema_version",
-        ]
-        fields: dict[str, Place] = self._root.fields
-        return [
-            *(
-                f"{write_value(place, f'record.body.`{name}`')} AS `{_column(name)}`"
-                for name, place in fields.items()
-                if not is_empty(place)
-            ),
-            *own,
-        ]
-
 
 def write_schemas(merged: Schema, versions: Sequence[Schema]) -> tuple[str, str]:
     """Write what Avro needs: the union of the versions, and the reader's schema.
@@ -145,10 +133,6 @@ def _write(merged: Schema, versions: Sequence[Schema]) -> tuple[Place, str, str]
     reader = Reader(merged)
     writers = [reader.add(at, each) for at, each in enumerate(versions)]
     return reader.root, _with_end(writers), _with_end(write_reader(reader.root))
-
-
-def _column(name: str) -> str:
-    return f"_event{name}" if name.lower() in _OWN else name
 
 
 def _with_end(body: object) -> str:

@@ -52,6 +52,10 @@ class StateFiles:
         if not self._files.rename(scratch, path) and not self._files.exists(path):
             raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
 
+    def delete(self, name: str) -> None:
+        """Delete a file, where there is one."""
+        self._files.delete(self._path(name), False)
+
     def names(self) -> list[str]:
         """List the files, in order."""
         try:

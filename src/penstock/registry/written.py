@@ -1,0 +1,41 @@
+"""Schema versions as JSON values, for files of ours."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from penstock.errors import SchemaError
+from penstock.registry.interface import SchemaVersion, VersionStatus
+from penstock.schemas import canonical_form, load_schema
+
+
+def write_version(version: SchemaVersion) -> dict[str, Any]:
+    """Write a version as a JSON value."""
+    time = version.registered_at
+    return {
+        "id": version.id,
+        "arn": version.arn,
+        "name": version.name,
+        "number": version.number,
+        "status": version.status,
+        "definition": canonical_form(version.schema),
+        "registered_at": time and time.isoformat(),
+    }
+
+
+def read_version(content: Any) -> SchemaVersion:
+    """Read what `write_version` wrote, and check the schema again; ValueError if it is not that."""
+    try:
+        time = content["registered_at"]
+        return SchemaVersion(
+            content["id"],
+            content["arn"],
+            content["name"],
+            content["number"],
+            VersionStatus(content["status"]),
+            load_schema(content["definition"]),
+            datetime.fromisoformat(time) if time else None,
+        )
+    except (KeyError, TypeError, AttributeError, SchemaError) as error:
+        raise ValueError(f"it holds no version as written by us: {error!r}") from error

@@ -1,0 +1,145 @@
+"""What a query ever learnt about schemas, beside its checkpoint.
+
+A batch that comes again after a crash must split its records as it did before: those that were
+decoded go to the same part of the batch, those that were given up stay so, whatever a registry has
+learnt since. So each time a batch asks for versions it does not know, the answers are written here
+before any record is written that depends on them.
+
+One file for each time, `BATCH-ROUND.jsonl`, a JSON value a line:
+
+| line                                             | what it holds                            |
+| ------------------------------------------------ | ---------------------------------------- |
+| `{"version": {...}}`                             | a version that is used from there on     |
+| `{"refused": ID, "reason": ..., "detail": ...}`  | an id whose records this batch gives up  |
+| `{"lines": N}`                                   | the last: N lines are before it          |
+
+A file without its last line was being written when the driver died; nothing depends on it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from penstock.errors import CheckpointError, Reason
+from penstock.registry import SchemaVersion, read_version, write_version
+from penstock.spark.state_files import StateFiles
+
+_LOG = logging.getLogger(__name__)
+_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the records of a version are given up."""
+
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a batch learnt in one round: versions, and by their ids those that nobody can use."""
+
+    batch: int
+    round: int
+    versions: tuple[SchemaVersion, ...]
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
+
+
+class Ledger:
+    """The lessons of a query, in a folder."""
+
+    def __init__(self, spark: SparkSession, folder: str) -> None:
+        """Read what there is.
+
+        Raises:
+            CheckpointError: a file is not as it was written.
+        """
+        self._folder = folder
+        self._files = StateFiles(spark, folder)
+        self._lessons: dict[tuple[int, int], Lesson] = {}
+        for name in self._files.names():
+            lesson = self._read(name)
+            if lesson is not None:
+                self._lessons[lesson.batch, lesson.round] = lesson
+
+    def before(self, batch: int) -> tuple[SchemaVersion, ...]:
+        """Give the versions that were known when a batch began, in the order they were learnt."""
+        return tuple(
+            version
+            for place in sorted(self._lessons)
+            if place[0] < batch
+            for version in self._lessons[place].versions
+        )
+
+    def lessons(self, batch: int) -> tuple[Lesson, ...]:
+        """Give what a batch has learnt already, before it came again."""
+        return tuple(self._lessons[place] for place in sorted(self._lessons) if place[0] == batch)
+
+    def add(self, lesson: Lesson) -> None:
+        """Write a lesson, before any record is written that depends on it."""
+        lines: list[dict[str, Any]] = [
+            {"version": write_version(version)} for version in lesson.versions
+        ]
+        lines += [
+            {"refused": version_id, "reason": refusal.reason.value, "detail": refusal.detail}
+            for version_id, refusal in lesson.refused.items()
+        ]
+        content = "".join(f"{json.dumps(line)}\n" for line in [*lines, {"lines": len(lines)}])
+        self._files.write(_name(lesson.batch, lesson.round), content)
+        self._lessons[lesson.batch, lesson.round] = lesson
+
+    def tidy(self, batch: int) -> None:
+        """Forget what earlier batches refused: they are over, and ids nobody knows are endless."""
+        for place, lesson in list(self._lessons.items()):
+            if place[0] < batch and not lesson.versions:
+                self._files.delete(_name(*place))
+                del self._lessons[place]
+
+    def _read(self, name: str) -> Lesson | None:
+        where = f"{self._folder}/{name}"
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise CheckpointError(f"{where} is in the way, expected files of a ledger alone")
+        try:
+            lesson = _parse(int(match[1]), int(match[2]), self._files.read(name) or "")
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"{where} is damaged ({error}), expected it as it was written; restore it from a "
+                "copy, or begin with a new checkpoint and --starting at the time of the last batch"
+            ) from error
+        if lesson is None:
+            _LOG.warning("%s was cut off when it was written", where)
+            self._files.delete(name)
+        return lesson
+
+
+def _name(batch: int, round_: int) -> str:
+    return f"{batch:020d}-{round_:04d}.jsonl"
+
+
+def _parse(batch: int, round_: int, text: str) -> Lesson | None:
+    """Read a file; None where its end is missing."""
+    *lines, rest = text.split("\n")
+    if rest or not lines or not lines[-1].startswith('{"lines": '):
+        return None
+    *values, end = [json.loads(line) for line in lines]
+    if end != {"lines": len(values)}:
+        raise ValueError(f"found {len(values)} lines before {end}")
+    return Lesson(
+        batch,
+        round_,
+        tuple(read_version(each["version"]) for each in values if "version" in each),
+        {
+            each["refused"]: Refusal(Reason(each["reason"]), each["detail"])
+            for each in values
+            if "version" not in each
+        },
+    )

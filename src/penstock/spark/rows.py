@@ -1,0 +1,71 @@
+"""What sinks are given: the decoded records of a batch, each with where it came from.
+
+    event              struct: the record as the merge of all versions has it, that schema beside it
+    _topic             string
+    _kafka_partition   int      (Iceberg keeps the name `_partition` for itself)
+    _offset            bigint
+    _kafka_timestamp   timestamp
+    _schema_id         string
+    _schema_version    int
+    _key, _value       binary: the record as it was, for one that a table refuses
+    _headers           array<struct<key: string, value: binary>>, null where there are none
+
+The last three are for sinks that write rows one by one; the others ignore them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.types import StructType
+
+from penstock.errors import Reason
+from penstock.schemas import Schema
+from penstock.spark._names import EVENT
+
+_SCHEMA_KEY: Final = "avro"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchId:
+    """A batch of a streaming query, the same when it comes again after a crash.
+
+    `query` is the id in the checkpoint, which outlives restarts. `offsets` is what the checkpoint
+    says the batch holds; sinks that keep it notice a checkpoint that tells another story.
+    """
+
+    query: str
+    number: int
+    offsets: str = ""
+
+
+class Sink(Protocol):
+    """Where the rows of a batch end up, once, however often they are written."""
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Write rows of the columns above; a batch may come in parts, numbered from 0.
+
+        Returns:
+            How many records the sink refused and gave up itself, by reason.
+        """
+
+
+def name_event(record: Column, schema: Schema) -> Column:
+    """Call a decoded struct the event, and put the schema that it was read with beside it."""
+    return record.alias(EVENT, metadata={_SCHEMA_KEY: json.dumps(schema)})
+
+
+def event_schema(rows: DataFrame) -> Schema:
+    """Give the schema that events were read with."""
+    schema: Schema = json.loads(rows.schema[EVENT].metadata[_SCHEMA_KEY])
+    return schema
+
+
+def event_type(rows: DataFrame) -> StructType:
+    """Give the type of the events."""
+    type_ = rows.schema[EVENT].dataType
+    return type_ if isinstance(type_, StructType) else StructType()

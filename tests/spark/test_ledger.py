@@ -1,0 +1,88 @@
+"""What a query learnt is there again after any crash, as far as anything depends on it."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from penstock.errors import CheckpointError, Reason
+from penstock.spark import Ledger, Lesson, Refusal
+from tests.spark.records import make_record, make_version
+
+_V1 = make_version(1, make_record(("a", "int")))
+_V2 = make_version(2, make_record(("a", "int"), ("b", ["null", "long"])))
+_V3 = make_version(3, make_record(("a", "long")))
+_GONE = {
+    "d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e": Refusal(Reason.UNKNOWN_SCHEMA, "no such version é")
+}
+
+
+@pytest.fixture(params=["", "file:"])
+def open_ledger(spark, tmp_path, request):
+    return lambda: Ledger(spark, f"{request.param}{tmp_path}/schemas")
+
+
+def test_lessons_are_kept_in_their_order(open_ledger):
+    ledger = open_ledger()
+    assert ledger.before(10) == ledger.lessons(0) == ()
+    lessons = [Lesson(0, 1, (_V2,)), Lesson(3, 1, (_V1,)), Lesson(3, 2, (_V3,), _GONE)]
+    for lesson in lessons:
+        ledger.add(lesson)
+
+    for found in (ledger, open_ledger()):
+        assert found.before(0) == ()
+        assert found.before(3) == (_V2,)
+        assert found.before(4) == (_V2, _V1, _V3)
+        assert found.lessons(3) == tuple(lessons[1:])
+
+
+def test_a_batch_that_is_over_keeps_only_versions(open_ledger):
+    ledger = open_ledger()
+    for lesson in (Lesson(1, 1, (), _GONE), Lesson(1, 2, (_V1,), _GONE), Lesson(2, 1, (), _GONE)):
+        ledger.add(lesson)
+
+    ledger.tidy(2)
+
+    for found in (ledger, open_ledger()):
+        assert [each.round for each in found.lessons(1)] == [2]
+        assert len(found.lessons(2)) == 1
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40, -1, -12, -13])
+def test_a_file_that_was_cut_off_is_as_if_it_were_not(open_ledger, tmp_path, caplog, cut):
+    open_ledger().add(Lesson(0, 1, (_V1,)))
+    open_ledger().add(Lesson(1, 1, (_V2,), _GONE))
+    (path,) = tmp_path.glob("schemas/*1-0001.jsonl")
+    whole = path.read_bytes()
+    for check in tmp_path.glob("schemas/.*.crc"):
+        check.unlink()
+    path.write_bytes(whole[:cut])
+
+    with caplog.at_level(logging.WARNING):
+        ledger = open_ledger()
+
+    assert ledger.before(9) == (_V1,)
+    assert "-0001.jsonl was cut off when it was written" in caplog.text
+    ledger.add(Lesson(1, 1, (_V3,)))
+    assert open_ledger().before(9) == (_V1, _V3)
+
+
+def test_damage_stops_the_query_with_a_sentence(open_ledger, tmp_path):
+    open_ledger().add(Lesson(0, 1, (_V1,)))
+    (path,) = tmp_path.glob("schemas/*.jsonl")
+    whole = path.read_bytes()
+    for check in tmp_path.glob("schemas/.*.crc"):
+        check.unlink()
+    for damaged in (
+        whole.replace(b'"lines": 1', b'"lines": 2'),
+        whole.replace(b'"version"', b'"revsion"'),
+        whole.replace(b"record", b"rekord"),
+        whole.replace(b"{", b"[", 1),
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"0-0001.jsonl is damaged \(.*restore it"):
+            open_ledger()
+    path.rename(path.with_name("notes.txt"))
+    with pytest.raises(CheckpointError, match=r"schemas/notes\.txt is in the way, expected"):
+        open_ledger()
