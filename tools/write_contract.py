@@ -19,7 +19,8 @@ from typing import Any
 from tools.terraform import child_environ
 
 _INFRA = Path(__file__).parents[1] / "infra"
-_CONSUMER_READS = _INFRA / "consumer" / "contract.auto.tfvars.json"
+CONTRACT_FILE = "contract.auto.tfvars.json"  # in the consumer's root: Terraform reads it by itself
+_CONSUMER_READS = _INFRA / "consumer" / CONTRACT_FILE
 
 
 class ContractError(Exception):
@@ -36,13 +37,22 @@ def main() -> int:
     try:
         if not given.consumer:
             raise ContractError("found no name of a consumer, expected CONSUMER=analytics or such")
-        contract = choose_contract(read_contracts(given.producer), given.consumer)
+        hand_over(given.producer, given.consumer, given.to)
     except ContractError as error:
         print(error, file=sys.stderr)
         return 1
-    given.to.write_text(json.dumps({"contract": contract}, indent=2) + "\n")
     print(f"wrote the contract of {given.consumer} to {given.to}")
     return 0
+
+
+def hand_over(producer: Path, consumer: str, to: Path) -> None:
+    """Write one consumer's contract, out of the outputs of the producer's root.
+
+    Raises:
+        ContractError: there is none.
+    """
+    contract = choose_contract(read_contracts(producer), consumer)
+    to.write_text(json.dumps({"contract": contract}, indent=2) + "\n")
 
 
 def read_contracts(producer: Path) -> dict[str, Any]:

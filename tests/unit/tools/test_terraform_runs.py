@@ -45,10 +45,11 @@ def test_a_child_gets_the_endpoint_and_nothing_of_the_users_own(
     assert (tmp_path / "work/calls").read_text().splitlines() == [
         "init -input=false -plugin-dir=mirror -no-color",
         "AWS_ACCESS_KEY_ID=111111111111",
+        "AWS_DEFAULT_REGION=eu-central-1",
         "AWS_EC2_METADATA_DISABLED=true",
         "AWS_ENDPOINT_URL=http://127.0.0.1:9",
         "AWS_REGION=eu-central-1",
-        "AWS_SECRET_ACCESS_KEY=any",
+        "AWS_SECRET_ACCESS_KEY=localcloud",
         "CHECKPOINT_DISABLE=1",
         "TF_PLUGIN_CACHE_DIR=cache",
     ]
