@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
-from demo.accounts import (
-    CONSUMER,
-    CONSUMER_NAME,
-    PRODUCER,
-    REGION,
-    build_zips,
-    hand_over,
-    start_localcloud,
-)
-from demo.screen import StepFailedError, Steps, print_failure, print_table
-from demo.story import EVENTS, await_rows, check_rows, describe_versions, read_rows, send, show_row
+from demo.accounts import MACHINE, REGION, ROOT, Account, Local
+from demo.screen import StepFailedError, Steps, print_failure
+from demo.story import CONSUMER_NAME, Story
+from localcloud.running import find_running
+
+_LOCAL = Local(ROOT / ".localcloud")
+_PRODUCER = Account("producer", "111111111111", _LOCAL, _LOCAL.folder / "terraform")
+_CONSUMER = Account("consumer", "222222222222", _LOCAL, _LOCAL.folder / "terraform")
+_ZIPS = ROOT / "build" / "host"
+_LAST_LINES = 12
 
 _GO_ON = """
 The cloud stays up. Go on by hand:
@@ -32,44 +33,44 @@ The cloud stays up. Go on by hand:
 def main() -> int:
     """Tell the story; 1 when a step failed."""
     try:
-        _tell()
+        steps = Steps()
+        story = _prepare(steps)
+        story.tell(steps)
+        steps.finish()
     except StepFailedError as error:
         print_failure(error)
         return 1
+    function = story.produced["functions"]["producer"]
+    names = {"producer": _PRODUCER.id, "function": function}
+    print(_GO_ON.format(consumer_function=story.consumed["function"], **names))
     return 0
 
 
-def _tell() -> None:
-    steps = Steps()
+def _prepare(steps: Steps) -> Story:
     with steps.step("build the zips"):
-        build_zips()
+        words = ["--python", "host", "--arch", "host", "--into", str(_ZIPS)]
+        _call("the zips cannot be built", Path("tools/build_zip.py"), *words)
     with steps.step("start both accounts"):
-        start_localcloud()
-    with steps.step(f"producer account {PRODUCER.id}: terraform apply"):
-        consumer = {"name": CONSUMER_NAME, "account_id": CONSUMER.id, "topics": ["sensor"]}
-        PRODUCER.apply(region=REGION, consumers=[consumer], cluster={"broker_count": 2})
-    with steps.step(f"consumer account {CONSUMER.id}: contract, terraform apply"):
-        hand_over()
-        deploy = f"arn:aws:iam::{CONSUMER.id}:role/deploy"
-        CONSUMER.apply(deploy_role_arn=deploy)
-    produced, consumed = PRODUCER.outputs(), CONSUMER.outputs()
-    before = read_rows(consumed["readings_table"])
-    with steps.step(f"invoke the producer function {len(EVENTS)} times"):
-        sent = [send(produced["functions"]["producer"], name) for name in EVENTS]
-    print_table([one.describe() for one in sent], ["event", "version", "new", "record"])
-    with steps.step("wait for the rows on the other side, and check them"):
-        rows = await_rows(consumed, sent)
-        check_rows(sent, before, rows)
-    new = [show_row(rows[one.source]) for one in sent]
-    print_table(new, ["deviceId", "timestamp", "temperature", "location", "_schema"])
-    print(f"\n      {len(rows)} rows, {len(before)} of them from before. Versions of the schema:")
-    registry = produced["contracts"][CONSUMER_NAME]["registry"]["name"]
-    for line in describe_versions(registry, sent[0].answer["schema"]["name"]):
-        print(f"      {line}")
-    steps.finish()
-    function = produced["functions"]["producer"]
-    names = {"producer": PRODUCER.id, "function": function}
-    print(_GO_ON.format(consumer_function=consumed["function"], **names))
+        if find_running(_LOCAL.folder) is None:
+            _call("localcloud does not start", "-m", "localcloud", "up")
+    with steps.step(f"{_PRODUCER.where}: terraform apply"):
+        reader = {"name": CONSUMER_NAME, "account_id": _CONSUMER.id, "topics": ["sensor"]}
+        cluster = {"broker_count": 2}
+        _PRODUCER.prepare(_ZIPS, region=REGION, consumers=[reader], cluster=cluster)
+        _PRODUCER.apply()
+    with steps.step(f"{_CONSUMER.where}: contract, terraform apply"):
+        _CONSUMER.prepare(_ZIPS, deploy_role_arn=f"arn:aws:iam::{_CONSUMER.id}:role/deploy")
+        _CONSUMER.take_contract(_PRODUCER, CONSUMER_NAME)
+        _CONSUMER.apply()
+    return Story(_PRODUCER, _CONSUMER, _PRODUCER.outputs(), _CONSUMER.outputs())
+
+
+def _call(why: str, *words: str | Path) -> None:
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise StepFailedError(MACHINE, why, (done.stdout + done.stderr).splitlines()[-_LAST_LINES:])
 
 
 if __name__ == "__main__":

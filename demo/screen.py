@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 _WIDTH = 58
 _INDENT = "      "
 _CELL = 44
@@ -17,7 +19,11 @@ class StepFailedError(Exception):
     def __init__(self, where: str, why: str, lines: Sequence[str] = ()) -> None:
         """Keep the account and part that failed, and the log lines that matter."""
         super().__init__(f"{where}: {why}")
+        self.where = where
+        self.why = why
         self.lines = tuple(lines)
+        for line in lines:  # where it is not caught: in a test
+            self.add_note(line)
 
 
 class Steps:
@@ -30,12 +36,19 @@ class Steps:
 
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
-        """Print the title, then the seconds that it took."""
+        """Print the title, then the seconds that it took.
+
+        Raises:
+            StepFailedError: a call to AWS or to the system failed, and nobody could say more of it.
+        """
         self._number += 1
         begun = time.monotonic()
         print(f"{self._number:>3}  {title} ".ljust(_WIDTH, "."), end=" ", flush=True)
         try:
             yield
+        except (BotoCoreError, ClientError, OSError) as error:
+            print("failed", flush=True)
+            raise StepFailedError(title, f"{error}") from error
         except BaseException:
             print("failed", flush=True)
             raise

@@ -13,57 +13,50 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from demo.accounts import REGION, Account, Local
+from demo.rows import read_rows
+from demo.story import Story
 from localcloud.cloud import Cloud
+from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
+from localcloud.running import note_running
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
-from tests.fixtures.functions import ARCHITECTURE, RUNTIME, invoke
-from tests.fixtures.terraform import Terraform
+from tests.fixtures.functions import invoke, wait_until
 from tests.localcloud.kafka.running import Running, produce
-from tools.write_contract import choose_contract, read_contracts
 
 # No other test uses these.
 PRODUCER, CONSUMER, OTHER = "444444444444", "555555555555", "666666666666"
-REGION = "eu-central-1"
-_INFRA = Path(__file__).parents[2] / "infra"
 _CLIENT = Path(__file__).with_name("plain_client.py")
 _ZONES = ["euc1-az1", "euc1-az2"]
-_NOTHING_IS_KEPT = {
-    "force_destroy": True,
-    "key_deletion_days": 7,
-    "log_days": 7,
-    "secret_recovery_days": 0,
-}
+_NO_CHANGES, _CHANGES = 0, 2
 
 
-@dataclass
-class Root:
-    """A root with the variables that it was last applied with."""
+class Root(Account):
+    """The demo's account, and what only a test asks of it."""
 
-    terraform: Terraform
-    account: str
-    variables: dict[str, Any]
-
-    def apply(self, **changes: Any) -> None:
-        """Apply, with changes to the variables that stay."""
-        self.variables |= changes
-        self.terraform.apply(**self.variables)
+    __slots__ = ()
 
     def plan(self, **changes: Any) -> dict[str, Any]:
         """Plan with changes that do not stay."""
-        return self.terraform.plan(**self.variables | changes)
+        given = [f"-var={name}={json.dumps(value)}" for name, value in changes.items()]
+        self.run("plan", "-input=false", "-out=plan", *given)
+        return json.loads(self.run("show", "-json", "plan").stdout)
 
     def has_changes(self) -> bool:
         """Whether there is something left to do."""
-        return self.terraform.has_changes(**self.variables)
+        words = ("plan", "-input=false", "-detailed-exitcode")
+        return self.run(*words, fine=(_NO_CHANGES, _CHANGES)).returncode == _CHANGES
 
     def destroy(self) -> None:
         """Delete all of it."""
-        self.terraform.destroy(**self.variables)
+        self.run("destroy", "-auto-approve", "-input=false")
 
-    @property
-    def outputs(self) -> dict[str, Any]:
-        """The outputs' values."""
-        return self.terraform.outputs()
+    def run(self, *words: str, fine: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
+        """Run Terraform, and keep what it says beside the copy of infra/."""
+        done = super().run(*words, fine=fine)
+        with (self.infra / "said").open("a") as said:
+            said.write(done.stdout + done.stderr)
+        return done
 
 
 @dataclass
@@ -80,23 +73,24 @@ class Accounts:
 
     def __post_init__(self) -> None:
         """Prepare the producer's root."""
-        network = {"cidr": "10.0.0.0/16", "zone_ids": _ZONES}
-        self.producer = self._root(
-            "producer",
-            PRODUCER,
+        note_running(self.cloud.folder, self.cloud.endpoint)  # the demo looks there
+        self.producer = self._root("producer", self.owner)
+        cluster = {"broker_count": 2, "volume_gib": 10}
+        self.producer.prepare(
+            self.packages,
+            cluster=cluster,
+            deploy_role_arn=_deploy_role(self.owner),
+            network={"cidr": "10.0.0.0/16", "zone_ids": _ZONES},
             region=REGION,
-            network=network,
-            consumers=[],
             topics={"sensor": {}},
         )
-        self.producer.variables["cluster"] = {"broker_count": 2, "volume_gib": 10}
 
     def apply_consumer(self, name: str, account: str, **changes: Any) -> Root:
         """Hand a consumer its contract and apply its root."""
         if name not in self.consumers:
+            root = self.consumers[name] = self._root("consumer", account, name)
             network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
-            self.consumers[name] = self._root("consumer", account, name, network=network)
-            self.consumers[name].variables["retention"] |= {"deletion_protection": False}
+            root.prepare(self.packages, deploy_role_arn=_deploy_role(account), network=network)
         root = self.consumers[name]
         self.hand_over(name)
         root.apply(**changes)
@@ -114,38 +108,52 @@ class Accounts:
 
     def hand_over(self, name: str) -> None:
         """Do what `make contract` does."""
-        contract = choose_contract(read_contracts(self.producer.terraform.folder), name)
-        path = self.consumers[name].terraform.folder / "contract.auto.tfvars.json"
-        path.write_text(json.dumps({"contract": contract}))
+        self.consumers[name].take_contract(self.producer, name)
+
+    def tell_story(self, name: str, **settings: Any) -> Story:
+        """The demo's story, with one of the consumers."""
+        consumer = self.consumers[name]
+        return Story(
+            self.producer, consumer, self.producer.outputs(), consumer.outputs(), **settings
+        )
 
     def produce(self, event: Any) -> dict[str, Any]:
         """Give the producer function an event; its answer."""
-        name = self.producer.outputs["functions"]["producer"]
         client = partial(self.client, account=self.owner)
-        answer, error = invoke(client, name, event)
+        answer, error = invoke(client, "penstock-producer", event)
         assert error is None, answer
         return answer
 
-    def write(self, topic: str, value: bytes) -> None:
-        """Write a record as whoever deploys may: past every function and every list."""
-        role = f"arn:aws:iam::{self.owner}:role/deploy"
-        sts = self.client("sts", self.owner)
-        keys = sts.assume_role(RoleArn=role, RoleSessionName="operator")["Credentials"]
+    def write(self, topic: str, value: bytes, role: str = "") -> None:
+        """Write a record past every function, as a role or as whoever deploys may."""
+        key = credentials_for_role(self.cloud, role or _deploy_role(self.owner), "operator")
         cluster = self._cluster()
         running = Running(self.cloud, cluster.arn, self.client)
         running.learn_names()
+        keys = {
+            "AccessKeyId": key.access_key,
+            "SecretAccessKey": key.secret_key,
+            "SessionToken": key.session_token,
+        }
         with resolve_names(running.names):
             produce(running.iam(keys), topic, value)
 
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        """Read a consumer's table of readings, in DynamoDB's own notation."""
+    def rows(self, name: str) -> dict[str, dict[str, Any]]:
+        """Read a consumer's table of readings, by the records that the rows come from."""
         root = self.consumers[name]
-        client = self.client("dynamodb", root.account)
-        return client.scan(TableName=root.outputs["readings_table"])["Items"]
+        return read_rows(root, root.outputs()["readings_table"])
 
-    def read(self, name: str, topic: str, count: int, seconds: float = 20) -> list[dict[str, Any]]:
-        """Read a topic by a plain Kafka client in a consumer's VPC, from the beginning."""
-        done = self._run_client(name, topic, count, seconds)
+    def await_row(self, name: str, answer: dict[str, Any]) -> dict[str, Any]:
+        """Wait for the row of an event that the producer function has answered."""
+        source = "{topic}/{partition}/{offset}".format(**answer)
+        return wait_until("the row is written", lambda: self.rows(name).get(source), 60)
+
+    def read(self, name: str, topic: str, count: int, only: str = "") -> list[dict[str, Any]]:
+        """Read a topic by a plain Kafka client in a consumer's VPC, from the beginning.
+
+        `only` is the partition and the offset of the one record that is wanted.
+        """
+        done = self._run_client(name, topic, count, seconds=20, only=only)
         assert done.returncode == 0, done.stdout + done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -160,12 +168,12 @@ class Accounts:
         return next(it for it in clusters if it.account == self.owner)
 
     def _run_client(
-        self, name: str, topic: str, count: int, seconds: float
+        self, name: str, topic: str, count: int, seconds: float, only: str = ""
     ) -> subprocess.CompletedProcess[str]:
         root = self.consumers[name]
-        contract = self.producer.outputs["contracts"][name]
-        shown = self.client("lambda", root.account).get_function_configuration(
-            FunctionName=root.outputs["function"]
+        contract = self.producer.outputs()["contracts"][name]
+        shown = self.client("lambda", root.id).get_function_configuration(
+            FunctionName=root.outputs()["function"]
         )
         place = shown["VpcConfig"]
         source = find_source(place["SubnetIds"], place["SecurityGroupIds"])
@@ -178,6 +186,7 @@ class Accounts:
             "CA_FILE": str(self._cluster().ca_file),
             "COUNT": str(count),
             "GROUP": f"{contract['group_prefix']}plain",
+            "ONLY": only,
             "PASSWORD": secret["password"],
             "SECONDS": str(seconds),
             "TOPIC": topic,
@@ -193,25 +202,16 @@ class Accounts:
 
     def password_of(self, root: Root) -> str:
         """Read a consumer's own copy of its password."""
-        client = self.client("secretsmanager", root.account)
-        return client.get_secret_value(SecretId=root.outputs["secret_arn"])["SecretString"]
+        client = self.client("secretsmanager", root.id)
+        return client.get_secret_value(SecretId=root.outputs()["secret_arn"])["SecretString"]
 
-    def _root(self, kind: str, account: str, name: str = "", **variables: Any) -> Root:
-        folder = self.folder / (name or kind)
-        folder.mkdir()
-        terraform = Terraform(_INFRA / kind, folder, self.cloud.endpoint, account)
-        functions = {
-            "architecture": ARCHITECTURE,
-            "packages": str(self.packages),
-            "python_version": RUNTIME.removeprefix("python"),
-        }
-        common = {
-            "account_id": account,
-            "deploy_role_arn": f"arn:aws:iam::{account}:role/deploy",
-            "functions": functions,
-            "retention": dict(_NOTHING_IS_KEPT),
-        }
-        return Root(terraform, account, common | variables)
+    def _root(self, kind: str, account: str, name: str = "") -> Root:
+        local = Local(self.cloud.folder)
+        return Root(kind, account, local, self.folder / (name or kind) / "infra")
+
+
+def _deploy_role(account: str) -> str:
+    return f"arn:aws:iam::{account}:role/deploy"
 
 
 def changed(plan: dict[str, Any], kind: str) -> list[tuple[str, ...]]:

@@ -1,13 +1,16 @@
-"""Both accounts, once for the module that tells their story."""
+"""Both accounts, applied once, and the story told there before any other test sends an event."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import urllib.request
+from contextlib import redirect_stdout
 
 import pytest
 
+from demo.screen import Steps
 from tests.e2e.accounts import CONSUMER, OTHER, PRODUCER, Accounts
 from tests.e2e.leftovers import list_everything
 from tools.build_zip import build
@@ -27,13 +30,13 @@ def packages(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def before(client):
     """What there was in the accounts before."""
     return {account: list_everything(client, account) for account in (PRODUCER, CONSUMER, OTHER)}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def set_password(cloud):
     """Say what the next passwords will be."""
 
@@ -46,13 +49,13 @@ def set_password(cloud):
     set_it(None)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def prepared(cloud, client, packages, tmp_path_factory):
     """The producer's root and nothing in any account."""
     return Accounts(cloud, client, tmp_path_factory.mktemp("accounts"), packages)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def accounts(prepared, before, set_password):
     """The producer and one consumer, applied."""
     set_password(CANARY)
@@ -62,3 +65,15 @@ def accounts(prepared, before, set_password):
     )
     made.apply_consumer("analytics", CONSUMER)
     return made
+
+
+@pytest.fixture(scope="session")
+def told(accounts):
+    """The demo's story, told twice, each with what it printed."""
+    story = accounts.tell_story("analytics")
+
+    def tell():
+        with redirect_stdout(io.StringIO()) as printed:
+            return story.tell(Steps()), printed.getvalue()
+
+    return tell(), tell()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 # Service, operation, the list in its answer, and what names an item.
-_GONE = {"deleted", "TERMINATED"}  # endpoints and applications are shown for a while
+_GONE = ("deleted", "TERMINATED")  # endpoints and applications are shown for a while
 _LISTED = (
     ("athena", "list_work_groups", "WorkGroups", "Name"),
     ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),

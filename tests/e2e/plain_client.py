@@ -14,7 +14,10 @@ from kafka import KafkaConsumer
 
 
 def main() -> int:
-    """Read COUNT records of TOPIC from the beginning; 1 when they do not come in SECONDS."""
+    """Read COUNT records of TOPIC from the beginning; 1 when they do not come in SECONDS.
+
+    ONLY is a partition and an offset, as in 0/7: all others are passed over.
+    """
     logging.basicConfig(level=logging.WARNING)  # what kafka-python does not raise, it logs
     given = os.environ
     wanted, deadline = int(given["COUNT"]), time.monotonic() + float(given["SECONDS"])
@@ -37,8 +40,9 @@ def main() -> int:
         while found < wanted and time.monotonic() < deadline:
             for records in client.poll(500).values():
                 for record in records:
-                    found += 1
-                    print(json.dumps(_show(record)), flush=True)
+                    if given["ONLY"] in {"", f"{record.partition}/{record.offset}"}:
+                        found += 1
+                        print(json.dumps(_show(record)), flush=True)
     return 0 if found >= wanted else 1
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from tests.e2e.accounts import Accounts
 from tests.e2e.leftovers import list_everything, list_usable_keys
-from tests.fixtures.functions import wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(900)]
 
@@ -23,9 +22,9 @@ def test_both_roots_live_in_one_account(cloud, client, packages, tmp_path):
     assert not accounts.producer.has_changes()
     assert not analytics.has_changes()
 
-    accounts.produce({"temperature": 30})
+    answer = accounts.produce({"temperature": 30})
     accounts.read("analytics", "sensor", 1)
-    wait_until("the row is written", lambda: accounts.rows("analytics"), 60)
+    accounts.await_row("analytics", answer)
 
     analytics.destroy()
     accounts.producer.destroy()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -30,12 +31,12 @@ def test_nothing_is_left_to_do(accounts):
 def test_an_event_reaches_a_plain_client_and_the_table(accounts):
     answer = accounts.produce({"temperature": 30})
 
-    (record,) = accounts.read("analytics", "sensor", 1)
+    wanted = "{partition}/{offset}".format(**answer)
+    (record,) = accounts.read("analytics", "sensor", 1, only=wanted)
     frame = decode_frame(base64.b64decode(record["value"]))
-    assert (frame.schema_id, record["offset"]) == (answer["schema"]["id"], answer["offset"])
-    (row,) = wait_until("the row is written", lambda: accounts.rows("analytics"), 60)
-    assert row["temperature"] == {"N": "30"}
-    assert row["deviceId"] == {"S": "000001"}
+    assert frame.schema_id == answer["schema"]["id"]
+    row = accounts.await_row("analytics", answer)
+    assert (row["deviceId"], row["temperature"]) == ("000001", 30)
 
 
 def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
@@ -45,11 +46,11 @@ def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
     accounts.producer.plan()
 
     for root in (analytics, accounts.producer):
-        for path in root.terraform.folder.rglob("*"):
-            if path.is_file() and ".terraform" not in path.parts:
-                assert CANARY.encode() not in _read_unpacked(path), path
-        assert CANARY not in root.terraform.said
-        assert CANARY not in str(root.terraform.environ)
+        kept = [path for path in root.infra.rglob("*") if ".terraform" not in path.parts]
+        assert {"said", "plan", "terraform.tfstate"} <= {path.name for path in kept}
+        for path in filter(Path.is_file, kept):
+            assert CANARY.encode() not in _read_unpacked(path), path
+        assert CANARY not in str(root.environ)
     assert CANARY not in (accounts.cloud.folder / "calls.jsonl").read_text()
 
 
@@ -79,42 +80,44 @@ def test_a_rotation_reaches_the_consumer(accounts, set_password):
     assert accounts.password_of(analytics) != before
     accounts.read("analytics", "sensor", 1)
     answer = accounts.produce({"temperature": 31})
-    wait_until("the row is written", lambda: len(accounts.rows("analytics")) == 2, 60)
-    assert answer["schema"]["version"] == 1
+    assert not answer["schema"]["created"]
+    accounts.await_row("analytics", answer)
     assert not analytics.has_changes()
 
 
 def test_a_change_of_the_cluster_touches_no_target(accounts):
-    accounts.producer.variables["cluster"]["properties"] = {"message.max.bytes": "2000000"}
-    plan = accounts.producer.plan()
+    properties = {"message.max.bytes": "2000000"}
+    cluster = accounts.producer.variables["cluster"] | {"properties": properties}
+    plan = accounts.producer.plan(cluster=cluster)
     assert changed(plan, "aws_msk_configuration") == [("update",)]
     assert changed(plan, "aws_lb_target_group_attachment") == []
 
-    accounts.producer.apply()
+    accounts.producer.apply(cluster=cluster)
     assert not accounts.producer.has_changes()
     accounts.read("analytics", "sensor", 2)
 
 
 def test_brokers_and_a_consumer_are_added(accounts):
     """Both at once: their load balancers and zones wait beside each other."""
-    accounts.producer.variables["cluster"]["broker_count"] = 4
+    cluster = accounts.producer.variables["cluster"] | {"broker_count": 4}
     other = {"name": "billing", "account_id": OTHER, "topics": ["sensor"]}
     consumers = [_READER | {"rotation": 2}, other]
-    plan = accounts.producer.plan(consumers=consumers)
+    plan = accounts.producer.plan(cluster=cluster, consumers=consumers)
     assert changed(plan, "aws_lb_target_group_attachment") == [("create",)] * 2
     assert changed(plan, "aws_lb") == [("create",)] * 2
 
-    accounts.producer.apply(consumers=consumers)
+    accounts.producer.apply(cluster=cluster, consumers=consumers)
     accounts.hand_over("analytics")
     analytics = accounts.consumers["analytics"].plan()
     assert changed(analytics, "aws_route53_record") == [("create",)] * 2
     assert changed(analytics, "aws_lambda_event_source_mapping") == []
     accounts.apply_consumers({"analytics": CONSUMER, "billing": OTHER})
-    assert len(accounts.producer.outputs["contracts"]["analytics"]["brokers"]) == 4
+    assert len(accounts.producer.outputs()["contracts"]["analytics"]["brokers"]) == 4
     assert not accounts.producer.has_changes()
+    known = accounts.rows("analytics")
     for name in ("analytics", "billing"):
         accounts.read(name, "sensor", 2)
-        wait_until("all rows are there", lambda name=name: len(accounts.rows(name)) == 2, 60)
+        wait_until("all rows are there", lambda name=name: accounts.rows(name) == known, 60)
         assert not accounts.consumers[name].has_changes()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from botocore.exceptions import ClientError
 
 from demo.screen import StepFailedError, Steps, print_failure, print_table
 
@@ -20,6 +21,15 @@ def test_a_step_that_fails_says_so_and_lets_the_error_through(capsys):
         raise StepFailedError("consumer account", "no row", ["mapping: Disabled"])
 
     assert capsys.readouterr().out.startswith("  1  try ....")
+
+
+def test_a_call_that_fails_is_told_by_its_step():
+    refused = ClientError({"Error": {"Code": "Gone", "Message": "no such table"}}, "Scan")
+    with pytest.raises(
+        StepFailedError, match=r"^read the rows: An error occurred .* no such table"
+    ):
+        with Steps().step("read the rows"):
+            raise refused
 
 
 def test_a_failure_comes_with_the_lines_that_matter(capsys):

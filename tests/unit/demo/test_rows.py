@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from demo.screen import StepFailedError
-from demo.story import Sent, check_rows
+from demo.rows import Sent, find_wrong_rows
 
 
 def sent(offset, event):
@@ -30,7 +29,7 @@ NEW = row(1, temperature=Decimal("30.5")) | row(2, samples=[{"at": Decimal(1)}])
 
 
 def test_rows_that_are_as_they_were_sent_are_right():
-    check_rows(SENT, OLD, OLD | NEW)
+    assert find_wrong_rows(SENT, OLD, OLD | NEW) == []
 
 
 @pytest.mark.parametrize(
@@ -46,6 +45,4 @@ def test_rows_that_are_as_they_were_sent_are_right():
     ids=["missing", "altered", "other version", "foreign", "old one altered", "old one missing"],
 )
 def test_a_wrong_row_is_named(after, problem):
-    with pytest.raises(StepFailedError, match=r"table: the rows are not right") as caught:
-        check_rows(SENT, OLD, after)
-    assert [line for line in caught.value.lines if line.startswith(problem)]
+    assert [line for line in find_wrong_rows(SENT, OLD, after) if line.startswith(problem)]

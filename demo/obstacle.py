@@ -1,0 +1,73 @@
+"""What keeps records from becoming rows: a hop of the network, the mapping, or the function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from demo.accounts import Account
+from demo.screen import StepFailedError
+
+_TELLING = ("ERROR", "WARNING", "CRITICAL")
+_ENDED = ("Task timed out", "Runtime exited")
+_OF_ALL_LINES = frozenset({"level", "location", "message", "service", "timestamp", "cold_start"})
+_SERVED = "PROBLEM: Function call failed"  # the mapping did its part
+_LAST_LINES = 8
+
+
+def find_obstacle(
+    producer: Account, consumer: Account, contract: dict[str, Any], consumed: dict[str, Any]
+) -> StepFailedError:
+    """Go from the brokers to the function, and say what is the first that does not work."""
+    lambda_ = consumer.client("lambda")
+    function = consumed["function"]
+    place = lambda_.get_function_configuration(FunctionName=function)["VpcConfig"]
+    for broker in contract["brokers"].values():
+        hops, missing = _walk(consumer, broker, place)
+        if missing:
+            # Behind the endpoint service the producer's account begins.
+            crossed = any(hop.startswith("endpoint service") for hop in hops)
+            where = f"{(producer if crossed else consumer).where}, way to {broker['host']}"
+            return StepFailedError(where, missing, hops)
+    for topic, uuid in consumed["mappings"].items():
+        mapping = lambda_.get_event_source_mapping(UUID=uuid)
+        said = mapping["LastProcessingResult"]
+        if mapping["State"] != "Enabled" or (said.startswith("PROBLEM") and said != _SERVED):
+            where = f"{consumer.where}, mapping of {topic} ({mapping['State']})"
+            return StepFailedError(where, said)
+    lines = choose_lines(consumer.local.read_log(function))
+    return StepFailedError(f"{consumer.where}, function {function}", "it wrote no row", lines)
+
+
+def choose_lines(log: Sequence[str]) -> list[str]:
+    """Choose from a function's log what tells of a failure, each on one line, without traces."""
+    chosen = [line for line in map(_shorten, log) if line]
+    return list(dict.fromkeys(chosen))[-_LAST_LINES:]
+
+
+def _walk(
+    consumer: Account, broker: dict[str, Any], place: dict[str, Any]
+) -> tuple[list[str], str]:
+    subnets = consumer.client("ec2").describe_subnets(SubnetIds=place["SubnetIds"])["Subnets"]
+    asked = {"vpc": subnets[0]["VpcId"], "group": place["SecurityGroupIds"][0]}
+    found = consumer.local.ask("trace", host=broker["host"], port=broker["port"], **asked)
+    return found["hops"], found["missing"]
+
+
+def _shorten(line: str) -> str:
+    if line.startswith("{"):
+        told = json.loads(line)
+        if told.get("level") not in _TELLING:
+            return ""
+        more = [
+            f"{name}={value}"
+            for name, value in told.items()
+            if name not in _OF_ALL_LINES and not name.startswith(("function_", "xray_")) and value
+        ]
+        return " ".join([told["level"], told["message"], *more])
+    if any(line.startswith(f"[{level}]") for level in _TELLING) or any(
+        end in line for end in _ENDED
+    ):
+        return line.splitlines()[0]  # Lambda writes a trace behind it
+    return ""

@@ -1,0 +1,197 @@
+"""The story of `make demo`, told by the demo's own code: what it shows, and what of a break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+
+import pytest
+
+from demo.screen import StepFailedError, print_failure
+from localcloud.faults import Faults, Kind
+from tests.e2e.accounts import CONSUMER, PRODUCER
+from tests.fixtures.functions import invoke, wait_until
+
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(600)]
+
+_NESTED = {
+    "location": {"latitude": Decimal("52.52"), "longitude": Decimal("13.405")},
+    "samples": [{"at": 1, "value": Decimal("0.5")}, {"at": 2}],
+}
+
+
+def test_the_table_of_the_seed(told):
+    (first, printed), _ = told
+    assert [(one.event, one.answer["schema"]["version"]) for one in first.sent[:3]] == [
+        ({}, 1),
+        ({"temperature": 30}, 2),
+        ({}, 1),
+    ]
+    assert [one.answer["schema"]["created"] for one in first.sent] == [True, True, False, True]
+    assert [_fields(first.rows[one.source]) for one in first.sent] == [
+        {"_schema": 1},
+        {"_schema": 2, "temperature": 30},
+        {"_schema": 1},
+        {"_schema": 3} | _NESTED,
+    ]
+    assert first.before == {}
+    assert list(first.versions) == [
+        "v1  the first",
+        "v2  + temperature: long (optional)",
+        "v3  - temperature: long (optional)",
+        "    + location: record location (optional)",
+        "    + samples: array of record samples (optional) (optional)",
+    ]
+    assert all(f"      {line}\n" in printed for line in first.versions)
+
+
+def test_the_story_told_again_adds_its_rows_and_no_version(told):
+    (first, _), (again, _) = told
+    assert [one.answer["schema"]["version"] for one in again.sent] == [1, 2, 1, 3]
+    assert not any(one.answer["schema"]["created"] for one in again.sent)
+    assert again.versions == first.versions
+    assert again.before == first.rows
+    assert again.rows.keys() - first.rows.keys() == {one.source for one in again.sent}
+    assert {source: again.rows[source] for source in first.rows} == first.rows
+
+
+@dataclass(frozen=True)
+class Break:
+    """How the demo names the place, the reason and a line that tells of it; and the mending."""
+
+    where: str
+    why: str
+    line: str
+    mend: Callable[[], object]
+
+
+def _no_records(accounts):
+    """The private zone of the consumer forgets the brokers."""
+    route53 = accounts.client("route53", CONSUMER)
+    (zone,) = route53.list_hosted_zones()["HostedZones"]
+    listed = route53.list_resource_record_sets(HostedZoneId=zone["Id"])["ResourceRecordSets"]
+    records = [record for record in listed if record["Type"] == "A"]
+
+    def change(action):
+        changes = [{"Action": action, "ResourceRecordSet": record} for record in records]
+        route53.change_resource_record_sets(
+            HostedZoneId=zone["Id"], ChangeBatch={"Changes": changes}
+        )
+
+    host = records[0]["Name"].rstrip(".")
+    change("DELETE")
+    return Break(
+        f"consumer account {CONSUMER}, way to {host}: ",
+        f"has no record {host}; add an alias to its endpoint",
+        "private zone ",
+        lambda: change("UPSERT"),
+    )
+
+
+def _no_targets(accounts):
+    """The load balancers of the producer forget the brokers."""
+    elb = accounts.client("elbv2", PRODUCER)
+    groups = [one["TargetGroupArn"] for one in elb.describe_target_groups()["TargetGroups"]]
+    targets = {}
+    for group in groups:
+        shown = elb.describe_target_health(TargetGroupArn=group)["TargetHealthDescriptions"]
+        targets[group] = [one["Target"] for one in shown]
+        elb.deregister_targets(TargetGroupArn=group, Targets=targets[group])
+
+    def mend():
+        for group in groups:
+            elb.register_targets(TargetGroupArn=group, Targets=targets[group])
+
+    return Break(
+        f"producer account {PRODUCER}, way to b-1.",
+        "target group penstock-b-1 has no target; register the broker's address",
+        "endpoint service ",
+        mend,
+    )
+
+
+def _no_access_list(accounts):
+    """The brokers forget what the consumer may read."""
+    contract = accounts.producer.outputs()["contracts"]["analytics"]
+    reader = {"username": contract["hand_over"]["username"]}
+    _call_access(accounts, {"reader": reader, "tf": {"action": "delete", "prev_input": None}})
+    reader |= {name: contract[name] for name in ("topics", "group_prefix")}
+    wanted = {"topics": {}, "readers": {"analytics": reader}}
+    return Break(
+        f"consumer account {CONSUMER}, mapping of sensor (Enabled): ",
+        "topic 'sensor' is not for this principal",
+        "",
+        lambda: _call_access(accounts, {"wanted": wanted}),
+    )
+
+
+def _denied_table(accounts):
+    """The consumer's table refuses the function."""
+    faults = accounts.cloud.state(Faults)
+    denied = {"code": "AccessDeniedException", "status": 400}
+    faults.add(kind=Kind.ERROR, service="dynamodb", operation="BatchWriteItem", **denied)
+    return Break(
+        f"consumer account {CONSUMER}, function penstock-analytics-consumer: ",
+        "it wrote no row",
+        "ERROR the batch must come again: DynamoDB's BatchWriteItem was refused: ",
+        faults.clear,
+    )
+
+
+def _call_access(accounts, event):
+    answer, error = invoke(partial(accounts.client, account=PRODUCER), "penstock-access", event)
+    assert error is None, answer
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize(
+    "makes", [(_no_targets, _no_records), (_no_access_list,), (_denied_table,)], ids=str
+)
+def test_a_break_is_told_by_account_and_hop_and_nothing_is_lost(accounts, capsys, makes):
+    """What is nearest to the table is told first, and once it is mended what is behind it."""
+    story = accounts.tell_story("analytics", row_seconds=1)
+    broken = [make(accounts) for make in makes]
+    try:
+        sent = story.send("add_temperature")
+        for one in reversed(broken):
+            said = wait_until(one.why, lambda one=one: _find_told(story, sent, one))
+            print_failure(said)
+            _, told, *lines = capsys.readouterr().out.splitlines()
+            assert told.startswith(one.where)
+            assert f": no row for {sent.source} within 1 s: " in told
+            assert "Traceback" not in "".join(lines)
+            one.mend()
+    finally:
+        for one in broken:
+            one.mend()
+    row = accounts.await_row("analytics", sent.answer)
+    assert _fields(row) == {"_schema": 2, "temperature": 30}
+
+
+def test_an_event_that_is_refused_is_told_by_account_and_function(accounts, told, capsys):
+    with pytest.raises(StepFailedError) as caught:
+        accounts.tell_story("analytics").send("contradict_temperature")
+    print_failure(caught.value)
+    _, said, line, *more = capsys.readouterr().out.splitlines()
+    where = f"producer account {PRODUCER}, function penstock-producer"
+    assert said.startswith(f"{where}: it did not take contradict_temperature.json: SchemaConflict")
+    assert "temperature: found the text 'warm', expected long" in said
+    assert line.startswith("      WARNING an event was not written reason=SchemaConflictError ")
+    assert "Traceback" not in "".join(more)
+
+
+def _find_told(story, sent, broken):
+    """The demo's error once it tells of this break: the mapping may notice it a little late."""
+    with pytest.raises(StepFailedError) as caught:
+        story.await_rows([sent])
+    lines = caught.value.lines or [""]
+    told = broken.why in caught.value.why and any(broken.line in line for line in lines)
+    return caught.value if told else None
+
+
+def _fields(row):
+    own = {"deviceId", "readingId", "timestamp", "_topic", "_source", "_schemaId"}
+    assert own <= row.keys()
+    return {name: value for name, value in row.items() if name not in own}
