@@ -13,6 +13,7 @@ from localcloud.errors import UndecidablePolicyError
 from localcloud.identity import stored
 from localcloud.identity.callers import Caller
 from localcloud.identity.conditions import Context
+from localcloud.identity.decisions import Decision, note_decision
 from localcloud.identity.policies import (
     Principal,
     Request,
@@ -157,7 +158,14 @@ def _judge_caller(caller: Caller, request: Request) -> Verdict:
     if _is_free(caller):
         return Verdict.ALLOWED
     assert caller.role_arn is not None  # noqa: S101 - free otherwise
-    role = find_role(caller.role_arn)
+    verdict = _judge_role(caller, caller.role_arn, request)
+    allowed = verdict is Verdict.ALLOWED
+    note_decision(Decision(caller.role_arn, request.action, request.resource, allowed))
+    return verdict
+
+
+def _judge_role(caller: Caller, role_arn: str, request: Request) -> Verdict:
+    role = find_role(role_arn)
     if role is None:
         return Verdict.SILENT
     verdicts = [judge_identity(permission_statements(role), request)]
