@@ -1,0 +1,204 @@
+"""The two functions may do what they did in these accounts, and nothing besides it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from botocore import xform_name
+from botocore.exceptions import ClientError
+from kafka.errors import TopicAuthorizationFailedError
+
+from demo.accounts import REGION
+from localcloud.identity.credentials import credentials_for_role
+from tests.e2e.accounts import CONSUMER, PRODUCER
+from tests.e2e.rights import find_unused
+from tests.fixtures.functions import wait_until
+
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(600)]
+
+_PRODUCER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-producer"
+_CONSUMER_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-consumer"
+_READER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-analytics-reader"
+
+_ERRORS, _READINGS = "penstock-analytics-errors", "penstock-analytics-readings"
+_SECRET = "AmazonMSK_penstock_analytics"
+_ID = "00000000-0000-4000-8000-000000000000"
+
+# What Lambda itself does with a function's role, which localcloud's Lambda does by other means.
+_DONE_BY_LAMBDA = {
+    ("LiveInTheVpc", "ec2:AssignPrivateIpAddresses"),
+    ("LiveInTheVpc", "ec2:CreateNetworkInterface"),
+    ("LiveInTheVpc", "ec2:DeleteNetworkInterface"),
+    ("LiveInTheVpc", "ec2:DescribeNetworkInterfaces"),
+    ("LiveInTheVpc", "ec2:DescribeSubnets"),
+    ("LiveInTheVpc", "ec2:UnassignPrivateIpAddresses"),
+    ("SendTraces", "xray:PutTelemetryRecords"),
+    ("SendTraces", "xray:PutTraceSegments"),
+    ("WriteItsOwnLog", "logs:CreateLogStream"),
+    ("WriteItsOwnLog", "logs:PutLogEvents"),
+}
+_NOT_USED_HERE = {
+    _PRODUCER_ROLE: _DONE_BY_LAMBDA
+    | {
+        # Terraform has had the topic made; test_logins.py makes one by that right.
+        ("MakeAndWriteItsTopic", "kafka-cluster:CreateTopic"),
+        # Of two that contradict each other one marks its version: test_at_once.py has them.
+        ("RegisterSchemas", "glue:PutSchemaVersionMetadata"),
+    },
+    _CONSUMER_ROLE: _DONE_BY_LAMBDA
+    | {
+        ("SeeTheNetwork", "ec2:DescribeSecurityGroups"),
+        ("SeeTheNetwork", "ec2:DescribeVpcs"),
+    },
+}
+
+
+_OWN = {"RegistryName": "penstock", "SchemaName": "sensor"}
+_OTHER = {"RegistryName": "other", "SchemaName": "sensor"}
+_REJECTED = f"penstock-rejected-{PRODUCER}-{REGION}"
+_PARKED = f"penstock-analytics-parked-{CONSUMER}-{REGION}"
+_KEY = {"deviceId": {"S": "d"}, "readingId": {"S": "r"}}
+_ROW = {"PutRequest": {"Item": _KEY}}
+_HAND_OVER = f"arn:aws:iam::{PRODUCER}:role/penstock-analytics-hand-over"
+_OF_BILLING = f"arn:aws:iam::{PRODUCER}:role/penstock-billing-reader"
+_NEIGHBOURS = [
+    (_PRODUCER_ROLE, "glue:RegisterSchemaVersion", {"SchemaId": _OTHER, "SchemaDefinition": "{}"}),
+    (_PRODUCER_ROLE, "glue:DeleteSchema", {"SchemaId": _OWN}),
+    (_PRODUCER_ROLE, "glue:UpdateSchema", {"SchemaId": _OWN, "Compatibility": "NONE"}),
+    (_PRODUCER_ROLE, "s3:PutObject", {"Bucket": f"other-{PRODUCER}", "Key": "k"}),
+    (_PRODUCER_ROLE, "s3:GetObject", {"Bucket": _REJECTED, "Key": "k"}),
+    (_PRODUCER_ROLE, "dynamodb:PutItem", {"TableName": "penstock-locks", "Item": _KEY}),
+    (_PRODUCER_ROLE, "secretsmanager:GetSecretValue", {"SecretId": _SECRET}),
+    (_PRODUCER_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
+    (_CONSUMER_ROLE, "dynamodb:BatchWriteItem", {"RequestItems": {"other": [_ROW]}}),
+    (_CONSUMER_ROLE, "dynamodb:BatchWriteItem", {"RequestItems": {_ERRORS: [_ROW]}}),
+    (_CONSUMER_ROLE, "dynamodb:PutItem", {"TableName": _READINGS, "Item": _KEY}),
+    (_CONSUMER_ROLE, "dynamodb:Scan", {"TableName": _READINGS}),
+    (_CONSUMER_ROLE, "s3:PutObject", {"Bucket": _PARKED, "Key": "elsewhere/k"}),
+    (_CONSUMER_ROLE, "s3:PutObject", {"Bucket": f"other-{CONSUMER}", "Key": "errors/k"}),
+    (_CONSUMER_ROLE, "s3:GetObject", {"Bucket": _PARKED, "Key": "errors/k"}),
+    (_CONSUMER_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
+    (_CONSUMER_ROLE, "glue:GetSchemaVersion", {"SchemaVersionId": _ID}),
+    (_CONSUMER_ROLE, "sts:AssumeRole", {"RoleArn": _HAND_OVER}),
+    (_CONSUMER_ROLE, "sts:AssumeRole", {"RoleArn": _OF_BILLING}),
+    (_CONSUMER_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE, "ExternalId": "wrong"}),
+    (_CONSUMER_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
+    (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OWN}),
+    (_READER_ROLE, "glue:RegisterSchemaVersion", {"SchemaId": _OWN, "SchemaDefinition": "{}"}),
+    (_READER_ROLE, "dynamodb:Scan", {"TableName": "penstock-locks"}),
+]
+
+
+@pytest.fixture(scope="module")
+def exercised(accounts, told):
+    """Each way that an event and a record can take has been taken."""
+    _refuse(accounts, {"temperature": "warm"}, "SchemaConflictError")
+    glue = accounts.client("glue", PRODUCER)
+    settings = {"SchemaId": _OWN, "SchemaVersionNumber": {"LatestVersion": True}}
+    glue.update_schema(**settings, Compatibility="DISABLED")
+    _refuse(accounts, {"unheard_of": 1}, "IncompatibleSchemaError")
+    glue.update_schema(**settings, Compatibility="BACKWARD")
+    table = accounts.client("dynamodb", CONSUMER)
+    before = len(table.scan(TableName=_ERRORS)["Items"])
+    accounts.write("sensor", b"junk")
+    accounts.write("sensor", b"junk" * 120_000)  # more than a row holds
+    wait_until(
+        "both are kept", lambda: len(table.scan(TableName=_ERRORS)["Items"]) == before + 2, 60
+    )
+    return accounts
+
+
+def _refuse(accounts, event, kind):
+    with pytest.raises(AssertionError, match=f"RejectedEventError.*{kind}|{kind}.*RejectedEvent"):
+        accounts.produce(event)
+
+
+@pytest.mark.parametrize("role", [_PRODUCER_ROLE, _CONSUMER_ROLE])
+def test_a_function_uses_all_that_it_is_granted_and_is_refused_nothing(exercised, role):
+    decisions = exercised.producer.local.ask("list-decisions", role=role)
+    assert [decision for decision in decisions if not decision["allowed"]] == []
+    policies = _read_policies(exercised.client("iam", role.split(":")[4]), role)
+    assert find_unused(policies.values(), decisions) == _NOT_USED_HERE[role]
+
+
+@pytest.mark.parametrize(("role", "action", "parameters"), _NEIGHBOURS)
+def test_what_is_next_to_it_is_refused(accounts, role, action, parameters):
+    service, _, operation = action.partition(":")
+    if operation == "AssumeRole":
+        parameters = {"RoleSessionName": "probe"} | parameters
+    client = accounts.client(service, **_keys(accounts, role))
+    with pytest.raises(ClientError, match=f"is not authorized to perform: {action}"):
+        getattr(client, xform_name(operation))(**parameters)
+
+
+def test_another_topic_is_refused_by_the_brokers(accounts):
+    with pytest.raises(TopicAuthorizationFailedError):
+        accounts.write("other", b"x", role=_PRODUCER_ROLE)
+
+
+def test_policies_that_aws_completes_are_as_they_should_be(accounts):
+    """Their resources are known once they are applied: no plan shows these documents."""
+    clients = {name: accounts.client(name, PRODUCER) for name in ("ec2", "iam", "kafka")}
+    secrets = accounts.client("secretsmanager", PRODUCER)
+    shown = secrets.get_resource_policy(SecretId=_SECRET)
+    assert json.loads(shown["ResourcePolicy"]) == {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Sid": "AWSKafkaResourcePolicy",
+                "Effect": "Allow",
+                "Principal": {"Service": "kafka.amazonaws.com"},
+                "Action": "secretsmanager:getSecretValue",
+                "Resource": shown["ARN"],
+            }
+        ],
+    }
+    services = clients["ec2"].describe_vpc_endpoint_service_configurations()
+    ids = sorted(service["ServiceId"] for service in services["ServiceConfigurations"])
+    assert len(ids) == 2
+    place = f"arn:aws:ec2:{REGION}:{PRODUCER}:vpc-endpoint-service"
+    connections = _read_policies(clients["iam"], _HAND_OVER)["connections"]["Statement"]
+    connections[0]["Resource"] = sorted(connections[0]["Resource"])
+    assert connections == [
+        {
+            "Sid": "OwnConnections",
+            "Effect": "Allow",
+            "Action": ["ec2:AcceptVpcEndpointConnections", "ec2:RejectVpcEndpointConnections"],
+            "Resource": [f"{place}/{one}" for one in ids],
+        },
+        {
+            "Sid": "SeeConnections",
+            "Effect": "Allow",
+            "Action": "ec2:DescribeVpcEndpointConnections",
+            "Resource": "*",
+        },
+    ]
+    for one in ids:
+        allowed = clients["ec2"].describe_vpc_endpoint_service_permissions(ServiceId=one)
+        principals = [each["Principal"] for each in allowed["AllowedPrincipals"]]
+        assert principals == [f"arn:aws:iam::{CONSUMER}:root"]
+    # By PrivateLink nobody connects by the cluster's own policy.
+    (cluster,) = clients["kafka"].list_clusters_v2()["ClusterInfoList"]
+    with pytest.raises(clients["kafka"].exceptions.NotFoundException):
+        clients["kafka"].get_cluster_policy(ClusterArn=cluster["ClusterArn"])
+
+
+def _keys(accounts, role):
+    """Keys such as Lambda gives to the code of a function with this role."""
+    key = credentials_for_role(accounts.cloud, role, "probe")
+    return {
+        "aws_access_key_id": key.access_key,
+        "aws_secret_access_key": key.secret_key,
+        "aws_session_token": key.session_token,
+    }
+
+
+def _read_policies(iam, role):
+    """The policies of a role, which all are inline."""
+    name = role.partition("/")[2]
+    assert iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"] == []
+    return {
+        policy: iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
+        for policy in iam.list_role_policies(RoleName=name)["PolicyNames"]
+    }
