@@ -55,6 +55,7 @@ PenstockError                       what a caller may catch to catch all of it
     ├── SinkRefusedError            the table refuses the row, however often it is sent
     │   └── RowTooLargeError        larger than a table takes
     ├── RowExistsError              a row that was to be the first under its key
+    ├── LakeHistoryError            whether a batch is in a table cannot be told
     ├── SinkAccessDeniedError       the table or bucket denies us (retriable)
     └── SinkUnavailableError        throttled, down, not there or too slow (retriable)
 
@@ -448,6 +449,10 @@ class RowTooLargeError(SinkRefusedError):
 
 class RowExistsError(SinkError):
     """There is a row under this key already, and it stays as it is."""
+
+
+class LakeHistoryError(SinkError):
+    """Whether a batch is in a table cannot be told, so writing it might write it twice."""
 
 
 class SinkAccessDeniedError(SinkError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.spark import session_settings
+from tests.spark.lakes import LakeReader
 
 _ROOT = Path(__file__).parents[2]
 # PySpark leaves the sockets by which it collects rows to the garbage collector.
@@ -21,6 +23,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.spark)
             item.add_marker(_SOCKETS)
+            # The first tasks of a JVM are slow, and slower where others work beside it.
+            item.add_marker(pytest.mark.timeout(600))
 
 
 @pytest.fixture(scope="session")
@@ -48,3 +52,23 @@ def spark(tmp_path_factory):
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session")
+def lake_folder(spark, tmp_path_factory):
+    """Where the catalog `lake` keeps its tables in these tests."""
+    folder = tmp_path_factory.mktemp("lake")
+    for name, text in {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        ".type": "hadoop",
+        ".warehouse": str(folder),
+        ".cache-enabled": "false",
+    }.items():
+        spark.conf.set(f"spark.sql.catalog.lake{name}", text)
+    return folder
+
+
+@pytest.fixture
+def reader(spark, lake_folder):
+    """A table of the lake that is not there yet."""
+    return LakeReader(spark, lake_folder, f"db.t_{secrets.token_hex(4)}")

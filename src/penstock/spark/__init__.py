@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from penstock.spark.admission import admit
+from penstock.spark.catalog import catalog_settings, qualify_table
 from penstock.spark.checkpoint import Checkpoint
 from penstock.spark.contract import contract_environ
 from penstock.spark.decoder import Decoder, RowStatus, write_schemas
 from penstock.spark.frames import FrameStatus, split_frames
+from penstock.spark.lake import Lake
 from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
 from penstock.spark.report import BatchCounts, ReportListener, write_report
@@ -30,6 +32,7 @@ __all__ = [
     "ConsumeSettings",
     "Decoder",
     "FrameStatus",
+    "Lake",
     "Ledger",
     "Lesson",
     "LostOffsets",
@@ -43,6 +46,7 @@ __all__ = [
     "Starting",
     "StateFiles",
     "admit",
+    "catalog_settings",
     "check_session",
     "contract_environ",
     "event_schema",
@@ -52,6 +56,7 @@ __all__ = [
     "open_stream",
     "parse_offsets",
     "planned_ranges",
+    "qualify_table",
     "read_settings",
     "session_settings",
     "source_options",

@@ -1,0 +1,76 @@
+"""Rows of batches, and a lake in a folder that is read as people read one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from pyiceberg.table import StaticTable
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.schemas import Schema
+from penstock.spark import BatchId, Lake, name_event
+from penstock.spark._iceberg import IcebergTable
+from penstock.spark._names import COORDINATES
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NOON_MS = int(NOON.timestamp()) * 1_000
+_ROW = ", ".join(
+    [
+        *(f"{name} {type_}" for name, type_ in COORDINATES.items()),
+        "_key binary, _value binary, _headers array<struct<key: string, value: binary>>",
+    ]
+)
+
+
+def make_rows(
+    spark: SparkSession,
+    columns: str,
+    *events: tuple[Any, ...],
+    first: int = 0,
+    schema: Schema = "null",
+) -> DataFrame:
+    """Rows of events with these columns, at offsets that begin with `first`."""
+    rows = [
+        (event, "t", 0, first + place, NOON, "id", 1, b"key", b"value", None)
+        for place, event in enumerate(events)
+    ]
+    frame = spark.createDataFrame(rows, f"record struct<{columns}>, {_ROW}")
+    names = [name for name in frame.columns if name != "record"]
+    return frame.select(name_event(F.col("record"), schema), *names)
+
+
+class LakeReader:
+    """One table of a lake in a folder: written by `lake`, and read without Spark."""
+
+    def __init__(self, spark: SparkSession, folder: Path, table: str) -> None:
+        """Name the table."""
+        self.spark = spark
+        self.name = f"lake.{table}"
+        self.lake = Lake(spark, table)
+        self._folder = folder.joinpath(*table.split("."))
+
+    def again(self) -> Lake:
+        """What a driver that was started again has."""
+        return Lake(self.spark, self.name.removeprefix("lake."))
+
+    def table(self) -> IcebergTable:
+        """The table as Iceberg has it."""
+        return IcebergTable(self.spark, self.name)
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Ask DuckDB, which gets the rows from pyiceberg; the table is called `t`."""
+        metadata = self._folder / "metadata"
+        version = (metadata / "version-hint.text").read_text().strip()
+        found = StaticTable.from_metadata(str(metadata / f"v{version}.metadata.json"))
+        with duckdb.connect() as connection:
+            connection.register("t", found.scan().to_arrow())
+            return connection.execute(sql).fetchall()
+
+
+def batch(number: int, offsets: str = "", query: str = "q") -> BatchId:
+    """A batch of a query."""
+    return BatchId(query, number, offsets)
