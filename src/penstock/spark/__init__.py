@@ -11,6 +11,7 @@ from penstock.spark.frames import FrameStatus, split_frames
 from penstock.spark.lake import Lake
 from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
+from penstock.spark.parquet import ParquetFiles
 from penstock.spark.report import BatchCounts, ReportListener, write_report
 from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
 from penstock.spark.session import check_session, session_settings
@@ -37,6 +38,7 @@ __all__ = [
     "Lesson",
     "LostOffsets",
     "OffsetRange",
+    "ParquetFiles",
     "ReadSettings",
     "Refusal",
     "ReportListener",
