@@ -9,6 +9,7 @@ from penstock.schemas.definition import Schema, check_schema, load_schema
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event
 from penstock.schemas.infer import BASE_FIELDS, infer_schema
+from penstock.schemas.interpreted import compile_row_restorer
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.modes import Compatibility, check_mode
 from penstock.schemas.policy import Policy, VersionSet, choose_schema
@@ -31,6 +32,7 @@ __all__ = [
     "compile_decoder",
     "compile_encoder",
     "compile_restorer",
+    "compile_row_restorer",
     "decode",
     "diff_schemas",
     "encode",

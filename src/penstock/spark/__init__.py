@@ -7,6 +7,7 @@ from penstock.spark.catalog import catalog_settings, qualify_table
 from penstock.spark.checkpoint import Checkpoint
 from penstock.spark.contract import contract_environ
 from penstock.spark.decoder import Decoder, RowStatus, write_schemas
+from penstock.spark.dynamodb import DynamoDbTables
 from penstock.spark.frames import FrameStatus, split_frames
 from penstock.spark.lake import Lake
 from penstock.spark.ledger import Ledger, Lesson, Refusal
@@ -32,6 +33,7 @@ __all__ = [
     "Checkpoint",
     "ConsumeSettings",
     "Decoder",
+    "DynamoDbTables",
     "FrameStatus",
     "Lake",
     "Ledger",

@@ -1,0 +1,116 @@
+"""Events out of records that another reader decoded, with the values that our own codec gives.
+
+Spark interprets logical types (docs/adr/20261121-bounded-avro-decoding.md says why we do not) and
+makes a struct of a union.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from penstock.schemas._types import AvroType, resolve
+from penstock.schemas.definition import Schema
+from penstock.schemas.records import compile_restorer
+
+_Convert: TypeAlias = Callable[[Any], Any]
+
+_DAY_ZERO: Final = date(1970, 1, 1)
+_TIME_ZERO: Final = datetime(1970, 1, 1)
+# What Spark reads as one number instead of a struct of two.
+_NUMBERS: Final = ({"int", "long"}, {"float", "double"})
+
+
+def compile_row_restorer(schema: Schema) -> Callable[[Any], dict[str, Any]]:
+    """Give the function that converts rows which Spark read with this schema to events."""
+    convert, restore = _compile(resolve(schema)), compile_restorer(schema)
+    return lambda row: restore(convert(row))
+
+
+def _compile(type_: AvroType) -> _Convert:
+    find = _LOGICAL.get(type_.logical[0]) if type_.logical else None
+    find = find or _KINDS.get(type_.kind)
+    return find(type_) if find else _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _optional(type_: AvroType) -> _Convert:
+    convert = _compile(type_)
+    return lambda value: None if value is None else convert(value)
+
+
+def _compile_record(type_: AvroType) -> _Convert:
+    fields = [(field.name, _optional(field.type)) for field in type_.fields]
+
+    def convert(row: Any) -> dict[str, Any]:
+        # By name: fields that can hold nothing may have been left out.
+        found = row.asDict()
+        return {name: value(found.get(name)) for name, value in fields}
+
+    return convert
+
+
+def _compile_union(type_: AvroType) -> _Convert:
+    branches = [branch for branch in type_.branches if branch.kind != "null"]
+    if len(branches) == 1 or {branch.kind for branch in branches} in _NUMBERS:
+        return _compile(branches[0])
+    members = [_optional(branch) for branch in branches]
+
+    def convert(row: Any) -> Any:
+        found = (
+            each(value) for each, value in zip(members, row, strict=False) if value is not None
+        )
+        return next(found, None)
+
+    return convert
+
+
+def _compile_items(type_: AvroType) -> _Convert:
+    if type_.item is None:
+        return _as_it_is
+    item = _optional(type_.item)
+    if type_.kind == "array":
+        return lambda values: [item(value) for value in values]
+    return lambda values: {key: item(value) for key, value in values.items()}
+
+
+def _to_microseconds(value: datetime) -> int:
+    # In the zone of this process; `fold` tells the hour apart that comes twice.
+    return int(value.replace(microsecond=0).timestamp()) * 1_000_000 + value.microsecond
+
+
+def _compile_decimal(type_: AvroType) -> _Convert:
+    def convert(value: Decimal) -> bytes:
+        sign, digits, _ = value.as_tuple()
+        whole = int("".join(map(str, digits))) * (-1 if sign else 1)
+        size = type_.size or (whole if whole >= 0 else ~whole).bit_length() // 8 + 1
+        return whole.to_bytes(size, "big", signed=True)
+
+    return convert
+
+
+def _count_units(unit: timedelta) -> Callable[[AvroType], _Convert]:
+    return lambda _: lambda value: (value - _TIME_ZERO) // unit
+
+
+_LOGICAL: Final[dict[str, Callable[[AvroType], _Convert]]] = {
+    "date": lambda _: lambda value: (value - _DAY_ZERO).days,
+    "decimal": _compile_decimal,
+    "local-timestamp-micros": _count_units(timedelta(microseconds=1)),
+    "local-timestamp-millis": _count_units(timedelta(milliseconds=1)),
+    "timestamp-micros": lambda _: _to_microseconds,
+    "timestamp-millis": lambda _: lambda value: _to_microseconds(value) // 1_000,
+}
+_KINDS: Final[dict[str, Callable[[AvroType], _Convert]]] = {
+    "array": _compile_items,
+    "bytes": lambda _: bytes,
+    "fixed": lambda _: bytes,
+    "map": _compile_items,
+    "record": _compile_record,
+    "union": _compile_union,
+}

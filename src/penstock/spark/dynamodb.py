@@ -1,0 +1,143 @@
+"""Rows into DynamoDB from Spark's executors: the same readings and errors as from the Lambda."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame
+
+from penstock.errors import Reason, SinkError, UnroutableError
+from penstock.schemas import compile_row_restorer
+from penstock.sinks import (
+    DynamoDbClient,
+    ErrorRecord,
+    ErrorTable,
+    Parking,
+    Source,
+    TableWriter,
+    make_reading,
+)
+from penstock.spark._names import COORDINATES, EVENT, RAW
+from penstock.spark._pacing import Pace
+from penstock.spark._task_errors import raise_as_told
+from penstock.spark.rows import BatchId, event_schema
+
+_STAGE: Final = "spark"
+# Four requests: what is refused among them is found and kept before the next.
+_ROWS_AT_ONCE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoDbTables:
+    """A table of readings, and where a record goes that it refuses.
+
+    `rows_per_second` bounds all executors together; None leaves it to the tables.
+    """
+
+    readings: str
+    errors: str
+    parked_bucket: str
+    rows_per_second: float | None = None
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Write a row for every record; a batch that comes again writes the same rows.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: some may be written, and writing all of
+                them again does no harm.
+        """
+        chosen = rows.select(EVENT, *COORDINATES, *RAW).rdd
+        cores = chosen.context.defaultParallelism
+        at_once = max(1, min(chosen.getNumPartitions(), cores))
+        pace = self.rows_per_second and self.rows_per_second / at_once
+        write = _Write(self, json.dumps(event_schema(rows)), pace)
+        try:
+            counts = chosen.mapPartitions(write).collect()
+        except Py4JJavaError as error:
+            raise_as_told(error)
+            raise
+        given_up: Counter[Reason] = Counter()
+        for count in counts:
+            given_up.update(count)
+        return given_up
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What a task does with its rows; sent to the executors."""
+
+    tables: DynamoDbTables
+    schema: str
+    rows_per_second: float | None
+
+    def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
+        """Write the rows, those that cannot be readings as errors."""
+        readings, errors = _connect(self.tables)
+        to_event = _load_event_reader(self.schema)
+        pace = Pace(self.rows_per_second)
+        iterator = iter(rows)
+        while chunk := list(islice(iterator, _ROWS_AT_ONCE)):
+            pace.wait(len(chunk))
+            made, given_up = [], []
+            for row in chunk:
+                try:
+                    made.append((row, _make_row(row, to_event)))
+                except UnroutableError as error:
+                    given_up.append(_give_up(row, error))
+            refused = readings.write([reading for _, reading in made])
+            given_up += [_give_up(made[place][0], error) for place, error in refused.items()]
+            errors.keep(given_up)
+            yield Counter(record.reason for record in given_up)
+
+
+@cache
+def _connect(tables: DynamoDbTables) -> tuple[TableWriter, ErrorTable]:
+    """Connect once in each Python process, which runs one task after the other."""
+    client = DynamoDbClient()
+    return (
+        TableWriter.of_readings(client, tables.readings),
+        ErrorTable(client, tables.errors, Parking(tables.parked_bucket)),
+    )
+
+
+@cache
+def _load_event_reader(schema: str) -> Any:
+    return compile_row_restorer(json.loads(schema))
+
+
+def _source(row: Any) -> Source:
+    return Source(row["_topic"], row["_kafka_partition"], row["_offset"])
+
+
+def _make_row(row: Any, to_event: Any) -> dict[str, Any]:
+    event = to_event(row[EVENT])
+    return make_reading(event, _source(row), row["_schema_version"], row["_schema_id"])
+
+
+def _give_up(row: Any, error: SinkError) -> ErrorRecord:
+    """Make the error of a record that no reading can be made of; raise where one may be later."""
+    if error.reason is None:
+        raise error
+    return ErrorRecord(
+        _source(row),
+        error.reason,
+        str(error),
+        row["_schema_id"],
+        _bytes(row["_key"]),
+        _bytes(row["_value"]),
+        tuple((header["key"], _bytes(header["value"])) for header in row["_headers"] or ()),
+        time.time_ns() // 1_000_000,
+        _STAGE,
+    )
+
+
+def _bytes(value: bytearray | None) -> bytes | None:
+    return None if value is None else bytes(value)

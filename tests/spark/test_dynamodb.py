@@ -1,0 +1,185 @@
+"""Executors write the rows that the Lambda would, and errors for what is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from decimal import Decimal
+
+import boto3
+import pytest
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from localcloud.faults import Faults, Kind
+from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
+from penstock.schemas import compile_decoder, compile_restorer, encode
+from penstock.sinks import Source, make_reading
+from penstock.spark import DynamoDbTables, name_event
+from tests.spark.lakes import NOON, NOON_MS, batch, make_rows
+
+_ENVIRON = {
+    "AWS_ACCESS_KEY_ID": "111111111111",
+    "AWS_SECRET_ACCESS_KEY": "any",
+    "AWS_REGION": "eu-central-1",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+}
+_BASE = [{"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": "long"}]
+_MOMENT = {"type": "long", "logicalType": "timestamp-millis"}
+_MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+_EVERYTHING = {
+    "type": "record",
+    "name": "Event",
+    "fields": [
+        *_BASE,
+        {"name": "whole", "type": ["null", "long"]},
+        {"name": "broken", "type": ["null", "double"]},
+        {"name": "at_home", "type": ["null", "boolean"], "jsonName": "at home"},
+        {"name": "raw", "type": "bytes"},
+        {"name": "seen", "type": _MOMENT},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "price", "type": _MONEY},
+        {"name": "either", "type": ["null", "long", "string"]},
+        {"name": "list", "type": {"type": "array", "items": ["null", "double"]}},
+        {
+            "name": "inside",
+            "type": {
+                "type": "map",
+                "values": {
+                    "type": "record",
+                    "name": "Inside",
+                    "fields": [{"name": "a_b", "type": ["null", "float"], "jsonName": "a-b"}],
+                },
+            },
+        },
+    ],
+}
+_RECORD = {
+    "deviceId": "a",
+    "timestamp": NOON_MS,
+    "whole": 2**62 + 1,
+    "broken": 0.1,
+    "at_home": True,
+    "raw": b"\0\xff",
+    "seen": -1,
+    "day": -1,
+    "price": (-12345).to_bytes(2, "big", signed=True),
+    "either": "text",
+    "list": [1.5, None],
+    "inside": {"k": {"a_b": 0.5}},
+}
+
+
+@pytest.fixture
+def tables(cloud, spark, monkeypatch):
+    """Two tables and a bucket in localcloud, which the executors are told of."""
+    environ = {**_ENVIRON, "AWS_ENDPOINT_URL": cloud.endpoint}
+    for name, text in environ.items():
+        monkeypatch.setitem(spark.sparkContext.environment, name, text)
+    name = f"t-{secrets.token_hex(4)}"
+    database = boto3.Session("111111111111", "any", region_name="eu-central-1").resource(
+        "dynamodb", endpoint_url=cloud.endpoint
+    )
+    made = []
+    for table, key in {"readings": ("deviceId", "readingId"), "errors": ("id",)}.items():
+        made.append(
+            database.create_table(
+                TableName=f"{name}-{table}",
+                BillingMode="PAY_PER_REQUEST",
+                KeySchema=[
+                    {"AttributeName": each, "KeyType": kind}
+                    for each, kind in zip(key, ("HASH", "RANGE"), strict=False)
+                ],
+                AttributeDefinitions=[
+                    {"AttributeName": each, "AttributeType": "S"} for each in key
+                ],
+            )
+        )
+    yield made
+    cloud.state(Faults).clear()
+    for table in made:
+        table.delete()
+
+
+@pytest.fixture
+def sink(tables):
+    return DynamoDbTables(tables[0].name, tables[1].name, "no-bucket")
+
+
+def _plain(value):
+    """What a row holds as DynamoDB gives it back."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    return value
+
+
+def test_rows_are_those_of_the_lambda_and_come_again_as_the_same(spark, sink, tables):
+    payloads = [encode({**_RECORD, "either": either}, _EVERYTHING) for either in ("text", 7, None)]
+    frame = spark.createDataFrame(
+        [(payload, "t", 0, place, NOON, "id", 3) for place, payload in enumerate(payloads)],
+        "payload binary, _topic string, _kafka_partition int, _offset bigint, "
+        "_kafka_timestamp timestamp, _schema_id string, _schema_version int",
+    ).withColumns({"_key": F.lit(b""), "_value": F.col("payload"), "_headers": F.lit(None)})
+    record = from_avro("payload", json.dumps(_EVERYTHING), {"mode": "PERMISSIVE"})
+    rows = frame.select(name_event(record, _EVERYTHING), *frame.columns[1:])
+
+    for _ in range(2):
+        assert sink.write(rows, batch(0), 0) == {}
+
+    decode, restore = compile_decoder(_EVERYTHING), compile_restorer(_EVERYTHING)
+    expected = [
+        _plain(make_reading(restore(decode(payload)), Source("t", 0, place), 3, "id"))
+        for place, payload in enumerate(payloads)
+    ]
+    assert sorted(tables[0].scan()["Items"], key=lambda row: row["_source"]) == expected
+
+
+def test_what_a_table_refuses_is_kept_whole_and_its_neighbours_are_written(spark, sink, tables):
+    schema = {
+        "type": "record",
+        "name": "Event",
+        "fields": [*_BASE, {"name": "x", "type": ["null", "double"]}],
+    }
+    events = [("a", NOON_MS, 1.5), ("b", NOON_MS, 1e200), (None, NOON_MS, 2.5), ("d", NOON_MS, 3.5)]
+    columns = "deviceId string, timestamp bigint, x double"
+
+    given_up = sink.write(make_rows(spark, columns, *events, schema=schema), batch(0), 0)
+
+    assert given_up == {Reason.SINK_REFUSED: 1, Reason.UNROUTABLE: 1}
+    assert {row["deviceId"] for row in tables[0].scan()["Items"]} == {"a", "d"}
+    errors = {row["id"]: row for row in tables[1].scan()["Items"]}
+    assert {name: row["reason"] for name, row in errors.items()} == {
+        "t/0/1": "sink-refused",
+        "t/0/2": "unroutable",
+    }
+    refused = errors["t/0/1"]
+    assert refused["detail"] == "x: found 1e+200, expected 0 or a size of 1e-130 to 9.99e+125"
+    assert (refused["value"].value, refused["stage"], refused["schemaId"]) == (
+        b"value",
+        "spark",
+        "id",
+    )
+
+
+def test_a_table_that_denies_or_lacks_is_said_in_one_sentence(spark, cloud, sink, tables):
+    schema = {"type": "record", "name": "Event", "fields": _BASE}
+    rows = make_rows(spark, "deviceId string, timestamp bigint", ("a", NOON_MS), schema=schema)
+    cloud.state(Faults).add(
+        kind=Kind.ERROR, service="dynamodb", code="AccessDeniedException", status=400, calls=1
+    )
+
+    with pytest.raises(
+        SinkAccessDeniedError, match=r"^DynamoDB's BatchWriteItem was refused: AccessDeniedExc"
+    ):
+        sink.write(rows, batch(0), 0)
+    with pytest.raises(SinkUnavailableError, match="was refused: ResourceNotFoundException"):
+        DynamoDbTables("nowhere", tables[1].name, "no-bucket").write(rows, batch(0), 0)
+
+    assert sink.write(rows, batch(0), 0) == {}
+    assert len(tables[0].scan()["Items"]) == 1
+    assert "AWS_ENDPOINT_URL" not in os.environ

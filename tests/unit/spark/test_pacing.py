@@ -1,0 +1,59 @@
+"""Rows go no faster than was allowed, and time that was not used is not made up for."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
+from penstock.spark._pacing import Pace
+from penstock.spark._task_errors import raise_as_told
+from tests.stubs.registries import FakeTime
+
+
+def test_rows_wait_for_those_before_them() -> None:
+    time = FakeTime()
+    pace = Pace(50, sleep=time.sleep, clock=time.clock)
+
+    for rows in (100, 25, 100):
+        pace.wait(rows)
+
+    assert time.pauses == [2, 0.5]
+
+
+def test_slow_rows_earn_no_haste() -> None:
+    time = FakeTime()
+    pace = Pace(50, sleep=time.sleep, clock=time.clock)
+    pace.wait(100)
+    time.now += 60
+
+    pace.wait(100)
+    pace.wait(100)
+
+    assert time.pauses == [2]
+
+
+def test_without_a_rate_nothing_waits() -> None:
+    time = FakeTime()
+    pace = Pace(None, sleep=time.sleep, clock=time.clock)
+
+    for _ in range(9):
+        pace.wait(10**9)
+
+    assert time.pauses == []
+
+
+@pytest.mark.parametrize("kind", [SinkAccessDeniedError, SinkUnavailableError])
+def test_an_error_of_ours_comes_out_of_a_tasks(kind) -> None:
+    told = RuntimeError(
+        "Job aborted\n  File x\npenstock.errors.SinkError: first\n"
+        f"penstock.errors.{kind.__name__}: DynamoDB said no\n\nDriver stacktrace:"
+    )
+
+    with pytest.raises(kind, match=r"^DynamoDB said no$") as caught:
+        raise_as_told(told)
+
+    assert caught.value.__cause__ is told
+
+
+def test_an_error_that_is_not_ours_is_left_to_the_caller() -> None:
+    raise_as_told(RuntimeError("ValueError: no"))
