@@ -12,6 +12,7 @@ from penstock.spark.frames import FrameStatus, split_frames
 from penstock.spark.lake import Lake
 from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
+from penstock.spark.maintenance import MaintainSettings, Upkeep, maintain_table
 from penstock.spark.parquet import ParquetFiles
 from penstock.spark.report import BatchCounts, ReportListener, write_report
 from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
@@ -39,6 +40,7 @@ __all__ = [
     "Ledger",
     "Lesson",
     "LostOffsets",
+    "MaintainSettings",
     "OffsetRange",
     "ParquetFiles",
     "ReadSettings",
@@ -49,6 +51,7 @@ __all__ = [
     "SinkSettings",
     "Starting",
     "StateFiles",
+    "Upkeep",
     "admit",
     "catalog_settings",
     "check_session",
@@ -56,6 +59,7 @@ __all__ = [
     "event_schema",
     "event_type",
     "lost_ranges",
+    "maintain_table",
     "name_event",
     "open_stream",
     "parse_offsets",

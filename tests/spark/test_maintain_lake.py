@@ -1,0 +1,84 @@
+"""Upkeep makes few files of many, and no batch is forgotten by it."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from jobs import maintain_lake
+from penstock.errors import SettingsError
+from penstock.spark import MaintainSettings, maintain_table
+from penstock.spark.maintenance import _settle_writers
+from tests.spark.lakes import batch, make_rows
+
+
+@pytest.fixture
+def maintain(spark, reader, monkeypatch, capsys):
+    """Run the job on the table and read the line that it prints."""
+    monkeypatch.setattr(maintain_lake, "build_session", lambda: spark)
+
+    def run(*flags):
+        capsys.readouterr()
+        maintain_lake.main(["--lake-table", reader.name.removeprefix("lake."), *flags])
+        (line,) = capsys.readouterr().out.splitlines()
+        return json.loads(line)
+
+    return run
+
+
+def test_files_become_few_and_batches_are_still_known(spark, reader, maintain):
+    for number in range(5):
+        rows = make_rows(spark, "n int", (number,), first=number).coalesce(1)
+        reader.lake.write(rows, batch(number), 0)
+
+    done = maintain("--keep-hours", "24")
+
+    assert (done["files_before"], done["files_after"], done["orphans_removed"]) == (5, 1, 0)
+    assert done["snapshots_after"] > done["snapshots_before"] == 5  # none of them is old yet
+
+    table = reader.table()
+    _settle_writers(table)
+    table.expire(2**62)  # as after days without a batch
+
+    assert table.count_snapshots() == 1
+    reader.again().write(make_rows(spark, "n int", (4,), first=4), batch(4), 0)
+    reader.again().write(make_rows(spark, "n int", (5,), first=5), batch(5), 0)
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(n,) for n in range(6)]
+
+
+def test_what_is_old_goes_and_its_markers_are_written_down_first(spark, reader):
+    """Two days later, on a table that had no batch since."""
+    for number in range(2):
+        reader.lake.write(make_rows(spark, "n int", (number,)), batch(number), 0)
+    spark.sql(f"DELETE FROM {reader.name} WHERE n = 0")
+
+    flags = ["--lake-table", reader.name.removeprefix("lake."), "--keep-hours", "24"]
+    settings = MaintainSettings.from_args([*flags, "--orphan-hours", "10000"])
+    done = maintain_table(spark, settings, clock=lambda: time.time() + 49 * 3_600)
+
+    assert done.snapshots_after == 1
+    reader.again().write(make_rows(spark, "n int", (1,)), batch(1), 0)
+    assert reader.query("SELECT n FROM t") == [(1,)]
+
+
+def test_a_table_without_a_row_is_left_alone(spark, reader, maintain):
+    reader.lake._open()
+
+    done = maintain()
+
+    assert {done[name] for name in done if name != "table"} == {0}
+
+
+def test_hours_that_are_too_few_are_all_named() -> None:
+    flags = ["--lake-table", "db.t", "--keep-hours", "23", "--orphan-hours", "1", "--file-mib", "0"]
+
+    with pytest.raises(SettingsError) as caught:
+        maintain_lake.main(flags)
+
+    assert caught.value.problems == (
+        "--keep-hours is 23, expected 24 or more",
+        "--orphan-hours is 1, expected 24 or more",
+        "--file-mib is 0, expected 1 or more",
+    )
