@@ -1,8 +1,8 @@
 # One topic, and every alarm the platform has: a table in alarms.tf, each with what to do.
 locals {
-  partition  = data.aws_partition.this.partition
-  alarms_arn = "arn:${local.partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
-  topic_arn  = "arn:${local.partition}:sns:${var.region}:${var.account_id}:${var.prefix}-alarms"
+  _partition = data.aws_partition.this.partition
+  alarms_arn = "arn:${local._partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
+  topic_arn  = "arn:${local._partition}:sns:${var.region}:${var.account_id}:${var.prefix}-alarms"
 }
 
 data "aws_partition" "this" {}
@@ -64,7 +64,7 @@ resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
 
 resource "aws_sns_topic" "this" {
   name              = "${var.prefix}-alarms"
-  kms_master_key_id = aws_kms_key.this.arn
+  kms_master_key_id = module.key.arn
 }
 
 resource "aws_sns_topic_policy" "this" {
@@ -107,34 +107,16 @@ resource "aws_sns_topic_subscription" "this" {
 # The topic's key: AWS's own one for SNS would keep CloudWatch out
 # ---------------------------------------------------------------------------------------------
 
-resource "aws_kms_key" "this" {
-  description             = "Alarms of ${var.prefix}"
-  deletion_window_in_days = var.retention.key_deletion_days
-  enable_key_rotation     = true
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [
-      {
-        Sid       = "LeaveItToTheAccountsPolicies"
-        Effect    = "Allow"
-        Principal = { AWS = "arn:${local.partition}:iam::${var.account_id}:root" }
-        Action    = "kms:*"
-        Resource  = "*"
-      },
-      {
-        # Without conditions, as AWS's own example: what CloudWatch asks of KMS need not say for which
-        # alarm it asks. Whose alarms publish, the topic's policy says.
-        Sid       = "LetTheAlarmsPublish"
-        Effect    = "Allow"
-        Principal = { Service = "cloudwatch.amazonaws.com" }
-        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource  = "*"
-      },
-    ]
-  })
-}
+module "key" {
+  source = "../customer-key"
 
-resource "aws_kms_alias" "this" {
-  name          = "alias/${var.prefix}-alarms"
-  target_key_id = aws_kms_key.this.key_id
+  account_id    = var.account_id
+  alias         = "${var.prefix}-alarms"
+  deletion_days = var.retention.key_deletion_days
+  description   = "Alarms of ${var.prefix}"
+  services = {
+    # Without conditions, as AWS's own example: what CloudWatch asks of KMS need not say for which
+    # alarm it asks. Whose alarms publish, the topic's policy says.
+    LetTheAlarmsPublish = { service = "cloudwatch.amazonaws.com" }
+  }
 }

@@ -10,7 +10,7 @@ resource "aws_secretsmanager_secret" "login" {
   # checkov:skip=CKV2_AWS_57: it is rotated by the producer and follows the contract's number
   name                    = "${var.prefix}-broker-login"
   description             = "SCRAM login of ${var.contract.hand_over.username} at ${var.contract.cluster.name}"
-  kms_key_id              = aws_kms_key.login.arn
+  kms_key_id              = module.login_key.arn
   recovery_window_in_days = var.retention.secret_recovery_days
 }
 
@@ -21,25 +21,11 @@ resource "aws_secretsmanager_secret_version" "login" {
   secret_string_wo_version = var.contract.hand_over.rotation
 }
 
-resource "aws_kms_key" "login" {
-  description             = "${var.prefix}: the login to the brokers"
-  enable_key_rotation     = true
-  deletion_window_in_days = var.retention.key_deletion_days
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Sid       = "LetTheAccountsOwnPoliciesDecide"
-      Effect    = "Allow"
-      Action    = "kms:*"
-      Principal = { AWS = "arn:${data.aws_partition.this.partition}:iam::${var.account_id}:root" }
-      Resource  = "*"
-    }]
-  })
-}
+module "login_key" {
+  source = "../customer-key"
 
-resource "aws_kms_alias" "login" {
-  name          = "alias/${var.prefix}-broker-login"
-  target_key_id = aws_kms_key.login.key_id
+  account_id    = var.account_id
+  alias         = "${var.prefix}-broker-login"
+  deletion_days = var.retention.key_deletion_days
+  description   = "${var.prefix}: the login to the brokers"
 }
-
-data "aws_partition" "this" {}

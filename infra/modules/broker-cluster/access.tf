@@ -57,37 +57,19 @@ resource "aws_msk_cluster_policy" "this" {
   })
 }
 
-resource "aws_kms_key" "brokers" {
-  count = local.is_provisioned ? 1 : 0
+module "brokers_key" {
+  source = "../customer-key"
+  count  = local.is_provisioned ? 1 : 0
 
-  description             = "Volumes and logs of the brokers of ${local.name}"
-  deletion_window_in_days = var.retention.key_deletion_days
-  enable_key_rotation     = true
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [
-      {
-        Sid       = "AccountDecidesByIam"
-        Effect    = "Allow"
-        Principal = { AWS = local.account_arn }
-        Action    = "kms:*"
-        Resource  = "*"
-      },
-      {
-        Sid       = "LogsOfTheBrokers"
-        Effect    = "Allow"
-        Principal = { Service = "logs.${var.region}.amazonaws.com" }
-        Action    = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
-        Resource  = "*"
-        Condition = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = local.log_group_arn } }
-      },
-    ]
-  })
-}
-
-resource "aws_kms_alias" "brokers" {
-  count = local.is_provisioned ? 1 : 0
-
-  name          = "alias/${var.prefix}-brokers"
-  target_key_id = aws_kms_key.brokers[0].key_id
+  account_id    = var.account_id
+  alias         = "${var.prefix}-brokers"
+  deletion_days = var.retention.key_deletion_days
+  description   = "Volumes and logs of the brokers of ${local.name}"
+  services = {
+    LogsOfTheBrokers = {
+      service    = "logs.${var.region}.amazonaws.com"
+      actions    = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+      conditions = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = local.log_group_arn } }
+    }
+  }
 }

@@ -20,7 +20,6 @@ locals {
     "unclean.leader.election.enable"           = "false"
   }
 
-  account_arn   = "arn:${data.aws_partition.this.partition}:iam::${var.account_id}:root"
   log_group     = "/aws/msk/${local.name}"
   log_group_arn = "arn:${data.aws_partition.this.partition}:logs:${var.region}:${var.account_id}:log-group:${local.log_group}"
 
@@ -98,7 +97,7 @@ resource "aws_msk_cluster" "this" {
   }
 
   encryption_info {
-    encryption_at_rest_kms_key_arn = aws_kms_key.brokers[0].arn
+    encryption_at_rest_kms_key_arn = module.brokers_key[0].arn
 
     encryption_in_transit {
       client_broker = "TLS"
@@ -158,7 +157,7 @@ resource "aws_cloudwatch_log_group" "brokers" {
   count = local.is_provisioned ? 1 : 0
 
   name              = local.log_group
-  kms_key_id        = aws_kms_key.brokers[0].arn
+  kms_key_id        = module.brokers_key[0].arn
   retention_in_days = var.retention.log_days
 }
 

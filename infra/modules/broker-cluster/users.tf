@@ -9,29 +9,14 @@ ephemeral "aws_secretsmanager_random_password" "user" {
 }
 
 # MSK takes no secret under the account's default key, and the hand-over role of a consumer needs to decrypt.
-resource "aws_kms_key" "users" {
-  count = local.is_provisioned ? 1 : 0
+module "users_key" {
+  source = "../customer-key"
+  count  = local.is_provisioned ? 1 : 0
 
-  description             = "Passwords of the Kafka users of ${local.name}"
-  deletion_window_in_days = var.retention.key_deletion_days
-  enable_key_rotation     = true
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Sid       = "AccountDecidesByIam"
-      Effect    = "Allow"
-      Principal = { AWS = local.account_arn }
-      Action    = "kms:*"
-      Resource  = "*"
-    }]
-  })
-}
-
-resource "aws_kms_alias" "users" {
-  count = local.is_provisioned ? 1 : 0
-
-  name          = "alias/${var.prefix}-users"
-  target_key_id = aws_kms_key.users[0].key_id
+  account_id    = var.account_id
+  alias         = "${var.prefix}-users"
+  deletion_days = var.retention.key_deletion_days
+  description   = "Passwords of the Kafka users of ${local.name}"
 }
 
 resource "aws_secretsmanager_secret" "user" {
@@ -40,7 +25,7 @@ resource "aws_secretsmanager_secret" "user" {
 
   name                    = "AmazonMSK_${var.prefix}_${each.key}"
   description             = "Kafka user of the consumer ${each.key}"
-  kms_key_id              = aws_kms_key.users[0].arn
+  kms_key_id              = module.users_key[0].arn
   recovery_window_in_days = var.retention.secret_recovery_days
 
   lifecycle {

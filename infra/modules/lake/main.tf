@@ -14,7 +14,7 @@ module "bucket" {
   name          = "${var.prefix}-lake-${var.account_id}-${var.region}"
   expiry        = { results = { days = var.keep_days.results, prefix = "athena-results/" } }
   force_destroy = var.retention.force_destroy
-  kms_key_arn   = aws_kms_key.this.arn
+  kms_key_arn   = module.key.arn
   replaced_days = var.keep_days.replaced
 }
 
@@ -45,7 +45,7 @@ resource "aws_athena_workgroup" "this" {
 
       encryption_configuration {
         encryption_option = "SSE_KMS"
-        kms_key_arn       = aws_kms_key.this.arn
+        kms_key_arn       = module.key.arn
       }
     }
   }
@@ -55,37 +55,21 @@ resource "aws_athena_workgroup" "this" {
 # The key of all of it
 # ---------------------------------------------------------------------------------------------
 
-resource "aws_kms_key" "this" {
-  description             = "Lake, parked records and notices of ${var.prefix}"
-  deletion_window_in_days = var.retention.key_deletion_days
-  enable_key_rotation     = true
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [
-      {
-        Sid       = "LeaveItToTheAccountsPolicies"
-        Effect    = "Allow"
-        Principal = { AWS = "arn:${local.partition}:iam::${var.account_id}:root" }
-        Action    = "kms:*"
-        Resource  = "*"
-      },
-      {
-        # The topic is encrypted, so whoever publishes needs the key as well.
-        Sid       = "LetTheBucketTellOfParkedRecords"
-        Effect    = "Allow"
-        Principal = { Service = "s3.amazonaws.com" }
-        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource  = "*"
-        Condition = {
-          ArnEquals    = { "aws:SourceArn" = module.parked_bucket.arn }
-          StringEquals = { "aws:SourceAccount" = var.account_id }
-        }
-      },
-    ]
-  })
-}
+module "key" {
+  source = "../customer-key"
 
-resource "aws_kms_alias" "this" {
-  name          = "alias/${var.prefix}-lake"
-  target_key_id = aws_kms_key.this.key_id
+  account_id    = var.account_id
+  alias         = "${var.prefix}-lake"
+  deletion_days = var.retention.key_deletion_days
+  description   = "Lake, parked records and notices of ${var.prefix}"
+  services = {
+    # The topic is encrypted, so whoever publishes needs the key as well.
+    LetTheBucketTellOfParkedRecords = {
+      service = "s3.amazonaws.com"
+      conditions = {
+        ArnEquals    = { "aws:SourceArn" = module.parked_bucket.arn }
+        StringEquals = { "aws:SourceAccount" = var.account_id }
+      }
+    }
+  }
 }

@@ -11,7 +11,7 @@ module "parked_bucket" {
   name          = local.parked_name
   expiry        = { parked = { days = var.keep_days.parked } }
   force_destroy = var.retention.force_destroy
-  kms_key_arn   = aws_kms_key.this.arn
+  kms_key_arn   = module.key.arn
   replaced_days = var.keep_days.replaced
 }
 
@@ -31,7 +31,7 @@ resource "aws_s3_bucket_notification" "parked" {
 
 resource "aws_sns_topic" "parked" {
   name              = "${var.prefix}-parked"
-  kms_master_key_id = aws_kms_key.this.arn
+  kms_master_key_id = module.key.arn
 }
 
 resource "aws_sns_topic_policy" "parked" {

@@ -30,7 +30,7 @@ resource "aws_dynamodb_table" "readings" {
 
   server_side_encryption {
     enabled     = true
-    kms_key_arn = aws_kms_key.this.arn
+    kms_key_arn = module.key.arn
   }
 
   ttl {
@@ -75,7 +75,7 @@ resource "aws_dynamodb_table" "errors" {
 
   server_side_encryption {
     enabled     = true
-    kms_key_arn = aws_kms_key.this.arn
+    kms_key_arn = module.key.arn
   }
 
   ttl {
@@ -84,23 +84,11 @@ resource "aws_dynamodb_table" "errors" {
   }
 }
 
-resource "aws_kms_key" "this" {
-  description             = "The tables of ${var.prefix}"
-  deletion_window_in_days = var.retention.key_deletion_days
-  enable_key_rotation     = true
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Sid       = "LeaveItToTheAccountsPolicies"
-      Effect    = "Allow"
-      Principal = { AWS = "arn:${data.aws_partition.this.partition}:iam::${var.account_id}:root" }
-      Action    = "kms:*"
-      Resource  = "*"
-    }]
-  })
-}
+module "key" {
+  source = "../customer-key"
 
-resource "aws_kms_alias" "this" {
-  name          = "alias/${var.prefix}-tables"
-  target_key_id = aws_kms_key.this.key_id
+  account_id    = var.account_id
+  alias         = "${var.prefix}-tables"
+  deletion_days = var.retention.key_deletion_days
+  description   = "The tables of ${var.prefix}"
 }

@@ -39,7 +39,7 @@ module "bucket" {
 
   name          = local.bucket_name
   force_destroy = var.retention.force_destroy
-  kms_key_arn   = aws_kms_key.this.arn
+  kms_key_arn   = module.key.arn
 }
 
 resource "aws_s3_object" "upload" {
@@ -60,33 +60,18 @@ resource "aws_s3_object" "file" {
   content = var.artifacts.files[each.key]
 }
 
-resource "aws_kms_key" "this" {
-  description             = "Artifacts and logs of ${local.application_name}"
-  deletion_window_in_days = var.retention.key_deletion_days
-  enable_key_rotation     = true
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [
-      {
-        Sid       = "LeaveItToTheAccountsPolicies"
-        Effect    = "Allow"
-        Principal = { AWS = "arn:${local.partition}:iam::${var.account_id}:root" }
-        Action    = "kms:*"
-        Resource  = "*"
-      },
-      {
-        Sid       = "LetItsLogBeEncrypted"
-        Effect    = "Allow"
-        Principal = { Service = "logs.${var.region}.amazonaws.com" }
-        Action    = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
-        Resource  = "*"
-        Condition = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = local.log_group_arn } }
-      },
-    ]
-  })
-}
+module "key" {
+  source = "../customer-key"
 
-resource "aws_kms_alias" "this" {
-  name          = "alias/${local.application_name}"
-  target_key_id = aws_kms_key.this.key_id
+  account_id    = var.account_id
+  alias         = local.application_name
+  deletion_days = var.retention.key_deletion_days
+  description   = "Artifacts and logs of ${local.application_name}"
+  services = {
+    LetItsLogBeEncrypted = {
+      service    = "logs.${var.region}.amazonaws.com"
+      actions    = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+      conditions = { ArnEquals = { "kms:EncryptionContext:aws:logs:arn" = local.log_group_arn } }
+    }
+  }
 }

@@ -57,7 +57,7 @@ resource "aws_emrserverless_application" "this" {
 resource "aws_cloudwatch_log_group" "this" {
   # checkov:skip=CKV_AWS_338: a year unless the caller says otherwise
   name              = local.log_group
-  kms_key_id        = aws_kms_key.this.arn
+  kms_key_id        = module.key.arn
   retention_in_days = var.retention.log_days
 }
 
