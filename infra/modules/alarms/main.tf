@@ -1,8 +1,6 @@
 # One topic, and every alarm the platform has: a table in alarms.tf, each with what to do.
 locals {
-  _partition = data.aws_partition.this.partition
-  alarms_arn = "arn:${local._partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
-  topic_arn  = "arn:${local._partition}:sns:${var.region}:${var.account_id}:${var.prefix}-alarms"
+  alarms_arn = "arn:${data.aws_partition.this.partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
 }
 
 data "aws_partition" "this" {}
@@ -11,14 +9,14 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   for_each = local.alarms
 
   alarm_name          = "${var.prefix}-${each.key}"
-  alarm_actions       = [aws_sns_topic.this.arn]
+  alarm_actions       = [module.topic.arn]
   alarm_description   = each.value.description
   comparison_operator = each.value.comparison
   dimensions          = each.value.dimensions
   evaluation_periods  = each.value.periods
   metric_name         = each.value.metric
   namespace           = each.value.namespace
-  ok_actions          = [aws_sns_topic.this.arn]
+  ok_actions          = [module.topic.arn]
   period              = 60 * each.value.minutes
   statistic           = each.value.statistic
   threshold           = each.value.threshold
@@ -30,11 +28,11 @@ resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
   for_each = local.broker_ids
 
   alarm_name          = "${var.prefix}-broker-${each.key}-cpu"
-  alarm_actions       = [aws_sns_topic.this.arn]
+  alarm_actions       = [module.topic.arn]
   alarm_description   = "Broker ${each.key} of ${var.cluster.name} is busy more than 60 % of the time, so it cannot take over for another; take a larger instance_type, or add brokers and spread the partitions."
   comparison_operator = "GreaterThanThreshold"
   evaluation_periods  = 3
-  ok_actions          = [aws_sns_topic.this.arn]
+  ok_actions          = [module.topic.arn]
   threshold           = 60
   treat_missing_data  = "missing"
 
@@ -62,45 +60,18 @@ resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
   }
 }
 
-resource "aws_sns_topic" "this" {
-  name              = "${var.prefix}-alarms"
-  kms_master_key_id = module.key.arn
-}
+module "topic" {
+  source = "../notice-topic"
 
-resource "aws_sns_topic_policy" "this" {
-  arn = aws_sns_topic.this.arn
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [
-      {
-        Sid       = "LetTheAlarmsPublish"
-        Effect    = "Allow"
-        Principal = { Service = "cloudwatch.amazonaws.com" }
-        Action    = "sns:Publish"
-        Resource  = local.topic_arn
-        Condition = {
-          ArnLike      = { "aws:SourceArn" = local.alarms_arn }
-          StringEquals = { "aws:SourceAccount" = var.account_id }
-        }
-      },
-      {
-        Sid       = "OverTlsOnly"
-        Effect    = "Deny"
-        Principal = "*"
-        Action    = "sns:Publish"
-        Resource  = local.topic_arn
-        Condition = { Bool = { "aws:SecureTransport" = "false" } }
-      },
-    ]
-  })
-}
-
-resource "aws_sns_topic_subscription" "this" {
-  for_each = var.subscribers
-
-  endpoint  = each.value
-  protocol  = "email"
-  topic_arn = aws_sns_topic.this.arn
+  name        = "${var.prefix}-alarms"
+  account_id  = var.account_id
+  region      = var.region
+  kms_key_arn = module.key.arn
+  publisher = {
+    service    = "cloudwatch.amazonaws.com"
+    conditions = { ArnLike = { "aws:SourceArn" = local.alarms_arn } }
+  }
+  subscribers = var.subscribers
 }
 
 # ---------------------------------------------------------------------------------------------

@@ -21,9 +21,7 @@ output "parked_bucket" {
 
 output "topic_arn" {
   description = "The topic that tells of parked records."
-  value       = local.topic_arn
-
-  depends_on = [aws_sns_topic_policy.parked]
+  value       = module.parked_topic.arn
 }
 
 output "workgroup" {

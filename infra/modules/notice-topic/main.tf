@@ -1,0 +1,45 @@
+# A topic that one service of AWS publishes to, for people to hear of something.
+locals {
+  arn = "arn:${data.aws_partition.this.partition}:sns:${var.region}:${var.account_id}:${var.name}"
+}
+
+data "aws_partition" "this" {}
+
+resource "aws_sns_topic" "this" {
+  name              = var.name
+  kms_master_key_id = var.kms_key_arn
+}
+
+resource "aws_sns_topic_policy" "this" {
+  arn = aws_sns_topic.this.arn
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "LetTheServicePublish"
+        Effect    = "Allow"
+        Principal = { Service = var.publisher.service }
+        Action    = "sns:Publish"
+        Resource  = local.arn
+        # The service publishes for many accounts: it must come on behalf of this one.
+        Condition = merge(var.publisher.conditions, { StringEquals = { "aws:SourceAccount" = var.account_id } })
+      },
+      {
+        Sid       = "OverTlsOnly"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "sns:Publish"
+        Resource  = local.arn
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+    ]
+  })
+}
+
+resource "aws_sns_topic_subscription" "this" {
+  for_each = var.subscribers
+
+  endpoint  = each.value
+  protocol  = "email"
+  topic_arn = aws_sns_topic.this.arn
+}
