@@ -61,11 +61,6 @@ variable "functions" {
     python_version = optional(string, "3.13")
   })
   default = {}
-
-  validation {
-    condition     = alltrue([for name in ["consumer-lambda", "penstock-pyfiles"] : fileexists("${var.functions.packages}/${name}.zip")])
-    error_message = "consumer-lambda.zip or penstock-pyfiles.zip is not in ${var.functions.packages}; make them with `make build`."
-  }
 }
 
 variable "mapping" {
@@ -159,9 +154,4 @@ variable "subscribers" {
   description = "E-mail addresses that alarms and notices of parked records are sent to."
   type        = set(string)
   default     = []
-
-  validation {
-    condition     = alltrue([for address in var.subscribers : can(regex("^[^@ ]+@[^@ ]+$", address))])
-    error_message = "subscribers is ${join(", ", var.subscribers)}; give e-mail addresses."
-  }
 }

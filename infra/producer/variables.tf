@@ -52,14 +52,6 @@ variable "consumers" {
     condition     = length(var.consumers) == length(distinct(var.consumers[*].name))
     error_message = "A consumer name is used twice in ${join(", ", var.consumers[*].name)}; give each consumer its own."
   }
-  validation {
-    condition     = alltrue([for consumer in var.consumers : can(regex("^[a-z][a-z0-9-]{0,14}$", consumer.name))])
-    error_message = "Consumers are called ${join(", ", var.consumers[*].name)}; use up to 15 small letters, digits and dashes, a letter first, since users, roles and buckets are named after them."
-  }
-  validation {
-    condition     = alltrue([for consumer in var.consumers : can(regex("^[0-9]{12}$", consumer.account_id))])
-    error_message = "The consumers' accounts are ${join(", ", var.consumers[*].account_id)}; give the 12 digits of each, in quotes."
-  }
 }
 
 variable "delete_removed_topics" {
@@ -78,11 +70,6 @@ variable "exposure" {
   description = "How consumer accounts reach the brokers: privatelink (a load balancer and an endpoint service per broker) or multi_vpc (MSK's own)."
   type        = string
   default     = "privatelink"
-
-  validation {
-    condition     = contains(["privatelink", "multi_vpc"], var.exposure)
-    error_message = "exposure is ${var.exposure}; choose privatelink or multi_vpc."
-  }
 }
 
 variable "functions" {
@@ -95,19 +82,6 @@ variable "functions" {
     python_version = optional(string, "3.13")
   })
   default = {}
-
-  validation {
-    condition     = contains(["arm64", "x86_64"], var.functions.architecture)
-    error_message = "functions.architecture is ${var.functions.architecture}; choose arm64 or x86_64, the one that the zips were made for."
-  }
-  validation {
-    condition     = alltrue([for name in ["access", "producer"] : fileexists("${var.functions.packages}/${name}-lambda.zip")])
-    error_message = "access-lambda.zip or producer-lambda.zip is not in ${var.functions.packages}; make them with `make build`."
-  }
-  validation {
-    condition     = contains(["3.11", "3.12", "3.13"], var.functions.python_version)
-    error_message = "functions.python_version is ${var.functions.python_version}; choose 3.11, 3.12 or 3.13, the one that the zips were made for."
-  }
 }
 
 variable "network" {

@@ -1,11 +1,6 @@
 variable "account_id" {
   description = "The account that the alarms are in."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9]{12}$", var.account_id))
-    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
-  }
 }
 
 variable "cluster" {
@@ -78,11 +73,6 @@ variable "retention" {
   description = "The days until a deleted key is gone."
   type        = object({ key_deletion_days = optional(number, 30) })
   default     = {}
-
-  validation {
-    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
-    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
-  }
 }
 
 variable "schema_versions" {
@@ -105,9 +95,4 @@ variable "subscribers" {
   description = "E-mail addresses that alarms are sent to."
   type        = set(string)
   default     = []
-
-  validation {
-    condition     = alltrue([for address in var.subscribers : can(regex("^[^@ ]+@[^@ ]+$", address))])
-    error_message = "The subscribers are ${join(", ", var.subscribers)}; give e-mail addresses."
-  }
 }

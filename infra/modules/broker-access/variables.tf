@@ -1,11 +1,6 @@
 variable "account_id" {
   description = "The account that reads."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9]{12}$", var.account_id))
-    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
-  }
 }
 
 variable "clients" {
@@ -63,10 +58,6 @@ variable "retention" {
   })
   default = {}
 
-  validation {
-    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
-    error_message = "retention.key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
-  }
   validation {
     condition     = contains(concat([0], range(7, 31)), var.retention.secret_recovery_days)
     error_message = "retention.secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager takes 7 to 30, or 0 to delete at once."

@@ -1,11 +1,6 @@
 variable "account_id" {
   description = "The account of the cluster."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9]{12}$", var.account_id))
-    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
-  }
 }
 
 variable "clients" {
@@ -120,17 +115,6 @@ variable "retention" {
   })
   default = {}
 
-  validation {
-    condition     = contains(range(7, 31), var.retention.key_deletion_days)
-    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
-  }
-  validation {
-    condition = contains(
-      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
-      var.retention.log_days
-    )
-    error_message = "log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
-  }
   validation {
     condition     = contains(concat([0], range(7, 31)), var.retention.secret_recovery_days)
     error_message = "secret_recovery_days is ${var.retention.secret_recovery_days}; Secrets Manager takes 7 to 30, or 0 to delete at once."

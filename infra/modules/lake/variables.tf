@@ -1,11 +1,6 @@
 variable "account_id" {
   description = "The account that the lake is in."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9]{12}$", var.account_id))
-    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
-  }
 }
 
 variable "keep_days" {
@@ -26,11 +21,6 @@ variable "keep_days" {
 variable "prefix" {
   description = "What the names begin with."
   type        = string
-
-  validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
-    error_message = "The prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, so that names of buckets fit into 63."
-  }
 }
 
 variable "query_limit_bytes" {
@@ -47,11 +37,6 @@ variable "query_limit_bytes" {
 variable "region" {
   description = "The region that the lake is in."
   type        = string
-
-  validation {
-    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
-    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
-  }
 }
 
 variable "retention" {
@@ -61,20 +46,10 @@ variable "retention" {
     key_deletion_days = optional(number, 30)
   })
   default = {}
-
-  validation {
-    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
-    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
-  }
 }
 
 variable "subscribers" {
   description = "E-mail addresses that are told of parked records."
   type        = set(string)
   default     = []
-
-  validation {
-    condition     = alltrue([for address in var.subscribers : can(regex("^[^@ ]+@[^@ ]+$", address))])
-    error_message = "The subscribers are ${join(", ", var.subscribers)}; give e-mail addresses."
-  }
 }

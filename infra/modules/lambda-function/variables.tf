@@ -39,14 +39,6 @@ variable "log_days" {
   description = "Days that its log is kept."
   type        = number
   default     = 365
-
-  validation {
-    condition = contains(
-      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
-      var.log_days
-    )
-    error_message = "log_days is ${var.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
-  }
 }
 
 variable "memory_mib" {

@@ -71,17 +71,9 @@ variable "interface_endpoints" {
 }
 
 variable "log_days" {
-  description = "How many days flow logs are kept."
+  description = "Days that flow logs are kept."
   type        = number
   default     = 365
-
-  validation {
-    condition = contains(
-      [0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
-      var.log_days,
-    )
-    error_message = "log_days is ${var.log_days}; choose a number that CloudWatch has, such as 7, 30, 90, 365 or 731 (0 keeps them for ever)."
-  }
 }
 
 variable "other_cidrs" {

@@ -1,11 +1,6 @@
 variable "account_id" {
   description = "The account that the tables are in."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9]{12}$", var.account_id))
-    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
-  }
 }
 
 variable "prefix" {
@@ -35,11 +30,6 @@ variable "retention" {
     key_deletion_days   = optional(number, 30)
   })
   default = {}
-
-  validation {
-    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
-    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
-  }
 }
 
 variable "ttl_attributes" {

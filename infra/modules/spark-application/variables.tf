@@ -1,11 +1,6 @@
 variable "account_id" {
   description = "The account that the application is in."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9]{12}$", var.account_id))
-    error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
-  }
 }
 
 variable "application" {
@@ -125,21 +120,11 @@ variable "policy_json" {
 variable "prefix" {
   description = "What the names begin with."
   type        = string
-
-  validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
-    error_message = "The prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, so that names of buckets fit into 63."
-  }
 }
 
 variable "region" {
   description = "The region that the application is in."
   type        = string
-
-  validation {
-    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
-    error_message = "The region is ${var.region}; give its code, such as eu-central-1."
-  }
 }
 
 variable "retention" {
@@ -150,16 +135,4 @@ variable "retention" {
     log_days          = optional(number, 365)
   })
   default = {}
-
-  validation {
-    condition     = var.retention.key_deletion_days >= 7 && var.retention.key_deletion_days <= 30
-    error_message = "key_deletion_days is ${var.retention.key_deletion_days}; KMS takes 7 to 30."
-  }
-  validation {
-    condition = contains(
-      [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653],
-      var.retention.log_days
-    )
-    error_message = "log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
-  }
 }

@@ -1,5 +1,5 @@
 prefix     = "penstock-analytics"
-account_id = "22222222222"
+account_id = "222222222222"
 contract = {
   exposure = "vpn"
   brokers = {
@@ -20,6 +20,6 @@ contract = {
     username   = "analytics"
   }
 }
-retention  = { key_deletion_days = 6, secret_recovery_days = 31 }
+retention  = { secret_recovery_days = 31 }
 subnet_ids = { euc1-az3 = "subnet-0123456789abcdef3" }
 vpc_id     = "vpc-0123456789abcdef0"

@@ -1,4 +1,4 @@
-account_id = "11111111111"
+account_id = "111111111111"
 prefix     = "Penstock"
 region     = "Frankfurt"
 cluster = {
@@ -11,6 +11,6 @@ cluster = {
     "log.retention.hours"            = "24\nauto.create.topics.enable=true"
   }
 }
-retention  = { key_deletion_days = 6, log_days = 31, secret_recovery_days = 1 }
+retention  = { secret_recovery_days = 1 }
 subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2", "euc1-az3" = "subnet-3" }
 vpc_id     = "vpc-1"

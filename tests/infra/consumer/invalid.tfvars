@@ -35,8 +35,6 @@ contract = {
     username    = "analytics"
   }
 }
-functions   = { packages = "../../dist" }
-network     = { zone_ids = ["euc1-az1", "euc1-az2"] }
-prefix      = "Readers"
-retention   = { key_deletion_days = 3, log_days = 8 }
-subscribers = ["fraud"]
+network   = { zone_ids = ["euc1-az1", "euc1-az2"] }
+prefix    = "Readers"
+retention = { key_deletion_days = 3, log_days = 8 }

@@ -1,7 +1,5 @@
-prefix            = "Penstock"
-account_id        = "22222222222"
-region            = "Frankfurt"
+prefix            = "penstock-analytics"
+account_id        = "222222222222"
+region            = "eu-central-1"
 keep_days         = { results = 0 }
 query_limit_bytes = 1000
-retention         = { key_deletion_days = 6 }
-subscribers       = ["ops"]

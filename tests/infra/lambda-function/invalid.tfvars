@@ -3,7 +3,6 @@ region      = "eu-central-1"
 name        = "the producer"
 description = "Nobody reads a description that goes on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on and on"
 environment = { AWS_REGION = "eu-central-1" }
-log_days    = 31
 memory_mib  = 64
 network = {
   vpc_id     = "vpc-0123456789abcdef0"

@@ -4,5 +4,4 @@ region              = "eu-central-1"
 cidr                = "10.1.0.0/26"
 gateway_endpoints   = ["glue"]
 interface_endpoints = ["s3"]
-log_days            = 8
 zone_ids            = ["eu-central-1a"]

@@ -3,10 +3,7 @@ region     = "Frankfurt"
 prefix     = "acme-data-platform-kafkas"
 consumers = [
   { name = "analytics", account_id = "222222222222", topics = ["sensor"] },
-  { name = "analytics", account_id = "33333333333", topics = ["sensor"] },
-  { name = "fraud-detection2", account_id = "444444444444", topics = ["sensor"] },
+  { name = "analytics", account_id = "333333333333", topics = ["sensor"] },
 ]
-exposure  = "peering"
-functions = { architecture = "riscv", packages = "../../dist", python_version = "3.10" }
 network   = { zone_ids = ["euc1-az1", "euc1-az2"] }
 retention = { key_deletion_days = 3, log_days = 8 }

@@ -1,5 +1,4 @@
 prefix         = "Penstock"
-account_id     = "22222222222"
+account_id     = "222222222222"
 region         = "Frankfurt"
-retention      = { key_deletion_days = 31 }
 ttl_attributes = { readings = "goneAt" }

@@ -1,5 +1,4 @@
-prefix     = "Penstock"
-account_id = "22222222222"
-region     = "Frankfurt"
+prefix     = "penstock-analytics"
+account_id = "222222222222"
+region     = "eu-central-1"
 keep_days  = 0
-retention  = { key_deletion_days = 6 }

@@ -1,6 +1,6 @@
-prefix     = "Penstock"
-account_id = "22222222222"
-region     = "Frankfurt"
+prefix     = "penstock-analytics"
+account_id = "222222222222"
+region     = "eu-central-1"
 application = {
   architecture  = "sparc"
   idle_minutes  = 0
@@ -19,4 +19,3 @@ network = {
   egress     = { nowhere = { port = 443 } }
 }
 policy_json = "none"
-retention   = { key_deletion_days = 6, log_days = 2 }
