@@ -53,6 +53,8 @@ def _report(consumed: Consumed, records: Sequence[Record], function: str) -> Non
         ("RowsWritten", consumed.written),
         ("Tombstones", consumed.tombstones),
         ("PartitionsHeld", len(consumed.held)),
+        # Besides those by reason: an alarm watches one figure and cannot add up others.
+        ("RecordsGivenUp", sum(consumed.given_up.values())),
     ):
         _metrics.add_metric(name, MetricUnit.Count, count)
     for reason, count in consumed.given_up.items():
