@@ -126,6 +126,7 @@ module "alarms" {
   prefix      = local.prefix
   account_id  = var.account_id
   region      = var.contract.region
+  consumers   = [module.consumer.name]
   functions   = [module.consumer.name]
   retention   = var.retention
   subscribers = var.subscribers

@@ -164,12 +164,11 @@ module "alarms" {
   endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure == "privatelink" }
   functions          = [module.kafka_access.function_name, module.producer.name]
   load_balancers     = local.load_balancers
-  retention          = var.retention
-  schema_versions = {
-    namespace  = "Penstock"
-    metric     = "SchemaVersions"
-    budget     = var.schemas.version_budget
-    dimensions = { FunctionName = module.producer.name, Schema = local.schema_name }
+  producer = {
+    function       = module.producer.name
+    schema         = local.schema_name
+    version_budget = var.schemas.version_budget
   }
+  retention   = var.retention
   subscribers = var.subscribers
 }

@@ -17,6 +17,12 @@ variable "cluster" {
   }
 }
 
+variable "consumers" {
+  description = "Names of the consumer functions, whose own figures are watched."
+  type        = set(string)
+  default     = []
+}
+
 variable "dead_letter_queues" {
   description = "Names of the queues that should stay empty."
   type        = set(string)
@@ -59,6 +65,21 @@ variable "prefix" {
   }
 }
 
+variable "producer" {
+  description = "The producer function, whose own figures are watched: its name, the schema that it writes, and how many versions that may have; null for none."
+  type = object({
+    function       = string
+    schema         = string
+    version_budget = number
+  })
+  default = null
+
+  validation {
+    condition     = try(var.producer.version_budget >= 2, var.producer == null)
+    error_message = "The budget is ${try(var.producer.version_budget, 0)} schema versions; give at least 2, so that 80 % of it is one."
+  }
+}
+
 variable "region" {
   description = "The region that the alarms are in."
   type        = string
@@ -73,22 +94,6 @@ variable "retention" {
   description = "The days until a deleted key is gone."
   type        = object({ key_deletion_days = optional(number, 30) })
   default     = {}
-}
-
-variable "schema_versions" {
-  description = "The metric of how many versions a schema has, and how many it may have; null for none."
-  type = object({
-    namespace  = string
-    metric     = string
-    budget     = number
-    dimensions = optional(map(string), {})
-  })
-  default = null
-
-  validation {
-    condition     = try(var.schema_versions.budget >= 2, var.schema_versions == null)
-    error_message = "The budget is ${try(var.schema_versions.budget, 0)} schema versions; give at least 2, so that 80 % of it is one."
-  }
 }
 
 variable "subscribers" {

@@ -2,6 +2,7 @@ prefix             = "penstock-producer"
 account_id         = "222222222222"
 region             = "eu-central-1"
 cluster            = { name = "penstock-producer", broker_count = 2 }
+consumers          = ["penstock-producer-consumer"]
 dead_letter_queues = ["penstock-producer-producer-dead-letters"]
 endpoint_services  = { "1" = "vpce-svc-0123456789abcdef1", "2" = terraform_data.later.output }
 functions          = ["penstock-producer-producer"]
@@ -9,6 +10,6 @@ load_balancers = {
   "1" = { arn_suffix = "net/penstock-producer-1/0123456789abcdef", target_group_arn_suffix = "targetgroup/penstock-producer-1/0123456789abcdef" }
   "2" = { arn_suffix = terraform_data.later.output, target_group_arn_suffix = terraform_data.later.output }
 }
-retention       = { key_deletion_days = 7 }
-schema_versions = { namespace = "Penstock", metric = "SchemaVersions", budget = 99, dimensions = { registry = "penstock" } }
-subscribers     = ["ops@example.com"]
+retention   = { key_deletion_days = 7 }
+producer    = { function = "penstock-producer-producer", schema = "sensor", version_budget = 99 }
+subscribers = ["ops@example.com"]
