@@ -22,6 +22,7 @@ from localcloud.network import find_source, load_network, resolve_names
 from localcloud.running import note_running
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
 from tests.fixtures.functions import invoke, wait_until
+from tests.fixtures.terraform import read_errors
 from tests.localcloud.kafka.running import Running, produce
 
 # No other test uses these.
@@ -38,9 +39,13 @@ class Root(Account):
 
     def plan(self, **changes: Any) -> dict[str, Any]:
         """Plan with changes that do not stay."""
-        given = [f"-var={name}={json.dumps(value)}" for name, value in changes.items()]
-        self.run("plan", "-input=false", "-out=plan", *given)
+        self.run("plan", "-input=false", "-out=plan", *_words(changes))
         return json.loads(self.run("show", "-json", "plan").stdout)
+
+    def try_plan(self, **changes: Any) -> list[str]:
+        """Plan with changes that do not stay; the errors."""
+        words = ("plan", "-input=false", "-json", *_words(changes))
+        return read_errors(self.run(*words, fine=(0, 1)).stdout)
 
     def has_changes(self) -> bool:
         """Whether there is something left to do."""
@@ -208,6 +213,10 @@ class Accounts:
     def _root(self, kind: str, account: str, name: str = "") -> Root:
         local = Local(self.cloud.folder)
         return Root(kind, account, local, self.folder / (name or kind) / "infra")
+
+
+def _words(changes: dict[str, Any]) -> list[str]:
+    return [f"-var={name}={json.dumps(value)}" for name, value in changes.items()]
 
 
 def _deploy_role(account: str) -> str:

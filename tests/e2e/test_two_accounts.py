@@ -28,6 +28,23 @@ def test_nothing_is_left_to_do(accounts):
     assert not accounts.consumers["analytics"].has_changes()
 
 
+def test_the_plan_refuses_what_is_fixed_for_life(accounts):
+    """Other zones would be another cluster, another name another registry."""
+    zones = ["euc1-az1", "euc1-az2", "euc1-az3"]
+
+    cluster, registry = sorted(
+        accounts.producer.try_plan(
+            cluster={"broker_count": 3, "volume_gib": 10},
+            network={"cidr": "10.0.0.0/16", "zone_ids": zones},
+            schemas={"registry": "events"},
+        )
+    )
+
+    assert "postcondition failed: The cluster stands in other subnets" in cluster
+    assert f"than subnet_ids has now ({', '.join(zones)}); give it its own again" in cluster
+    assert "The registry is called penstock and name is events; give it its own name" in registry
+
+
 def test_an_event_reaches_a_plain_client_and_the_table(accounts):
     answer = accounts.produce({"temperature": 30})
 
