@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pyspark.sql.types import IntegerType, StructField
 
-from penstock.errors import LakeHistoryError, SchemaConflictError, SettingsError
+from penstock.attempts import Attempts
+from penstock.errors import (
+    LakeHistoryError,
+    SchemaConflictError,
+    SettingsError,
+    SinkUnavailableError,
+)
 from penstock.spark import Lake
+from penstock.spark._iceberg import IcebergTable
+from penstock.spark._table_columns import Growth, NewColumn
 from tests.spark.lakes import NOON, NOON_MS, batch, make_rows
 
 
@@ -138,12 +148,36 @@ def test_after_the_sentence_for_a_batch_that_is_missing_it_is_written(spark, rea
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,), (7,)]
 
 
-def test_a_table_that_keeps_snapshots_too_short_is_refused(spark, reader):
-    reader.lake.write(make_rows(spark, "n int", (1,)), batch(0), 0)
-    reader.table().set_properties({"history.expire.max-snapshot-age-ms": "3600000"})
+def test_a_table_whose_history_cannot_be_relied_on_is_refused(spark, reader):
+    spark.sql(
+        f"CREATE TABLE {reader.name} (n int) USING iceberg TBLPROPERTIES ('format-version' = '1', "
+        "'history.expire.max-snapshot-age-ms' = '3600000', "
+        "'vacuum_max_snapshot_age_seconds' = '86399')"
+    )
 
-    with pytest.raises(SettingsError, match=r"keeps snapshots for 1 h .*, expected 24 h or more"):
-        reader.again().write(make_rows(spark, "n int", (1,)), batch(1), 0)
+    with pytest.raises(SettingsError) as caught:
+        reader.lake.write(make_rows(spark, "n int", (1,)), batch(0), 0)
+
+    assert caught.value.problems == (
+        f"{reader.name} keeps snapshots for 1 h (history.expire.max-snapshot-age-ms), expected "
+        "24 h or more: they say which batches it has",
+        f"{reader.name} keeps snapshots for 23.9997 h (vacuum_max_snapshot_age_seconds), expected "
+        "24 h or more: they say which batches it has",
+        f"{reader.name} is of Iceberg's format 1, expected 2, which counts commits",
+    )
+
+
+def test_columns_that_others_never_let_us_change_are_given_up(spark, reader):
+    reader.lake._open()
+    attempts = Attempts(first_seconds=0.01, longest_seconds=0.01, total_seconds=0.03)
+    table = IcebergTable(spark, reader.name, attempts=attempts)
+
+    def plan(_):
+        reader.table().set_properties({"other": secrets.token_hex(4)})
+        return Growth(added=(NewColumn(None, StructField("n", IntegerType())),))
+
+    with pytest.raises(SinkUnavailableError, match=r"could not be changed for 0.03 s: each time"):
+        table.grow(plan)
 
 
 def test_a_commit_that_lost_the_race_is_tried_again(spark, reader, monkeypatch):
