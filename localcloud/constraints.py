@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
 from moto.core.utils import get_service_model
 
 from localcloud.operations import AwsError, Call
-
-# Its pattern names surrogates one by one, which Python's `re` cannot read.
-_FREE_TEXT = "DescriptionString"
 
 
 def check_params(call: Call, code: str) -> None:
@@ -58,7 +56,8 @@ def _check_text(shape: Any, value: str, path: str) -> None:
         expected = f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
         raise _OutOfBoundsError(value, path, expected)
     pattern = shape.metadata.get("pattern")
-    if pattern and shape.name != _FREE_TEXT and not re.fullmatch(pattern, value, re.DOTALL):
+    known = _read_pattern(pattern) if pattern else None
+    if known is not None and not known.fullmatch(value):
         expected = f"Member must satisfy regular expression pattern: {pattern}"
         raise _OutOfBoundsError(value, path, expected)
 
@@ -70,3 +69,12 @@ def _check_range(shape: Any, of: str, size: int, value: object, path: str) -> No
         raise _OutOfBoundsError(value, path, expected)
     if most is not None and size > most:
         raise _OutOfBoundsError(value, path, f"Member must have {of} less than or equal to {most}")
+
+
+@functools.cache
+def _read_pattern(pattern: str) -> re.Pattern[str] | None:
+    """Read a pattern; some name surrogates one by one, which Python's `re` cannot read."""
+    try:
+        return re.compile(pattern, re.DOTALL)
+    except re.error:
+        return None

@@ -28,6 +28,7 @@ class Access:
 
 # Parameter -> the end of the ARN; the first parameter that is there counts, an ARN stays as it is.
 _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "athena": (("WorkGroup", "workgroup/{}"), ("ResourceARN", "{}")),
     "dynamodbstreams": (("StreamArn", "{}"),),
     "lambda": (("FunctionName", "function:{}"), ("Resource", "{}")),
     "sns": (

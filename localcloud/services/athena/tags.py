@@ -1,4 +1,4 @@
-"""Athena is moto's, but for the tags of a work group that has none."""
+"""The tags of work groups and catalogs are moto's, but for those of one that has none."""
 
 from __future__ import annotations
 

@@ -1,0 +1,81 @@
+"""A query: what was asked, the state that it is in, what came out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from localcloud.errors import LocalcloudError
+
+_AGAIN_SECONDS = 0.02
+
+
+class QueryFailedError(LocalcloudError):
+    """A query that ends as FAILED; the message is what Athena says of it."""
+
+
+class ScanLimitError(LocalcloudError):
+    """A query that would read more than its work group lets it."""
+
+
+class QueryState(StrEnum):
+    """Where a query is in its life."""
+
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing comes after it."""
+        return self not in {QueryState.QUEUED, QueryState.RUNNING}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Columns as (name, type), rows of text or nothing, and how much was read for them."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: list[tuple[str | None, ...]] = field(repr=False)
+    scanned_bytes: int
+
+
+@dataclass(slots=True)
+class Query:
+    """One execution of a query."""
+
+    id: str
+    sql: str
+    database: str
+    parameters: tuple[str, ...] = ()
+    state: QueryState = QueryState.QUEUED
+    reason: str = ""
+    result: Result | None = None
+    submitted: datetime = field(default_factory=lambda: datetime.now(UTC))
+    completed: datetime | None = None
+    interrupt: Callable[[], None] = field(default=lambda: None, repr=False)
+    over: threading.Event = field(default_factory=threading.Event, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def go_to(self, state: QueryState, reason: str = "") -> None:
+        """Take a step; nothing comes after the end, whoever brought it about."""
+        with self._lock:
+            if self.state.final:
+                return
+            self.state, self.reason = state, reason
+            if state.final:
+                self.completed = datetime.now(UTC)
+
+    def cancel(self, reason: str, seconds: float) -> None:
+        """End it, and wait up to a time until it runs no more."""
+        self.go_to(QueryState.CANCELLED, reason)
+        deadline = time.monotonic() + seconds
+        # Again and again: DuckDB forgets an interrupt that comes before the query begins.
+        while not self.over.wait(_AGAIN_SECONDS) and time.monotonic() < deadline:
+            self.interrupt()

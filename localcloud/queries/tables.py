@@ -1,0 +1,168 @@
+"""The tables of a Glue catalog, read whole, with the rights of whoever asks."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from botocore.exceptions import ClientError
+from pyiceberg.table import StaticTable
+
+from localcloud.queries.query import QueryFailedError
+from localcloud.queries.statement import TableName
+from localcloud.queries.types import read_type
+
+_HIDDEN = ("_", ".")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A table's rows, and how many bytes hold them."""
+
+    rows: pa.Table
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """A Glue catalog and S3, as one caller may use them; `io` is for Iceberg's own reading."""
+
+    glue: Any
+    s3: Any
+    io: dict[str, str]
+
+    def load(self, wanted: TableName) -> Loaded:
+        """Read a table.
+
+        Raises:
+            QueryFailedError: it does not exist, may not be read, or is not what it says.
+        """
+        table = self._find(wanted)
+        place = f"{wanted.database}.{wanted.name}"
+        try:
+            if table.get("Parameters", {}).get("table_type", "").upper() == "ICEBERG":
+                return self._load_iceberg(table)
+            return self._load_files(table)
+        except ClientError as error:
+            said = error.response["Error"]["Message"]
+            raise QueryFailedError(f"PERMISSION_DENIED: Cannot read {place}: {said}") from error
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise QueryFailedError(f"HIVE_BAD_DATA: Cannot read {place}: {error}") from error
+
+    def _find(self, wanted: TableName) -> dict[str, Any]:
+        try:
+            self.glue.get_database(Name=wanted.database)
+        except ClientError as error:
+            said = f"Schema '{wanted.database}' does not exist"
+            raise _explain(error, f"SCHEMA_NOT_FOUND: {wanted.place}: {said}") from error
+        try:
+            found = self.glue.get_table(DatabaseName=wanted.database, Name=wanted.name)
+        except ClientError as error:
+            name = f"awsdatacatalog.{wanted.database}.{wanted.name}"
+            said = f"TABLE_NOT_FOUND: {wanted.place}: Table '{name}' does not exist"
+            raise _explain(error, said) from error
+        table: dict[str, Any] = found["Table"]
+        return table
+
+    def _load_iceberg(self, table: dict[str, Any]) -> Loaded:
+        static = StaticTable.from_metadata(table["Parameters"]["metadata_location"], self.io)
+        scan = static.scan()
+        files = [one for task in scan.plan_files() for one in (task.file, *task.delete_files)]
+        return Loaded(scan.to_arrow(), sum(file.file_size_in_bytes for file in files))
+
+    def _load_files(self, table: dict[str, Any]) -> Loaded:
+        if table.get("Parameters", {}).get("projection.enabled") == "true":
+            raise ValueError("partition projection is not imitated")
+        storage, keys = table["StorageDescriptor"], table.get("PartitionKeys", [])
+        library = storage.get("SerdeInfo", {}).get("SerializationLibrary", "")
+        read = _reader(library)
+        columns = {one["Name"].lower(): read_type(one["Type"]) for one in storage["Columns"]}
+        schema = pa.schema([*columns.items(), *((k["Name"], read_type(k["Type"])) for k in keys)])
+        parts, size = [schema.empty_table()], 0
+        for location, values in self._places(table):
+            for body in self._bodies(location):
+                size += len(body)
+                part = read(body, columns)
+                for key, value in zip(keys, values, strict=True):
+                    fixed = pa.array([value] * len(part), pa.string())
+                    part = part.append_column(key["Name"], fixed.cast(read_type(key["Type"])))
+                parts.append(part)
+        return Loaded(pa.concat_tables(parts), size)
+
+    def _places(self, table: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+        """List a table's location, or those of its partitions with what they say of rows."""
+        if not table.get("PartitionKeys"):
+            yield table["StorageDescriptor"]["Location"], []
+            return
+        pages = self.glue.get_paginator("get_partitions").paginate(
+            DatabaseName=table["DatabaseName"], TableName=table["Name"]
+        )
+        for page in pages:
+            for part in page["Partitions"]:
+                yield part["StorageDescriptor"]["Location"], part["Values"]
+
+    def _bodies(self, location: str) -> Iterator[bytes]:
+        place = urlsplit(location)
+        prefix = place.path.strip("/")
+        pages = self.s3.get_paginator("list_objects_v2").paginate(
+            Bucket=place.netloc, Prefix=f"{prefix}/" if prefix else ""
+        )
+        for page in pages:
+            for entry in page.get("Contents", []):
+                if entry["Size"] and not entry["Key"].rpartition("/")[2].startswith(_HIDDEN):
+                    found = self.s3.get_object(Bucket=place.netloc, Key=entry["Key"])
+                    yield found["Body"].read()
+
+
+def _reader(library: str) -> Callable[[bytes, dict[str, pa.DataType]], pa.Table]:
+    if "parquet" in library.lower():
+        return _read_parquet
+    if "json" in library.lower():
+        return _read_json
+    raise ValueError(f"tables of {library or 'no SerDe'} are not read here, only Parquet and JSON")
+
+
+def _read_parquet(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:
+    """Read a file by the names of its columns; one that is missing there is null."""
+    found = pq.read_table(io.BytesIO(body))
+    own = {name.lower(): found.column(at) for at, name in enumerate(found.column_names)}
+    arrays = [
+        own[name].cast(kind) if name in own else pa.nulls(len(found), kind)
+        for name, kind in columns.items()
+    ]
+    return pa.table(arrays, names=list(columns))
+
+
+def _read_json(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:
+    """Read an object of each line; what is no text goes into a column of text as JSON."""
+    rows = [
+        {name.lower(): value for name, value in json.loads(line).items()}
+        for line in body.decode().splitlines()
+        if line.strip()
+    ]
+    return pa.table(
+        [
+            pa.array([_fit(row.get(name), kind) for row in rows], kind)
+            for name, kind in columns.items()
+        ],
+        names=list(columns),
+    )
+
+
+def _fit(value: Any, kind: pa.DataType) -> Any:
+    if value is None or isinstance(value, str) or not pa.types.is_string(kind):
+        return value
+    return json.dumps(value)
+
+
+def _explain(error: ClientError, missing: str) -> QueryFailedError:
+    said = error.response["Error"]
+    if said["Code"] == "EntityNotFoundException":
+        return QueryFailedError(missing)
+    return QueryFailedError(f"Insufficient permissions to execute the query. {said['Message']}")

@@ -1,0 +1,90 @@
+"""Types and values as Athena writes them: everything is text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+_TYPES = {
+    "BIGINT": "bigint",
+    "BLOB": "varbinary",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "DOUBLE": "double",
+    "FLOAT": "float",
+    "HUGEINT": "bigint",  # a sum of whole numbers
+    "INTEGER": "integer",
+    "NULL": "unknown",
+    "SMALLINT": "smallint",
+    "TIME": "time",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMP WITH TIME ZONE": "timestamp with time zone",
+    "TINYINT": "tinyint",
+}
+_STARTS = {"DECIMAL": "decimal", "STRUCT": "row", "MAP": "map", "TIMESTAMP": "timestamp"}
+# From here on, and below a thousandth, Java writes a number with an exponent.
+_LARGE, _SMALL = 1e7, 1e-3
+
+
+def name_type(duckdb_type: str) -> str:
+    """Name a type of DuckDB's as Athena does."""
+    if duckdb_type.endswith("]"):
+        return "array"
+    known = _TYPES.get(duckdb_type)
+    return known or _STARTS.get(re.split(r"[(_]", duckdb_type)[0], "varchar")
+
+
+def write_value(value: Any) -> str | None:
+    """Write a value as it stands in a result."""
+    if value is None:
+        return None
+    write = next((write for kind, write in _WRITERS if isinstance(value, kind)), str)
+    return write(value)
+
+
+def _write_row(value: dict[str, Any]) -> str:
+    return "{" + ", ".join(f"{key}={_inner(one)}" for key, one in value.items()) + "}"
+
+
+def _write_list(values: list[Any]) -> str:
+    """Write an array, or a map, which comes as a list of pairs."""
+    if values and all(isinstance(each, tuple) for each in values):
+        return "{" + ", ".join(f"{_inner(key)}={_inner(one)}" for key, one in values) + "}"
+    return "[" + ", ".join(map(_inner, values)) + "]"
+
+
+def _inner(value: Any) -> str:
+    written = write_value(value)
+    return "null" if written is None else written
+
+
+def _write_double(value: float) -> str:
+    if not math.isfinite(value):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    if value == 0 or _SMALL <= abs(value) < _LARGE:
+        return repr(value)
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    text, power = "".join(map(str, digits)), len(digits) + int(exponent) - 1
+    return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{power}"
+
+
+def _write_timestamp(value: datetime) -> str:
+    if value.tzinfo is None:
+        return value.isoformat(" ", "milliseconds")
+    return f"{value.replace(tzinfo=None).isoformat(' ', 'milliseconds')} UTC"
+
+
+# The first that fits: a moment is a date too, and so is a bool a number.
+_WRITERS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
+    (bool, lambda value: "true" if value else "false"),
+    (float, _write_double),
+    (bytes, lambda value: value.hex(" ")),
+    (datetime, _write_timestamp),
+    ((date, time), lambda value: value.isoformat()),
+    (dict, _write_row),
+    (list, _write_list),
+)

@@ -1,0 +1,7 @@
+"""Athena: work groups and saved queries are moto's, queries run here."""
+
+from __future__ import annotations
+
+from localcloud.services.athena import executions, results, tags
+
+__all__ = ["executions", "results", "tags"]

@@ -1,0 +1,145 @@
+"""Queries: started, looked at, stopped."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from localcloud.constraints import check_params
+from localcloud.operations import AwsError, Call, operation
+from localcloud.queries import Query, QueryState
+from localcloud.services.athena.model import (
+    INVALID,
+    Execution,
+    Executions,
+    cut_page,
+    find_execution,
+    find_settings,
+)
+from localcloud.services.athena.running import RunningQueries, check_output
+
+_PAGE = 50
+_STOP_SECONDS = 5
+_CATALOGS = ("awsdatacatalog",)
+
+
+@operation("athena", "StartQueryExecution")
+def start_query_execution(call: Call) -> dict[str, Any]:
+    """Begin a query; the same token begins it once. What is no SELECT is refused at once."""
+    check_params(call, INVALID)
+    params, held = call.params, call.cloud.state(Executions, call.account, call.region)
+    known = _find_by_token(params, held)
+    if known is not None:
+        return {"QueryExecutionId": known.query.id}
+    settings, context = find_settings(call), params.get("QueryExecutionContext", {})
+    if context.get("Catalog", "AwsDataCatalog").lower() not in _CATALOGS:
+        raise AwsError(INVALID, f"Catalog {context['Catalog']} is not imitated")
+    query = Query(
+        id=str(uuid.uuid4()),
+        sql=params["QueryString"].rstrip().rstrip(";"),
+        database=context.get("Database", "default"),
+        parameters=tuple(params.get("ExecutionParameters", ())),
+    )
+    _check(query)
+    check_output(call.cloud, call.caller, settings.output["OutputLocation"])
+    execution = Execution(query, settings, params)
+    held.by_id[query.id] = execution
+    call.cloud.state(RunningQueries).start(call.cloud, call.caller, execution)
+    return {"QueryExecutionId": query.id}
+
+
+def _find_by_token(params: dict[str, Any], held: Executions) -> Execution | None:
+    token = params.get("ClientRequestToken")
+    for known in held.by_id.values():
+        if token and known.asked_with.get("ClientRequestToken") == token:
+            if known.asked_with != params:
+                raise AwsError(INVALID, "Idempotent parameters do not match")
+            return known
+    return None
+
+
+def _check(query: Query) -> None:
+    # DuckDB, which only who asks needs.
+    from localcloud.queries.statement import StatementError, read_statement  # noqa: PLC0415
+
+    try:
+        read_statement(query.sql, query.database)
+    except StatementError as error:
+        raise AwsError(INVALID, str(error)) from error
+
+
+@operation("athena", "GetQueryExecution")
+def get_query_execution(call: Call) -> dict[str, Any]:
+    """Describe a query."""
+    return {"QueryExecution": _show(find_execution(call, call.params["QueryExecutionId"]))}
+
+
+@operation("athena", "BatchGetQueryExecution")
+def batch_get_query_execution(call: Call) -> dict[str, Any]:
+    """Describe several queries, and name those that are not there."""
+    held = call.cloud.state(Executions, call.account, call.region).by_id
+    wanted = call.params["QueryExecutionIds"]
+    return {
+        "QueryExecutions": [_show(held[one]) for one in wanted if one in held],
+        "UnprocessedQueryExecutionIds": [
+            {"QueryExecutionId": one, "ErrorCode": INVALID, "ErrorMessage": "It was not found"}
+            for one in wanted
+            if one not in held
+        ],
+    }
+
+
+@operation("athena", "ListQueryExecutions")
+def list_query_executions(call: Call) -> dict[str, Any]:
+    """List the queries of a work group, the newest first."""
+    held = call.cloud.state(Executions, call.account, call.region).by_id
+    group = call.params.get("WorkGroup", "primary")
+    found = [one for one, each in reversed(held.items()) if each.settings.group == group]
+    page, more = cut_page(call, found, _PAGE)
+    return {"QueryExecutionIds": page, **more}
+
+
+@operation("athena", "StopQueryExecution")
+def stop_query_execution(call: Call) -> dict[str, Any]:
+    """End a query."""
+    query = find_execution(call, call.params["QueryExecutionId"]).query
+    query.cancel("Query cancelled by user", _STOP_SECONDS)
+    return {}
+
+
+def _show(execution: Execution) -> dict[str, Any]:
+    query, asked = execution.query, execution.asked_with
+    status: dict[str, Any] = {"State": query.state, "SubmissionDateTime": query.submitted}
+    if query.reason:
+        status["StateChangeReason"] = query.reason
+    if query.completed:
+        status["CompletionDateTime"] = query.completed
+    if query.state is QueryState.FAILED:
+        kinds = {"ErrorCategory": 2, "ErrorType": 1006, "Retryable": False}  # the user's own
+        status["AthenaError"] = {**kinds, "ErrorMessage": query.reason}
+    taken = (query.completed or datetime.now(UTC)) - query.submitted
+    milliseconds = int(taken.total_seconds() * 1000)
+    output = {**execution.settings.output, "OutputLocation": execution.output_location}
+    shown: dict[str, Any] = {
+        "QueryExecutionId": query.id,
+        "Query": query.sql,
+        "StatementType": "DML",
+        "SubstatementType": "SELECT",
+        "ResultConfiguration": output,
+        "QueryExecutionContext": asked.get("QueryExecutionContext", {}),
+        "Status": status,
+        "Statistics": {
+            "DataScannedInBytes": query.result.scanned_bytes if query.result else 0,
+            "EngineExecutionTimeInMillis": milliseconds,
+            "TotalExecutionTimeInMillis": milliseconds,
+        },
+        "WorkGroup": execution.settings.group,
+        "EngineVersion": {
+            "SelectedEngineVersion": "AUTO",
+            "EffectiveEngineVersion": "Athena engine version 3",
+        },
+    }
+    if query.parameters:
+        shown["ExecutionParameters"] = list(query.parameters)
+    return shown

@@ -1,0 +1,82 @@
+"""What Athena holds: the queries of an account and region, and the settings that they run under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from moto.athena.models import athena_backends
+
+from localcloud.operations import AwsError, Call
+from localcloud.queries import Query
+
+INVALID = "InvalidRequestException"
+_DEFAULT_GROUP = "primary"
+_NO_OUTPUT = (
+    "No output location provided. An output location is required either through the Workgroup "
+    "result configuration setting or as an API input."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where results go and how much may be read, as a work group and a caller agree on."""
+
+    group: str
+    output: dict[str, Any]
+    max_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A query with its settings, and what it was asked with."""
+
+    query: Query
+    settings: Settings
+    asked_with: dict[str, Any] = field(repr=False)
+
+    @property
+    def output_location(self) -> str:
+        """Where its result is."""
+        return f"{self.settings.output['OutputLocation'].rstrip('/')}/{self.query.id}.csv"
+
+
+@dataclass(slots=True)
+class Executions:
+    """The queries of one account and region, by id, the oldest first."""
+
+    by_id: dict[str, Execution] = field(default_factory=dict)
+
+
+def find_settings(call: Call) -> Settings:
+    """Read the settings of the work group that a call names, which may rule out the caller's."""
+    name = call.params.get("WorkGroup", _DEFAULT_GROUP)
+    group = athena_backends[call.account][call.region].work_groups.get(name)
+    if group is None:
+        raise AwsError(INVALID, f"WorkGroup {name} is not found.")
+    if group.state != "ENABLED":
+        raise AwsError(INVALID, f"WorkGroup {name} is disabled.")
+    configuration = group.configuration
+    fixed = configuration.get("ResultConfiguration", {})
+    asked = call.params.get("ResultConfiguration", {})
+    output = fixed if configuration["EnforceWorkGroupConfiguration"] else {**fixed, **asked}
+    if not output.get("OutputLocation"):
+        raise AwsError(INVALID, _NO_OUTPUT)
+    return Settings(name, output, configuration.get("BytesScannedCutoffPerQuery"))
+
+
+def find_execution(call: Call, identity: str) -> Execution:
+    """Find a query."""
+    found = call.cloud.state(Executions, call.account, call.region).by_id.get(identity)
+    if found is None:
+        raise AwsError(INVALID, f"QueryExecution {identity} was not found")
+    return found
+
+
+def cut_page(call: Call, found: list[Any], size: int) -> tuple[list[Any], dict[str, str]]:
+    """Cut the page that a call asks for out of all that was found, with the token of the next."""
+    token = call.params.get("NextToken", "0")
+    if not token.isdecimal():
+        raise AwsError(INVALID, f"NextToken {token!r} is not one that was answered")
+    end = int(token) + call.params.get("MaxResults", size)
+    return found[int(token) : end], ({"NextToken": str(end)} if end < len(found) else {})

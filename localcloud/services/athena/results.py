@@ -1,0 +1,66 @@
+"""What came out of a query, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from botocore.exceptions import ClientError
+
+from localcloud.operations import AwsError, Call, operation
+from localcloud.queries import QueryState
+from localcloud.services.athena.model import INVALID, cut_page, find_execution
+from localcloud.services.athena.running import open_client
+
+_PAGE = 1000
+_NUMBERS = {"bigint": 19, "integer": 10, "smallint": 5, "tinyint": 3, "double": 17, "float": 17}
+_LONGEST = 2_147_483_647
+
+
+@operation("athena", "GetQueryResults")
+def get_query_results(call: Call) -> dict[str, Any]:
+    """Show the rows of a result, the names of its columns as the first, to who may read it."""
+    execution = find_execution(call, call.params["QueryExecutionId"])
+    query = execution.query
+    if not query.state.final:
+        said = f"Query has not yet finished. Current state: {query.state}"
+        raise AwsError(INVALID, said)
+    if query.state is not QueryState.SUCCEEDED or query.result is None:
+        said = f"Query did not finish successfully. Final query state: {query.state}"
+        raise AwsError(INVALID, said)
+    place = urlsplit(execution.output_location)
+    try:
+        s3 = open_client(call.cloud, call.caller, "s3")
+        s3.head_object(Bucket=place.netloc, Key=place.path.lstrip("/"))
+    except ClientError as error:
+        raise AwsError(INVALID, "Could not find results") from error
+    columns = query.result.columns
+    page, more = cut_page(call, [[name for name, _ in columns], *query.result.rows], _PAGE)
+    return {
+        "ResultSet": {
+            "Rows": [{"Data": _show_row(row)} for row in page],
+            "ResultSetMetadata": {"ColumnInfo": [_describe(*column) for column in columns]},
+        },
+        "UpdateCount": 0,
+        **more,
+    }
+
+
+def _show_row(row: Iterable[str | None]) -> list[dict[str, str]]:
+    return [{} if value is None else {"VarCharValue": value} for value in row]
+
+
+def _describe(name: str, kind: str) -> dict[str, Any]:
+    return {
+        "CatalogName": "hive",
+        "SchemaName": "",
+        "TableName": "",
+        "Name": name,
+        "Label": name,
+        "Type": kind,
+        "Precision": _NUMBERS.get(kind, _LONGEST if kind == "varchar" else 0),
+        "Scale": 0,
+        "Nullable": "UNKNOWN",
+        "CaseSensitive": kind == "varchar",
+    }

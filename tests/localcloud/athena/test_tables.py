@@ -1,0 +1,69 @@
+"""Athena reads the tables of the Glue catalog: Parquet, partitions, JSON, Iceberg."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+
+def test_a_parquet_table_is_read_by_the_names_of_its_columns(lake):
+    assert lake.ask("SELECT * FROM devices ORDER BY id") == [
+        ["id", "name", "rate", "later"],
+        ["1", "one", None, None],
+        ["2", None, None, None],
+        ["3", "three", "30.5", None],
+    ]
+
+
+def test_partitions_are_columns(lake):
+    rows = lake.ask("SELECT day, count(*) AS n FROM days GROUP BY day ORDER BY day")
+    assert rows == [["day", "n"], ["2026-11-20", "2"], ["2026-11-21", "1"]]
+
+
+def test_lines_of_json_are_rows(lake):
+    rows = lake.ask("SELECT reason, place.topic, place.number + 1 FROM parked")
+    assert rows == [["reason", "topic", "_col2"], ['{"why": "oversize"}', "t", "8"]]
+
+
+def test_a_table_of_iceberg_is_read(lake):
+    assert lake.ask("SELECT * FROM readings ORDER BY device") == [
+        ["device", "at", "value"],
+        ["a", "2026-11-21 12:00:00.000 UTC", "30.5"],
+        ["b", None, "1.0E10"],
+    ]
+
+
+def test_tables_of_any_kind_are_joined_under_their_full_names(lake):
+    name = f'"AwsDataCatalog"."{lake.database}"'
+    rows = lake.ask(
+        f"WITH few AS (SELECT * FROM {name}.DEVICES WHERE id > ?) "
+        f"SELECT count(*), max(few.name) FROM few, {lake.database}.readings",
+        QueryExecutionContext={},
+        ExecutionParameters=["2"],
+    )
+    assert rows == [["_col0", "_col1"], ["2", "three"]]
+
+
+def test_an_empty_table_has_its_columns(lake):
+    lake.make_table("empty", ["id bigint"])
+    assert lake.ask("SELECT count(*) AS n, sum(id) AS s FROM empty") == [["n", "s"], ["0", None]]
+
+
+def test_tables_that_cannot_be_read_say_why(lake):
+    lake.make_table("words", ["id bigint"])
+    lake.put_parquet("words/a.parquet", pa.table({"id": ["x"]}))
+    lake.make_table("projected", ["id bigint"], **{"projection.enabled": "true"})
+    lake.make_table("strange", ["id interval"])
+    lake.make_table("lines", ["id bigint"], "org.apache.hadoop.hive.serde2.OpenCSVSerde")
+    lake.make_table("broken", ["id bigint"])
+    lake.put("broken/a.parquet", b"no parquet")
+
+    for name, said in {
+        "words": "Failed to parse string: 'x' as a scalar of type int64",
+        "projected": "partition projection is not imitated",
+        "strange": "the type 'interval' of the catalog is not known here",
+        "lines": "tables of org.apache.hadoop.hive.serde2.OpenCSVSerde are not read here, only ",
+        "broken": "",
+    }.items():
+        start = f"HIVE_BAD_DATA: Cannot read {lake.database}.{name}: {said}"
+        reason = lake.fail(f"SELECT * FROM {name}")
+        assert reason.startswith(start)
