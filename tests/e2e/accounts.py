@@ -49,7 +49,7 @@ class Root(Account):
 
     def has_changes(self) -> bool:
         """Whether there is something left to do."""
-        words = ("plan", "-input=false", "-detailed-exitcode")
+        words = ("plan", "-input=false", "-detailed-exitcode", "-out=plan")
         return self.run(*words, fine=(_NO_CHANGES, _CHANGES)).returncode == _CHANGES
 
     def destroy(self) -> None:
@@ -105,6 +105,13 @@ class Accounts:
         """Hand over and apply several at once, each in a thread: most of it is waiting."""
         with ThreadPoolExecutor() as pool:
             list(pool.map(self.apply_consumer, accounts, accounts.values()))
+
+    def list_unfinished(self) -> list[str]:
+        """Name the accounts where Terraform has something left to do, planned all at once."""
+        roots = [self.producer, *self.consumers.values()]
+        with ThreadPoolExecutor() as pool:
+            changes = list(pool.map(Root.has_changes, roots))
+        return [root.where for root, changed in zip(roots, changes, strict=True) if changed]
 
     def destroy_consumers(self) -> None:
         """Destroy all at once."""

@@ -147,7 +147,9 @@ def _call_access(accounts, event):
 
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize(
-    "makes", [(_no_targets, _no_records), (_no_access_list,), (_denied_table,)], ids=str
+    "makes",
+    [(_no_targets, _no_records), (_no_access_list,), (_denied_table,)],
+    ids=["way", "access list", "table"],
 )
 def test_a_break_is_told_by_account_and_hop_and_nothing_is_lost(accounts, capsys, makes):
     """What is nearest to the table is told first, and once it is mended what is behind it."""
