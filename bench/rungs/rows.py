@@ -53,7 +53,7 @@ def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
         session = boto3.Session(**keys, aws_session_token="t" * 600, region_name="eu-central-1")
         with patch.dict(os.environ, AWS_ENDPOINT_URL=endpoint):
             table = session.resource("dynamodb").Table("readings")
-            client = DynamoDbClient(session)
+            client = DynamoDbClient(session._session)
         try:
             yield TableWriter.of_readings(client, "readings"), table
         finally:

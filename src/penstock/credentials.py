@@ -1,19 +1,21 @@
-"""AWS sessions, own or by an assumed role, that outlive the credentials they began with."""
+"""AWS sessions, own or by an assumed role, that outlive the credentials they began with.
+
+They are botocore's: boto3, which adds nothing that we use, takes 0.05 s more to import.
+"""
 
 from __future__ import annotations
 
 import threading
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.config import Config
 from botocore.credentials import (
     CredentialProvider,
     CredentialResolver,
     DeferredRefreshableCredentials,
 )
-from botocore.session import get_session
+from botocore.session import Session
 
 if TYPE_CHECKING:
     from mypy_boto3_sts.type_defs import AssumeRoleRequestTypeDef
@@ -33,7 +35,7 @@ _building = threading.Lock()
 
 def load_session(
     *, region: str | None = None, role_arn: str | None = None, external_id: str | None = None
-) -> boto3.Session:
+) -> Session:
     """Return the one session for these arguments, so that all who use a role share its renewal.
 
     With a role, nothing is asked of STS before the first use; from then on botocore renews the
@@ -51,17 +53,16 @@ def load_session(
 
 
 @cache
-def _build_session(
-    region: str | None, role_arn: str | None, external_id: str | None
-) -> boto3.Session:
-    if role_arn is None:
-        return boto3.Session(region_name=region)
-    session = get_session()
-    session.register_component(
-        "credential_provider",
-        CredentialResolver([_AssumedRole(region, role_arn, external_id)]),
-    )
-    return boto3.Session(region_name=region, botocore_session=session)
+def _build_session(region: str | None, role_arn: str | None, external_id: str | None) -> Session:
+    session = Session()
+    if region is not None:
+        session.set_config_variable("region", region)
+    if role_arn is not None:
+        session.register_component(
+            "credential_provider",
+            CredentialResolver([_AssumedRole(region, role_arn, external_id)]),
+        )
+    return session
 
 
 class _AssumedRole(CredentialProvider):
@@ -78,10 +79,11 @@ class _AssumedRole(CredentialProvider):
         }
         if external_id:
             self._request["ExternalId"] = external_id
-        source = get_session()
+        self._source = Session()
+        if region is not None:
+            self._source.set_config_variable("region", region)
         # The global endpoint answers from one region and is not reached through a VPC endpoint.
-        source.set_config_variable("sts_regional_endpoints", "regional")
-        self._source = boto3.Session(region_name=region, botocore_session=source)
+        self._source.set_config_variable("sts_regional_endpoints", "regional")
 
     def load(self) -> DeferredRefreshableCredentials:
         """Answer botocore's chain with credentials that fetch themselves on first use."""
@@ -89,7 +91,7 @@ class _AssumedRole(CredentialProvider):
 
     def _assume_role(self) -> dict[str, str]:
         """Ask STS for the role's credentials, in the shape botocore's refreshing ones expect."""
-        sts = self._source.client("sts", config=_STS_CONFIG)
+        sts: Any = self._source.create_client("sts", config=_STS_CONFIG)
         answer = sts.assume_role(**self._request)["Credentials"]
         return {
             "access_key": answer["AccessKeyId"],

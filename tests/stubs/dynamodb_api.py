@@ -9,11 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-
-import boto3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +44,9 @@ class DynamoDbApi:
     connections: int = 0
     endpoint: str = ""
 
-    def session(self, **keys: str) -> boto3.Session:
-        """A session of these keys, the same for all tests: its first client takes long."""
-        return _build_session(**keys)
-
     def next_reply(self, request: dict[str, Any]) -> Reply:
         """Take the next answer."""
         return self.replies.pop(0) if self.replies else self.otherwise(request)
-
-
-@cache
-def _build_session(**keys: str) -> boto3.Session:
-    keys = {"aws_access_key_id": "AKIAMADEUP", "aws_secret_access_key": "made-up"} | keys
-    return boto3.Session(region_name="eu-central-1", **keys)
 
 
 @contextmanager

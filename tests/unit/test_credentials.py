@@ -112,7 +112,9 @@ def test_the_regional_endpoint_is_called_whatever_the_environment_says(
     monkeypatch.setenv("AWS_STS_REGIONAL_ENDPOINTS", "legacy")
     role = credentials._AssumedRole("us-east-1", _ROLE, None)
 
-    assert role._source.client("sts").meta.endpoint_url == "https://sts.us-east-1.amazonaws.com"
+    assert (
+        role._source.create_client("sts").meta.endpoint_url == "https://sts.us-east-1.amazonaws.com"
+    )
 
 
 def test_nothing_secret_is_shown(sts: StsApi, caplog: pytest.LogCaptureFixture) -> None:

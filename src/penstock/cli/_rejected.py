@@ -41,7 +41,7 @@ def replay_rejected(
     events: RejectedEvents, prefixes: Sequence[str], function: str | None, out: TextIO
 ) -> int:
     """Send events to their producer again; each that is written is deleted, the others stay."""
-    client = load_session().client("lambda", config=_CONFIG)
+    client: Any = load_session().create_client("lambda", config=_CONFIG)
     sent = stay = 0
     for key in _keys(events, prefixes):
         try:

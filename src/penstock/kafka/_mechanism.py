@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Protocol
 
-from penstock.kafka._iam import IamMechanism
 from penstock.kafka._plaintext import PlaintextMechanism
-from penstock.kafka._scram import ScramMechanism
 from penstock.kafka._tls import TlsMechanism
 from penstock.kafka.settings import KafkaSettings, Security
 
@@ -42,10 +40,15 @@ def client_options(settings: KafkaSettings) -> dict[str, Any]:
 
 def choose_mechanism(settings: KafkaSettings) -> Mechanism:
     """Return the mechanism of the security that the settings name."""
-    mechanisms: dict[Security, type[Mechanism]] = {
-        Security.IAM: IamMechanism,
-        Security.SCRAM: ScramMechanism,
-        Security.TLS: TlsMechanism,
-        Security.PLAINTEXT: PlaintextMechanism,
-    }
-    return mechanisms[settings.security](settings)
+    # What talks to AWS is imported where it is used: it takes a tenth of a second.
+    if settings.security is Security.IAM:
+        from penstock.kafka._iam import IamMechanism  # noqa: PLC0415
+
+        return IamMechanism(settings)
+    if settings.security is Security.SCRAM:
+        from penstock.kafka._scram import ScramMechanism  # noqa: PLC0415
+
+        return ScramMechanism(settings)
+    if settings.security is Security.TLS:
+        return TlsMechanism(settings)
+    return PlaintextMechanism(settings)

@@ -92,8 +92,9 @@ def _fetch(settings: KafkaSettings) -> str:
             role_arn=settings.role_arn or None,
             external_id=settings.external_id or None,
         )
-        answer = session.client("secretsmanager").get_secret_value(SecretId=arn)
-    return answer.get("SecretString", "")
+        client: Any = session.create_client("secretsmanager")
+        answer = client.get_secret_value(SecretId=arn)
+    return str(answer.get("SecretString", ""))
 
 
 def _parse_secret(text: str, arn: str) -> dict[str, str]:

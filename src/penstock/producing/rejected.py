@@ -9,16 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.credentials import load_session
 from penstock.errors import SinkAccessDeniedError, SinkError, SinkUnavailableError
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
 
 _WRITERS = 8
 _CONFIG = Config(
@@ -110,9 +107,9 @@ class RejectedEvents:
         self._bucket = bucket
 
     @cached_property
-    def _s3(self) -> S3Client:
+    def _s3(self) -> Any:
         """Built with the first event that is refused, which most environments never see."""
-        return load_session().client("s3", config=_CONFIG)
+        return load_session().create_client("s3", config=_CONFIG)
 
     def keep(self, events: Sequence[RejectedEvent], kept: dict[int, str]) -> None:
         """Write events, and note under its number in the batch where each one is.

@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs boto3 only when it is asked for."""
+    """Import what needs botocore only when it is asked for."""
     if name in {"GlueRegistry", "GlueSettings"}:
         from penstock.registry import glue  # noqa: PLC0415
 

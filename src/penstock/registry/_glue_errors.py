@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    NoCredentialsError,
-    ParamValidationError,
-    PartialCredentialsError,
-)
+from botocore.exceptions import ClientError, NoCredentialsError, PartialCredentialsError
 
 from penstock.errors import (
     RegistryAccessDeniedError,
@@ -48,12 +42,10 @@ _KINDS: dict[str, type[RegistryError]] = {
 }
 
 
-def translate(error: ClientError | BotoCoreError, source: str) -> RegistryError:
+def translate(error: Exception, source: str) -> RegistryError:
     """Say in our words what went wrong at the registry `source`, or at STS on the way to it."""
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
         return RegistryAccessDeniedError(f"no credentials for {source}: {_plain(error)}")
-    if isinstance(error, ParamValidationError):  # boto3 sent nothing, and would not a second time
-        return RegistryError(f"{source} cannot be asked: {_plain(error)}")
     if not isinstance(error, ClientError):
         return RegistryUnavailableError(f"no answer from {source}: {_plain(error)}")
     code = error.response.get("Error", {}).get("Code", "")

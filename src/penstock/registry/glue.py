@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeVar
+from http.client import HTTPException
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from penstock.attempts import Attempts
+from penstock.aws import AwsClient, Service, Timeouts
 from penstock.credentials import load_session
 from penstock.errors import (
     RegistryAnswerError,
@@ -26,10 +27,6 @@ from penstock.registry.allow_list import AllowList
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, load_schema
 
-if TYPE_CHECKING:
-    from mypy_boto3_glue import GlueClient
-    from mypy_boto3_glue.type_defs import GetSchemaVersionResponseTypeDef, SchemaIdTypeDef
-
 _Answer = TypeVar("_Answer")
 
 _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -37,6 +34,8 @@ _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Glue throttles a whole account, so those who are turned away together must part company.
 _CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, spread=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
+
+_EXISTS, _INVALID = "AlreadyExistsException", "InvalidInputException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class GlueRegistry(VersionedRegistry):
     def __init__(
         self,
         settings: GlueSettings,
-        client: GlueClient | None = None,
+        client: AwsClient | None = None,
         *,
         attempts: Attempts | None = None,
         pending: Attempts = PENDING_ATTEMPTS,
@@ -89,9 +88,8 @@ class GlueRegistry(VersionedRegistry):
 
     def _find(self, name: str, definition: str) -> str | None:
         def find() -> str:
-            return self._glue.get_schema_by_definition(
-                SchemaId=self._schema_id(name), SchemaDefinition=definition
-            )["SchemaVersionId"]
+            request = {"SchemaId": self._schema_id(name), "SchemaDefinition": definition}
+            return str(self._glue.call("GetSchemaByDefinition", request)["SchemaVersionId"])
 
         try:
             return self._call(find)
@@ -100,11 +98,12 @@ class GlueRegistry(VersionedRegistry):
 
     def _add(self, name: str, definition: str) -> str:
         def add() -> str | None:
+            request = {"SchemaId": self._schema_id(name), "SchemaDefinition": definition}
             try:
-                return self._glue.register_schema_version(
-                    SchemaId=self._schema_id(name), SchemaDefinition=definition
-                )["SchemaVersionId"]
-            except self._glue.exceptions.InvalidInputException:
+                return str(self._glue.call("RegisterSchemaVersion", request)["SchemaVersionId"])
+            except ClientError as error:
+                if _code_of(error) != _INVALID:
+                    raise
                 if self._rule(name)[0] is not Compatibility.DISABLED:
                     raise
                 return None
@@ -116,16 +115,19 @@ class GlueRegistry(VersionedRegistry):
 
     def _create(self, name: str, definition: str) -> str | None:
         def create() -> str | None:
+            request = {
+                "RegistryId": {"RegistryName": self._settings.registry},
+                "SchemaName": name,
+                "DataFormat": "AVRO",
+                "Compatibility": self._settings.compatibility.value,
+                "SchemaDefinition": definition,
+            }
             try:
-                return self._glue.create_schema(
-                    RegistryId={"RegistryName": self._settings.registry},
-                    SchemaName=name,
-                    DataFormat="AVRO",
-                    Compatibility=self._settings.compatibility.value,
-                    SchemaDefinition=definition,
-                )["SchemaVersionId"]
-            except self._glue.exceptions.AlreadyExistsException:
+                return str(self._glue.call("CreateSchema", request)["SchemaVersionId"])
+            except ClientError as error:
                 # Made by another producer, or by ourselves when the answer was lost.
+                if _code_of(error) != _EXISTS:
+                    raise
                 return None
 
         return self._call(create)
@@ -136,35 +138,29 @@ class GlueRegistry(VersionedRegistry):
                 f"{version_id!r} is not the id of a Glue schema version, expected a UUID"
             )
         try:
-            answer = self._call(lambda: self._glue.get_schema_version(SchemaVersionId=version_id))
+            return self._read_version({"SchemaVersionId": version_id})
         except SchemaNotFoundError as error:
             # Glue's own sentence names no version.
             raise SchemaNotFoundError(
                 f"schema version {version_id} is not found: {error}"
             ) from error
-        return _stored(answer)
 
     def _read_number(self, arn: str, number: int) -> StoredVersion:
-        return _stored(
-            self._call(
-                lambda: self._glue.get_schema_version(
-                    SchemaId={"SchemaArn": arn}, SchemaVersionNumber={"VersionNumber": number}
-                )
-            )
+        return self._read_version(
+            {"SchemaId": {"SchemaArn": arn}, "SchemaVersionNumber": {"VersionNumber": number}}
         )
 
     def _read_newest(self, name: str) -> StoredVersion:
-        return _stored(
-            self._call(
-                lambda: self._glue.get_schema_version(
-                    SchemaId=self._schema_id(name), SchemaVersionNumber={"LatestVersion": True}
-                )
-            )
+        return self._read_version(
+            {"SchemaId": self._schema_id(name), "SchemaVersionNumber": {"LatestVersion": True}}
         )
+
+    def _read_version(self, request: dict[str, Any]) -> StoredVersion:
+        return _stored(self._call(lambda: self._glue.call("GetSchemaVersion", request)))
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
         def read_rule() -> tuple[Compatibility, int]:
-            schema = self._glue.get_schema(SchemaId=self._schema_id(name))
+            schema = self._glue.call("GetSchema", {"SchemaId": self._schema_id(name)})
             return Compatibility(schema["Compatibility"]), schema["SchemaCheckpoint"]
 
         return self._call(read_rule)
@@ -173,17 +169,19 @@ class GlueRegistry(VersionedRegistry):
         key, value = REFUSED_MARK
 
         def mark() -> None:
+            request = {
+                "SchemaVersionId": version_id,
+                "MetadataKeyValue": {"MetadataKey": key, "MetadataValue": value},
+            }
             try:
-                self._glue.put_schema_version_metadata(
-                    SchemaVersionId=version_id,
-                    MetadataKeyValue={"MetadataKey": key, "MetadataValue": value},
-                )
-            except self._glue.exceptions.AlreadyExistsException:
-                return
+                self._glue.call("PutSchemaVersionMetadata", request)
+            except ClientError as error:
+                if _code_of(error) != _EXISTS:
+                    raise
 
         self._call(mark)
 
-    def _schema_id(self, name: str) -> SchemaIdTypeDef:
+    def _schema_id(self, name: str) -> dict[str, str]:
         return {"RegistryName": self._settings.registry, "SchemaName": name}
 
     def _call(self, request: Callable[[], _Answer]) -> _Answer:
@@ -191,7 +189,7 @@ class GlueRegistry(VersionedRegistry):
         for _ in self._attempts:
             try:
                 return request()
-            except (ClientError, BotoCoreError) as error:
+            except (ClientError, BotoCoreError, OSError, HTTPException) as error:
                 cause, problem = error, translate(error, self.source)
             except (KeyError, ValueError) as error:
                 raise RegistryAnswerError(
@@ -202,19 +200,15 @@ class GlueRegistry(VersionedRegistry):
         raise problem from cause
 
 
-def _build_client(settings: GlueSettings) -> GlueClient:
-    config = Config(
-        connect_timeout=min(_CONNECT_SECONDS, settings.call_seconds),
-        read_timeout=min(_READ_SECONDS, settings.call_seconds),
-        # Retries are ours: botocore's own do not know ConcurrentModificationException, and two
-        # loops inside each other multiply.
-        retries={"mode": "standard", "total_max_attempts": 1},
+def _build_client(settings: GlueSettings) -> AwsClient:
+    timeouts = Timeouts(
+        min(_CONNECT_SECONDS, settings.call_seconds), min(_READ_SECONDS, settings.call_seconds)
     )
     try:
         session = load_session(
             region=settings.region, role_arn=settings.role_arn, external_id=settings.external_id
         )
-        return session.client("glue", config=config, endpoint_url=settings.endpoint)
+        return AwsClient(Service.GLUE, session, endpoint=settings.endpoint, timeouts=timeouts)
     except NoRegionError as error:
         raise SettingsError(
             [f"{settings.source} names no region, expected region=... or AWS_REGION"]
@@ -223,7 +217,7 @@ def _build_client(settings: GlueSettings) -> GlueClient:
         raise SettingsError([f"{settings.source} cannot be used: {error}"]) from error
 
 
-def _stored(answer: GetSchemaVersionResponseTypeDef) -> StoredVersion:
+def _stored(answer: dict[str, Any]) -> StoredVersion:
     """Read an answer to GetSchemaVersion; what it lacks or cannot mean is an error."""
     try:
         return StoredVersion(
@@ -248,3 +242,7 @@ def _time(text: str) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _code_of(error: ClientError) -> str:
+    return str(error.response["Error"]["Code"])

@@ -41,7 +41,7 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
 
 
 def _load_glue(name: str, options: _Options, call_seconds: float | None) -> SchemaRegistry:
-    # boto3 takes a fifth of a second to import, which a program without Glue need not pay.
+    # botocore takes a tenth of a second to import, which a program without Glue need not pay.
     from penstock.registry.glue import GlueRegistry, GlueSettings  # noqa: PLC0415
 
     single = {"region", "role_arn", "external_id", "endpoint"}

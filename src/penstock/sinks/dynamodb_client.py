@@ -1,4 +1,4 @@
-"""Calls to DynamoDB: botocore's credentials and endpoint, and nothing else of it.
+"""Calls to DynamoDB, again and again while their failures may pass.
 
 A request costs a tenth of what it costs with a boto3 client, which matters at 25 rows each.
 """
@@ -6,16 +6,14 @@ A request costs a tenth of what it costs with a boto3 client, which matters at 2
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import Any
-from urllib.parse import urlsplit
 
-import boto3
-from botocore.exceptions import BotoCoreError, NoCredentialsError
+from botocore.exceptions import BotoCoreError
+from botocore.session import Session
 
 from penstock.attempts import Attempts
+from penstock.aws import Answer, AwsClient, Service
 from penstock.credentials import load_session
 from penstock.errors import (
     RowExistsError,
@@ -27,8 +25,6 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.sinks._attempts import CALL_ATTEMPTS
-from penstock.sinks._connection import Answer, KeptConnection
-from penstock.sinks._signature import Signer
 
 _THROTTLED = {
     "ProvisionedThroughputExceededException",
@@ -47,30 +43,20 @@ _DENIED = {
 _REFUSED = {"ValidationException", "ItemCollectionSizeLimitExceededException"}
 _UNMET = "ConditionalCheckFailedException"
 _TOO_LARGE = 413
-# AWS takes signatures of up to five minutes off; less than this was not what it refused.
-_LEAST_SKEW = timedelta(minutes=1)
 
 
 class DynamoDbClient:
     """One kept connection to DynamoDB, for one thread."""
 
     def __init__(
-        self, session: boto3.Session | None = None, *, attempts: Attempts = CALL_ATTEMPTS
+        self, session: Session | None = None, *, attempts: Attempts = CALL_ATTEMPTS
     ) -> None:
-        """Ask botocore where DynamoDB is and who we are; nothing is called yet."""
-        session = session or load_session()
+        """Find out where DynamoDB is and who we are; nothing is called yet."""
         try:
-            client = session.client("dynamodb")  # knows the region's name and AWS_ENDPOINT_URL
+            self._client = AwsClient(Service.DYNAMODB, session or load_session())
         except BotoCoreError as error:
             raise SettingsError([f"DynamoDB cannot be used: {error}"]) from error
-        self._endpoint = client.meta.endpoint_url
-        # Any path but the root's would have to be signed, and no endpoint of DynamoDB has one.
-        self._signer = Signer(urlsplit(self._endpoint).netloc, client.meta.region_name)
-        self._connection = KeptConnection(self._endpoint)
-        client.close()
-        self._credentials = session.get_credentials()
         self._attempts = attempts
-        self._skew = timedelta()
 
     def call(self, operation: str, body: bytes) -> dict[str, Any]:
         """Make a call, again and again while its failure may pass.
@@ -84,9 +70,9 @@ class DynamoDbClient:
         cause: Exception | None = None
         for _ in self._attempts:
             try:
-                answer = self._exchange(operation, body)
+                answer = self._client.send(operation, body)
             except (OSError, HTTPException) as error:
-                cause, problem = error, f"no answer from {self._endpoint}: {error!r}"
+                cause, problem = error, f"no answer from {self._client.endpoint}: {error!r}"
                 continue
             except BotoCoreError as error:
                 raise SinkAccessDeniedError(f"DynamoDB's {operation}: {error}") from error
@@ -103,15 +89,15 @@ class DynamoDbClient:
 
     def close(self) -> None:
         """Close the connection; the next call opens another."""
-        self._connection.close()
+        self._client.close()
 
     def _judge(self, operation: str, answer: Answer) -> str:
         """Say what may pass; raise what will not."""
-        code, message = _read_error(answer)
+        code, message = answer.read_error()
         problem = f"{code}: {message}"
         if answer.status >= 500 or code in _THROTTLED:
             return problem
-        if code in _SKEWED and self._follow_clock(answer):
+        if code in _SKEWED and self._client.follow_clock(answer):
             return problem
         kind: type[SinkError] = SinkUnavailableError
         if code in _DENIED:
@@ -121,30 +107,3 @@ class DynamoDbClient:
         elif code in _REFUSED or answer.status == _TOO_LARGE:
             kind = RowTooLargeError if "Item size" in message else SinkRefusedError
         raise kind(f"DynamoDB's {operation} was refused: {problem}")
-
-    def _follow_clock(self, answer: Answer) -> bool:
-        """Take DynamoDB's clock for the signatures from now on; False if ours was right."""
-        try:
-            theirs = parsedate_to_datetime(answer.headers["date"])
-        except (KeyError, ValueError):
-            return False
-        before, self._skew = self._skew, theirs - datetime.now(UTC)
-        return abs(self._skew - before) >= _LEAST_SKEW
-
-    def _exchange(self, operation: str, body: bytes) -> Answer:
-        if self._credentials is None:
-            raise NoCredentialsError
-        credentials = self._credentials.get_frozen_credentials()
-        now = datetime.now(UTC) + self._skew
-        target = f"DynamoDB_20120810.{operation}"
-        return self._connection.post(self._signer.sign(credentials, target, body, now), body)
-
-
-def _read_error(answer: Answer) -> tuple[str, str]:
-    """Give code and message, as far as the body holds any: a proxy's is no JSON."""
-    try:
-        body = json.loads(answer.content)
-        code = str(body["__type"]).rpartition("#")[2]
-        return code, str(body.get("message") or body.get("Message") or "")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return f"status {answer.status}", answer.content[:200].decode(errors="replace")

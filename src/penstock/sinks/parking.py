@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
 
 from penstock.credentials import load_session
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
@@ -20,7 +20,7 @@ _DENIED = {"AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "SignatureDoesN
 class Parking:
     """A bucket, for one thread."""
 
-    def __init__(self, bucket: str, session: boto3.Session | None = None) -> None:
+    def __init__(self, bucket: str, session: Session | None = None) -> None:
         """Keep where to write; nothing is called yet."""
         self._bucket = bucket
         self._session = session or load_session()
@@ -35,7 +35,7 @@ class Parking:
         """
         where = f"s3://{self._bucket}/{name}"
         try:
-            self._s3 = self._s3 or self._session.client("s3", config=_CONFIG)
+            self._s3 = self._s3 or self._session.create_client("s3", config=_CONFIG)
             self._s3.put_object(Bucket=self._bucket, Key=name, Body=content)
         except ClientError as error:
             denied = error.response["Error"]["Code"] in _DENIED

@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from kafka import KafkaConsumer, TopicPartition
 
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
+from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import decode, from_record
 from tests.fixtures.functions import RUNTIME, allow, deploy, invoke, make_role
 from tests.fixtures.mappings import broker
 from tests.fixtures.rejected import REGION, bucket
+from tests.stubs.sessions import make_session
 from tools.build_zip import build
 from tools.lambda_packages import Target
 
@@ -57,8 +58,8 @@ class Producers:
 
     def registry(self) -> GlueRegistry:
         """A reader that has read nothing yet."""
-        keys = {"aws_access_key_id": _ACCOUNT, "aws_secret_access_key": "any"}
-        glue = boto3.client("glue", REGION, endpoint_url=self.cloud.endpoint, **keys)
+        session = make_session(_ACCOUNT, region=REGION)
+        glue = AwsClient(Service.GLUE, session, endpoint=self.cloud.endpoint)
         return GlueRegistry(GlueSettings(self.name), glue)
 
     def records(self, registry: GlueRegistry) -> list[tuple[str, dict[str, Any]]]:

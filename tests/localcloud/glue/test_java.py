@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame, encode_glue_frame
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import decode, encode, merge_schemas
 from tests.localcloud.glue.serde import JavaError, JavaSerde
+from tests.stubs.sessions import make_session
 
 pytestmark = pytest.mark.java
 
@@ -38,8 +40,9 @@ def java(cloud, glue):
 
 
 @pytest.fixture
-def registry(glue):
-    return GlueRegistry(GlueSettings("plant"), glue)
+def registry(cloud, glue):
+    client = AwsClient(Service.GLUE, make_session(_ACCOUNT), endpoint=cloud.endpoint)
+    return GlueRegistry(GlueSettings("plant"), client)
 
 
 def _read(registry, frame, reader=None):

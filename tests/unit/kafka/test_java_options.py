@@ -49,8 +49,9 @@ def test_tls_carries_the_certificates_themselves(ca_file: Path) -> None:
 def test_scram_escapes_what_a_password_may_hold(ca_file: Path) -> None:
     secret = json.dumps({"username": "carol", "password": 'a"b\\c;'})
     client = Mock(get_secret_value=lambda SecretId: {"SecretString": secret})
+    session = Mock(create_client=lambda service: client)
 
-    with patch("penstock.kafka._scram.load_session", lambda **_: Mock(client=lambda _: client)):
+    with patch("penstock.kafka._scram.load_session", lambda **_: session):
         options = _options(Security.SCRAM, secret_arn=_ARN, ca_file=str(ca_file))
 
     assert options["security.protocol"] == "SASL_SSL"

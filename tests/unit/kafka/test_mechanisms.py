@@ -70,7 +70,7 @@ class _Secrets:
 
     def load_session(self, **asked: Any) -> Mock:
         self.asked = asked
-        return Mock(client=lambda service: Mock(get_secret_value=self._get))
+        return Mock(create_client=lambda service: Mock(get_secret_value=self._get))
 
     def _get(self, SecretId: str) -> dict[str, str]:
         self.reads += 1

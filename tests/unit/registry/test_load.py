@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from penstock import registry as package
+from penstock.aws import Timeouts
 from penstock.errors import SettingsError
 from penstock.registry import (
     GlueRegistry,
@@ -24,8 +25,7 @@ def test_a_program_in_a_hurry_says_how_long_a_call_may_take() -> None:
 
     assert isinstance(registry, GlueRegistry)
     assert registry._attempts.total_seconds == 2
-    config = registry._glue.meta.config
-    assert (config.connect_timeout, config.read_timeout) == (2, 2)
+    assert registry._glue.timeouts == Timeouts(2, 2)
     assert isinstance(load_registry("memory://", call_seconds=2), MemoryRegistry)
 
 

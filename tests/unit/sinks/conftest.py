@@ -14,6 +14,7 @@ from penstock.attempts import Attempts
 from penstock.sinks import DynamoDbClient, ErrorTable, Parking
 from tests.stubs.dynamodb_api import DynamoDbApi, serve_dynamodb
 from tests.stubs.registries import FakeTime
+from tests.stubs.sessions import make_session
 
 
 @pytest.fixture
@@ -38,8 +39,8 @@ def build(api: DynamoDbApi, attempts: Attempts) -> Iterator[Callable[..., Dynamo
     """Build a client, with other keys where they are given."""
     clients: list[DynamoDbClient] = []
 
-    def build(**keys: str) -> DynamoDbClient:
-        clients.append(DynamoDbClient(api.session(**keys), attempts=attempts))
+    def build(token: str | None = None) -> DynamoDbClient:
+        clients.append(DynamoDbClient(make_session("AKIAMADEUP", token=token), attempts=attempts))
         return clients[-1]
 
     yield build
@@ -116,10 +117,9 @@ def parked(bucket_client: Any) -> Callable[[str], bytes]:
 
 
 @pytest.fixture
-def errors(
-    bucket_client: Any, error_table: Any, session: boto3.Session
-) -> Iterator[Callable[..., ErrorTable]]:
+def errors(bucket_client: Any, error_table: Any) -> Iterator[Callable[..., ErrorTable]]:
     """Build a table of errors, with another bucket where one is given."""
-    dynamodb = DynamoDbClient(session)
-    yield lambda bucket=_NAME: ErrorTable(dynamodb, error_table.name, Parking(bucket, session))
+    ours = make_session("111111111111")
+    dynamodb = DynamoDbClient(ours)
+    yield lambda bucket=_NAME: ErrorTable(dynamodb, error_table.name, Parking(bucket, ours))
     dynamodb.close()

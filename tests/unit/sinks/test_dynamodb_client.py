@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
+from botocore.credentials import ReadOnlyCredentials
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -24,6 +25,7 @@ from penstock.errors import (
 from penstock.sinks import DynamoDbClient
 from tests.stubs.dynamodb_api import CUT, DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
+from tests.stubs.sessions import make_session
 
 _BODY = b'{"RequestItems":{}}'
 _ANSWER = Reply(body=b'{"UnprocessedItems":{}}')
@@ -38,7 +40,7 @@ def test_a_call_says_what_it_wants_and_who_asks(
 ) -> None:
     api.replies = [_ANSWER]
 
-    answer = build(aws_session_token="a-token").call("BatchWriteItem", _BODY)
+    answer = build("a-token").call("BatchWriteItem", _BODY)
 
     assert answer == {"UnprocessedItems": {}}
     headers = api.headers[0]
@@ -57,7 +59,9 @@ def test_the_signature_is_botocores_own(api: DynamoDbApi, dynamodb: DynamoDbClie
     request = AWSRequest("POST", f"{api.endpoint}/", signed, _BODY)
     now = datetime.strptime(sent["X-Amz-Date"], "%Y%m%dT%H%M%SZ")
     with patch("botocore.auth.get_current_datetime", return_value=now):
-        SigV4Auth(api.session().get_credentials(), "dynamodb", "eu-central-1").add_auth(request)
+        SigV4Auth(
+            ReadOnlyCredentials("AKIAMADEUP", "any", None), "dynamodb", "eu-central-1"
+        ).add_auth(request)
     assert sent["Authorization"] == request.headers["Authorization"]
 
 
@@ -195,7 +199,7 @@ def test_a_signature_refused_at_the_right_time_is_denied(
 
 
 def test_credentials_are_asked_for_at_each_call(api: DynamoDbApi, attempts: Attempts) -> None:
-    session = api.session(aws_access_key_id="AKIATOBERENEWED")
+    session = make_session("AKIATOBERENEWED")
     client = DynamoDbClient(session, attempts=attempts)
     client.call("BatchWriteItem", _BODY)
     session.get_credentials().access_key = "AKIARENEWED"
@@ -209,7 +213,7 @@ def test_credentials_are_asked_for_at_each_call(api: DynamoDbApi, attempts: Atte
 
 
 def test_without_credentials_the_record_waits(api: DynamoDbApi, attempts: Attempts) -> None:
-    session = api.session()
+    session = make_session("AKIAMADEUP")
     with patch.object(session, "get_credentials", return_value=None):
         client = DynamoDbClient(session, attempts=attempts)
 

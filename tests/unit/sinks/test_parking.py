@@ -31,7 +31,7 @@ def test_a_failure_is_retriable_and_names_the_object(
     failure: Exception, kind: type[SinkError]
 ) -> None:
     session = Mock()
-    session.client.return_value.put_object.side_effect = failure
+    session.create_client.return_value.put_object.side_effect = failure
 
     with pytest.raises(kind, match=r"^s3://parked/a/b cannot be written: ") as caught:
         Parking("parked", session).put("a/b", b"x")
@@ -43,7 +43,7 @@ def test_a_failure_is_retriable_and_names_the_object(
 def test_a_client_is_built_by_the_first_object_only() -> None:
     session = Mock()
     parking = Parking("parked", session)
-    assert session.client.call_count == 0
+    assert session.create_client.call_count == 0
 
     assert [parking.put(name, b"x") for name in "ab"] == ["s3://parked/a", "s3://parked/b"]
-    assert session.client.call_count == 1
+    assert session.create_client.call_count == 1

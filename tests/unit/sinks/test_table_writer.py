@@ -6,7 +6,6 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
 import boto3
@@ -19,6 +18,7 @@ from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableE
 from penstock.sinks import DynamoDbClient, TableWriter
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
+from tests.stubs.sessions import make_session
 
 Item = dict[str, Any]
 
@@ -142,15 +142,11 @@ def test_an_outage_in_the_middle_is_an_error(api: DynamoDbApi, writer: TableWrit
 # --- a real table ---------------------------------------------------------------------------
 
 
-@cache
-def _session() -> boto3.Session:
-    return boto3.Session("111111111111", "any", region_name="eu-central-1")
-
-
 @pytest.fixture(scope="module")
 def tables(cloud: Cloud) -> Any:
     """The tables of an account in localcloud, as boto3's resource shows them."""
-    return _session().resource("dynamodb", endpoint_url=cloud.endpoint)
+    session = boto3.Session("111111111111", "any", region_name="eu-central-1")
+    return session.resource("dynamodb", endpoint_url=cloud.endpoint)
 
 
 @pytest.fixture
@@ -170,7 +166,7 @@ def table(tables: Any) -> Iterator[Any]:
 @pytest.fixture
 def readings(table: Any, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[TableWriter]:
     monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
-    dynamodb = DynamoDbClient(_session())
+    dynamodb = DynamoDbClient(make_session("111111111111"))
     yield TableWriter.of_readings(dynamodb, table.name)
     dynamodb.close()
 

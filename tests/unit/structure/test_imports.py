@@ -13,12 +13,13 @@ _ROOT = Path(__file__).parents[3]
 
 _BOTTOM = {"errors"}
 _PURE = _BOTTOM | {"framing", "schemas"}
-_EDGES = _PURE | {"attempts", "credentials", "settings"}
+_EDGES = _PURE | {"attempts", "aws", "credentials", "settings"}
 _MAY_KNOW = {
     "errors": set(),
     "attempts": set(),
     "settings": _BOTTOM,
     "credentials": _BOTTOM,
+    "aws": _BOTTOM,
     "framing": _BOTTOM,
     "schemas": _BOTTOM,
     "registry": _EDGES,
@@ -33,8 +34,8 @@ _MAY_KNOW = {
 _KEPT_TO = {
     "pyspark": {"spark"},
     "kafka": {"kafka"},
-    "boto3": {"credentials", "registry", "kafka", "sinks", "producing", "cli"},
-    "botocore": {"credentials", "registry", "kafka", "sinks", "producing", "cli"},
+    "boto3": set(),
+    "botocore": {"aws", "credentials", "registry", "kafka", "sinks", "producing", "cli"},
 }
 
 

@@ -57,16 +57,16 @@ def test_what_is_sent_is_the_canonical_form(
     assert glue_api.store.read(version.id).definition == canonical_form(reading())
 
 
-def test_what_boto3_will_not_send_is_not_tried_again(
+def test_a_request_that_glue_refuses_is_not_tried_again(
     glue_client: Any, glue_api: GlueApi, attempts: Callable[..., Attempts], time: FakeTime
 ) -> None:
     registry = GlueRegistry(GlueSettings("", allow=("a/*",)), glue_client, attempts=attempts())
 
-    with pytest.raises(RegistryError, match=r"(?s)cannot be asked: .*RegistryName") as caught:
+    with pytest.raises(RegistryError, match=r"glue:GetSchemaVersion with ") as caught:
         registry.versions("readings")
 
-    assert type(caught.value) is RegistryError
-    assert (glue_api.calls, time.pauses) == ([], [])
+    assert not caught.value.retriable
+    assert (glue_api.calls, time.pauses) == (["GetSchemaVersion"], [])
 
 
 @pytest.mark.parametrize("version_id", ["", "42", "0" * 36, "00000000-0000-4000-8000-00000000000G"])

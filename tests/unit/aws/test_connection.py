@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 import zlib
@@ -12,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from penstock.sinks._connection import Answer, KeptConnection
+from penstock.aws.connection import Answer, KeptConnection, Timeouts
 
 _send = HTTPConnection.send
 _GOOD = b"HTTP/1.1 200 OK\r\nX-Id:  7 \r\ncontent-length: 2\r\n\r\n{}"
@@ -89,6 +90,28 @@ def test_a_connection_that_the_service_closes_is_opened_again() -> None:
 
     assert [answer.status for answer in answers] == [200, 200]
     assert len(received) == 2
+
+
+def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
+    """As after the pauses that Lambda makes, without an answer lost to it."""
+    with _serve(_GOOD, _GOOD) as (endpoint, received):
+        connection = KeptConnection(endpoint)
+        connection.post({}, b"first")
+        closed, _, _ = select.select([connection._connection.sock], [], [], 10)
+        assert closed
+        connection.post({}, b"second")
+        connection.close()
+
+    assert [each.rpartition(b"\r\n")[2] for each in received] == [b"first", b"second"]
+
+
+def test_a_connection_waits_for_its_answer_no_longer_than_it_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
+        connection = KeptConnection(endpoint, Timeouts(connect_seconds=10, read_seconds=0.1))
+
+        with pytest.raises(TimeoutError):
+            connection.post({}, b"")
 
 
 @pytest.mark.parametrize(

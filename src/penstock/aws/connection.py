@@ -6,6 +6,9 @@ that took longer than all else that is done for a request.
 
 from __future__ import annotations
 
+import json
+import select
+import ssl
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,9 +24,16 @@ from http.client import (
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-_TIMEOUT_SECONDS = 10.0
 _MAX_LINE = 65_536
 _MAX_HEADERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long to wait for a connection, and for each piece of an answer."""
+
+    connect_seconds: float = 10.0
+    read_seconds: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +49,37 @@ class Answer:
         told = self.headers.get("x-amz-crc32")
         return told is None or told == str(zlib.crc32(self.content))
 
+    def read_error(self) -> tuple[str, str]:
+        """Give code and message of a refusal, as far as it has any: a proxy's is no JSON."""
+        try:
+            body = json.loads(self.content)
+            code = str(body["__type"]).rpartition("#")[2]
+            return code, str(body.get("message") or body.get("Message") or "")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return f"status {self.status}", self.content[:200].decode(errors="replace")
+
 
 class KeptConnection:
-    """Opened by the first request and after each failure, for one thread."""
+    """Opened by the first request, after each failure and when the service has closed it.
 
-    def __init__(self, endpoint: str) -> None:
+    For one thread at a time.
+    """
+
+    def __init__(
+        self, endpoint: str, timeouts: Timeouts = Timeouts(), ca_file: str | None = None
+    ) -> None:
         """Keep the address; nothing is called yet."""
         parts = urlsplit(endpoint)
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._connection = kind(parts.netloc, timeout=_TIMEOUT_SECONDS)
+        self._connection = (
+            HTTPSConnection(
+                parts.netloc,
+                timeout=timeouts.connect_seconds,
+                context=ssl.create_default_context(cafile=ca_file),
+            )
+            if parts.scheme == "https"
+            else HTTPConnection(parts.netloc, timeout=timeouts.connect_seconds)
+        )
+        self._read_seconds = timeouts.read_seconds
         self._answers: BinaryIO | None = None
 
     def post(self, headers: Mapping[str, str], body: bytes) -> Answer:
@@ -62,8 +94,10 @@ class KeptConnection:
         head = f"POST / HTTP/1.1\r\n{head}Accept-Encoding: identity\r\n"
         request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode("latin-1")
         try:
-            if self._answers is None:
+            if self._answers is None or self._has_ended():
+                self.close()
                 self._connection.connect()  # sets TCP_NODELAY and checks certificates
+                self._connection.sock.settimeout(self._read_seconds)
                 self._answers = self._connection.sock.makefile("rb")
             self._connection.send(request + body)
             answer = _read_answer(self._answers)
@@ -73,6 +107,12 @@ class KeptConnection:
         if answer.headers.get("connection", "").lower() == "close":
             self.close()
         return answer
+
+    def _has_ended(self) -> bool:
+        """Whether there is something to read before we ask, which can only be its end."""
+        poll = select.poll()
+        poll.register(self._connection.sock, select.POLLIN)
+        return bool(poll.poll(0))
 
     def close(self) -> None:
         """Close it; the next request opens another."""

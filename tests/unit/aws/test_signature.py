@@ -11,23 +11,30 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import ReadOnlyCredentials
 
-from penstock.sinks._signature import Signer
+from penstock.aws._signature import Signer
 
 _NOW = datetime(2026, 11, 21, 9, 30, 15)
 _KEYS = ReadOnlyCredentials("AKIAMADEUP", "made/up+secret", None)
 _TARGET = "DynamoDB_20120810.BatchWriteItem"
 
 
-def _botocores(
-    url: str, keys: ReadOnlyCredentials, target: str, body: bytes, now: datetime
+def _botocores(  # noqa: PLR0913, PLR0917 # all that a signature is of
+    url: str,
+    keys: ReadOnlyCredentials,
+    target: str,
+    body: bytes,
+    now: datetime,
+    service: str = "dynamodb",
+    version: str = "1.0",
 ) -> dict[str, str]:
-    headers = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": target}
+    headers = {"Content-Type": f"application/x-amz-json-{version}", "X-Amz-Target": target}
     request = AWSRequest("POST", f"{url}/", headers, body)
     with patch("botocore.auth.get_current_datetime", return_value=now):
-        SigV4Auth(keys, "dynamodb", "eu-west-3").add_auth(request)
+        SigV4Auth(keys, service, "eu-west-3").add_auth(request)
     return dict(request.headers.items())
 
 
+@pytest.mark.parametrize(("service", "version"), [("dynamodb", "1.0"), ("glue", "1.1")])
 @pytest.mark.parametrize(
     "url",
     [
@@ -38,19 +45,19 @@ def _botocores(
     ],
 )
 @pytest.mark.parametrize("token", [None, "a-token", "IQoJb3JpZ2luX2VjE+/=" * 60])
-def test_a_signature_is_botocores(url: str, token: str | None) -> None:
+def test_a_signature_is_botocores(url: str, token: str | None, service: str, version: str) -> None:
     keys = _KEYS._replace(token=token)
     host = url.partition("://")[2]
 
-    signed = Signer(host, "eu-west-3").sign(keys, _TARGET, b"{}", _NOW)
+    signed = Signer(service, url, "eu-west-3", version).sign(keys, _TARGET, b"{}", _NOW)
 
-    wanted = _botocores(url, keys, _TARGET, b"{}", _NOW)
+    wanted = _botocores(url, keys, _TARGET, b"{}", _NOW, service, version)
     assert signed.pop("Host") == host  # http.client adds it where botocore signs
     assert signed == wanted
 
 
 def test_so_it_is_for_any_request_of_any_day_and_keys(seeded: random.Random) -> None:
-    signer = Signer("127.0.0.1:4566", "eu-west-3")
+    signer = Signer("dynamodb", "http://127.0.0.1:4566", "eu-west-3", "1.0")
     for _ in range(200):
         keys = ReadOnlyCredentials(
             f"AKIA{seeded.randrange(3)}", f"secret{seeded.randrange(3)}", seeded.choice([None, "t"])
@@ -66,7 +73,7 @@ def test_so_it_is_for_any_request_of_any_day_and_keys(seeded: random.Random) -> 
 
 
 def test_the_key_is_derived_once_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    signer = Signer("host", "eu-west-3")
+    signer = Signer("dynamodb", "http://host", "eu-west-3", "1.0")
     derived = []
 
     def derive(secret: str, day: str) -> bytes:
