@@ -20,6 +20,7 @@ from penstock.kafka.access import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _CLOSE_SECONDS = 1.0
+_BACKOFF_MS = 20
 
 # What the steps before a delivery may take of its deadline; it has what they leave.
 _PROBE_SHARE = 1 / 2
@@ -192,4 +193,7 @@ def _build_client(options: dict[str, Any], deadline_seconds: float) -> KafkaProd
             delivery_timeout_ms=deadline_ms,
             # A broker that hangs must leave time for a second try within the deadline.
             request_timeout_ms=deadline_ms // 2,
+            # Of which the first record of each environment waits one: what a topic is led by is
+            # asked for so long after the brokers were.
+            retry_backoff_ms=_BACKOFF_MS,
         )
