@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
+from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
-from penstock.errors import SinkAccessDeniedError, SinkError, SinkUnavailableError
+from penstock.errors import SinkError
 
 _WRITERS = 8
 _CONFIG = Config(
@@ -24,7 +24,6 @@ _CONFIG = Config(
     max_pool_connections=_WRITERS,
     retries={"mode": "standard", "total_max_attempts": 2},
 )
-_DENIED = {"AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +158,5 @@ class RejectedEvents:
             return error
         return None
 
-    @contextmanager
-    def _translated(self, what: str, key: str) -> Iterator[None]:
-        where = f"s3://{self._bucket}/{key} cannot be {what}"
-        try:
-            yield
-        except ClientError as error:
-            denied = error.response["Error"]["Code"] in _DENIED
-            kind = SinkAccessDeniedError if denied else SinkUnavailableError
-            raise kind(f"{where}: {str(error).rstrip('.')}") from error
-        except BotoCoreError as error:
-            raise SinkUnavailableError(f"{where}: {str(error).rstrip('.')}") from error
+    def _translated(self, what: str, key: str) -> AbstractContextManager[None]:
+        return translated_s3_errors(f"s3://{self._bucket}/{key} cannot be {what}")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import Session
 
+from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
-from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 
 _CONFIG = Config(
     connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 4}
 )
-_DENIED = {"AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
 
 
 class Parking:
@@ -34,13 +32,7 @@ class Parking:
             SinkUnavailableError: the bucket is throttling, down or not there (retriable).
         """
         where = f"s3://{self._bucket}/{name}"
-        try:
+        with translated_s3_errors(f"{where} cannot be written"):
             self._s3 = self._s3 or self._session.create_client("s3", config=_CONFIG)
             self._s3.put_object(Bucket=self._bucket, Key=name, Body=content)
-        except ClientError as error:
-            denied = error.response["Error"]["Code"] in _DENIED
-            kind = SinkAccessDeniedError if denied else SinkUnavailableError
-            raise kind(f"{where} cannot be written: {error}") from error
-        except BotoCoreError as error:
-            raise SinkUnavailableError(f"{where} cannot be written: {error}") from error
         return where

@@ -1,0 +1,28 @@
+"""What S3 answers, in our errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
+
+_DENIED = {"AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
+
+
+@contextmanager
+def translated_s3_errors(what: str) -> Iterator[None]:
+    """Turn what botocore's client of S3 raises into `<what>: <reason>`.
+
+    Raises:
+        SinkAccessDeniedError: no credentials, or these may not (retriable).
+        SinkUnavailableError: the bucket is throttling, down or not there (retriable).
+    """
+    try:
+        yield
+    except (ClientError, BotoCoreError) as error:
+        denied = isinstance(error, ClientError) and error.response["Error"]["Code"] in _DENIED
+        kind = SinkAccessDeniedError if denied else SinkUnavailableError
+        raise kind(f"{what}: {str(error).rstrip('.')}") from error
