@@ -1,0 +1,112 @@
+"""What surrounds a job: the authorities that Java trusts, its archives, the places of its log."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+
+import pytest
+import trustme
+
+from localcloud.errors import JobFailedError, MissingToolError
+from localcloud.identity.credentials import SessionKeys
+from localcloud.jobs import deliver_logs, read_places, spark
+from localcloud.jobs.artifacts import fetch_archive
+from localcloud.jobs.logs import _batches
+from localcloud.services.emr_serverless.surroundings import Place, describe_surroundings
+from localcloud.services.kafka.directory import ClusterDirectory
+
+_NOWHERE = Place("arn", "arn:aws:iam::111111111111:role/job", None, (), ())
+
+
+@pytest.fixture
+def bucket(client):
+    name = f"job-{secrets.token_hex(4)}"
+    where = {"LocationConstraint": "eu-central-1"}
+    client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=where)
+    return name
+
+
+def describe(cloud, folder):
+    key = cloud.state(SessionKeys).make("111111111111", 900)
+    return describe_surroundings(cloud, _NOWHERE, key, folder)
+
+
+def test_java_trusts_the_authorities_of_the_clusters(cloud, monkeypatch, tmp_path):
+    bundle = tmp_path / "authorities.pem"
+    bundle.write_bytes(b"".join(trustme.CA().cert_pem.bytes() for _ in range(2)))
+    monkeypatch.setattr(ClusterDirectory, "write_authorities", lambda _self: bundle)
+
+    options = describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
+
+    store = tmp_path / "authorities.p12"
+    assert f'"-Djavax.net.ssl.trustStore={store}"' in options
+    command = ["keytool", "-list", "-keystore", str(store), "-storepass", "changeit"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert listed.stdout.count("trustedCertEntry") == 2
+
+
+def test_java_trusts_as_usual_where_there_is_no_cluster(cloud, monkeypatch, tmp_path):
+    empty = tmp_path / "authorities.pem"
+    empty.touch()
+    monkeypatch.setattr(ClusterDirectory, "write_authorities", lambda _self: empty)
+    assert "trustStore" not in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
+
+
+def test_the_jars_for_s3_must_be_there(monkeypatch, tmp_path):
+    monkeypatch.setattr(spark, "_ROOT", tmp_path)
+    monkeypatch.setattr(spark, "_S3_JARS", tmp_path / "jars" / "s3" / "lib")
+    with pytest.raises(MissingToolError, match=r"^no jars in jars/s3/lib: run `make install`$"):
+        spark._s3_jars()
+
+
+def test_an_archive_that_is_none_fails_the_run(client, bucket, tmp_path):
+    client("s3").put_object(Bucket=bucket, Key="box.zip", Body=b"no zip")
+    place = f"s3://{bucket}/box.zip"
+    with pytest.raises(JobFailedError, match=f"^{place} cannot be unpacked: "):
+        fetch_archive(client("s3"), f"{place}#box", tmp_path / "work", tmp_path / "scratch")
+
+
+def test_a_log_that_cannot_be_delivered_is_told(client, tmp_path):
+    (tmp_path / "stdout").write_text("hello")
+    nowhere = {"s3MonitoringConfiguration": {"logUri": "s3://no-such-bucket-here/logs"}}
+    places = read_places("owner", nowhere, by_attempt=False)
+
+    (problem,) = deliver_logs(places, client, {"stdout": tmp_path / "stdout"})
+
+    assert problem.startswith("the log was not delivered: ")
+    assert "NoSuchBucket" in problem
+
+
+def test_a_long_log_goes_to_a_group_of_its_own_in_pieces(client, tmp_path):
+    lines = [f"{number} {'x' * 900}" for number in range(1500)]  # more than one call takes
+    (tmp_path / "stdout").write_text("\n\n".join(lines))
+    (tmp_path / "stderr").write_text("not asked for")
+    watched = {"enabled": True, "logTypes": {"SPARK_DRIVER": ["STDOUT"]}}
+    places = read_places("owner", {"cloudWatchLoggingConfiguration": watched}, by_attempt=True)
+    outputs = {name: tmp_path / name for name in ("stdout", "stderr")}
+
+    assert deliver_logs(places.of_attempt(2), client, outputs) == []
+
+    logs, group = client("logs"), "/aws/emr-serverless"
+    streams = logs.describe_log_streams(logGroupName=group)["logStreams"]
+    name = "owner/attempts/2/SPARK_DRIVER/stdout"
+    assert [each["logStreamName"] for each in streams] == [name]
+    pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group)
+    found = [event["message"] for page in pages for event in page["events"]]
+    assert sorted(found) == sorted(lines)
+
+
+def test_no_piece_of_a_log_is_more_than_cloudwatch_takes():
+    lines = ["x" * 900] * 1500 + [""] + ["y"] * 25_000
+    pieces = list(_batches(lines))
+    assert [each["message"] for piece in pieces for each in piece] == [*filter(None, lines)]
+    assert max(map(len, pieces)) <= 10_000
+    assert max(sum(len(each["message"]) + 26 for each in piece) for piece in pieces) <= 1_048_576
+
+
+def test_a_log_group_that_is_not_enabled_gets_nothing(client, tmp_path):
+    disabled = {"cloudWatchLoggingConfiguration": {"enabled": False, "logGroupName": "/none"}}
+    places = read_places("owner", disabled, by_attempt=False)
+    assert deliver_logs(places, client, {"stdout": tmp_path / "stdout"}) == []
+    assert client("logs").describe_log_groups(logGroupNamePrefix="/none")["logGroups"] == []
