@@ -26,12 +26,13 @@ def make_version(number, schema, name="sensor"):
 
 
 def make_record(*fields, name="Reading"):
-    """Make the schema of a record with these fields, each a name and a type."""
-    return {
-        "type": "record",
-        "name": name,
-        "fields": [{"name": field, "type": type_} for field, type_ in fields],
-    }
+    """Make the schema of a record with these fields, each a name and a type; null is a default."""
+    return {"type": "record", "name": name, "fields": [_field(*each) for each in fields]}
+
+
+def _field(name, type_):
+    optional = isinstance(type_, list) and type_[0] == "null"
+    return {"name": name, "type": type_} | ({"default": None} if optional else {})
 
 
 def frame(version, value, **options):
@@ -39,9 +40,9 @@ def frame(version, value, **options):
     return encode_glue_frame(version.id, encode(value, version.schema), **options)
 
 
-def make_topic(spark, values, topic="readings"):
+def make_topic(spark, values, topic="readings", first=0):
     """Put values into partition 0 of a topic, in their order."""
-    rows = [(b"k", value, topic, 0, offset, NOON, None) for offset, value in enumerate(values)]
+    rows = [(b"k", value, topic, 0, at, NOON, None) for at, value in enumerate(values, first)]
     return spark.createDataFrame(rows, KAFKA)
 
 

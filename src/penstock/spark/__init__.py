@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from penstock.spark.admission import admit
+from penstock.spark.batch import Batches
 from penstock.spark.catalog import catalog_settings, qualify_table
 from penstock.spark.checkpoint import Checkpoint
 from penstock.spark.contract import contract_environ
 from penstock.spark.decoder import Decoder, RowStatus, write_schemas
 from penstock.spark.dynamodb import DynamoDbTables
 from penstock.spark.frames import FrameStatus, split_frames
+from penstock.spark.giving_up import DynamoDbErrors, ErrorSink, Judge, file_errors
+from penstock.spark.inflating import inflate_payloads
 from penstock.spark.lake import Lake
 from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
@@ -31,11 +34,15 @@ from penstock.spark.state_files import StateFiles
 __all__ = [
     "BatchCounts",
     "BatchId",
+    "Batches",
     "Checkpoint",
     "ConsumeSettings",
     "Decoder",
+    "DynamoDbErrors",
     "DynamoDbTables",
+    "ErrorSink",
     "FrameStatus",
+    "Judge",
     "Lake",
     "Ledger",
     "Lesson",
@@ -58,6 +65,8 @@ __all__ = [
     "contract_environ",
     "event_schema",
     "event_type",
+    "file_errors",
+    "inflate_payloads",
     "lost_ranges",
     "maintain_table",
     "name_event",

@@ -36,11 +36,6 @@ from penstock.spark.frames import FrameStatus
 from penstock.spark.rows import name_event
 
 _END_SIZE: Final = 8
-_OPTIONS: Final = {
-    "mode": "PERMISSIVE",
-    # Avro's dates are those of the calendar that Spark has too; without it old ones are refused.
-    "datetimeRebaseMode": "CORRECTED",
-}
 _OWN: Final = (
     "topic AS _topic",
     "partition AS _kafka_partition",
@@ -59,6 +54,7 @@ class RowStatus(StrEnum):
 
     DECODED = "decoded"
     UNKNOWN = "unknown"  # a version that this decoder does not know
+    LATER = "later"  # compressed: it comes in the next part
 
 
 class Decoder:
@@ -77,7 +73,9 @@ class Decoder:
         self._end = secrets.token_bytes(_END_SIZE).hex()
         payload = F.expr(f"concat(version.prefix, payload, X'{self._end}')")
         self._known: Column = F.expr(f"try_element_at({self._versions()}, schema)")
-        self._record: Column = from_avro(payload, writers, _OPTIONS | {"avroSchema": reader})
+        self._record: Column = from_avro(
+            payload, writers, {"mode": "PERMISSIVE", "avroSchema": reader}
+        )
         self._status: Column = F.expr(self._write_status())
         event = F.expr(write_value(self._root, "record.body"))
         self._event: Column = name_event(event, self.schema)

@@ -1,0 +1,195 @@
+"""One batch of records into the sinks, in parts that are the same when the batch comes again.
+
+| part | which records                                                                   |
+| ---- | ------------------------------------------------------------------------------- |
+| 0    | those of the versions that were known when the batch began                      |
+| 1    | the compressed ones among them, inflated in Python                              |
+| 2, 3 | likewise, of the versions that the batch learnt in its first round; 4, 5: second |
+
+A part is decoded, judged, counted and written in one pass. Only when that meets ids that are not
+known are they looked up, and the answers go into the ledger before anything is written that depends
+on them. So the ledger and a record tell together in which part the record is, and a batch that
+comes again is split as before (docs/adr/20261121-parts-of-a-batch.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.errors import PenstockError
+from penstock.registry import SchemaRegistry, SchemaVersion
+from penstock.spark._counting import IS_ERROR, Figures, count_while
+from penstock.spark.admission import admit
+from penstock.spark.decoder import Decoder, RowStatus
+from penstock.spark.frames import FrameStatus, split_frames
+from penstock.spark.giving_up import ErrorSink, Judge, file_errors
+from penstock.spark.inflating import inflate_payloads
+from penstock.spark.ledger import Ledger, Lesson, Refusal
+from penstock.spark.report import BatchCounts
+from penstock.spark.rows import BatchId, Sink
+
+_IDS_AT_ONCE = 1_000
+_COMPRESSED = "compression = 'zlib'"
+_FRAMED = f"status = '{FrameStatus.FRAMED}'"
+
+
+@dataclass(slots=True)
+class _Batch:
+    """A batch on its way: what it is split by, and what it came to so far."""
+
+    id: BatchId
+    frames: DataFrame
+    known: tuple[SchemaVersion, ...]
+    lessons: list[Lesson] = field(default_factory=list)
+    figures: Figures = field(default_factory=Figures)
+
+    def versions(self) -> tuple[SchemaVersion, ...]:
+        """Give all versions that are known by now."""
+        return (*self.known, *(each for lesson in self.lessons for each in lesson.versions))
+
+    def settled(self) -> list[str]:
+        """Give the ids of which it is known what becomes of their records."""
+        refused = [version_id for lesson in self.lessons for version_id in lesson.refused]
+        return [*(each.id for each in self.versions()), *refused]
+
+
+class Batches:
+    """Takes the batches of one query, one after the other."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        registry: SchemaRegistry,
+        ledger: Ledger,
+        sinks: Sequence[Sink],
+        errors: ErrorSink,
+    ) -> None:
+        """Keep what to read and write with; the registry is best one that keeps its answers."""
+        self._spark = spark
+        self._registry = registry
+        self._ledger = ledger
+        self._sinks = tuple(sinks)
+        self._errors = errors
+        self._decoder: Decoder | None = None
+
+    def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
+        """Write the records of a batch; taking it again changes nothing.
+
+        Raises:
+            PenstockError: retriable, or nothing that a record could be blamed for: what is left of
+                the batch may not be given up, and all of it is to be taken again.
+        """
+        self._ledger.tidy(batch_id.number)
+        known = self._ledger.before(batch_id.number)
+        batch = _Batch(batch_id, split_frames(records), known)
+        self._write(batch, batch.frames, 0)
+        records_read = batch.figures.records
+        if batch.figures.unknown:
+            self._settle(batch)
+        figures = batch.figures
+        versions = batch.versions()
+        return BatchCounts(
+            records_read, figures.rows, len(versions), len(versions) - len(known), figures.errors
+        )
+
+    def _settle(self, batch: _Batch) -> None:
+        """Write the records of ids that were not known, as they were settled before or are now."""
+        for lesson in self._ledger.lessons(batch.id.number):
+            self._write_lesson(batch, lesson)
+        while ids := self._find_unsettled(batch):
+            lesson = self._learn(batch, ids)
+            self._ledger.add(lesson)
+            self._write_lesson(batch, lesson)
+            if len(ids) < _IDS_AT_ONCE:
+                break
+
+    def _find_unsettled(self, batch: _Batch) -> list[str]:
+        settled = batch.settled()
+        others = batch.frames.filter(f"{_FRAMED} AND NOT {_among(settled)}")
+        ids = others.select("schema").distinct().limit(_IDS_AT_ONCE).collect()
+        return sorted(str(UUID(bytes=bytes(row.schema))) for row in ids)
+
+    def _learn(self, batch: _Batch, ids: Iterable[str]) -> Lesson:
+        """Ask for versions; raise where the answer is not final."""
+        found: list[SchemaVersion] = []
+        admitted: list[SchemaVersion] = []
+        refused: dict[str, Refusal] = {}
+        for version_id in ids:
+            try:
+                found.append(self._registry.get(version_id))
+            except PenstockError as error:
+                refused[version_id] = _refuse(error)
+        for version in sorted(found, key=lambda each: each.number):
+            try:
+                admit(self._spark, [*batch.versions(), *admitted], version)
+                admitted.append(version)
+            except PenstockError as error:
+                refused[version.id] = _refuse(error)
+        return Lesson(batch.id.number, len(batch.lessons) + 1, tuple(admitted), refused)
+
+    def _write_lesson(self, batch: _Batch, lesson: Lesson) -> None:
+        batch.lessons.append(lesson)
+        if lesson.versions:
+            ids = [each.id for each in lesson.versions]
+            self._write(batch, batch.frames.filter(_among(ids)), 2 * lesson.round)
+        if lesson.refused:
+            rows = batch.frames.filter(_among(lesson.refused))
+            judge = Judge.of_versions((), lesson.refused)
+            batch.figures.errors.update(file_errors(rows, judge, self._errors))
+
+    def _write(self, batch: _Batch, frames: DataFrame, part: int) -> None:
+        """Write frames as one part, and as a second the compressed ones, if there are any."""
+        versions = batch.versions()
+        if not versions:
+            unknown = F.expr(f"IF({_FRAMED}, '{RowStatus.UNKNOWN}', status)")
+            self._write_part(batch, frames.withColumn("status", unknown), None, part)
+            return
+        if self._decoder is None or self._decoder.versions != versions:
+            self._decoder = Decoder(versions)
+        later = f"coalesce({_COMPRESSED}, FALSE)"
+        plain = frames.withColumns(
+            {
+                "status": F.expr(f"IF({later}, '{RowStatus.LATER}', status)"),
+                "payload": F.expr(f"IF({later}, NULL, payload)"),
+            }
+        )
+        if self._write_part(batch, self._decoder.decode(plain), self._decoder, part):
+            inflated = inflate_payloads(frames.filter(_COMPRESSED))
+            self._write_part(batch, self._decoder.decode(inflated), self._decoder, part + 1)
+
+    def _write_part(
+        self, batch: _Batch, judged: DataFrame, decoder: Decoder | None, part: int
+    ) -> int:
+        """Write the rows of a part and file its errors; give the number left for the next part."""
+
+        def write(observed: DataFrame, decoder: Decoder) -> None:
+            rows = decoder.select(observed)
+            for sink in self._sinks:
+                batch.figures.refuse(sink.write(rows, batch.id, part))
+
+        counts = count_while(judged, partial(write, decoder=decoder) if decoder else None)
+        batch.figures.add(counts)
+        if counts["errors"]:
+            judge = Judge.of_versions(decoder.versions if decoder else (), {})
+            rows = judged.filter(IS_ERROR)
+            batch.figures.errors.update(file_errors(rows, judge, self._errors))
+        return counts["later"]
+
+
+def _refuse(error: PenstockError) -> Refusal:
+    """Keep why a version is refused for good; raise where it may be there later."""
+    if error.reason is None:
+        raise error
+    return Refusal(error.reason, str(error))
+
+
+def _among(ids: Iterable[str]) -> str:
+    """Write the condition that a frame is of one of these versions."""
+    listed = ", ".join(f"X'{UUID(each).hex}'" for each in ids)
+    return f"schema IN ({listed})" if listed else "FALSE"

@@ -1,0 +1,59 @@
+"""Sinks that keep what they are given in files, which Spark's processes share with the tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penstock.spark import BatchId
+
+
+@dataclass
+class FileSink:
+    """Each part of each batch once, as Iceberg has it; dies before or after what it is told."""
+
+    folder: Path
+    fails: Callable[[str], bool] = lambda _: False
+    parts: list[tuple[int, int]] = field(default_factory=list)
+
+    def write(self, rows, batch: BatchId, part: int):
+        path = self.folder / f"{batch.number}-{part}"
+        if self.fails(f"before {part}"):
+            raise OSError(f"dead before {part}")
+        if not path.exists():
+            rows.write.mode("error").parquet(str(path))
+            self.parts.append((batch.number, part))
+        if self.fails(f"after {part}"):
+            raise OSError(f"dead after {part}")
+        return {}
+
+    def rows(self, spark):
+        """All rows, by their offsets; a record that is there twice fails."""
+        found = {}
+        for path in sorted(self.folder.glob("*-*")):
+            for row in spark.read.parquet(str(path)).collect():
+                assert row["_offset"] not in found
+                found[row["_offset"]] = row["event"].asDict(recursive=True)
+        return found
+
+
+@dataclass(frozen=True)
+class FileErrors:
+    """A file for each record that was given up."""
+
+    folder: Path
+
+    def keep(self, records):
+        for record in records:
+            content = {
+                "reason": record.reason, "detail": record.detail, "schema": record.schema_id,
+                "key": record.key and record.key.hex(), "value": record.value.hex(),
+            }  # fmt: skip
+            (self.folder / f"{record.source.offset}").write_text(json.dumps(content))
+
+    def reasons(self):
+        """The reasons by the records' offsets."""
+        files = {int(path.name): json.loads(path.read_text()) for path in self.folder.iterdir()}
+        return {offset: files[offset]["reason"] for offset in sorted(files)}

@@ -1,0 +1,220 @@
+"""A batch is written once, whole, with every record in its place, however often it comes again."""
+
+from __future__ import annotations
+
+import json
+import zlib
+
+import pytest
+
+from penstock.errors import RegistryUnavailableError
+from penstock.framing import encode_glue_frame
+from penstock.registry import CachedRegistry
+from penstock.schemas import encode
+from penstock.spark import Batches, BatchId, Ledger
+from tests.spark.records import frame, make_record, make_topic
+from tests.spark.sinks import FileErrors, FileSink
+from tests.stubs.registries import UNKNOWN_ID, CountedRegistry, unavailable
+
+_V1 = make_record(("deviceId", "string"))
+_V2 = make_record(("deviceId", "string"), ("temperature", ["null", "long"]))
+_V3 = make_record(("deviceId", "string"), ("temperature", ["null", "double"]))
+
+
+class Job:
+    """A query that can be started again on what it left behind."""
+
+    def __init__(self, spark, folder):
+        self.spark, self.folder = spark, folder
+        self.registry = CountedRegistry()
+        for name in ("rows", "errors"):
+            (folder / name).mkdir()
+        self.sink, self.errors = FileSink(folder / "rows"), FileErrors(folder / "errors")
+        self.restart()
+
+    def restart(self):
+        """Begin again with nothing but what is on disk, and what the registry says now."""
+        self.batches = Batches(
+            self.spark,
+            CachedRegistry(self.registry),
+            Ledger(self.spark, str(self.folder / "schemas")),
+            [self.sink],
+            self.errors,
+        )
+
+    def register(self, schema):
+        """Register a version, as a producer does."""
+        return self.registry.register("sensor", schema).version
+
+    def take(self, values, number=0):
+        """Take a batch; a record's offset is its place in it, with the batch's number before."""
+        records = make_topic(self.spark, values, first=100 * number)
+        return self.batches.take(records, BatchId("query", number))
+
+    def rows(self):
+        return self.sink.rows(self.spark)
+
+
+@pytest.fixture
+def job(spark, tmp_path):
+    return Job(spark, tmp_path)
+
+
+def test_new_versions_are_learnt_while_a_query_runs(job):
+    v1 = job.register(_V1)
+    first = job.take([frame(v1, {"deviceId": "a"})])
+    v2 = job.register(_V2)
+    second = job.take(
+        [frame(v1, {"deviceId": "b"}), frame(v2, {"deviceId": "c", "temperature": 7}), None], 1
+    )
+    calls = list(job.registry.calls)
+    third = job.take([frame(v2, {"deviceId": "d", "temperature": None})], 2)
+
+    assert (first.rows, first.schemas, first.new_schemas) == (1, 1, 1)
+    assert (second.records, second.rows, second.schemas, second.new_schemas) == (3, 2, 2, 1)
+    assert (third.rows, third.new_schemas, third.errors) == (1, 0, {})
+    assert job.registry.calls == calls
+    assert job.sink.parts == [(0, 2), (1, 0), (1, 2), (2, 0)]
+    assert job.rows() == {
+        0: {"deviceId": "a"},
+        100: {"deviceId": "b"},
+        101: {"deviceId": "c", "temperature": 7},
+        200: {"deviceId": "d", "temperature": None},
+    }
+
+
+def test_every_bad_record_is_filed_with_its_reason_and_its_bytes(job):
+    v2 = job.register(_V2)
+    good = frame(v2, {"deviceId": "a", "temperature": 7})
+    values = {
+        "unknown-framing": b"{}",
+        "no-registry-for-framing": b"\0\0\0\0\1x",
+        "truncated": good[:-1],
+        "undecodable": good[:18] + b"\1",
+        "trailing-bytes": good + b"\0",
+        "invalid-text": good.replace(b"\2a", b"\2\xff"),
+        "unknown-schema": encode_glue_frame(UNKNOWN_ID, b"x"),
+    }
+
+    counts = job.take([value for bad in values.values() for value in (bad, good)])
+
+    assert job.errors.reasons() == {2 * at: reason for at, reason in enumerate(values)}
+    assert counts.errors == dict.fromkeys(values, 1)
+    assert counts.rows == len(values)
+    assert len(job.rows()) == len(values)
+    kept = json.loads((job.errors.folder / "4").read_text())
+    assert kept == {
+        "reason": "truncated", "schema": v2.id, "key": b"k".hex(), "value": good[:-1].hex(),
+        "detail": "temperature: the payload ends inside this value",
+    }  # fmt: skip
+
+
+def test_compressed_records_are_inflated_apart(job):
+    v1, v2 = job.register(_V1), job.register(_V2)
+    job.take([frame(v1, {"deviceId": "a"})])
+    packed = frame(v1, {"deviceId": "b" * 100}, compress=True)
+    bomb = encode_glue_frame(v1.id, encode("x" * 2**22, "string"), compress=True)
+    values = [
+        packed, frame(v2, {"deviceId": "c", "temperature": 1}, compress=True), packed[:-1],
+        packed + b"\0", bomb, frame(v1, {"deviceId": "d"}),
+        encode_glue_frame(v1.id, b"\2e\0", compress=True),
+    ]  # fmt: skip
+
+    counts = job.take(values, 1)
+
+    assert job.sink.parts == [(0, 2), (1, 0), (1, 1), (1, 2), (1, 3)]
+    assert set(job.rows()) == {0, 100, 101, 105}
+    assert job.errors.reasons() == {
+        102: "truncated", 103: "undecodable", 104: "inflate-limit", 106: "trailing-bytes",
+    }  # fmt: skip
+    assert (counts.records, counts.rows) == (7, 3)
+    assert zlib.decompress(packed[18:]) == encode({"deviceId": "b" * 100}, _V1)
+
+
+def test_a_contradiction_and_a_lossy_number_are_errors_of_their_records(job):
+    v1, v2 = job.register(_V1), job.register(_V2)
+    foreign = job.registry.register("other", make_record(("deviceId", "long"))).version
+    big = frame(v2, {"deviceId": "big", "temperature": 2**53 + 1})
+    job.take([frame(v1, {"deviceId": "a"}), big])
+    v3 = job.register(_V3)
+
+    counts = job.take(
+        [
+            frame(foreign, {"deviceId": 1}),
+            frame(v3, {"deviceId": "b", "temperature": 0.5}),
+            big,
+            frame(v2, {"deviceId": "c", "temperature": 3}),
+        ],
+        1,
+    )
+    later = job.take([big], 2)
+
+    assert job.errors.reasons() == {100: "schema-conflict", 200: "lossy-widening"}
+    assert (counts.rows, later.rows, later.errors) == (3, 0, {"lossy-widening": 1})
+    assert job.rows()[102] == {"deviceId": "big", "temperature": 2**53 + 1}
+
+
+def test_a_registry_that_is_down_gives_up_no_record(job):
+    v1 = job.register(_V1)
+    job.registry.down = unavailable
+
+    with pytest.raises(RegistryUnavailableError):
+        job.take([b"{}", frame(v1, {"deviceId": "a"})])
+    assert job.rows() == {}
+
+    job.registry.down = None
+    job.take([b"{}", frame(v1, {"deviceId": "a"})])
+    assert job.rows() == {1: {"deviceId": "a"}}
+    job.registry.down = unavailable
+    job.restart()
+    job.take([frame(v1, {"deviceId": "b"})], 1)
+    assert job.rows()[100] == {"deviceId": "b"}
+
+
+@pytest.mark.parametrize("death", ["after 0", "before 2", "after 2"])
+def test_a_batch_that_died_comes_again_and_is_split_as_before(job, death):
+    v1 = job.register(_V1)
+    job.take([frame(v1, {"deviceId": "a"})])
+    v2 = job.register(_V2)
+    secret = CountedRegistry().register("sensor", _V3).version
+    values = [
+        frame(v1, {"deviceId": "b"}), frame(v2, {"deviceId": "c", "temperature": 7}),
+        frame(v2, {"deviceId": "d", "temperature": 8}, compress=True),
+        frame(secret, {"deviceId": "e", "temperature": 0.5}), b"{}",
+    ]  # fmt: skip
+    job.sink.fails = lambda place: place == death
+    with pytest.raises(OSError, match=f"dead {death}"):
+        job.take(values, 1)
+    learnt = bool(Ledger(job.spark, str(job.folder / "schemas")).lessons(1))
+    job.sink.fails = lambda _: False
+    job.registry.get = lambda version_id, get=job.registry.get: (
+        secret if version_id == secret.id else get(version_id)
+    )
+
+    job.restart()
+    counts = job.take(values, 1)
+
+    # What the registry learnt in between counts only where the batch had not asked before.
+    assert set(job.rows()) == {0, 100, 101, 102} | (set() if learnt else {103})
+    assert set(job.errors.reasons()) == {104} | ({103} if learnt else set())
+    assert counts.records == 5
+    assert counts.rows + sum(counts.errors.values()) == 5
+    job.take(values[3:4], 2)
+    assert 200 in job.rows()
+
+
+def test_more_ids_than_are_asked_for_at_once(job, monkeypatch):
+    monkeypatch.setattr("penstock.spark.batch._IDS_AT_ONCE", 2)
+    versions = [job.register(schema) for schema in (_V1, _V2, _V3)]
+    values = [
+        frame(versions[0], {"deviceId": "a"}),
+        frame(versions[1], {"deviceId": "b", "temperature": 1}),
+    ]
+    values += [frame(versions[2], {"deviceId": "c", "temperature": 1.5})]
+    values += [encode_glue_frame(UNKNOWN_ID, b""), encode_glue_frame(UNKNOWN_ID, b"x")]
+
+    counts = job.take(values)
+
+    assert set(job.rows()) == {0, 1, 2}
+    assert job.errors.reasons() == {3: "unknown-schema", 4: "unknown-schema"}
+    assert (counts.schemas, counts.rows, counts.errors) == (3, 3, {"unknown-schema": 2})
