@@ -40,6 +40,8 @@ def run_query(query: Query, catalog: Catalog, max_bytes: int | None) -> Result:
             return _ask(connection, query, statement, size)
         except duckdb.Error as error:
             raise QueryFailedError(_explain(str(error), query.sql)) from error
+        finally:
+            query.interrupt = lambda: None  # or the connection would live as long as the query
 
 
 def _load(
