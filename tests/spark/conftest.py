@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import sys
 from pathlib import Path
 
@@ -28,12 +29,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory):
+def hosts_file(tmp_path_factory):
+    """The names that Spark's JVM knows, read at each look-up; brokers are added to it."""
+    path = tmp_path_factory.mktemp("hosts") / "hosts"
+    path.write_text(f"127.0.0.1 localhost {socket.gethostname()}\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory, hosts_file):
     jars = [str(path) for path in sorted(_ROOT.glob("jars/spark/lib/*.jar"))]
     assert jars, "no jars in jars/spark/lib, run `make install`"
     folder = tmp_path_factory.mktemp("spark")
+    ours = session_settings()
+    names = f"-Djdk.net.hosts.file={hosts_file}"
     settings = {
-        **session_settings(),
+        **ours,
+        "spark.driver.extraJavaOptions": f"{ours['spark.driver.extraJavaOptions']} {names}",
         "spark.master": "local[2]",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",

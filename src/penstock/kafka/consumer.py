@@ -1,11 +1,11 @@
-"""Reading, for tools and tests; Lambdas and Spark have readers of their own."""
+"""Reading, for tools and tests, and looking what is there; Lambdas and Spark read by their own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, TopicPartition
 
 from penstock.kafka._closing import Closing
 from penstock.kafka._failures import translated_kafka_errors
@@ -13,6 +13,8 @@ from penstock.kafka._mechanism import client_options
 from penstock.kafka._probe import PROBE_SECONDS
 from penstock.kafka.access import check_access
 from penstock.kafka.settings import KafkaSettings
+
+_LOOK_MS = 15_000
 
 
 def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = None) -> Consumer:
@@ -54,6 +56,17 @@ class Consumer(Closing):
         with translated_kafka_errors(self._where):
             batches = self._client.poll(timeout_ms=int(timeout_seconds * 1000))
         return [record for batch in batches.values() for record in batch]
+
+    def find_earliest(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """Find the first offset that each partition still has; those that are gone are left out."""
+        with translated_kafka_errors(self._where):
+            there = [
+                TopicPartition(topic, partition)
+                for topic, partition in places
+                if partition in (self._client.partitions_for_topic(topic) or ())
+            ]
+            found = self._client.beginning_offsets(there, _LOOK_MS) if there else {}
+        return {(place.topic, place.partition): offset for place, offset in found.items()}
 
     def commit(self) -> None:
         """Keep for the group that all polled records are done."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from penstock.spark.admission import admit
 from penstock.spark.batch import Batches
 from penstock.spark.catalog import catalog_settings, qualify_table
+from penstock.spark.batch import Batches
+from penstock.spark.giving_up import DynamoDbErrors, ErrorSink, Judge, file_errors
+from penstock.spark.inflating import inflate_payloads
 from penstock.spark.checkpoint import Checkpoint
 from penstock.spark.contract import contract_environ
 from penstock.spark.decoder import Decoder, RowStatus, write_schemas
@@ -14,6 +17,7 @@ from penstock.spark.giving_up import DynamoDbErrors, ErrorSink, Judge, file_erro
 from penstock.spark.inflating import inflate_payloads
 from penstock.spark.lake import Lake
 from penstock.spark.ledger import Ledger, Lesson, Refusal
+from penstock.spark.loss_watch import LossWatch
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
 from penstock.spark.maintenance import MaintainSettings, Upkeep, maintain_table
 from penstock.spark.parquet import ParquetFiles
@@ -32,6 +36,15 @@ from penstock.spark.source import open_stream, source_options
 from penstock.spark.state_files import StateFiles
 
 __all__ = [
+    "inflate_payloads",
+
+    "DynamoDbErrors",
+    "ErrorSink",
+    "Judge",
+    "file_errors",
+
+    "Batches",
+
     "BatchCounts",
     "BatchId",
     "Batches",
@@ -46,6 +59,7 @@ __all__ = [
     "Lake",
     "Ledger",
     "Lesson",
+    "LossWatch",
     "LostOffsets",
     "MaintainSettings",
     "OffsetRange",

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import CheckpointError
 from penstock.spark.lost import parse_offsets
+from penstock.spark.rows import BatchId
 from penstock.spark.state_files import StateFiles
 
 _Offsets = dict[tuple[str, int], int]
@@ -26,6 +27,7 @@ class Checkpoint:
     def __init__(self, spark: SparkSession, folder: str) -> None:
         """Keep where it is; nothing is read yet."""
         self._folder = folder
+        self._query: str | None = None
         self._top = StateFiles(spark, folder)
         self._offsets = StateFiles(spark, f"{folder}/offsets")
         self._begun = StateFiles(spark, f"{folder}/sources/0")
@@ -43,6 +45,17 @@ class Checkpoint:
             raise self._damaged(
                 "metadata", f"holds {text!r}, expected the id of a query"
             ) from error
+
+    def batch_id(self, batch: int) -> BatchId:
+        """Name a batch as sinks know it, with what it holds.
+
+        Raises:
+            CheckpointError: a file is missing or damaged.
+        """
+        if self._query is None:
+            self._query = self.query_id()
+        ends = sorted((topic, part, end) for (topic, part), end in self.ends(batch).items())
+        return BatchId(self._query, batch, json.dumps(ends))
 
     def ends(self, batch: int) -> _Offsets:
         """Read the offsets behind a batch.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from penstock.kafka import KafkaSettings
 from penstock.settings import Settings, nested, setting
@@ -16,7 +17,6 @@ from penstock.spark.contract import contract_environ
 _AVAILABLE_NOW = "available-now"
 _INTERVAL = re.compile(r"[1-9][0-9]* (second|minute|hour)s?")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
-_ROUTE = re.compile(r"[^=,\s]+=[^=,\s]+")
 
 
 class Starting(StrEnum):
@@ -61,16 +61,6 @@ def _parse_pattern(text: str) -> str:
     except re.error as error:
         raise ValueError(text) from error
     return text
-
-
-def _parse_routes(text: str) -> dict[str, str]:
-    routes = [route.strip() for route in text.split(",")]
-    if not all(_ROUTE.fullmatch(route) for route in routes):
-        raise ValueError(text)
-    tables = dict(route.split("=") for route in routes)
-    if len(tables) < len(routes):
-        raise ValueError(text)
-    return tables
 
 
 def _parse_count(text: str) -> int:
@@ -151,12 +141,6 @@ class SinkSettings(Settings):
         "field with the time of the event, which the lake is partitioned by",
         default="timestamp",
     )
-    route: dict[str, str] = setting(
-        "PENSTOCK_ROUTE",
-        "by schema name the table for its records, as NAME=TABLE,NAME=TABLE; others are unroutable",
-        parse=_parse_routes,
-        default=None,
-    )
 
     def problems(self) -> Iterator[str]:
         """Say whether there is nowhere to write to."""
@@ -193,6 +177,12 @@ class ConsumeSettings(Settings):
         "file that `make contract` wrote, by path or URL, for all that other flags leave out",
         default="",
     )
+
+    def when(self) -> dict[str, Any]:
+        """Give what Spark's `trigger` is told."""
+        if self.trigger == _AVAILABLE_NOW:
+            return {"availableNow": True}
+        return {"processingTime": self.trigger}
 
 
 def read_settings(

@@ -93,7 +93,6 @@ def test_all_flags() -> None:
             "--max-offsets-per-trigger": "60",
             "--on-lost-offsets": "go-on",
             "--trigger": "available-now",
-            "--route": "sensor=lake.readings, door=lake.doors",
             "--lake-table": "lake.readings",
             "--parquet-path": "s3://b/p",
             "--event-time": "at",
@@ -103,8 +102,7 @@ def test_all_flags() -> None:
     assert settings.read.starting == datetime(2026, 11, 21, 8, tzinfo=UTC)
     assert settings.read.max_offsets_per_trigger == 60
     assert settings.read.on_lost_offsets is LostOffsets.GO_ON
-    assert settings.trigger == "available-now"
-    assert settings.sinks.route == {"sensor": "lake.readings", "door": "lake.doors"}
+    assert settings.when() == {"availableNow": True}
     assert settings.sinks.event_time == "at"
 
 
@@ -114,8 +112,7 @@ def test_defaults() -> None:
     assert settings.read.starting is Starting.EARLIEST
     assert settings.read.max_offsets_per_trigger is None
     assert settings.read.on_lost_offsets is LostOffsets.STOP
-    assert settings.trigger == "10 seconds"
-    assert settings.sinks.route is None
+    assert settings.when() == {"processingTime": "10 seconds"}
 
 
 @pytest.mark.parametrize(
@@ -128,8 +125,6 @@ def test_defaults() -> None:
         ("--topics", "a b", "topics, separated by commas"),
         ("--topic-pattern", "(", "a regular expression"),
         ("--max-offsets-per-trigger", "0", "a number from 1"),
-        ("--route", "sensor", "NAME=TABLE,NAME=TABLE"),
-        ("--route", "sensor=a,sensor=b", "NAME=TABLE,NAME=TABLE"),
         ("--on-lost-offsets", "ignore", "stop, or go-on"),
     ],
 )

@@ -1,0 +1,113 @@
+"""Reads topics, whatever schemas their records are in, and writes every record to tables.
+
+    spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/consume.py --contract FILE \\
+        --secret-arn ARN --checkpoint s3://... --lake-table DATABASE.TABLE --errors-table TABLE ...
+
+New schemas are followed without a restart. Prints one line of JSON for each batch.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
+from penstock.spark import (
+    BatchCounts,
+    Batches,
+    Checkpoint,
+    ConsumeSettings,
+    DynamoDbErrors,
+    DynamoDbTables,
+    ErrorSink,
+    Lake,
+    Ledger,
+    LossWatch,
+    ParquetFiles,
+    ReportListener,
+    Sink,
+    catalog_settings,
+    check_session,
+    open_stream,
+    read_settings,
+    session_settings,
+)
+
+
+def build_session() -> SparkSession:
+    """Start Spark, or take the session that there is."""
+    settings: dict[str, Any] = {**session_settings(), **catalog_settings()}
+    return SparkSession.builder.appName("consume").config(map=settings).getOrCreate()
+
+
+def read_text(spark: SparkSession, path: str) -> str:
+    """Read a whole file, wherever Spark can read."""
+    (row,) = spark.read.text(path, wholetext=True).collect()
+    return str(row.value)
+
+
+def open_sinks(spark: SparkSession, settings: ConsumeSettings) -> list[Sink]:
+    """Open the tables that the settings name."""
+    given = settings.sinks
+    sinks: list[Sink] = []
+    if given.lake_table:
+        sinks.append(Lake(spark, given.lake_table, given.event_time))
+    if given.dynamodb_table:
+        tables = DynamoDbTables(given.dynamodb_table, given.errors_table, given.parked_bucket)
+        sinks.append(tables)
+    if given.parquet_path:
+        sinks.append(ParquetFiles(given.parquet_path, given.event_time))
+    return sinks
+
+
+def start(
+    spark: SparkSession,
+    settings: ConsumeSettings,
+    registry: SchemaRegistry,
+    sinks: Sequence[Sink],
+    errors: ErrorSink,
+) -> StreamingQuery:
+    """Start to read and write; the query goes on by itself."""
+    checkpoint = Checkpoint(spark, settings.checkpoint)
+    ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger")
+    batches = Batches(spark, registry, ledger, sinks, errors)
+    watch = LossWatch(settings.kafka, checkpoint, settings.read.on_lost_offsets)
+    counts: dict[int, BatchCounts] = {}
+    spark.streams.addListener(ReportListener(counts))
+
+    def write(records: DataFrame, number: int) -> None:
+        done = batches.take(records, checkpoint.batch_id(number))
+        counts[number] = replace(done, lost=watch.check(records, number, done.records))
+
+    return (
+        open_stream(spark, settings.kafka, settings.read)
+        .writeStream.foreachBatch(write)
+        .option("checkpointLocation", settings.checkpoint)
+        .trigger(**settings.when())
+        .start()
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Consume until there is nothing left, or for ever."""
+    spark = build_session()
+    check_session(spark)
+    settings = read_settings(
+        sys.argv[1:] if argv is None else argv,
+        os.environ,
+        partial(read_text, spark),
+    )
+    registry = CachedRegistry(load_registry(settings.registry))
+    errors = DynamoDbErrors(settings.sinks.errors_table, settings.sinks.parked_bucket)
+    start(spark, settings, registry, open_sinks(spark, settings), errors).awaitTermination()
+
+
+if __name__ == "__main__":
+    main()
