@@ -60,8 +60,14 @@ def open_sinks(spark: SparkSession, settings: ConsumeSettings) -> list[Sink]:
     if given.lake_table:
         sinks.append(Lake(spark, given.lake_table, given.event_time))
     if given.dynamodb_table:
-        tables = DynamoDbTables(given.dynamodb_table, given.errors_table, given.parked_bucket)
-        sinks.append(tables)
+        sinks.append(
+            DynamoDbTables(
+                given.dynamodb_table,
+                given.errors_table,
+                given.parked_bucket,
+                given.dynamodb_rows_per_second,
+            )
+        )
     if given.parquet_path:
         sinks.append(ParquetFiles(given.parquet_path, given.event_time))
     return sinks

@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -25,7 +26,7 @@ from penstock.spark import (
 
 def build_session() -> SparkSession:
     """Start Spark, or take the session that there is."""
-    settings = {**session_settings(), **catalog_settings()}
+    settings: dict[str, Any] = {**session_settings(), **catalog_settings()}
     return SparkSession.builder.appName("maintain-lake").config(map=settings).getOrCreate()
 
 

@@ -15,11 +15,17 @@ from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
 from penstock.producing import ProducerSettings
 from penstock.settings import SettingRow, Settings, describe_settings
+from penstock.spark import ConsumeSettings
 from tools.hcl import module_tables
 
 _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md")
-_TABLES: tuple[type[Settings], ...] = (KafkaSettings, ProducerSettings, ConsumerSettings)
+_TABLES: tuple[type[Settings], ...] = (
+    KafkaSettings,
+    ProducerSettings,
+    ConsumerSettings,
+    ConsumeSettings,
+)
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL
 )

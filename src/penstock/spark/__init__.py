@@ -5,9 +5,6 @@ from __future__ import annotations
 from penstock.spark.admission import admit
 from penstock.spark.batch import Batches
 from penstock.spark.catalog import catalog_settings, qualify_table
-from penstock.spark.batch import Batches
-from penstock.spark.giving_up import DynamoDbErrors, ErrorSink, Judge, file_errors
-from penstock.spark.inflating import inflate_payloads
 from penstock.spark.checkpoint import Checkpoint
 from penstock.spark.contract import contract_environ
 from penstock.spark.decoder import Decoder, RowStatus, write_schemas
@@ -36,15 +33,6 @@ from penstock.spark.source import open_stream, source_options
 from penstock.spark.state_files import StateFiles
 
 __all__ = [
-    "inflate_payloads",
-
-    "DynamoDbErrors",
-    "ErrorSink",
-    "Judge",
-    "file_errors",
-
-    "Batches",
-
     "BatchCounts",
     "BatchId",
     "Batches",

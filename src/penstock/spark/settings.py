@@ -70,6 +70,13 @@ def _parse_count(text: str) -> int:
     return count
 
 
+def _parse_rate(text: str) -> float:
+    rate = float(text)
+    if not 0 < rate < float("inf"):
+        raise ValueError(text)
+    return rate
+
+
 @dataclass(frozen=True, slots=True)
 class ReadSettings(Settings):
     """What to read, from where on, and how much at once."""
@@ -127,6 +134,12 @@ class SinkSettings(Settings):
     )
     dynamodb_table: str = setting(
         "PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows", default=""
+    )
+    dynamodb_rows_per_second: float | None = setting(
+        "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
+        "the most rows that DynamoDB is given in a second, a number above 0 [no limit]",
+        parse=_parse_rate,
+        default=None,
     )
     lake_table: str = setting(
         "PENSTOCK_LAKE_TABLE", "Iceberg table for the rows, as DATABASE.TABLE", default=""

@@ -96,6 +96,7 @@ def test_all_flags() -> None:
             "--lake-table": "lake.readings",
             "--parquet-path": "s3://b/p",
             "--event-time": "at",
+            "--dynamodb-rows-per-second": "2.5",
         }
     )
 
@@ -104,6 +105,7 @@ def test_all_flags() -> None:
     assert settings.read.on_lost_offsets is LostOffsets.GO_ON
     assert settings.when() == {"availableNow": True}
     assert settings.sinks.event_time == "at"
+    assert settings.sinks.dynamodb_rows_per_second == 2.5
 
 
 def test_defaults() -> None:
@@ -125,6 +127,8 @@ def test_defaults() -> None:
         ("--topics", "a b", "topics, separated by commas"),
         ("--topic-pattern", "(", "a regular expression"),
         ("--max-offsets-per-trigger", "0", "a number from 1"),
+        ("--dynamodb-rows-per-second", "0", "a number above 0"),
+        ("--dynamodb-rows-per-second", "inf", "a number above 0"),
         ("--on-lost-offsets", "ignore", "stop, or go-on"),
     ],
 )
