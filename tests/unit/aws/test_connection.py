@@ -105,13 +105,13 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     assert [each.rpartition(b"\r\n")[2] for each in received] == [b"first", b"second"]
 
 
-def test_a_connection_waits_for_its_answer_no_longer_than_it_is_told() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
-        connection = KeptConnection(endpoint, Timeouts(connect_seconds=10, read_seconds=0.1))
-
-        with pytest.raises(TimeoutError):
-            connection.post({}, b"")
+def test_connecting_and_answering_have_times_of_their_own() -> None:
+    with _serve(_GOOD) as (endpoint, _):
+        connection = KeptConnection(endpoint, Timeouts(connect_seconds=10, read_seconds=7))
+        assert connection._connection.timeout == 10
+        connection.post({}, b"")
+        assert connection._connection.sock.gettimeout() == 7
+        connection.close()
 
 
 @pytest.mark.parametrize(
