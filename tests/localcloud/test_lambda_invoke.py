@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -30,7 +29,14 @@ def handler(event, context):
     return {"calls": calls, "pid": os.getpid()}
 """
 
-_SLOW = "import time\ndef handler(event, context):\n    time.sleep(event)\n    return event\n"
+_MEETING = """
+import os, tempfile, time
+def handler(event, context):
+    tempfile.mkstemp(dir=event["place"])
+    while len(os.listdir(event["place"])) < event["guests"]:
+        time.sleep(0.02)
+    return os.getpid()
+"""
 _WAITING = """
 import os, time
 def handler(event, context):
@@ -97,14 +103,14 @@ def test_an_environment_is_used_again_while_it_is_warm(client):
     assert first["pid"] == second["pid"]
 
 
-def test_concurrent_calls_get_environments_of_their_own(client):
-    name = deploy(client, _SLOW)
-    invoke(client, name, 0)
-    started = time.monotonic()
+def test_concurrent_calls_get_environments_of_their_own(client, tmp_path):
+    """Each waits until all are there: one after the other, none would end."""
+    name = deploy(client, _MEETING, Timeout=60)
+    event = {"place": str(tmp_path), "guests": 4}
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: invoke(client, name, 0.8), range(4)))
-    assert answers == [(0.8, None)] * 4
-    assert time.monotonic() - started < 2.4  # one after the other: 3.2 s
+        answers = list(pool.map(lambda _: invoke(client, name, event), range(4)))
+    assert [error for _, error in answers] == [None] * 4
+    assert len({process for process, _ in answers}) == 4
 
 
 def test_reserved_concurrency_is_a_limit(client, tmp_path):

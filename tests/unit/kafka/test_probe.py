@@ -47,7 +47,7 @@ def _stay_silent(caller: socket.socket) -> None:
 
 
 def _check(options: dict[str, Any], *servers: str) -> None:
-    check_access({**options, "bootstrap_servers": list(servers)}, timeout_seconds=0.3)
+    check_access({**options, "bootstrap_servers": list(servers)}, timeout_seconds=1.0)
 
 
 @pytest.mark.parametrize("options", [_PLAINTEXT, _TLS], ids=["plaintext", "tls"])
@@ -59,7 +59,7 @@ def test_silence_ends_with_the_deadline(options: dict[str, Any]) -> None:
             _check(options, one, two)
 
     assert str(caught.value) == (f"{one} does not answer in time; {two} does not answer in time")
-    assert 0.3 <= time.monotonic() - started < 0.6
+    assert 1.0 <= time.monotonic() - started < 2.0  # not a second for each
 
 
 def test_one_that_hangs_up() -> None:
