@@ -1,0 +1,142 @@
+"""The lake has every row once, whatever comes again and whoever else writes."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+from pyspark.sql.types import IntegerType, StructField
+
+from penstock.attempts import Attempts
+from penstock.errors import LakeHistoryError, SettingsError, SinkUnavailableError
+from penstock.spark._iceberg import IcebergTable
+from penstock.spark._table_columns import Growth, NewColumn
+from tests.spark.lakes import batch, make_rows
+
+
+def test_a_batch_that_comes_again_is_not_written_again(spark, reader):
+    for number in range(3):
+        rows = make_rows(spark, "n int", (number,), first=number)
+        reader.lake.write(rows, batch(number), 0)
+    for _ in range(2):
+        reader.again().write(make_rows(spark, "n int", (2,), first=2), batch(2), 0)
+    reader.again().write(make_rows(spark, "n int", (3,), first=3), batch(3), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,), (2,), (3,)]
+
+
+def test_of_a_batch_in_parts_what_is_missing_is_written(spark, reader):
+    reader.lake.write(make_rows(spark, "n int", (0,)), batch(0), 0)
+    # Killed here: the version of the next record was new, and its part is not there.
+    for _ in range(2):
+        reader.again().write(make_rows(spark, "n int", (0,)), batch(0), 0)
+        grown = make_rows(spark, "n int, m string", (1, "new"), first=1)
+        reader.again().write(grown, batch(0), 1)
+
+    assert reader.query("SELECT n, m FROM t ORDER BY n") == [(0, None), (1, "new")]
+
+
+def test_a_part_without_rows_is_known_too(spark, reader):
+    empty = make_rows(spark, "n int", (1,)).limit(0)
+    reader.lake.write(empty, batch(0), 0)
+    reader.again().write(make_rows(spark, "n int", (1,)), batch(0), 0)
+
+    assert reader.query("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_commits_of_others_on_top_change_nothing(spark, reader):
+    reader.lake.write(make_rows(spark, "n int", (1,), (2,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "n int", (7,), first=9), batch(5, query="other"), 0)
+    spark.sql(f"DELETE FROM {reader.name} WHERE n = 2")
+    reader.again().write(make_rows(spark, "n int", (1,), (2,)), batch(0), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (7,)]
+
+
+def _expire_all_but_the_last(reader):
+    """What somebody does who knows nothing of markers."""
+    table = reader.table()._table
+    table.expireSnapshots().expireOlderThan(2**62).retainLast(1).commit()
+
+
+def test_a_marker_that_expired_stops_the_job_until_somebody_has_looked(spark, reader):
+    rows = make_rows(spark, "n int", (1,))
+    reader.lake.write(rows, batch(0), 0)
+    spark.sql(f"DELETE FROM {reader.name} WHERE n = 5")
+    reader.lake.write(make_rows(spark, "n int", (7,), first=9), batch(0, query="other"), 0)
+    _expire_all_but_the_last(reader)
+
+    with pytest.raises(LakeHistoryError, match="cannot be told") as caught:
+        reader.again().write(rows, batch(0, '{"t":{"0":1}}'), 0)
+
+    said = str(caught.value)
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (7,)]
+    assert 'has rows of the batch\'s offsets {"t":{"0":1}}' in said
+    # What the sentence says to do for a batch that is there.
+    spark.sql(said[said.rindex("ALTER TABLE") :])
+    reader.again().write(rows, batch(0), 0)
+    reader.again().write(make_rows(spark, "n int", (2,), first=1), batch(1), 0)
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,), (7,)]
+
+
+def test_after_the_sentence_for_a_batch_that_is_missing_it_is_written(spark, reader):
+    reader.lake.write(make_rows(spark, "n int", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "n int", (7,), first=9), batch(0, query="other"), 0)
+    _expire_all_but_the_last(reader)
+    with pytest.raises(LakeHistoryError) as caught:
+        reader.again().write(make_rows(spark, "n int", (2,), first=1), batch(1), 0)
+    said = str(caught.value)
+    spark.sql(said[said.index("ALTER TABLE") : said.index(", else")])
+
+    reader.again().write(make_rows(spark, "n int", (2,), first=1), batch(1), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,), (7,)]
+
+
+def test_a_table_whose_history_cannot_be_relied_on_is_refused(spark, reader):
+    spark.sql(
+        f"CREATE TABLE {reader.name} (n int) USING iceberg TBLPROPERTIES ('format-version' = '1', "
+        "'history.expire.max-snapshot-age-ms' = '3600000', "
+        "'vacuum_max_snapshot_age_seconds' = '86399')"
+    )
+
+    with pytest.raises(SettingsError) as caught:
+        reader.lake.write(make_rows(spark, "n int", (1,)), batch(0), 0)
+
+    assert caught.value.problems == (
+        f"{reader.name} keeps snapshots for 1 h (history.expire.max-snapshot-age-ms), expected "
+        "24 h or more: they say which batches it has",
+        f"{reader.name} keeps snapshots for 23.9997 h (vacuum_max_snapshot_age_seconds), expected "
+        "24 h or more: they say which batches it has",
+        f"{reader.name} is of Iceberg's format 1, expected 2, which counts commits",
+    )
+
+
+def test_columns_that_others_never_let_us_change_are_given_up(spark, reader):
+    reader.lake._open()
+    attempts = Attempts(first_seconds=0.01, longest_seconds=0.01, total_seconds=0.03)
+    table = IcebergTable(spark, reader.name, attempts=attempts)
+
+    def plan(_):
+        reader.table().set_properties({"other": secrets.token_hex(4)})
+        return Growth(added=(NewColumn(None, StructField("n", IntegerType())),))
+
+    with pytest.raises(SinkUnavailableError, match=r"could not be changed for 0.03 s: each time"):
+        table.grow(plan)
+
+
+def test_a_commit_that_lost_the_race_is_tried_again(spark, reader, monkeypatch):
+    """Another query commits between the look at the history and the append."""
+    reader.lake.write(make_rows(spark, "n int", (1,)), batch(0), 0)
+    project = reader.lake._project
+
+    def project_late(*arguments):
+        other = make_rows(spark, "n int", (7,), first=9)
+        monkeypatch.setattr(reader.lake, "_project", project)
+        reader.again().write(other, batch(0, query="other"), 0)
+        return project(*arguments)
+
+    monkeypatch.setattr(reader.lake, "_project", project_late)
+    reader.lake.write(make_rows(spark, "n int", (2,), first=1), batch(1), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,), (7,)]
