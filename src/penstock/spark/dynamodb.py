@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
-from typing import Any, Final
+from typing import Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
 from penstock.errors import Reason, SinkError, UnroutableError
@@ -27,12 +25,8 @@ from penstock.sinks import (
 )
 from penstock.spark._names import COORDINATES, EVENT, RAW
 from penstock.spark._pacing import Pace
-from penstock.spark._task_errors import raise_as_told
+from penstock.spark._tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
 from penstock.spark.rows import BatchId, event_schema
-
-_STAGE: Final = "spark"
-# Four requests: what is refused among them is found and kept before the next.
-_ROWS_AT_ONCE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +53,7 @@ class DynamoDbTables:
         at_once = max(1, min(chosen.getNumPartitions(), cores))
         pace = self.rows_per_second and self.rows_per_second / at_once
         write = _Write(self, json.dumps(event_schema(rows)), pace)
-        try:
-            counts = chosen.mapPartitions(write).collect()
-        except Py4JJavaError as error:
-            raise_as_told(error)
-            raise
-        given_up: Counter[Reason] = Counter()
-        for count in counts:
-            given_up.update(count)
-        return given_up
+        return count_by_reason(chosen, write)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +69,7 @@ class _Write:
         readings, errors = _connect(self.tables)
         to_event = _load_event_reader(self.schema)
         pace = Pace(self.rows_per_second)
-        iterator = iter(rows)
-        while chunk := list(islice(iterator, _ROWS_AT_ONCE)):
+        for chunk in in_chunks(rows):
             pace.wait(len(chunk))
             made, given_up = [], []
             for row in chunk:
@@ -131,13 +116,9 @@ def _give_up(row: Any, error: SinkError) -> ErrorRecord:
         error.reason,
         str(error),
         row["_schema_id"],
-        _bytes(row["_key"]),
-        _bytes(row["_value"]),
-        tuple((header["key"], _bytes(header["value"])) for header in row["_headers"] or ()),
+        to_bytes(row["_key"]),
+        to_bytes(row["_value"]),
+        to_headers(row["_headers"]),
         time.time_ns() // 1_000_000,
-        _STAGE,
+        STAGE,
     )
-
-
-def _bytes(value: bytearray | None) -> bytes | None:
-    return None if value is None else bytes(value)

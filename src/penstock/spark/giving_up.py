@@ -12,11 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import islice
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
 from penstock.errors import NoRegistryForFramingError, PenstockError, Reason
@@ -24,11 +22,9 @@ from penstock.framing import FrameKind, decode_frame
 from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
 from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorTable, Parking, Source
-from penstock.spark._task_errors import raise_as_told
+from penstock.spark._tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
 from penstock.spark.ledger import Refusal
 
-_STAGE: Final = "spark"
-_AT_ONCE: Final = 100
 _MAX_COMPILED: Final = 200
 
 
@@ -79,20 +75,20 @@ class Judge:
 
     def judge(self, row: Any) -> ErrorRecord:
         """Make the error of a record of the Kafka source."""
-        value = None if row["value"] is None else bytes(row["value"])
+        value = to_bytes(row["value"])
         found = row["headers"] if "headers" in row else None
-        headers = tuple((each["key"], _bytes(each["value"])) for each in found or ())
+        headers = to_headers(found)
         reason, detail = self._explain(value, headers, row["status"])
         return ErrorRecord(
             Source(row["topic"], row["partition"], row["offset"]),
             reason,
             detail,
             None if row["schema"] is None else str(UUID(bytes=bytes(row["schema"]))),
-            _bytes(row["key"]),
+            to_bytes(row["key"]),
             value,
             headers,
             time.time_ns() // 1_000_000,
-            _STAGE,
+            STAGE,
         )
 
     def _explain(self, value: bytes | None, headers: Any, status: str) -> tuple[Reason, str]:
@@ -127,15 +123,7 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
     """
     columns = ["topic", "partition", "offset", "key", "value", "status", "schema"]
     chosen = rows.select(*columns, *({"headers"} & set(rows.columns)))
-    try:
-        counts = chosen.rdd.mapPartitions(_File(judge, sink)).collect()
-    except Py4JJavaError as error:
-        raise_as_told(error)
-        raise
-    total: Counter[Reason] = Counter()
-    for count in counts:
-        total.update(count)
-    return total
+    return count_by_reason(chosen.rdd, _File(judge, sink))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +134,7 @@ class _File:
     sink: ErrorSink
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
-        iterator = iter(rows)
-        while chunk := list(islice(iterator, _AT_ONCE)):
+        for chunk in in_chunks(rows):
             records = [self.judge.judge(row) for row in chunk]
             self.sink.keep(records)
             yield Counter(record.reason for record in records)
@@ -156,7 +143,3 @@ class _File:
 @lru_cache(maxsize=_MAX_COMPILED)
 def _compile(definition: str, merged: str) -> Callable[[bytes], Any]:
     return compile_decoder(json.loads(definition), json.loads(merged))
-
-
-def _bytes(value: bytearray | None) -> bytes | None:
-    return None if value is None else bytes(value)

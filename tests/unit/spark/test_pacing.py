@@ -6,7 +6,7 @@ import pytest
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 from penstock.spark._pacing import Pace
-from penstock.spark._task_errors import raise_as_told
+from penstock.spark._tasks import raise_as_told
 from tests.stubs.registries import FakeTime
 
 
