@@ -17,7 +17,12 @@ NOW_MS = int(time.time() * 1000)
 
 def settings(**changes):
     """Settings of a mapping as localcloud keeps it."""
-    view = {
+    return read_settings(view(**changes))
+
+
+def view(**changes):
+    """A mapping as its API shows it."""
+    return {
         "UUID": "u",
         "FunctionArn": "arn:aws:lambda:eu-central-1:111111111111:function:f",
         "SelfManagedEventSource": {"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": ["b:9092"]}},
@@ -26,8 +31,8 @@ def settings(**changes):
         "BatchSize": 10,
         "StartingPosition": "LATEST",
         "SourceAccessConfigurations": [],
+        **changes,
     }
-    return read_settings(view | changes)
 
 
 def record(offset, value=b"v", partition=0, timestamp_ms=NOW_MS, **changes):

@@ -11,7 +11,7 @@ import pytest
 from localcloud.poller.poller import Poller
 from localcloud.poller.worker import Reports, Worker
 from tests.stubs.consumer_group import Group
-from tests.stubs.poller import P0, P1, Function, record, settings
+from tests.stubs.poller import P0, P1, Function, record, settings, view
 
 _GO_ON = threading.Event()
 
@@ -184,18 +184,8 @@ def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
         tries.append(places)
         return "fail" if len(tries) == 1 else None
 
-    view = {
-        "UUID": "u",
-        "FunctionArn": "arn:aws:lambda:eu-central-1:111111111111:function:f",
-        "SelfManagedEventSource": {"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": ["b:9092"]}},
-        "Topics": ["t"],
-        "SelfManagedKafkaEventSourceConfig": {"ConsumerGroupId": "g"},
-        "BatchSize": 12,
-        "MaximumBatchingWindowInSeconds": 0,
-        "StartingPosition": "LATEST",
-        "SourceAccessConfigurations": [],
-    }
-    job = {"mapping": view, "service_account": "1", "region": "eu-central-1", "ca_files": []}
+    mapping = view(BatchSize=12, MaximumBatchingWindowInSeconds=0)
+    job = {"mapping": mapping, "service_account": "1", "region": "eu-central-1", "ca_files": []}
     worker = Worker(json.loads(json.dumps(job)), Reports(), threading.Event())
     worker._calls = Function(judge)
     poller = join(group, BatchSize=12)
