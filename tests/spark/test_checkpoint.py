@@ -37,6 +37,16 @@ def test_what_it_tells(checkpoint: Checkpoint) -> None:
     assert checkpoint.ends(1) == {("sensor", 0): 9, ("sensor", 1): 3}
 
 
+def test_a_file_is_read_once_while_its_batch_is_taken(checkpoint: Checkpoint, folder: Path) -> None:
+    checkpoint.batch_id(0)
+    told = checkpoint.batch_id(1)
+    for name in ("0", "1"):
+        (folder / "offsets" / name).unlink()
+
+    assert checkpoint.batch_id(1) == told
+    assert checkpoint.starts(1) == {("sensor", 0): 7, ("sensor", 1): 3}
+
+
 def test_a_missing_file(checkpoint: Checkpoint) -> None:
     with pytest.raises(CheckpointError, match=r"^the file 7 of the checkpoint .* is missing; rest"):
         checkpoint.ends(7)

@@ -28,6 +28,7 @@ class Checkpoint:
         """Keep where it is; nothing is read yet."""
         self._folder = folder
         self._query: str | None = None
+        self._ends: dict[int, _Offsets] = {}
         self._top = StateFiles(spark, folder)
         self._offsets = StateFiles(spark, f"{folder}/offsets")
         self._begun = StateFiles(spark, f"{folder}/sources/0")
@@ -63,7 +64,11 @@ class Checkpoint:
         Raises:
             CheckpointError: the file is missing or damaged.
         """
-        return self._parse(self._offsets, str(batch))
+        if batch not in self._ends:
+            # Spark never changes what it wrote; a batch asks for its own and for the one before.
+            before = {known: self._ends[known] for known in self._ends if known == batch - 1}
+            self._ends = before | {batch: self._parse(self._offsets, str(batch))}
+        return self._ends[batch]
 
     def starts(self, batch: int) -> _Offsets:
         """Read the first offsets of a batch.
