@@ -14,6 +14,7 @@ from localcloud.services.emr_serverless.model import (
     application_operation,
     cut_page,
     find_application,
+    find_by_token,
 )
 
 _TYPES = {"spark": "Spark", "hive": "Hive"}  # as they are read back, however they were written
@@ -29,21 +30,10 @@ _SUMMARY = ("name", "releaseLabel", "type", "architecture")
 @application_operation("CreateApplication")
 def create_application(call: Call, applications: Applications) -> dict[str, Any]:
     """Make an application; the same client token makes it once."""
-    known = _find_by_token(call.params, applications)
+    known = find_by_token(call.params, applications.by_id, "an application")
     made = known or _build(call)
     applications.by_id[made.id] = made
     return {"applicationId": made.id, "name": made.settings.get("name"), "arn": made.arn}
-
-
-def _find_by_token(params: dict[str, Any], applications: Applications) -> Application | None:
-    token = params["clientToken"]
-    for known in applications.by_id.values():
-        if known.asked_with["clientToken"] == token:
-            if known.asked_with != params:
-                said = f"Client token {token} was used for an application with other settings"
-                raise AwsError("ConflictException", said)
-            return known
-    return None
 
 
 def _build(call: Call) -> Application:

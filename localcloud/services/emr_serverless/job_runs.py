@@ -18,6 +18,7 @@ from localcloud.services.emr_serverless.model import (
     application_operation,
     cut_page,
     find_application,
+    find_by_token,
     find_run,
 )
 from localcloud.services.emr_serverless.requests import (
@@ -43,7 +44,7 @@ _GRACE_SECONDS = 15
 def start_job_run(call: Call, applications: Applications) -> dict[str, Any]:
     """Begin a run; the same client token begins it once."""
     application = find_application(call, applications)
-    submitted = _find_by_token(call.params, application)
+    submitted = find_by_token(call.params, application.runs, "a job run")
     if submitted is None:
         check_request(call, application)
         submitted = _submit(call, applications, application)
@@ -52,17 +53,6 @@ def start_job_run(call: Call, applications: Applications) -> dict[str, Any]:
         "jobRunId": submitted.run.id,
         "arn": submitted.arn,
     }
-
-
-def _find_by_token(params: dict[str, Any], application: Application) -> SubmittedRun | None:
-    token = params["clientToken"]
-    for known in application.runs.values():
-        if known.asked_with["clientToken"] == token:
-            if known.asked_with != params:
-                said = f"Client token {token} was used for a job run with other settings"
-                raise AwsError("ConflictException", said)
-            return known
-    return None
 
 
 def _submit(call: Call, applications: Applications, application: Application) -> SubmittedRun:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from localcloud.constraints import check_params
 from localcloud.jobs import JobRun
@@ -59,6 +59,21 @@ class Applications:
 
     by_id: dict[str, Application] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+
+_Made = TypeVar("_Made", Application, SubmittedRun)
+
+
+def find_by_token(params: dict[str, Any], made: Mapping[str, _Made], what: str) -> _Made | None:
+    """Find what the same request has made before; refuse another request with its token."""
+    token = params["clientToken"]
+    for known in made.values():
+        if known.asked_with["clientToken"] == token:
+            if known.asked_with != params:
+                said = f"Client token {token} was used for {what} with other settings"
+                raise AwsError("ConflictException", said)
+            return known
+    return None
 
 
 _Answer: TypeAlias = Callable[[Call, Applications], dict[str, Any]]
