@@ -11,6 +11,7 @@ from localcloud.errors import MissingHopError
 from localcloud.network import find_path, trace
 from tests.localcloud.account_ids import CONSUMER, PRODUCER
 from tests.localcloud.dialling import dial, greet
+from tests.localcloud.refusing import rejected
 from tests.localcloud.two_accounts import PORT
 
 ZONE = "paths.abc123.c1.kafka.eu-central-1.amazonaws.com"
@@ -59,9 +60,8 @@ def remove_endpoint(accounts, broker):
 
 
 def reject_endpoint(accounts, broker):
-    accounts.reject(broker)
-    yield f"endpoint {broker.endpoint} is rejected, not available; the owner of"
-    accounts.accept(broker)
+    with rejected(accounts, broker):
+        yield f"endpoint {broker.endpoint} is rejected, not available; the owner of"
 
 
 def remove_principal(accounts, broker):
@@ -181,12 +181,10 @@ def test_the_other_brokers_go_on(accounts, network):
     live = dial(network, accounts.source, other.host)
     reader = live.makefile()
     assert reader.readline().strip() == other.host
-    accounts.reject(broken)
-    network.refresh()
+    with rejected(accounts, broken):
+        network.refresh()
+        live.sendall(b"still here\n")
 
-    live.sendall(b"still here\n")
-
-    assert reader.readline() == "still here\n"
-    accounts.accept(broken)
+        assert reader.readline() == "still here\n"
     reader.close()
     live.close()

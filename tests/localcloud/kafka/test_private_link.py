@@ -15,6 +15,7 @@ from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import get, seen, trace_in, tracing
 from tests.localcloud.account_ids import CONSUMER
 from tests.localcloud.kafka.running import consume, produce_by_java, produce_to_each
+from tests.localcloud.refusing import refusals_of, rejected
 
 pytestmark = pytest.mark.kafka
 
@@ -111,12 +112,9 @@ def test_a_mapping_feeds_a_function_by_private_link_alone(
 
     produce_to_each(settings, topic, "a", "b", "c", "d")
     wait_until("what was sent", lambda: seen_all("a", "b", "c", "d"))
-    for broker in accounts.brokers:
-        accounts.reject(broker)
-    wait_until("the cut", lambda: get(consumer, mapping)["LastProcessingResult"] != "OK")
-    produce_to_each(settings, topic, "e", "f", "g", "h")
-    for broker in accounts.brokers:
-        accounts.accept(broker)
+    with rejected(accounts):
+        wait_until("the cut", lambda: get(consumer, mapping)["LastProcessingResult"] != "OK")
+        produce_to_each(settings, topic, "e", "f", "g", "h")
     wait_until("the rest", lambda: seen_all(*"abcdefgh"))
     consumer("lambda").delete_event_source_mapping(UUID=mapping)
 
@@ -135,15 +133,10 @@ def test_without_the_way_there_is_no_kafka(cloud, accounts, user):
     """As on AWS the client says only that nobody answers; the reason is with the links."""
     network = load_network(cloud)
     environment = network.environment_for(accounts.source)
-    for broker in accounts.brokers:
-        accounts.reject(broker)
 
-    said = run_client(environment, user)
+    with rejected(accounts):
+        said = run_client(environment, user)
+        refusals = refusals_of(network, accounts.brokers[0])
 
     assert "KafkaTimeoutError" in said
-    refusals = {link.refusal for link in network.links(accounts.brokers[0].host) if link.refusal}
-    assert [text.partition(";")[0] for text in refusals] == [
-        f"endpoint {accounts.brokers[0].endpoint} is rejected, not available"
-    ]
-    for broker in accounts.brokers:
-        accounts.accept(broker)
+    assert refusals == {f"endpoint {accounts.brokers[0].endpoint} is rejected, not available"}

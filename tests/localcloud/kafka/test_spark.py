@@ -12,6 +12,7 @@ import pytest
 
 from localcloud.network import load_network
 from tests.localcloud.kafka.running import produce_to_each
+from tests.localcloud.refusing import refusals_of, rejected
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -121,14 +122,10 @@ def test_spark_reads_by_iam_from_the_consumers_vpc(read, running, user):
 def test_without_the_way_spark_gives_up_in_time(read, cloud, accounts, user, scram):
     settings, topic = user
     produce_to_each(settings, topic, "a")
-    for broker in accounts.brokers:
-        accounts.reject(broker)
 
-    said = read(settings, topic, scram)
+    with rejected(accounts):
+        said = read(settings, topic, scram)
+        refusals = refusals_of(load_network(cloud), accounts.brokers[0])
 
-    links = load_network(cloud).links(accounts.brokers[0].host)
-    refusals = {link.refusal.partition(";")[0] for link in links if link.refusal}
-    for broker in accounts.brokers:
-        accounts.accept(broker)
     assert "Timed out waiting for a node assignment" in said
     assert refusals == {f"endpoint {accounts.brokers[0].endpoint} is rejected, not available"}
