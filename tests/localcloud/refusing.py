@@ -18,7 +18,11 @@ def rejected(accounts, *brokers):
             accounts.accept(broker)
 
 
-def refusals_of(network, broker):
-    """Say why the clients of a broker's SCRAM port were refused, whoever else uses its name."""
-    links = [it for it in network.links(broker.host) if it.name.startswith(f"{broker.host}:9096 ")]
-    return {link.refusal.partition(";")[0] for link in links if link.refusal}
+def refusals_of(network, brokers):
+    """Say why the clients of the brokers' SCRAM ports were refused, whoever else uses the names.
+
+    A client in a hurry may give up before it has tried every broker.
+    """
+    ports = tuple(f"{broker.host}:9096 " for broker in brokers)
+    refused = [it for it in network.links() if it.name.startswith(ports) and it.refusal]
+    return {link.refusal.partition(";")[0] for link in refused}

@@ -136,7 +136,10 @@ def test_without_the_way_there_is_no_kafka(cloud, accounts, user):
 
     with rejected(accounts):
         said = run_client(environment, user)
-        refusals = refusals_of(network, accounts.brokers[0])
+        refusals = refusals_of(network, accounts.brokers)
 
     assert "KafkaTimeoutError" in said
-    assert refusals == {f"endpoint {accounts.brokers[0].endpoint} is rejected, not available"}
+    assert refusals
+    assert refusals <= {
+        f"endpoint {broker.endpoint} is rejected, not available" for broker in accounts.brokers
+    }

@@ -125,7 +125,10 @@ def test_without_the_way_spark_gives_up_in_time(read, cloud, accounts, user, scr
 
     with rejected(accounts):
         said = read(settings, topic, scram)
-        refusals = refusals_of(load_network(cloud), accounts.brokers[0])
+        refusals = refusals_of(load_network(cloud), accounts.brokers)
 
     assert "Timed out waiting for a node assignment" in said
-    assert refusals == {f"endpoint {accounts.brokers[0].endpoint} is rejected, not available"}
+    assert refusals
+    assert refusals <= {
+        f"endpoint {broker.endpoint} is rejected, not available" for broker in accounts.brokers
+    }
