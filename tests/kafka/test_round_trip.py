@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -106,9 +105,3 @@ def test_a_login_is_renewed_before_its_credentials_end(brokers: Brokers) -> None
             producer.send(topic, b"after")
 
     assert brokers.logins[access_key] > logins
-
-
-def test_the_cluster_is_up_in_ten_seconds(brokers: Brokers) -> None:
-    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-
-    assert brokers.start_seconds < 10.0 * busy

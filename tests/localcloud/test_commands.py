@@ -76,7 +76,7 @@ def _environment(folder, *words):
 def test_up_says_what_runs_and_a_second_up_says_so(folder, free_port):
     begun = time.monotonic()
     first = _run(folder, "up", "--port", str(free_port))
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
     assert f"localcloud answers on http://127.0.0.1:{free_port} after" in first.stdout
     assert folder.stat().st_mode & 0o777 == 0o700
     pid = find_running(folder).pid

@@ -103,7 +103,7 @@ def test_latency_comes_before_the_answer(door, once):
     door("add-fault", kind="latency", service="sts", seconds=0.3)
     begun = time.monotonic()
     sts.get_caller_identity()
-    assert 0.3 <= time.monotonic() - begun < 3
+    assert 0.3 <= time.monotonic() - begun < 30
 
 
 def test_a_cut_call_has_its_effect_and_no_answer(door, once):

@@ -30,7 +30,7 @@ def test_status_shows_clusters(cloud, make_cluster):
     clusters = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()["clusters"]
     (shown,) = [cluster for cluster in clusters if cluster["arn"] == arn]
     assert shown["state"] == "ACTIVE"
-    assert shown["start_seconds"] < 10
+    assert shown["start_seconds"] < 60
     assert list(shown["brokers"].values()) == ["127.99.99.1", "127.99.99.2"]
     assert shown["processes"] == [{"node": 100, "pid": 1, "memory_mb": 2}]
 

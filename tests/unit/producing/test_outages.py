@@ -31,7 +31,7 @@ def test_a_kafka_that_hangs_is_given_up_in_time(producer: EventProducer, topic: 
 
     refusal = refused(producer, {}, seconds=0.5)
 
-    assert 0.4 < time.monotonic() - began < 5
+    assert 0.4 < time.monotonic() - began < 20
     assert str(refusal.error) == "not acknowledged within 0.5 s, it may or may not be written"
     assert not refusal.is_final
     topic.hanging.set()
