@@ -49,6 +49,7 @@ PenstockError                       what a caller may catch to catch all of it
 │   └── UndeliveredEventError       the registry or Kafka did not take it (retriable)
 ├── JobError                        what stops a job, until somebody decides
 │   ├── CheckpointError             the checkpoint cannot be used as it is
+│   ├── CheckpointTakenError        another job works with the checkpoint
 │   └── LostRecordsError            Kafka deleted records before they were read
 └── SinkError                       where records end up
     ├── UnroutableError             a record that names no row to be kept in
@@ -419,6 +420,10 @@ class JobError(PenstockError):
 
 class CheckpointError(JobError):
     """The checkpoint cannot be used as it is."""
+
+
+class CheckpointTakenError(JobError):
+    """Another job works with the checkpoint."""
 
 
 class LostRecordsError(JobError):

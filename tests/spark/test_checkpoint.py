@@ -10,6 +10,7 @@ import pytest
 from penstock.errors import CheckpointError
 from penstock.spark import Checkpoint
 
+_COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
 _OFFSETS = 'v1\n{"batchWatermarkMs":0}\n{"sensor":{"0":7,"1":3}}'
 
 
@@ -22,6 +23,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "sources" / "0" / "0").write_text('\0v1\n{"sensor":{"0":5}}')
     (tmp_path / "offsets" / "0").write_text(_OFFSETS)
     (tmp_path / "offsets" / "1").write_text(_OFFSETS.replace("7", "9"))
+    (tmp_path / "commits").mkdir()
+    (tmp_path / "commits" / "0").write_text(_COMMIT)
     return tmp_path
 
 
@@ -48,7 +51,9 @@ def test_a_file_is_read_once_while_its_batch_is_taken(checkpoint: Checkpoint, fo
 
 
 def test_a_missing_file(checkpoint: Checkpoint) -> None:
-    with pytest.raises(CheckpointError, match=r"^the file 7 of the checkpoint .* is missing; rest"):
+    with pytest.raises(
+        CheckpointError, match=r"^the file offsets/7 of the checkpoint .* is missing; res"
+    ):
         checkpoint.ends(7)
 
 
@@ -66,6 +71,65 @@ def test_damaged_metadata(checkpoint: Checkpoint, folder: Path, text: str) -> No
 
     with pytest.raises(CheckpointError, match="expected the id of a query; restore it"):
         checkpoint.query_id()
+
+
+def test_what_comes_next(checkpoint: Checkpoint, folder: Path, spark, tmp_path: Path) -> None:
+    assert checkpoint.check() == 1
+    (folder / "commits" / "1").write_text(_COMMIT)
+    assert checkpoint.check() == 2
+    (folder / "offsets" / "2").write_text(_OFFSETS.replace("7", "11"))
+    assert checkpoint.check() == 2
+    assert Checkpoint(spark, f"file://{tmp_path}/new").check() == 0
+
+
+def test_a_batch_whose_commit_is_missing_comes_again(checkpoint: Checkpoint, folder: Path) -> None:
+    (folder / "commits" / "0").unlink()
+
+    assert checkpoint.check() == 1
+
+
+@pytest.mark.parametrize("name", ["metadata", "offsets/1", "offsets/0", "commits/0", "sources/0/0"])
+@pytest.mark.parametrize("damage", ["empty", "truncated", "missing"])
+def test_damage_is_found_before_the_start(
+    checkpoint: Checkpoint, folder: Path, name: str, damage: str
+) -> None:
+    """Each file that is needed, each damage: what is wrong with which, and what to do."""
+    if name == "sources/0/0":  # needed for the first batch alone
+        (folder / "offsets" / "1").unlink()
+        (folder / "commits" / "0").unlink()
+    path = folder / name
+    found = {"empty": "is empty, expected", "truncated": "ends in '", "missing": "is missing"}
+    match damage:
+        case "empty":
+            path.write_text("")
+        case "truncated":
+            path.write_text(path.read_text()[:-2])
+        case _:
+            path.unlink()
+            if name == "commits/0":  # that is how each crash leaves it
+                assert checkpoint.check() == 1
+                return
+            if name == "offsets/1":  # and so before it was planned; with a commit it cannot be
+                assert checkpoint.check() == 1
+                (folder / "commits" / "1").write_text(_COMMIT)
+
+    with pytest.raises(
+        CheckpointError,
+        match=rf"^the file {name} of the checkpoint file:\S+ {found[damage]}.*; restore it from a "
+        "copy, or begin with a new checkpoint and --starting at the time of the last batch$",
+    ):
+        checkpoint.check()
+
+
+@pytest.mark.parametrize("name", ["metadata", "sources/0/0"])
+def test_damage_before_the_first_batch(checkpoint: Checkpoint, folder: Path, name: str) -> None:
+    for each in ("offsets/0", "offsets/1", "commits/0"):
+        (folder / each).unlink()
+    assert checkpoint.check() == 0
+    (folder / name).write_text("")
+
+    with pytest.raises(CheckpointError, match=f"the file {name} .* is empty, expected"):
+        checkpoint.check()
 
 
 def test_the_files_are_those_that_spark_writes(spark, tmp_path: Path) -> None:

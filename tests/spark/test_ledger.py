@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from penstock.errors import CheckpointError, Reason
+from penstock.errors import CheckpointError, CheckpointTakenError, Reason
 from penstock.spark import Ledger, Lesson, Refusal
 from tests.spark.records import make_record, make_version
 
@@ -20,7 +20,7 @@ _GONE = {
 
 @pytest.fixture(params=["", "file:"])
 def open_ledger(spark, tmp_path, request):
-    return lambda: Ledger(spark, f"{request.param}{tmp_path}/schemas")
+    return lambda *given: Ledger(spark, f"{request.param}{tmp_path}/schemas", *given)
 
 
 def test_lessons_are_kept_in_their_order(open_ledger):
@@ -76,6 +76,7 @@ def test_damage_stops_the_query_with_a_sentence(open_ledger, tmp_path):
         check.unlink()
     for damaged in (
         whole.replace(b'"lines": 1', b'"lines": 2'),
+        whole.replace(b'"before": 0', b'"before": 1'),
         whole.replace(b'"version"', b'"revsion"'),
         whole.replace(b"record", b"rekord"),
         whole.replace(b"{", b"[", 1),
@@ -86,3 +87,51 @@ def test_damage_stops_the_query_with_a_sentence(open_ledger, tmp_path):
     path.rename(path.with_name("notes.txt"))
     with pytest.raises(CheckpointError, match=r"schemas/notes\.txt is in the way, expected"):
         open_ledger()
+
+
+@pytest.mark.parametrize("cut", [0, 40, -13])
+def test_a_file_of_a_batch_that_is_over_was_whole(open_ledger, tmp_path, cut):
+    open_ledger().add(Lesson(1, 1, (_V1,)))
+    (path,) = tmp_path.glob("schemas/*.jsonl")
+    path.with_name(f".{path.name}.crc").unlink()
+    path.write_bytes(path.read_bytes()[:cut])
+
+    with pytest.raises(
+        CheckpointError, match=r"01-0001.jsonl is damaged \(its end is missing\), .*; restore it"
+    ):
+        open_ledger(2)
+    assert open_ledger(1).before(9) == ()
+
+
+def test_a_missing_file_is_missed_by_the_one_after_it(open_ledger, tmp_path):
+    for lesson in (Lesson(0, 1, (_V1,)), Lesson(1, 1, (), _GONE), Lesson(2, 1, (_V2,))):
+        open_ledger().add(lesson)
+    (tmp_path / "schemas" / f"{1:020d}-0001.jsonl").unlink()  # as tidying does
+    assert open_ledger(2).before(9) == (_V1, _V2)
+    (tmp_path / "schemas" / f"{0:020d}-0001.jsonl").unlink()
+
+    with pytest.raises(
+        CheckpointError,
+        match=r"2-0001.jsonl is damaged \(it is the one after 1 files, and 0 are there\), .*; rest",
+    ):
+        open_ledger(2)
+
+
+def test_a_ledger_that_is_newer_than_the_checkpoint(open_ledger):
+    open_ledger().add(Lesson(3, 1, (_V1,)))
+
+    assert open_ledger(3).before(4) == (_V1,)
+    with pytest.raises(
+        CheckpointError,
+        match=r"3-0001.jsonl is of batch 3, and the checkpoint's files in offsets end before batch "
+        "2, expected those of all batches; restore it",
+    ):
+        open_ledger(2)
+
+
+def test_another_job_that_writes_the_same_lesson(open_ledger):
+    first, second = open_ledger(), open_ledger()
+    first.add(Lesson(0, 1, (_V1,)))
+
+    with pytest.raises(CheckpointTakenError, match=r"0-0001.jsonl is there already, expected no"):
+        second.add(Lesson(0, 1, (_V2,)))

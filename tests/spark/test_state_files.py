@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from unittest.mock import Mock, patch
 
 import pytest
 from py4j.protocol import Py4JJavaError
 
+from penstock.errors import CheckpointError
 from penstock.spark import StateFiles
 
 
@@ -30,8 +32,8 @@ def test_what_was_written_is_read(files: StateFiles) -> None:
 
 
 def test_the_first_text_stays(files: StateFiles) -> None:
-    files.write("a", "first")
-    files.write("a", "second")
+    assert files.write("a", "first")
+    assert not files.write("a", "second")
 
     assert files.read("a") == "first"
     assert files.names() == ["a"]
@@ -52,11 +54,29 @@ def test_a_folder_that_is_a_file(spark, tmp_path: Path) -> None:
 
 
 def test_a_failure_is_no_missing_file(files: StateFiles) -> None:
-    with patch("penstock.spark.state_files._is_missing", return_value=False):
+    with patch("penstock.spark.state_files._is", return_value=False):
         with pytest.raises(Py4JJavaError):
             files.read("a")
         with pytest.raises(Py4JJavaError):
             files.names()
+
+
+def test_a_file_that_changed_since_it_was_written(files: StateFiles, tmp_path: Path) -> None:
+    files.write("a", "whole")
+    (tmp_path / "state" / "a").write_text("whale")
+
+    with pytest.raises(CheckpointError, match=r"the file file:\S+/state/a is not as it was writ"):
+        files.read("a")
+
+
+def test_the_time_of_a_file_is_that_of_its_last_touch(files: StateFiles, tmp_path: Path) -> None:
+    files.touch("a")
+    os.utime(tmp_path / "state" / "a", (1, 1))
+    assert files.times() == {"a": 1000}
+
+    files.touch("a")
+    assert files.times()["a"] > 1000
+    assert files.read("a") == ""
 
 
 def test_a_file_system_that_refuses(files: StateFiles) -> None:

@@ -7,11 +7,13 @@ import json
 from pyspark.sql import SparkSession
 
 from penstock.errors import CheckpointError
+from penstock.spark._advice import WHAT_TO_DO
 from penstock.spark.lost import parse_offsets
 from penstock.spark.rows import BatchId
 from penstock.spark.state_files import StateFiles
 
 _Offsets = dict[tuple[str, int], int]
+_SHOWN = 80
 
 
 class Checkpoint:
@@ -21,6 +23,7 @@ class Checkpoint:
     | --- | --- |
     | `metadata` | `{"id": ...}`: the query's id, the same after each restart |
     | `offsets/N` | a line with the version, one with settings, one with the next offsets |
+    | `commits/N` | a line with the version, one of JSON; there once batch N is over |
     | `sources/0/0` | a zero byte, `v1`, and the offsets that the query began with |
     """
 
@@ -31,7 +34,37 @@ class Checkpoint:
         self._ends: dict[int, _Offsets] = {}
         self._top = StateFiles(spark, folder)
         self._offsets = StateFiles(spark, f"{folder}/offsets")
+        self._commits = StateFiles(spark, f"{folder}/commits")
         self._begun = StateFiles(spark, f"{folder}/sources/0")
+
+    def check(self) -> int:
+        """Look whether a query can go on from here, before Spark tries to.
+
+        Spark makes itself a new id where `metadata` is missing, by which no table would know its
+        batches; it finds the place to begin anew where `sources/0/0` is; and of what it cannot
+        read it does not say how to go on.
+
+        Returns:
+            The batch that comes next, or again.
+
+        Raises:
+            CheckpointError: a file that is needed is missing or damaged.
+        """
+        planned, over = _numbers(self._offsets), _numbers(self._commits)
+        last = max(planned | over, default=None)
+        if last is not None or "metadata" in self._top.names():
+            self.query_id()
+        if last in over:
+            self._read_json(self._commits, f"commits/{last}")
+        elif last is not None and last - 1 in over:
+            self._read_json(self._commits, f"commits/{last - 1}")
+        if last is not None:
+            self.ends(last)
+        if last is None and self._begun.names():
+            self._parse(self._begun, "sources/0/0")
+        elif last is not None and (last > 0 or last not in over):
+            self.starts(last)
+        return 0 if last is None else last + (last in over)
 
     def query_id(self) -> str:
         """Read the id of the query.
@@ -43,9 +76,7 @@ class Checkpoint:
         try:
             return str(json.loads(text)["id"])
         except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(
-                "metadata", f"holds {text!r}, expected the id of a query"
-            ) from error
+            raise self._damaged("metadata", text, "the id of a query") from error
 
     def batch_id(self, batch: int) -> BatchId:
         """Name a batch as sinks know it, with what it holds.
@@ -67,7 +98,7 @@ class Checkpoint:
         if batch not in self._ends:
             # Spark never changes what it wrote; a batch asks for its own and for the one before.
             before = {known: self._ends[known] for known in self._ends if known == batch - 1}
-            self._ends = before | {batch: self._parse(self._offsets, str(batch))}
+            self._ends = before | {batch: self._parse(self._offsets, f"offsets/{batch}")}
         return self._ends[batch]
 
     def starts(self, batch: int) -> _Offsets:
@@ -76,23 +107,37 @@ class Checkpoint:
         Raises:
             CheckpointError: the file is missing or damaged.
         """
-        return self.ends(batch - 1) if batch else self._parse(self._begun, "0")
+        return self.ends(batch - 1) if batch else self._parse(self._begun, "sources/0/0")
 
     def _parse(self, files: StateFiles, name: str) -> _Offsets:
         text = self._read(files, name)
         try:
             return parse_offsets(text.splitlines()[-1])
         except (ValueError, AttributeError, IndexError) as error:
-            raise self._damaged(name, f"holds {text[-80:]!r}, expected offsets") from error
+            raise self._damaged(name, text, "offsets") from error
+
+    def _read_json(self, files: StateFiles, name: str) -> None:
+        text = self._read(files, name)
+        try:
+            dict(json.loads(text.splitlines()[1]))
+        except (ValueError, TypeError, IndexError) as error:
+            raise self._damaged(name, text, "a version and a line of JSON") from error
 
     def _read(self, files: StateFiles, name: str) -> str:
-        text = files.read(name)
+        text = files.read(name.rpartition("/")[2])
         if text is None:
-            raise self._damaged(name, "is missing")
+            raise CheckpointError(
+                f"the file {name} of the checkpoint {self._folder} is missing; {WHAT_TO_DO}"
+            )
         return text
 
-    def _damaged(self, name: str, what: str) -> CheckpointError:
+    def _damaged(self, name: str, text: str, expected: str) -> CheckpointError:
+        found = f"ends in {text[-_SHOWN:]!r}" if text else "is empty"
         return CheckpointError(
-            f"the file {name} of the checkpoint {self._folder} {what}; restore it from a copy, or "
-            f"begin with a new checkpoint and --starting at the time of the last batch"
+            f"the file {name} of the checkpoint {self._folder} {found}, expected {expected}; "
+            f"{WHAT_TO_DO}"
         )
+
+
+def _numbers(files: StateFiles) -> set[int]:
+    return {int(name) for name in files.names() if name.isdecimal()}

@@ -11,9 +11,11 @@ One file for each time, `BATCH-ROUND.jsonl`, a JSON value a line:
 | ------------------------------------------------ | ---------------------------------------- |
 | `{"version": {...}}`                             | a version that is used from there on     |
 | `{"refused": ID, "reason": ..., "detail": ...}`  | an id whose records this batch gives up  |
-| `{"lines": N}`                                   | the last: N lines are before it          |
+| `{"lines": N, "before": M}`                      | the last: N lines are before it, and M   |
+|                                                  | files with versions before this file     |
 
-A file without its last line was being written when the driver died; nothing depends on it.
+A file of the batch that is under way and without its last line was being written when the machine
+died; nothing depends on it.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from penstock.errors import CheckpointError, Reason
+from penstock.errors import CheckpointError, CheckpointTakenError, Reason
 from penstock.registry import SchemaVersion, read_version, write_version
+from penstock.spark._advice import WHAT_TO_DO
 from penstock.spark.state_files import StateFiles
 
 _LOG = logging.getLogger(__name__)
@@ -56,13 +59,14 @@ class Lesson:
 class Ledger:
     """The lessons of a query, in a folder."""
 
-    def __init__(self, spark: SparkSession, folder: str) -> None:
-        """Read what there is.
+    def __init__(self, spark: SparkSession, folder: str, next_batch: int | None = None) -> None:
+        """Read what there is, as far as the checkpoint says by the batch that comes next.
 
         Raises:
-            CheckpointError: a file is not as it was written.
+            CheckpointError: a file is missing or not as it was written.
         """
         self._folder = folder
+        self._next_batch = next_batch
         self._files = StateFiles(spark, folder)
         self._lessons: dict[tuple[int, int], Lesson] = {}
         for name in self._files.names():
@@ -84,7 +88,11 @@ class Ledger:
         return tuple(self._lessons[place] for place in sorted(self._lessons) if place[0] == batch)
 
     def add(self, lesson: Lesson) -> None:
-        """Write a lesson, before any record is written that depends on it."""
+        """Write a lesson, before any record is written that depends on it.
+
+        Raises:
+            CheckpointTakenError: another job has written it.
+        """
         lines: list[dict[str, Any]] = [
             {"version": write_version(version)} for version in lesson.versions
         ]
@@ -92,8 +100,13 @@ class Ledger:
             {"refused": version_id, "reason": refusal.reason.value, "detail": refusal.detail}
             for version_id, refusal in lesson.refused.items()
         ]
-        content = "".join(f"{json.dumps(line)}\n" for line in [*lines, {"lines": len(lines)}])
-        self._files.write(_name(lesson.batch, lesson.round), content)
+        lines.append({"lines": len(lines), "before": self._count_with_versions()})
+        name = _name(lesson.batch, lesson.round)
+        if not self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in lines)):
+            raise CheckpointTakenError(
+                f"{self._folder}/{name} is there already, expected no other job that works with "
+                "the checkpoint; end one of the two"
+            )
         self._lessons[lesson.batch, lesson.round] = lesson
 
     def tidy(self, batch: int) -> None:
@@ -103,36 +116,55 @@ class Ledger:
                 self._files.delete(_name(*place))
                 del self._lessons[place]
 
+    def _count_with_versions(self) -> int:
+        return sum(bool(lesson.versions) for lesson in self._lessons.values())
+
     def _read(self, name: str) -> Lesson | None:
         where = f"{self._folder}/{name}"
         match = _NAME.fullmatch(name)
         if match is None:
             raise CheckpointError(f"{where} is in the way, expected files of a ledger alone")
+        batch = int(match[1])
+        if self._next_batch is not None and batch > self._next_batch:
+            raise CheckpointError(
+                f"{where} is of batch {batch}, and the checkpoint's files in offsets end before "
+                f"batch {self._next_batch}, expected those of all batches; {WHAT_TO_DO}"
+            )
         try:
-            lesson = _parse(int(match[1]), int(match[2]), self._files.read(name) or "")
+            values = _parse(self._files.read(name) or "")
+            if values is None and batch >= (self._next_batch or 0):
+                _LOG.warning("%s was cut off when it was written", where)
+                self._files.delete(name)
+                return None
+            return _make_lesson(batch, int(match[2]), values, self._count_with_versions())
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
-                f"{where} is damaged ({error}), expected it as it was written; restore it from a "
-                "copy, or begin with a new checkpoint and --starting at the time of the last batch"
+                f"{where} is damaged ({error}), expected it as it was written; {WHAT_TO_DO}"
             ) from error
-        if lesson is None:
-            _LOG.warning("%s was cut off when it was written", where)
-            self._files.delete(name)
-        return lesson
 
 
 def _name(batch: int, round_: int) -> str:
     return f"{batch:020d}-{round_:04d}.jsonl"
 
 
-def _parse(batch: int, round_: int, text: str) -> Lesson | None:
+def _parse(text: str) -> list[dict[str, Any]] | None:
     """Read a file; None where its end is missing."""
     *lines, rest = text.split("\n")
     if rest or not lines or not lines[-1].startswith('{"lines": '):
         return None
-    *values, end = [json.loads(line) for line in lines]
-    if end != {"lines": len(values)}:
+    return [json.loads(line) for line in lines]
+
+
+def _make_lesson(
+    batch: int, round_: int, found: list[dict[str, Any]] | None, before: int
+) -> Lesson:
+    if found is None:
+        raise ValueError("its end is missing")
+    *values, end = found
+    if end["lines"] != len(values):
         raise ValueError(f"found {len(values)} lines before {end}")
+    if end["before"] != before:
+        raise ValueError(f"it is the one after {end['before']} files, and {before} are there")
     return Lesson(
         batch,
         round_,

@@ -8,6 +8,9 @@ from uuid import uuid4
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from penstock.errors import CheckpointError
+from penstock.spark._advice import WHAT_TO_DO
+
 _ENCODING = "UTF-8"
 
 
@@ -23,34 +26,50 @@ class StateFiles:
         self._files = self._folder.getFileSystem(jsc.hadoopConfiguration())
 
     def read(self, name: str) -> str | None:
-        """Read a file; None when it is not there."""
-        try:
-            stream = self._files.open(self._path(name))
-        except Py4JJavaError as error:
-            if _is_missing(error):
-                return None
-            raise
-        try:
-            return str(self._java.org.apache.commons.io.IOUtils.toString(stream, _ENCODING))
-        finally:
-            stream.close()
+        """Read a file; None when it is not there.
 
-    def write(self, name: str, text: str) -> None:
-        """Write a file; one that is there stays as it is.
+        Raises:
+            CheckpointError: the file system says that it is not as it was written.
+        """
+        path = self._path(name)
+        try:
+            stream = self._files.open(path)
+            try:
+                return str(self._java.org.apache.commons.io.IOUtils.toString(stream, _ENCODING))
+            finally:
+                stream.close()
+        except Py4JJavaError as error:
+            if _is(error, "java.io.FileNotFoundException"):
+                return None
+            if _is(error, "org.apache.hadoop.fs.ChecksumException"):
+                raise CheckpointError(
+                    f"the file {path} is not as it was written, expected its checksum; {WHAT_TO_DO}"
+                ) from error
+            raise
+
+    def write(self, name: str, text: str) -> bool:
+        """Write a file; False where there is one, which stays as it is.
 
         Raises:
             OSError: the file system refuses.
         """
         path, scratch = self._path(name), self._path(f".{name}.{uuid4().hex}.tmp")
         if self._files.exists(path):
-            return
+            return False
         stream = self._files.create(scratch, False)
         try:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
-        if not self._files.rename(scratch, path) and not self._files.exists(path):
-            raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
+        if self._files.rename(scratch, path):
+            return True
+        if self._files.exists(path):
+            return False
+        raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
+
+    def touch(self, name: str) -> None:
+        """Write an empty file, again where it is there: what counts is the time of it."""
+        self._files.create(self._path(name), True).close()
 
     def delete(self, name: str) -> None:
         """Delete a file, where there is one."""
@@ -58,18 +77,22 @@ class StateFiles:
 
     def names(self) -> list[str]:
         """List the files, in order."""
+        return sorted(self.times())
+
+    def times(self) -> dict[str, int]:
+        """List the files with the times of their last change, in the file system's milliseconds."""
         try:
             found = self._files.listStatus(self._folder)
         except Py4JJavaError as error:
-            if _is_missing(error):
-                return []
+            if _is(error, "java.io.FileNotFoundException"):
+                return {}
             raise
-        names = (str(status.getPath().getName()) for status in found)
-        return sorted(name for name in names if not name.startswith("."))
+        times = {str(each.getPath().getName()): int(each.getModificationTime()) for each in found}
+        return {name: time for name, time in times.items() if not name.startswith(".")}
 
     def _path(self, name: str) -> Any:
         return self._java.org.apache.hadoop.fs.Path(self._folder, name)
 
 
-def _is_missing(error: Py4JJavaError) -> bool:
-    return "java.io.FileNotFoundException" in str(error.java_exception.getClass().getName())
+def _is(error: Py4JJavaError, kind: str) -> bool:
+    return kind in str(error.java_exception.getClass().getName())
