@@ -28,6 +28,8 @@ from penstock.spark import (
     DynamoDbTables,
     ErrorSink,
     Lake,
+    Lease,
+    LeasedSink,
     Ledger,
     LossWatch,
     ParquetFiles,
@@ -80,9 +82,28 @@ def start(
     sinks: Sequence[Sink],
     errors: ErrorSink,
 ) -> StreamingQuery:
-    """Start to read and write; the query goes on by itself."""
+    """Start to read and write; the query goes on by itself.
+
+    Raises:
+        CheckpointTakenError: another job works with the checkpoint.
+        CheckpointError: a file of it is damaged.
+    """
+    with Lease.claim(spark, settings.checkpoint) as lease:
+        leased = [LeasedSink(sink, lease) for sink in sinks]
+        query = _start(spark, settings, registry, leased, errors)
+        lease.keep_for(query)
+        return query
+
+
+def _start(
+    spark: SparkSession,
+    settings: ConsumeSettings,
+    registry: SchemaRegistry,
+    sinks: Sequence[Sink],
+    errors: ErrorSink,
+) -> StreamingQuery:
     checkpoint = Checkpoint(spark, settings.checkpoint)
-    ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger")
+    ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger", checkpoint.check())
     batches = Batches(spark, registry, ledger, sinks, errors)
     watch = LossWatch(settings.kafka, checkpoint, settings.read.on_lost_offsets)
     counts: dict[int, BatchCounts] = {}

@@ -5,17 +5,27 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from kafka import TopicPartition
 from pyspark.errors import StreamingQueryException
 
 from jobs import consume
+from penstock.errors import CheckpointError, CheckpointTakenError
 from penstock.framing import encode_glue_frame
 from penstock.kafka import Message, Security, open_producer
 from penstock.registry import CachedRegistry, MemoryRegistry
 from penstock.schemas import Compatibility
-from penstock.spark import ConsumeSettings, LostOffsets, ReadSettings, SinkSettings
+from penstock.spark import (
+    ConsumeSettings,
+    Lease,
+    LostOffsets,
+    ReadSettings,
+    SinkSettings,
+    lease,
+)
 from tests.fixtures.brokers import PRODUCER, keep_secret, logged_in, running_brokers
 from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS
@@ -187,3 +197,34 @@ def test_lost_records_are_named_and_stop_the_job(job, capsys):
     assert [device for (device,) in job.query("deviceId")] == ["0", "1", "2", "7", "8", "9"]
     _, line = job.lines(capsys, 2)
     assert (line["lost"], line["LostRecords"]) == ([f"{job.topic}/0 3 to 6"], 4)
+
+
+def test_one_job_at_a_time(job, monkeypatch):
+    """Whoever comes second is refused; who was taken over while it slept stops, and is missed."""
+    v1 = job.register(_V1)
+    job.send(_reading(v1, "a"))
+    query = job.start(trigger="1 second")
+    try:
+        with pytest.raises(CheckpointTakenError, match="another job works with the checkpoint"):
+            job.start()
+        query.processAllAvailable()
+        monkeypatch.setattr(Lease, "_beat", lambda _: None)
+        monkeypatch.setattr(lease, "_PATIENCE_SECONDS", 0.5)
+        with Lease.claim(job.spark, job.settings.checkpoint):
+            job.send(_reading(v1, "b"))
+            with pytest.raises(StreamingQueryException, match="was taken over by the one with"):
+                query.awaitTermination(_SECONDS)
+    finally:
+        query.stop()
+    job.run()
+
+    assert job.query("deviceId, _offset") == [("a", 0), ("b", 1)]
+
+
+def test_a_damaged_checkpoint_is_refused_before_anything_is_read(job):
+    commits = Path(urlsplit(job.settings.checkpoint).path) / "commits"
+    commits.mkdir(parents=True)
+    (commits / "0").write_text('v1\n{"nextBatchWatermarkMs":0}')
+
+    with pytest.raises(CheckpointError, match=r"the file metadata of the .* is missing"):
+        job.start()

@@ -13,6 +13,7 @@ from penstock.spark.frames import FrameStatus, split_frames
 from penstock.spark.giving_up import DynamoDbErrors, ErrorSink, Judge, file_errors
 from penstock.spark.inflating import inflate_payloads
 from penstock.spark.lake import Lake
+from penstock.spark.lease import Lease, LeasedSink
 from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.loss_watch import LossWatch
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
@@ -45,6 +46,8 @@ __all__ = [
     "FrameStatus",
     "Judge",
     "Lake",
+    "Lease",
+    "LeasedSink",
     "Ledger",
     "Lesson",
     "LossWatch",
