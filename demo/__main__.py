@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from demo.accounts import MACHINE, REGION, ROOT, Account, Local
+from demo.accounts import MACHINE, REGION, ROOT, SPARK, Account, Local
 from demo.screen import StepFailedError, Steps, print_failure
 from demo.story import CONSUMER_NAME, Story
 from localcloud.running import find_running
@@ -59,7 +59,8 @@ def _prepare(steps: Steps) -> Story:
         _PRODUCER.prepare(_ZIPS, region=REGION, consumers=[reader], cluster=cluster)
         _PRODUCER.apply()
     with steps.step(f"{_CONSUMER.where}: contract, terraform apply"):
-        _CONSUMER.prepare(_ZIPS, deploy_role_arn=f"arn:aws:iam::{_CONSUMER.id}:role/deploy")
+        deploy_role = f"arn:aws:iam::{_CONSUMER.id}:role/deploy"
+        _CONSUMER.prepare(_ZIPS, deploy_role_arn=deploy_role, spark=SPARK)
         _CONSUMER.take_contract(_PRODUCER, CONSUMER_NAME)
         _CONSUMER.apply()
     return Story(_PRODUCER, _CONSUMER, _PRODUCER.outputs(), _CONSUMER.outputs())

@@ -17,13 +17,20 @@ from localcloud.following import follow_log
 from localcloud.running import Running, find_running
 from tools.lambda_packages import Target
 from tools.local_root import copy_infra, local_environ, run_terraform
+from tools.outputs import OutputError
 from tools.terraform import VERSION, init_words
-from tools.write_contract import CONTRACT_FILE, ContractError, hand_over
+from tools.write_contract import CONTRACT_FILE, hand_over
 
 ROOT = Path(__file__).parents[1]
 REGION = "eu-central-1"
 MACHINE = "this machine"
 _VARIABLES = "applied.auto.tfvars.json"
+# What the Spark jobs are made of; they read what there is and end.
+SPARK = {
+    "jars": str(ROOT / "jars" / "spark" / "lib"),
+    "jobs": str(ROOT / "jobs"),
+    "trigger": "available-now",
+}
 _NETWORK = {"zone_ids": ["euc1-az1", "euc1-az2"]}
 _NOTHING_IS_KEPT = {
     "deletion_protection": False,
@@ -145,7 +152,7 @@ class Account:
         """
         try:
             hand_over(producer.folder, name, self.folder / CONTRACT_FILE)
-        except ContractError as error:
+        except OutputError as error:
             raise StepFailedError(producer.where, f"{error}") from error
 
     def run(self, *words: str, fine: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:

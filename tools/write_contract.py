@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.terraform import child_environ
+from tools.outputs import OutputError, read_output
 
 _INFRA = Path(__file__).parents[1] / "infra"
 CONTRACT_FILE = "contract.auto.tfvars.json"  # in the consumer's root: Terraform reads it by itself
 _CONSUMER_READS = _INFRA / "consumer" / CONTRACT_FILE
-
-
-class ContractError(Exception):
-    """There is no such contract, and why."""
 
 
 def main() -> int:
@@ -36,9 +30,9 @@ def main() -> int:
     given = parser.parse_args()
     try:
         if not given.consumer:
-            raise ContractError("found no name of a consumer, expected CONSUMER=analytics or such")
+            raise OutputError("found no name of a consumer, expected CONSUMER=analytics or such")
         hand_over(given.producer, given.consumer, given.to)
-    except ContractError as error:
+    except OutputError as error:
         print(error, file=sys.stderr)
         return 1
     print(f"wrote the contract of {given.consumer} to {given.to}")
@@ -49,43 +43,21 @@ def hand_over(producer: Path, consumer: str, to: Path) -> None:
     """Write one consumer's contract, out of the outputs of the producer's root.
 
     Raises:
-        ContractError: there is none.
+        OutputError: there is none.
     """
-    contract = choose_contract(read_contracts(producer), consumer)
+    contract = choose_contract(read_output(producer, "contracts"), consumer)
     to.write_text(json.dumps({"contract": contract}, indent=2) + "\n")
-
-
-def read_contracts(producer: Path) -> dict[str, Any]:
-    """Ask Terraform for the output `contracts` of the producer's root.
-
-    Raises:
-        ContractError: Terraform cannot read it.
-    """
-    done = subprocess.run(
-        ["terraform", f"-chdir={producer}", "output", "-json", "-no-color"],
-        env=child_environ(os.environ),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise ContractError(f"terraform output of {producer} failed: {done.stderr.strip()}")
-    outputs = json.loads(done.stdout)
-    if "contracts" not in outputs:
-        raise ContractError(f"{producer} has no output `contracts`; apply it first")
-    found: dict[str, Any] = outputs["contracts"]["value"]
-    return found
 
 
 def choose_contract(contracts: Mapping[str, Any], consumer: str) -> Any:
     """Choose one consumer's contract.
 
     Raises:
-        ContractError: there is none of that name; which there are.
+        OutputError: there is none of that name; which there are.
     """
     if consumer not in contracts:
         known = ", ".join(sorted(contracts)) or "none"
-        raise ContractError(
+        raise OutputError(
             f"the producer has no consumer {consumer!r}, only {known}; add it to `consumers` in "
             "infra/producer/terraform.tfvars and apply"
         )

@@ -102,24 +102,6 @@ module "kafka_mapping" {
   topics      = var.contract.topics
 }
 
-module "spark" {
-  source   = "../modules/spark-application"
-  for_each = var.spark == null ? {} : { spark = var.spark }
-
-  prefix      = local.prefix
-  account_id  = var.account_id
-  region      = var.contract.region
-  application = each.value.application
-  artifacts   = merge(each.value.artifacts, { pyfiles = "${var.functions.packages}/penstock-pyfiles.zip" })
-  network = {
-    vpc_id     = module.network.vpc_id
-    subnet_ids = values(module.network.subnet_ids)
-    egress     = local.egress
-  }
-  policy_json = local.spark_policy
-  retention   = var.retention
-}
-
 module "alarms" {
   source = "../modules/alarms"
 

@@ -19,10 +19,11 @@ output "function" {
 }
 
 output "lake" {
-  description = "Where the lake is: bucket, Glue database, Athena workgroup."
+  description = "Where the lake is: bucket, Glue database and the table in it, Athena workgroup."
   value = {
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
+    table     = local.lake_table
     workgroup = module.lake.workgroup
   }
 }
@@ -42,7 +43,12 @@ output "secret_arn" {
   value       = module.broker_access.secret_arn
 }
 
+output "spark_application" {
+  description = "The id of the EMR Serverless application, null without Spark; it must be stopped before it can be changed or destroyed."
+  value       = one([for spark in values(module.spark) : spark.application.id])
+}
+
 output "submit_commands" {
-  description = "Commands that run each Spark job, by job."
-  value       = { for name, spark in module.spark : name => spark.submit_commands }
+  description = "By Spark job, the command that runs it, ready for a shell."
+  value       = merge([for spark in values(module.spark) : spark.submit_commands]...)
 }

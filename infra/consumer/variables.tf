@@ -131,7 +131,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application and what is uploaded for its jobs (infra/modules/spark-application says what each means); null for none."
+  description = "The Spark jobs: their EMR Serverless application (infra/modules/spark-application says what each means), the folders of the jars and of the job files, and when the job that consumes reads, at an interval for ever or once (available-now) what there is; null for no Spark."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
@@ -142,12 +142,20 @@ variable "spark" {
         memory = optional(string, "128 GB")
       }), {})
     }), {})
-    artifacts = optional(object({
-      jars = optional(map(string), {})
-      jobs = optional(map(string), {})
-    }), {})
+    jars    = optional(string, "../../jars/spark/lib")
+    jobs    = optional(string, "../../jobs")
+    trigger = optional(string, "10 seconds")
   })
   default = {}
+
+  validation {
+    condition     = var.spark == null ? true : length(fileset(var.spark.jars, "*.jar")) > 0
+    error_message = "There are no jars in ${try(var.spark.jars, "")}; fetch them with `make install`, or set spark to null."
+  }
+  validation {
+    condition     = can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", try(var.spark.trigger, "available-now")))
+    error_message = "spark.trigger is ${try(var.spark.trigger, "")}; write available-now, or an interval like 30 seconds."
+  }
 }
 
 variable "subscribers" {

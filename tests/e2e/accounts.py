@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from demo.accounts import REGION, Account, Local
+from demo.accounts import REGION, SPARK, Account, Local
 from demo.rows import read_rows
 from demo.story import Story
 from localcloud.cloud import Cloud
@@ -95,7 +95,10 @@ class Accounts:
         if name not in self.consumers:
             root = self.consumers[name] = self._root("consumer", account, name)
             network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
-            root.prepare(self.packages, deploy_role_arn=_deploy_role(account), network=network)
+            # One consumer with Spark tells as much as two, whose jars are a lot to upload.
+            spark = None if len(self.consumers) > 1 else SPARK
+            settings = {"deploy_role_arn": _deploy_role(account), "network": network}
+            root.prepare(self.packages, spark=spark, **settings)
         root = self.consumers[name]
         self.hand_over(name)
         root.apply(**changes)
@@ -114,7 +117,15 @@ class Accounts:
         return [root.where for root, changed in zip(roots, changes, strict=True) if changed]
 
     def destroy_consumers(self) -> None:
-        """Destroy all at once."""
+        """Destroy all at once; an application that a job has started must be stopped before."""
+        for root in self.consumers.values():
+            if application := root.outputs().get("spark_application"):
+                emr = self.client("emr-serverless", root.id)
+                if (
+                    emr.get_application(applicationId=application)["application"]["state"]
+                    == "STARTED"
+                ):
+                    emr.stop_application(applicationId=application)
         with ThreadPoolExecutor() as pool:
             list(pool.map(Root.destroy, self.consumers.values()))
 

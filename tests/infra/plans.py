@@ -116,6 +116,9 @@ class Planner:
         (folder / "build").mkdir()  # where the roots look for what `make build` makes
         for name in _BUILT:
             shutil.copy(ROOT / "tests/data/tiny.zip", folder / f"build/{name}.zip")
+        (folder / "jars/spark/lib").mkdir(parents=True)
+        shutil.copy(ROOT / "tests/data/tiny.zip", folder / "jars/spark/lib/tiny-1.0.jar")
+        shutil.copytree(ROOT / "jobs", folder / "jobs")
 
     def start(self, case: Case | Example) -> Future[Plan]:
         """Begin to plan a case, unless that was done already."""

@@ -10,6 +10,7 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
+from penstock.spark import session_settings
 from tests.infra.plans import ROOT
 
 pytestmark = pytest.mark.terraform
@@ -20,11 +21,12 @@ _ARGUMENTS = ["--say", 'it\'s <"fine"> & $HOME `id` \\ ${x}', "%{if}", "", "ü\n
 _VALUES = {
     "application_id": "00f1a2b3c4d5e6f7",
     "arguments": _ARGUMENTS,
+    "configuration": {"spark.driver.extraJavaOptions": "-Da='b' -Dc=\"d\""},
     "entry_point": "s3://penstock-analytics-artifacts/jobs/consume.py",
     "log_group": "/aws/emr-serverless/penstock-analytics-spark",
     "mode": "STREAMING",
     "name": "consume",
-    "parameters": "--py-files s3://b/pyfiles/penstock.zip --conf spark.executor.cores=2",
+    "parameters": "--py-files s3://b/pyfiles/penstock.zip",
     "region": "eu-central-1",
     "role_arn": _ROLE,
 }
@@ -68,6 +70,16 @@ def test_arguments_come_through_a_shell_as_they_are(words):
     assert submitted["entryPointArguments"] == _ARGUMENTS
     assert submitted["entryPoint"] == _VALUES["entry_point"]
     assert submitted["sparkSubmitParameters"] == _VALUES["parameters"]
+
+
+def test_settings_may_hold_blanks(words):
+    (given,) = json.loads(words["--configuration-overrides"])["applicationConfiguration"]
+    assert given == {"classification": "spark-defaults", "properties": _VALUES["configuration"]}
+
+
+def test_a_job_starts_with_the_settings_that_its_session_is_checked_for():
+    given = json.loads((ROOT / "infra/consumer/session.json").read_text())
+    assert given == session_settings()
 
 
 def test_the_service_knows_all_that_is_given(words):

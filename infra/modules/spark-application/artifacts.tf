@@ -12,22 +12,24 @@ locals {
     { for name, key in local._jar_keys : key => var.artifacts.jars[name] },
   )
 
-  _start  = "s3://${local.bucket_name}/"
-  _jars   = [for key in values(local._jar_keys) : "${local._start}${key}"]
-  _files  = [for key in values(local.file_keys) : "${local._start}${key}"]
-  _given  = { "--py-files" = ["${local._start}${local._pyfiles_key}"], "--jars" = local._jars, "--files" = local._files }
-  _shared = [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0]
-  _conf   = [for name, value in var.artifacts.configuration : "--conf ${name}=${value}"]
+  _start = "s3://${local.bucket_name}/"
+  _given = {
+    "--jars"     = [for key in values(local._jar_keys) : "${local._start}${key}"]
+    "--py-files" = ["${local._start}${local._pyfiles_key}"]
+  }
+  # A driver can read S3 wherever it runs; where it finds what `--files` brings differs.
+  _places = { for name, key in local.file_keys : name => "${local._start}${key}" }
 
   submit_commands = {
     for name, key in local._job_keys : name => templatefile("${path.module}/submit.tftpl", {
       application_id = aws_emrserverless_application.this.id
-      arguments      = lookup(var.artifacts.arguments, name, [])
+      arguments      = [for word in lookup(var.artifacts.arguments, name, []) : lookup(local._places, word, word)]
+      configuration  = var.artifacts.configuration
       entry_point    = "${local._start}${key}"
       log_group      = local.log_group
       mode           = contains(var.artifacts.streaming, name) ? "STREAMING" : "BATCH"
       name           = name
-      parameters     = join(" ", concat(local._shared, local._conf))
+      parameters     = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
       region         = var.region
       role_arn       = local.job_role_arn
     })

@@ -47,7 +47,7 @@ variable "application" {
 }
 
 variable "artifacts" {
-  description = "What is uploaded for the jobs, by name: the zip of the package, job files and jars by path, other files by content; and how jobs are submitted: their arguments, Spark settings for all, and which of them never end."
+  description = "What is uploaded for the jobs, by name: the zip of the package, job files and jars by path, other files by content; and how jobs are submitted: their arguments (where one is the name of a file, its place on S3), Spark settings for all, and which of them never end."
   type = object({
     arguments     = optional(map(list(string)), {})
     configuration = optional(map(string), {})
@@ -70,11 +70,6 @@ variable "artifacts" {
       can(regex("^[A-Za-z0-9][A-Za-z0-9._-]*$", name))
     ])
     error_message = "The artifacts are ${join(", ", concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.jobs)))}; name each with letters, digits, dots, dashes and underscores."
-  }
-  validation {
-    # EMR divides them at blanks.
-    condition     = alltrue([for name, value in var.artifacts.configuration : can(regex("^\\S+$", "${name}${value}"))])
-    error_message = "The Spark settings are ${jsonencode(var.artifacts.configuration)}; write names and values without blanks."
   }
   validation {
     condition     = length(setsubtract(setunion(keys(var.artifacts.arguments), var.artifacts.streaming), keys(var.artifacts.jobs))) == 0

@@ -38,3 +38,4 @@ contract = {
 network   = { zone_ids = ["euc1-az1", "euc1-az2"] }
 prefix    = "Readers"
 retention = { key_deletion_days = 3, log_days = 8 }
+spark     = { jars = "../../dist", trigger = "often" }

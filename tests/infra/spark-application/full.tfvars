@@ -10,7 +10,7 @@ application = {
 }
 artifacts = {
   arguments     = { consume = ["--contract", "contract.json"] }
-  configuration = { "spark.executor.cores" = "4" }
+  configuration = { "spark.executor.extraJavaOptions" = "-Da=1 -Db=2" }
   files         = { "contract.json" = "{}" }
   jars          = { iceberg = "../../tests/data/tiny.zip" }
   jobs          = { consume = "../../tests/data/tiny.zip", replay = "../../tests/data/tiny.zip" }

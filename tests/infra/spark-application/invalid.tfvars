@@ -8,10 +8,9 @@ application = {
   release_label = "spark-8.1.0"
 }
 artifacts = {
-  arguments     = { consume = [] }
-  configuration = { "spark.app.name" = "two words" }
-  files         = { "../contract.json" = "{}" }
-  pyfiles       = "absent.zip"
+  arguments = { consume = [] }
+  files     = { "../contract.json" = "{}" }
+  pyfiles   = "absent.zip"
 }
 network = {
   vpc_id     = "vpc-0123456789abcdef0"

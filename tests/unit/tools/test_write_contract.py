@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tools.write_contract import ContractError, choose_contract, main, read_contracts
+from tools.outputs import OutputError
+from tools.write_contract import choose_contract, main
 
 
 def test_a_contract_is_that_of_the_consumer() -> None:
@@ -13,19 +14,8 @@ def test_a_contract_is_that_of_the_consumer() -> None:
 
 @pytest.mark.parametrize(("contracts", "known"), [({"anna": {}}, "anna"), ({}, "none")])
 def test_an_unknown_consumer_is_refused_with_those_there_are(contracts, known) -> None:
-    with pytest.raises(ContractError, match=f"no consumer 'ben', only {known}; add it to"):
+    with pytest.raises(OutputError, match=f"no consumer 'ben', only {known}; add it to"):
         choose_contract(contracts, "ben")
-
-
-def test_a_root_that_was_not_applied_has_no_contracts(tmp_path) -> None:
-    with pytest.raises(ContractError, match="has no output `contracts`; apply it first"):
-        read_contracts(tmp_path)
-
-
-def test_what_terraform_says_is_passed_on(tmp_path) -> None:
-    (tmp_path / "main.tf").write_text("not Terraform")
-    with pytest.raises(ContractError, match=r"terraform output of .* failed: .*Error"):
-        read_contracts(tmp_path)
 
 
 @pytest.mark.parametrize("words", [[], [""]])
