@@ -35,6 +35,8 @@ from penstock.spark import (
     ParquetFiles,
     ReportListener,
     Sink,
+    StateFiles,
+    TopicWatch,
     catalog_settings,
     check_session,
     open_stream,
@@ -105,13 +107,19 @@ def _start(
     checkpoint = Checkpoint(spark, settings.checkpoint)
     ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger", checkpoint.check())
     batches = Batches(spark, registry, ledger, sinks, errors)
-    watch = LossWatch(settings.kafka, checkpoint, settings.read.on_lost_offsets)
+    policy = settings.read.on_lost_offsets
+    watch = LossWatch(settings.kafka, checkpoint, policy)
+    ids = StateFiles(spark, f"{settings.checkpoint}/penstock-topics")
+    topics = TopicWatch(settings.kafka, checkpoint, ids, policy)
     counts: dict[int, BatchCounts] = {}
     spark.streams.addListener(ReportListener(counts))
 
     def write(records: DataFrame, number: int) -> None:
+        skipped = topics.check(number)
         done = batches.take(records, checkpoint.batch_id(number))
-        counts[number] = replace(done, lost=watch.check(records, number, done.records))
+        lost = (*skipped, *watch.check(records, number, done.records))
+        topics.remember()
+        counts[number] = replace(done, lost=lost)
 
     return (
         open_stream(spark, settings.kafka, settings.read)

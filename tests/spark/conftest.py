@@ -12,7 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.spark import session_settings
+from tests.fixtures.brokers import keep_secret, running_brokers
+from tests.spark.consuming import PASSWORD, USER, Job
 from tests.spark.lakes import LakeReader
+
+__all__ = ["keep_secret"]
 
 _ROOT = Path(__file__).parents[2]
 # PySpark leaves the sockets by which it collects rows to the garbage collector.
@@ -84,3 +88,21 @@ def lake_folder(spark, tmp_path_factory):
 def reader(spark, lake_folder):
     """A table of the lake that is not there yet."""
     return LakeReader(spark, lake_folder, f"db.t_{secrets.token_hex(4)}")
+
+
+@pytest.fixture(scope="package")
+def kafka(hosts_file, tmp_path_factory):
+    """One broker, whose name Spark's JVM knows too."""
+    with running_brokers(tmp_path_factory.mktemp("kafka"), broker_count=1) as running:
+        with hosts_file.open("a") as file:
+            file.writelines(
+                f"{address} {name}\n" for name, address in running.cluster.names.items()
+            )
+        running.cluster.set_user(USER, PASSWORD)
+        yield running
+
+
+@pytest.fixture
+def job(spark, reader, kafka, keep_secret, tmp_path):
+    """The job that consumes, before its first start."""
+    return Job(spark, reader, kafka, keep_secret(USER, PASSWORD), tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -56,18 +57,19 @@ def owner(tmp_path: Path) -> Path:
 @pytest.fixture
 def hold(spark, folder):
     """Start jobs that hold the checkpoint, and end them all."""
-    queries = []
+    started = []
 
     def start():
         query = Query()
-        queries.append(query)
         with Lease.claim(spark, folder) as held:
             held.keep_for(query)
+        started.append((held, query))
         return held, query
 
     yield start
-    for query in queries:
+    for held, query in started:
         query.ended = True
+        held._keeper.join(_SECONDS)
 
 
 @pytest.fixture
@@ -152,7 +154,7 @@ def test_silence_from_elsewhere_is_taken_for_an_end(spark, folder, elsewhere, mo
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"processes": 3, "machine": "x"}'])
 def test_a_damaged_claim_is_a_claim(spark, folder, elsewhere, monkeypatch, text):
     elsewhere.write_text(text)
-    looks = iter([1, 2, 3])
+    looks = itertools.count()
     monkeypatch.setattr(
         StateFiles, "times", lambda _: {elsewhere.name: 0, f"{elsewhere.stem}.beat": next(looks)}
     )

@@ -23,17 +23,21 @@ from penstock.kafka._connection import Connection, LoginRefused
 
 PROBE_SECONDS = 5.0
 
-_METADATA_VERSION = 4  # the first that can say "do not create it"; brokers of 0.11 and later
+METADATA_VERSION = 4  # the first that can say "do not create it"; brokers of 0.11 and later
 
 
 def read_metadata(
-    server: str, options: Mapping[str, Any], topics: Sequence[str], deadline: float
+    server: str,
+    options: Mapping[str, Any],
+    topics: Sequence[str],
+    deadline: float,
+    version: int = METADATA_VERSION,
 ) -> MetadataResponse:
     """Ask one broker what it knows of the cluster and of the topics."""
     request = MetadataRequest(
         topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
         allow_auto_topic_creation=False,
-        version=_METADATA_VERSION,
+        version=version,
     )
     with _translated(server, options), Connection(server, options, deadline) as connection:
         connection.log_in(options)

@@ -9,16 +9,21 @@ from typing import Any, TypeVar
 from kafka.protocol.metadata import MetadataResponse
 
 from penstock.errors import BrokerError, BrokerLoginError, TopicForbiddenError
-from penstock.kafka._probe import PROBE_SECONDS, check_topics, read_metadata
+from penstock.kafka._probe import METADATA_VERSION, PROBE_SECONDS, check_topics, read_metadata
 
 _PAUSE_SECONDS = 1.0
 _Result = TypeVar("_Result")
 
 
 def check_access(
-    options: Mapping[str, Any], topics: Sequence[str] = (), timeout_seconds: float = PROBE_SECONDS
+    options: Mapping[str, Any],
+    topics: Sequence[str] = (),
+    timeout_seconds: float = PROBE_SECONDS,
+    version: int = METADATA_VERSION,
 ) -> MetadataResponse:
     """Log in to the first broker that lets us, and see that the topics are there.
+
+    `version` is that of the request, which says how much the answer tells.
 
     Raises:
         BrokerLoginError: a broker refuses the login; the others are not asked.
@@ -33,7 +38,7 @@ def check_access(
         try:
             # A silent broker leaves half of the time for the next.
             end = deadline if position == len(servers) - 1 else (now + deadline) / 2
-            metadata = read_metadata(server, options, topics, end)
+            metadata = read_metadata(server, options, topics, end, version)
         except BrokerLoginError:
             raise
         except BrokerError as error:

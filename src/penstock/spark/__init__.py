@@ -32,6 +32,7 @@ from penstock.spark.settings import (
 )
 from penstock.spark.source import open_stream, source_options
 from penstock.spark.state_files import StateFiles
+from penstock.spark.topic_watch import TopicWatch
 
 __all__ = [
     "BatchCounts",
@@ -63,6 +64,7 @@ __all__ = [
     "SinkSettings",
     "Starting",
     "StateFiles",
+    "TopicWatch",
     "Upkeep",
     "admit",
     "catalog_settings",

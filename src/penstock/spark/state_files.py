@@ -90,6 +90,10 @@ class StateFiles:
         times = {str(each.getPath().getName()): int(each.getModificationTime()) for each in found}
         return {name: time for name, time in times.items() if not name.startswith(".")}
 
+    def locate(self, name: str) -> str:
+        """Say where a file is, for messages."""
+        return str(self._path(name))
+
     def _path(self, name: str) -> Any:
         return self._java.org.apache.hadoop.fs.Path(self._folder, name)
 

@@ -1,0 +1,118 @@
+"""The job that consumes, started by tests as often as they like."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import replace
+from itertools import zip_longest
+
+from kafka import TopicPartition
+
+from jobs import consume
+from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
+from penstock.registry import CachedRegistry, MemoryRegistry
+from penstock.schemas import Compatibility
+from penstock.spark import ConsumeSettings, ReadSettings, SinkSettings
+from tests.fixtures.brokers import PRODUCER, logged_in
+from tests.fixtures.functions import wait_until
+from tests.spark.lakes import NOON_MS
+from tests.spark.records import frame
+from tests.spark.sinks import FileErrors
+
+SECONDS = 240  # for a few batches on a machine with much else to do
+USER, PASSWORD = "analytics", 'a"b\\c;d'  # what JAAS has to be told with care
+DEVICE, TIME = ("deviceId", "string"), ("timestamp", "long")
+
+
+class Job:
+    """A topic with one partition, and the job that reads it, as often as it is started."""
+
+    def __init__(self, spark, reader, brokers, secret_arn, folder):
+        self.spark, self.reader, self.brokers = spark, reader, brokers
+        self.said = []
+        with logged_in(brokers, PRODUCER):
+            self.topic = brokers.create_topic(partitions=1)
+            brokers.allow(USER, self.topic, "READ")
+        self.registry = MemoryRegistry(compatibility=Compatibility.NONE)
+        (folder / "errors").mkdir()
+        self.errors = FileErrors(folder / "errors")
+        self.settings = ConsumeSettings(
+            kafka=brokers.settings(Security.SCRAM, secret_arn=secret_arn),
+            read=ReadSettings(topics=(self.topic,)),
+            sinks=SinkSettings("errors", "parked", lake_table=reader.name.removeprefix("lake.")),
+            registry="memory://",
+            checkpoint=f"file://{folder}/checkpoint",
+            trigger="available-now",
+        )
+
+    def register(self, schema, name="sensor"):
+        return self.registry.register(name, schema).version
+
+    def send(self, *values, keys=()):
+        """Write records, all into one partition unless keys say more."""
+        settings = self.brokers.settings(Security.IAM)
+        with logged_in(self.brokers, PRODUCER), closing(open_producer(settings)) as producer:
+            producer.send_all(
+                [
+                    Message(self.topic, value, key)
+                    for value, key in zip_longest(values, keys, fillvalue=b"k")
+                ]
+            )
+
+    def delete(self, before):
+        """Let Kafka forget the first records, as retention does."""
+        with closing(self.brokers.cluster.open_admin()) as admin:
+            admin.delete_records({TopicPartition(self.topic, 0): before})
+
+    def add_partition(self):
+        """Give the topic a second partition."""
+        with closing(self.brokers.cluster.open_admin()) as admin:
+            admin.create_partitions({self.topic: 2})
+
+            def count():
+                return len(admin.describe_topics([self.topic])[0]["partitions"])
+
+            wait_until("a second partition", lambda: count() == 2, SECONDS)
+
+    def create_anew(self):
+        """Delete the topic, and create another of its name."""
+        with closing(self.brokers.cluster.open_admin()) as admin:
+            admin.delete_topics([self.topic])
+            wait_until("deleted", lambda: self.topic not in admin.list_topics(), SECONDS)
+        with logged_in(self.brokers, PRODUCER):
+            ensure_topic(self.brokers.settings(Security.IAM), Topic(self.topic, partitions=1))
+
+    def start(self, trigger="available-now", **changes):
+        """Start the job as after a crash: with nothing but the checkpoint."""
+        settings = replace(
+            self.settings, trigger=trigger, read=replace(self.settings.read, **changes)
+        )
+        sinks = consume.open_sinks(self.spark, settings)
+        registry = CachedRegistry(self.registry)
+        return consume.start(self.spark, settings, registry, sinks, self.errors)
+
+    def run(self, **changes):
+        """Read what there is."""
+        assert self.start(**changes).awaitTermination(SECONDS)
+
+    def lines(self, capsys, count):
+        """What the job said, once it is so much; Spark tells its listeners in its own time."""
+
+        def look():
+            self.said += capsys.readouterr().out.splitlines()
+            found = [json.loads(line) for line in self.said if line.startswith('{"service"')]
+            return len(found) >= count and found
+
+        return wait_until(f"{count} lines", look, SECONDS)
+
+    def query(self, columns):
+        """The rows that came into the lake, in the order of their offsets."""
+        return self.reader.query(f"SELECT {columns} FROM t ORDER BY _offset")
+
+
+def make_reading(version, device, temperature=None):
+    """Make a record of a device as a producer sends it."""
+    value = {"deviceId": device, "timestamp": NOON_MS}
+    names = {field["name"] for field in version.schema["fields"]}
+    return frame(version, value | ({"temperature": temperature} if "temperature" in names else {}))

@@ -1,0 +1,137 @@
+"""Topics that are not what they were: which offsets, and what becomes of the job."""
+
+from __future__ import annotations
+
+import logging
+from unittest.mock import patch
+
+import pytest
+
+from penstock.errors import CheckpointError, LostRecordsError
+from penstock.spark import LostOffsets, OffsetRange, TopicWatch
+
+_A, _B = "aaaaaaaa", "bbbbbbbb"
+_START = {("t", 0): 10, ("t", 1): 3, ("u", 0): 5}
+
+
+class Files(dict):
+    """Files of a folder, without a file system."""
+
+    def names(self):
+        return sorted(self)
+
+    def read(self, name):
+        return self[name]
+
+    def write(self, name, text):
+        assert self.setdefault(name, text) == text
+
+    def locate(self, name):
+        return f"s3://c/{name}"
+
+
+class Offsets:
+    """A checkpoint that knows of one batch."""
+
+    def __init__(self, ends, starts=_START):
+        self.begins, self.finishes = starts, ends
+
+    def starts(self, batch):
+        return self.begins
+
+    def ends(self, batch):
+        return self.finishes
+
+
+@pytest.fixture
+def files():
+    return Files({f"{1:020d}.json": f'{{"t": "{_A}", "u": "{_A}"}}'})
+
+
+@pytest.fixture
+def look(files):
+    """Look at a batch with these ends, where topics have these ids."""
+
+    def check(ends, policy=LostOffsets.GO_ON, **ids):
+        there = {place: end for place, end in (_START | ends).items() if end is not None}
+        watch = TopicWatch(None, Offsets(there), files, policy)
+        with patch("penstock.spark.topic_watch.find_topic_ids", lambda _, __: ids):
+            return watch, watch.check(7)
+
+    return check
+
+
+def test_topics_that_are_what_they_were(look, files):
+    watch, skipped = look({("t", 0): 12, ("v", 0): 4}, LostOffsets.STOP, t=_A, u=_A, v=_B)
+
+    assert skipped == ()
+    watch.remember()
+    watch.remember()
+    assert files[f"{2:020d}.json"] == f'{{"t": "{_A}", "u": "{_A}", "v": "{_B}"}}'
+    assert len(files) == 2
+
+
+def test_the_first_batch_has_nothing_to_compare_with(look, files):
+    files.clear()
+
+    watch, skipped = look({}, LostOffsets.STOP, t=_A)
+
+    assert skipped == ()
+    watch.remember()
+    assert list(files) == [f"{1:020d}.json"]
+
+
+def test_a_topic_that_was_created_anew(look, files, caplog):
+    """What it has below the offset that the query goes on at, or all of it where it is shorter."""
+    with caplog.at_level(logging.WARNING):
+        watch, skipped = look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)
+
+    assert skipped == (OffsetRange("t", 0, 0, 4), OffsetRange("t", 1, 0, 3))
+    assert (
+        "before batch 7 topics changed: t was deleted and created anew, and what the old one had "
+        "from t/0 10, t/1 3 on is gone; t/0 0 to 3, t/1 0 to 2 of the new would not be read"
+    ) in caplog.text
+    assert look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)[1] == skipped  # until the batch is done
+    watch.remember()
+    assert look({("t", 0): 14, ("t", 1): 9}, t=_B, u=_A)[1] == ()
+
+
+def test_a_new_topic_with_nothing_in_it_yet(look, caplog):
+    with caplog.at_level(logging.WARNING):
+        assert look({("t", 0): 0, ("t", 1): 0}, t=_B, u=_A)[1] == ()
+
+    assert caplog.text.strip().endswith("on is gone")
+
+
+@pytest.mark.parametrize(
+    ("ends", "ids", "problem"),
+    [
+        ({("t", 0): 4}, {"t": _B}, "t was deleted and created anew, .* t/0 0 to 3, t/1 0 to 2 of"),
+        (
+            {("t", 0): 4},
+            {"t": _A},
+            r"changed: t/0 ends at offset 4, and was read up to offset 10\.",
+        ),
+        ({("t", 1): None}, {"t": _A}, r"t/1 is not there, and was read up to offset 3\."),
+    ],
+)
+def test_the_job_stops_each_time_before_it_writes(look, files, ends, ids, problem):
+    before = dict(files)
+    for _ in range(2):
+        with pytest.raises(
+            LostRecordsError,
+            match=rf"{problem}.* Begin with a new checkpoint and --starting at .* "
+            "or start with --on-lost-offsets go-on to go on$",
+        ):
+            look(ends, LostOffsets.STOP, u=_A, **ids)
+    assert files == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "3"])
+def test_a_damaged_file(look, files, text):
+    files[f"{1:020d}.json"] = text
+
+    with pytest.raises(
+        CheckpointError, match=r"the file s3://c/0{19}1.json is damaged \(.*\), expected the ids"
+    ):
+        look({})
