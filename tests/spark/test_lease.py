@@ -212,24 +212,33 @@ def test_what_was_being_written_meanwhile_is_named(hold, monkeypatch):
         LeasedSink(Sinks(meanwhile=hold), old).write(None, _BATCH, 2)
 
 
-def test_signs_of_life_go_on_whatever_the_file_system_says(owner, hold, monkeypatch, caplog):
-    monkeypatch.setattr(lease, "_BEAT_SECONDS", 0)
+def test_signs_of_life_go_on_after_one_that_failed(owner, hold, monkeypatch, caplog):
     failures = iter([OSError("slow down")])
 
     def fail_once(files, name):
         for error in failures:
             raise error
-        return touch(files, name)
+        touch(files, name)
 
     touch = StateFiles.touch
-    _, query = hold()
+    hold()
     (beat,) = owner.glob("*.beat")
     before = beat.stat().st_mtime_ns
     monkeypatch.setattr(StateFiles, "touch", fail_once)
 
     wait_until("the failure", lambda: "no sign of life in" in caplog.text, _SECONDS)
     wait_until("a sign of life", lambda: beat.stat().st_mtime_ns > before, _SECONDS)
-    monkeypatch.setattr(StateFiles, "delete", fail_once)
-    failures = iter([OSError("slow down")])
+
+
+def test_a_claim_that_cannot_be_taken_away_stays(owner, hold, monkeypatch, caplog):
+    def fail(files, name):
+        raise OSError("slow down")
+
+    held, query = hold()
+    monkeypatch.setattr(StateFiles, "delete", fail)
     query.ended = True
-    wait_until("its end", lambda: "stays behind: slow down" in caplog.text, _SECONDS)
+
+    held._keeper.join(_SECONDS)
+    assert not held._keeper.is_alive()
+    assert "stays behind: slow down" in caplog.text
+    assert list(owner.glob("*.json"))
