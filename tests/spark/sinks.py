@@ -53,7 +53,11 @@ class FileErrors:
             }  # fmt: skip
             (self.folder / f"{record.source.offset}").write_text(json.dumps(content))
 
+    def read(self):
+        """All of them, by the records' offsets."""
+        files = {int(path.name): json.loads(path.read_text()) for path in self.folder.iterdir()}
+        return {offset: files[offset] for offset in sorted(files)}
+
     def reasons(self):
         """The reasons by the records' offsets."""
-        files = {int(path.name): json.loads(path.read_text()) for path in self.folder.iterdir()}
-        return {offset: files[offset]["reason"] for offset in sorted(files)}
+        return {offset: error["reason"] for offset, error in self.read().items()}

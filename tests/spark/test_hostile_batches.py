@@ -1,0 +1,92 @@
+"""Thousands of records that mean harm, in whole batches: each ends where it belongs, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from penstock.errors import PenstockError
+from penstock.framing import decode_frame
+from penstock.schemas import compile_decoder, merge_schemas
+from penstock.spark import Batches, BatchId, Ledger
+from tests.spark.hostile import ROW, Attacker, HostileRegistry
+from tests.spark.records import make_topic
+from tests.spark.sinks import FileErrors, FileSink
+
+# What Java reads and we refuse (tests/oracle/test_damaged_bytes.py says why): a row or an error.
+_STRICTER = (
+    "expected a boolean",
+    "expected one of 32 bits",
+    "expected one of 64 bits",
+    "as it says",
+)
+
+
+def _judge(registry: HostileRegistry) -> Callable[[bytes | None], tuple[str, Any]]:
+    """Tell what the functions' code makes of a record: a row with its event, or a reason."""
+    merged = merge_schemas([each.schema for each in registry.good])
+    decoders = {each.id: compile_decoder(each.schema, merged) for each in registry.good}
+
+    def judge(value: bytes | None) -> tuple[str, Any]:
+        try:
+            opened = decode_frame(value)
+            if opened is None:
+                return "tombstone", None
+            if opened.kind != "glue":
+                return "no-registry-for-framing", None
+            if opened.schema_id in decoders:
+                return ROW, decoders[opened.schema_id](opened.payload)
+            return registry.refused.get(str(opened.schema_id), "unknown-schema"), None
+        except PenstockError as error:
+            stricter = any(text in str(error) for text in _STRICTER)
+            return "stricter" if stricter else str(error.reason), None
+
+    return judge
+
+
+def test_hostile_records_end_where_they_belong(spark, seeded, trials, tmp_path):
+    registry = HostileRegistry(seeded)
+    attacker, judge = Attacker(seeded, registry), _judge(registry)
+    outcomes: Counter[str] = Counter()
+
+    for number in range(trials(2, 100)):
+        hostile = attacker.records(1_000)
+        sent = [each for pair in hostile for each in (pair, (attacker.good(), ROW))]
+        rows, errors = _take(spark, registry, [value for value, _ in sent], number, tmp_path)
+        assert not rows.keys() & errors.keys()
+        for at, (value, known) in enumerate(sent):
+            expected, event = judge(value)
+            assert known in {None, expected}, (known, expected, value)
+            outcomes[expected] += 1
+            match expected:
+                case "tombstone":
+                    assert at not in rows.keys() | errors.keys()
+                case "stricter":
+                    assert (at in rows) != (at in errors), value.hex()
+                case _ if expected == ROW:
+                    assert repr(rows.get(at)) == repr(event), value.hex()
+                case _:
+                    assert errors.get(at) == (expected, value.hex()), value.hex()
+
+    assert outcomes[ROW] >= 0.5 * outcomes.total(), outcomes
+    assert set(outcomes) >= {
+        "inflate-limit", "invalid-text", "no-registry-for-framing", "recursive-schema",
+        "schema-conflict", "tombstone", "trailing-bytes", "truncated", "undecodable",
+        "unknown-framing", "unknown-schema", "unroutable",
+    }, outcomes  # fmt: skip
+
+
+def _take(spark, registry, values, number, folder):
+    """Take a batch, and give what became rows and what errors, by their places."""
+    made = folder / f"{number}"
+    for name in ("rows", "errors"):
+        (made / name).mkdir(parents=True)
+    sink, errors = FileSink(made / "rows"), FileErrors(made / "errors")
+    ledger = Ledger(spark, str(folder / "ledger"))
+    batches = Batches(spark, registry, ledger, [sink], errors)
+    counts = batches.take(make_topic(spark, values), BatchId("q", number))
+    rows, kept = sink.rows(spark), errors.read()
+    assert (counts.records, counts.rows) == (len(values), len(rows))
+    assert sum(counts.errors.values()) == len(kept)
+    return rows, {at: (error["reason"], error["value"]) for at, error in kept.items()}
