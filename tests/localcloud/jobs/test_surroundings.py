@@ -46,6 +46,10 @@ def test_java_trusts_the_authorities_of_the_clusters(cloud, monkeypatch, tmp_pat
     assert listed.stdout.count("trustedCertEntry") == 2
 
 
+def test_java_does_not_compile_for_a_long_life(cloud, tmp_path):
+    assert " -XX:TieredStopAtLevel=1" in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
+
+
 def test_java_trusts_as_usual_where_there_is_no_cluster(cloud, monkeypatch, tmp_path):
     empty = tmp_path / "authorities.pem"
     empty.touch()
