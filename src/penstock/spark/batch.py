@@ -16,27 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from uuid import UUID
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from penstock.errors import PenstockError
 from penstock.registry import SchemaRegistry, SchemaVersion
-from penstock.spark._counting import IS_ERROR, Figures, count_while
+from penstock.spark._counting import Figures
+from penstock.spark._parts import FRAMED, PartWriter
 from penstock.spark.admission import admit
-from penstock.spark.decoder import Decoder, RowStatus
-from penstock.spark.frames import FrameStatus, split_frames
-from penstock.spark.giving_up import ErrorSink, Judge, file_errors
-from penstock.spark.inflating import inflate_payloads
+from penstock.spark.frames import split_frames
+from penstock.spark.giving_up import ErrorSink
 from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.report import BatchCounts
 from penstock.spark.rows import BatchId, Sink
 
 _IDS_AT_ONCE = 1_000
-_COMPRESSED = "compression = 'zlib'"
-_FRAMED = f"status = '{FrameStatus.FRAMED}'"
 
 
 @dataclass(slots=True)
@@ -74,9 +69,7 @@ class Batches:
         self._spark = spark
         self._registry = registry
         self._ledger = ledger
-        self._sinks = tuple(sinks)
-        self._errors = errors
-        self._decoder: Decoder | None = None
+        self._writer = PartWriter(sinks, errors)
 
     def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
         """Write the records of a batch; taking it again changes nothing.
@@ -111,7 +104,7 @@ class Batches:
 
     def _find_unsettled(self, batch: _Batch) -> list[str]:
         settled = batch.settled()
-        others = batch.frames.filter(f"{_FRAMED} AND NOT {_among(settled)}")
+        others = batch.frames.filter(f"{FRAMED} AND NOT {_among(settled)}")
         ids = others.select("schema").distinct().limit(_IDS_AT_ONCE).collect()
         return sorted(str(UUID(bytes=bytes(row.schema))) for row in ids)
 
@@ -140,46 +133,10 @@ class Batches:
             self._write(batch, batch.frames.filter(_among(ids)), 2 * lesson.round)
         if lesson.refused:
             rows = batch.frames.filter(_among(lesson.refused))
-            judge = Judge.of_versions((), lesson.refused)
-            batch.figures.errors.update(file_errors(rows, judge, self._errors))
+            self._writer.refuse(rows, lesson.refused, batch.figures)
 
     def _write(self, batch: _Batch, frames: DataFrame, part: int) -> None:
-        """Write frames as one part, and as a second the compressed ones, if there are any."""
-        versions = batch.versions()
-        if not versions:
-            unknown = F.expr(f"IF({_FRAMED}, '{RowStatus.UNKNOWN}', status)")
-            self._write_part(batch, frames.withColumn("status", unknown), None, part)
-            return
-        if self._decoder is None or self._decoder.versions != versions:
-            self._decoder = Decoder(versions)
-        later = f"coalesce({_COMPRESSED}, FALSE)"
-        plain = frames.withColumns(
-            {
-                "status": F.expr(f"IF({later}, '{RowStatus.LATER}', status)"),
-                "payload": F.expr(f"IF({later}, NULL, payload)"),
-            }
-        )
-        if self._write_part(batch, self._decoder.decode(plain), self._decoder, part):
-            inflated = inflate_payloads(frames.filter(_COMPRESSED))
-            self._write_part(batch, self._decoder.decode(inflated), self._decoder, part + 1)
-
-    def _write_part(
-        self, batch: _Batch, judged: DataFrame, decoder: Decoder | None, part: int
-    ) -> int:
-        """Write the rows of a part and file its errors; give the number left for the next part."""
-
-        def write(observed: DataFrame, decoder: Decoder) -> None:
-            rows = decoder.select(observed)
-            for sink in self._sinks:
-                batch.figures.refuse(sink.write(rows, batch.id, part))
-
-        counts = count_while(judged, partial(write, decoder=decoder) if decoder else None)
-        batch.figures.add(counts)
-        if counts["errors"]:
-            judge = Judge.of_versions(decoder.versions if decoder else (), {})
-            rows = judged.filter(IS_ERROR)
-            batch.figures.errors.update(file_errors(rows, judge, self._errors))
-        return counts["later"]
+        self._writer.write(batch.id, part, frames, batch.versions(), batch.figures)
 
 
 def _refuse(error: PenstockError) -> Refusal:

@@ -1,0 +1,85 @@
+"""One part of a batch into the sinks of a table, decoded, judged and counted in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from penstock.registry import SchemaVersion
+from penstock.spark._counting import IS_ERROR, Figures, count_while
+from penstock.spark.decoder import Decoder, RowStatus
+from penstock.spark.frames import FrameStatus
+from penstock.spark.giving_up import ErrorSink, Judge, file_errors
+from penstock.spark.inflating import inflate_payloads
+from penstock.spark.ledger import Refusal
+from penstock.spark.rows import BatchId, Sink
+
+FRAMED = f"status = '{FrameStatus.FRAMED}'"
+_COMPRESSED = "compression = 'zlib'"
+
+
+class PartWriter:
+    """Writes parts of batches, all under the merge of the versions that are known."""
+
+    def __init__(self, sinks: Sequence[Sink], errors: ErrorSink) -> None:
+        """Keep where to write."""
+        self._sinks = tuple(sinks)
+        self._errors = errors
+        self._decoder: Decoder | None = None
+
+    def write(
+        self,
+        batch: BatchId,
+        part: int,
+        frames: DataFrame,
+        versions: Sequence[SchemaVersion],
+        figures: Figures,
+    ) -> None:
+        """Write frames as one part, and as a second the compressed ones, if there are any."""
+        if not versions:
+            unknown = F.expr(f"IF({FRAMED}, '{RowStatus.UNKNOWN}', status)")
+            self._write(batch, part, frames.withColumn("status", unknown), None, figures)
+            return
+        if self._decoder is None or self._decoder.versions != tuple(versions):
+            self._decoder = Decoder(versions)
+        later = f"coalesce({_COMPRESSED}, FALSE)"
+        plain = frames.withColumns(
+            {
+                "status": F.expr(f"IF({later}, '{RowStatus.LATER}', status)"),
+                "payload": F.expr(f"IF({later}, NULL, payload)"),
+            }
+        )
+        decoder = self._decoder
+        if self._write(batch, part, decoder.decode(plain), decoder, figures):
+            inflated = inflate_payloads(frames.filter(_COMPRESSED))
+            self._write(batch, part + 1, decoder.decode(inflated), decoder, figures)
+
+    def refuse(self, rows: DataFrame, refused: Mapping[str, Refusal], figures: Figures) -> None:
+        """File the records of versions that nobody can use."""
+        judge = Judge.of_versions((), refused)
+        figures.refuse(file_errors(rows, judge, self._errors))
+
+    def _write(
+        self,
+        batch: BatchId,
+        part: int,
+        judged: DataFrame,
+        decoder: Decoder | None,
+        figures: Figures,
+    ) -> int:
+        """Write the rows and file the errors; give the number left for the next part."""
+
+        def write(observed: DataFrame, decoder: Decoder) -> None:
+            rows = decoder.select(observed)
+            for sink in self._sinks:
+                figures.refuse(sink.write(rows, batch, part))
+
+        counts = count_while(judged, partial(write, decoder=decoder) if decoder else None)
+        figures.add(counts)
+        if counts["errors"]:
+            judge = Judge.of_versions(decoder.versions if decoder else (), {})
+            figures.refuse(file_errors(judged.filter(IS_ERROR), judge, self._errors))
+        return counts["later"]
