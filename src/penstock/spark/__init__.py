@@ -26,10 +26,10 @@ from penstock.spark.settings import (
     ConsumeSettings,
     LostOffsets,
     ReadSettings,
-    SinkSettings,
     Starting,
     read_settings,
 )
+from penstock.spark.sink_settings import SinkSettings
 from penstock.spark.source import open_stream, source_options
 from penstock.spark.state_files import StateFiles
 from penstock.spark.topic_watch import TopicWatch

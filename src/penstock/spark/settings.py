@@ -13,6 +13,7 @@ from typing import Any
 from penstock.kafka import KafkaSettings
 from penstock.settings import Settings, nested, setting
 from penstock.spark.contract import contract_environ
+from penstock.spark.sink_settings import SinkSettings
 
 _AVAILABLE_NOW = "available-now"
 _INTERVAL = re.compile(r"[1-9][0-9]* (second|minute|hour)s?")
@@ -70,13 +71,6 @@ def _parse_count(text: str) -> int:
     return count
 
 
-def _parse_rate(text: str) -> float:
-    rate = float(text)
-    if not 0 < rate < float("inf"):
-        raise ValueError(text)
-    return rate
-
-
 @dataclass(frozen=True, slots=True)
 class ReadSettings(Settings):
     """What to read, from where on, and how much at once."""
@@ -120,48 +114,6 @@ class ReadSettings(Settings):
             yield "PENSTOCK_TOPICS (--topics) is missing, expected topics or --topic-pattern"
         if self.topics and self.topic_pattern:
             yield "--topics and --topic-pattern are both given, expected one of them"
-
-
-@dataclass(frozen=True, slots=True)
-class SinkSettings(Settings):
-    """Where the rows go, and the records that make none."""
-
-    errors_table: str = setting(
-        "PENSTOCK_ERRORS_TABLE", "DynamoDB table of the records that were given up"
-    )
-    parked_bucket: str = setting(
-        "PENSTOCK_PARKED_BUCKET", "bucket for what no row of the table of errors can hold"
-    )
-    dynamodb_table: str = setting(
-        "PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows", default=""
-    )
-    dynamodb_rows_per_second: float | None = setting(
-        "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
-        "the most rows that DynamoDB is given in a second, a number above 0 [no limit]",
-        parse=_parse_rate,
-        default=None,
-    )
-    lake_table: str = setting(
-        "PENSTOCK_LAKE_TABLE", "Iceberg table for the rows, as DATABASE.TABLE", default=""
-    )
-    parquet_path: str = setting(
-        "PENSTOCK_PARQUET_PATH",
-        "folder for the rows as plain Parquet files, for those who must; the lake is safer",
-        default="",
-    )
-    event_time: str = setting(
-        "PENSTOCK_EVENT_TIME",
-        "field with the time of the event, which the lake is partitioned by",
-        default="timestamp",
-    )
-
-    def problems(self) -> Iterator[str]:
-        """Say whether there is nowhere to write to."""
-        if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
-            yield (
-                "there is nowhere to write to, expected --dynamodb-table, --lake-table or"
-                " --parquet-path"
-            )
 
 
 @dataclass(frozen=True, slots=True)
