@@ -25,20 +25,16 @@ from penstock.spark import (
     Checkpoint,
     ConsumeSettings,
     DynamoDbErrors,
-    DynamoDbTables,
     ErrorSink,
-    Lake,
     Lease,
-    LeasedSink,
     Ledger,
     LossWatch,
-    ParquetFiles,
     ReportListener,
-    Sink,
     StateFiles,
     TopicWatch,
     catalog_settings,
     check_session,
+    open_sinks,
     open_stream,
     read_settings,
     session_settings,
@@ -57,31 +53,10 @@ def read_text(spark: SparkSession, path: str) -> str:
     return str(row.value)
 
 
-def open_sinks(spark: SparkSession, settings: ConsumeSettings) -> list[Sink]:
-    """Open the tables that the settings name."""
-    given = settings.sinks
-    sinks: list[Sink] = []
-    if given.lake_table:
-        sinks.append(Lake(spark, given.lake_table, given.event_time))
-    if given.dynamodb_table:
-        sinks.append(
-            DynamoDbTables(
-                given.dynamodb_table,
-                given.errors_table,
-                given.parked_bucket,
-                given.dynamodb_rows_per_second,
-            )
-        )
-    if given.parquet_path:
-        sinks.append(ParquetFiles(given.parquet_path, given.event_time))
-    return sinks
-
-
 def start(
     spark: SparkSession,
     settings: ConsumeSettings,
     registry: SchemaRegistry,
-    sinks: Sequence[Sink],
     errors: ErrorSink,
 ) -> StreamingQuery:
     """Start to read and write; the query goes on by itself.
@@ -91,8 +66,7 @@ def start(
         CheckpointError: a file of it is damaged.
     """
     with Lease.claim(spark, settings.checkpoint) as lease:
-        leased = [LeasedSink(sink, lease) for sink in sinks]
-        query = _start(spark, settings, registry, leased, errors)
+        query = _start(spark, settings, registry, errors, lease)
         lease.keep_for(query)
         return query
 
@@ -101,9 +75,10 @@ def _start(
     spark: SparkSession,
     settings: ConsumeSettings,
     registry: SchemaRegistry,
-    sinks: Sequence[Sink],
     errors: ErrorSink,
+    lease: Lease,
 ) -> StreamingQuery:
+    sinks = open_sinks(spark, settings.sinks, errors, lease)
     checkpoint = Checkpoint(spark, settings.checkpoint)
     ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger", checkpoint.check())
     batches = Batches(spark, registry, ledger, sinks, errors)
@@ -141,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     registry = CachedRegistry(load_registry(settings.registry))
     errors = DynamoDbErrors(settings.sinks.errors_table, settings.sinks.parked_bucket)
-    start(spark, settings, registry, open_sinks(spark, settings), errors).awaitTermination()
+    start(spark, settings, registry, errors).awaitTermination()
 
 
 if __name__ == "__main__":

@@ -88,9 +88,8 @@ class Job:
         settings = replace(
             self.settings, trigger=trigger, read=replace(self.settings.read, **changes)
         )
-        sinks = consume.open_sinks(self.spark, settings)
         registry = CachedRegistry(self.registry)
-        return consume.start(self.spark, settings, registry, sinks, self.errors)
+        return consume.start(self.spark, settings, registry, self.errors)
 
     def run(self, **changes):
         """Read what there is."""

@@ -16,7 +16,7 @@ from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
 from penstock.schemas import compile_decoder, compile_restorer, encode
 from penstock.sinks import Source, make_reading
-from penstock.spark import DynamoDbTables, name_event
+from penstock.spark import DynamoDbErrors, DynamoDbTables, name_event
 from tests.spark.lakes import NOON, NOON_MS, batch, make_rows
 
 _ENVIRON = {
@@ -104,7 +104,7 @@ def tables(cloud, spark, monkeypatch):
 
 @pytest.fixture
 def sink(tables):
-    return DynamoDbTables(tables[0].name, tables[1].name, "no-bucket")
+    return DynamoDbTables(tables[0].name, DynamoDbErrors(tables[1].name, "no-bucket"))
 
 
 def _plain(value):
@@ -178,7 +178,7 @@ def test_a_table_that_denies_or_lacks_is_said_in_one_sentence(spark, cloud, sink
     ):
         sink.write(rows, batch(0), 0)
     with pytest.raises(SinkUnavailableError, match="was refused: ResourceNotFoundException"):
-        DynamoDbTables("nowhere", tables[1].name, "no-bucket").write(rows, batch(0), 0)
+        DynamoDbTables("nowhere", sink.errors).write(rows, batch(0), 0)
 
     assert sink.write(rows, batch(0), 0) == {}
     assert len(tables[0].scan()["Items"]) == 1

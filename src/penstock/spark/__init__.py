@@ -18,6 +18,7 @@ from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.loss_watch import LossWatch
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
 from penstock.spark.maintenance import MaintainSettings, Upkeep, maintain_table
+from penstock.spark.opening import open_sinks
 from penstock.spark.parquet import ParquetFiles
 from penstock.spark.report import BatchCounts, ReportListener, write_report
 from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
@@ -77,6 +78,7 @@ __all__ = [
     "lost_ranges",
     "maintain_table",
     "name_event",
+    "open_sinks",
     "open_stream",
     "parse_offsets",
     "planned_ranges",

@@ -17,8 +17,6 @@ from penstock.schemas import compile_row_restorer
 from penstock.sinks import (
     DynamoDbClient,
     ErrorRecord,
-    ErrorTable,
-    Parking,
     Source,
     TableWriter,
     make_reading,
@@ -26,6 +24,7 @@ from penstock.sinks import (
 from penstock.spark._names import COORDINATES, EVENT, RAW
 from penstock.spark._pacing import Pace
 from penstock.spark._tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
+from penstock.spark.giving_up import ErrorSink
 from penstock.spark.rows import BatchId, event_schema
 
 
@@ -37,8 +36,7 @@ class DynamoDbTables:
     """
 
     readings: str
-    errors: str
-    parked_bucket: str
+    errors: ErrorSink
     rows_per_second: float | None = None
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
@@ -66,7 +64,7 @@ class _Write:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         """Write the rows, those that cannot be readings as errors."""
-        readings, errors = _connect(self.tables)
+        readings = _connect(self.tables.readings)
         to_event = _load_event_reader(self.schema)
         pace = Pace(self.rows_per_second)
         for chunk in in_chunks(rows):
@@ -79,18 +77,14 @@ class _Write:
                     given_up.append(_give_up(row, error))
             refused = readings.write([reading for _, reading in made])
             given_up += [_give_up(made[place][0], error) for place, error in refused.items()]
-            errors.keep(given_up)
+            self.tables.errors.keep(given_up)
             yield Counter(record.reason for record in given_up)
 
 
 @cache
-def _connect(tables: DynamoDbTables) -> tuple[TableWriter, ErrorTable]:
+def _connect(table: str) -> TableWriter:
     """Connect once in each Python process, which runs one task after the other."""
-    client = DynamoDbClient()
-    return (
-        TableWriter.of_readings(client, tables.readings),
-        ErrorTable(client, tables.errors, Parking(tables.parked_bucket)),
-    )
+    return TableWriter.of_readings(DynamoDbClient(), table)
 
 
 @cache
