@@ -1,4 +1,4 @@
-"""Climb the ladder: measure each rung, write bench/results.json and docs/performance.md."""
+"""Climb the ladder: measure each rung, write bench/results.json and docs/performance.md, .svg."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.ladder import Rung
+from bench.plot import draw_speeds
 from bench.rungs import RUNGS
 
 _ROOT = Path(__file__).parents[1]
 _RESULTS = _ROOT / "bench/results.json"
 _PAGE = _ROOT / "docs/performance.md"
+_NOTES = _ROOT / "bench/notes.md"
+_PLOT = _ROOT / "docs/performance.svg"
 _SHORT, _FULL = 2_000, 50_000
 
 
@@ -35,6 +38,7 @@ def main() -> None:
             print(_row(rung, known[rung.name]), flush=True)
     _RESULTS.write_text(json.dumps({"machine": _machine(), "rungs": known}, indent=2) + "\n")
     _PAGE.write_text(_page(known))
+    _PLOT.write_text(draw_speeds(known))
 
 
 def _measured(rung: Rung, count: int) -> dict[str, Any]:
@@ -75,9 +79,8 @@ Last run on {machine["cores"]} cores ({machine["architecture"]}), Python {machin
 | rung | what | figure | goal | |
 | --- | --- | --- | --- | --- |
 """
-    return head + "".join(
-        f"{_row(rung, known[rung.name])}\n" for rung in RUNGS if rung.name in known
-    )
+    rows = "".join(f"{_row(rung, known[rung.name])}\n" for rung in RUNGS if rung.name in known)
+    return f"{head}{rows}\n{_NOTES.read_text()}"
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bench.ladder import Rung
+from bench.rungs.batches import BATCHES
 from bench.rungs.core import CORE
+from bench.rungs.decoding import DECODING
 from bench.rungs.producer import PRODUCER
 from bench.rungs.rows import ROWS
 
-RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *PRODUCER)
+RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *PRODUCER, *DECODING, *BATCHES)

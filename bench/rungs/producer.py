@@ -14,8 +14,8 @@ from pathlib import Path
 
 import boto3
 
+from bench.brokers import running_broker
 from bench.ladder import Result, Rung
-from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
 from localcloud.server import start_server
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -31,14 +31,6 @@ _SCHEMA = {
         {"name": "temperature", "type": ["null", "long"], "default": None},
     ],
 }
-
-
-class _AddressedSpec(ClusterSpec):
-    """Brokers that are named by their addresses: nothing has to resolve."""
-
-    def name(self, broker_id: int) -> str:
-        """The broker's address."""
-        return self.address(broker_id)
 
 
 @contextmanager
@@ -57,14 +49,8 @@ def _world() -> Iterator[dict[str, str]]:
             Compatibility="BACKWARD",
             SchemaDefinition=json.dumps(_SCHEMA),
         )
-        spec = _AddressedSpec(
-            network=choose_network(),
-            broker_count=1,
-            plaintext=True,
-            properties={"allow.everyone.if.no.acl.found": "true"},
-        )
         try:
-            with BrokerCluster(Path(folder, "broker"), spec, jvm=prepare_brokers()) as brokers:
+            with running_broker(Path(folder, "broker")) as servers:
                 yield (
                     {name: os.environ[name] for name in os.environ if name != _NO_BYTECODE}
                     | keys
@@ -72,7 +58,7 @@ def _world() -> Iterator[dict[str, str]]:
                         "AWS_DEFAULT_REGION": "eu-central-1",
                         "AWS_REGION": "eu-central-1",
                         "AWS_ENDPOINT_URL": server.cloud.endpoint,
-                        "KAFKA_BOOTSTRAP_SERVERS": brokers.bootstrap_servers("PLAINTEXT"),
+                        "KAFKA_BOOTSTRAP_SERVERS": servers,
                         "KAFKA_SECURITY": "plaintext",
                         "PENSTOCK_REGISTRY": "glue://bench?region=eu-central-1",
                         "PENSTOCK_REJECTED_BUCKET": "rejected",

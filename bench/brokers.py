@@ -1,0 +1,30 @@
+"""One real broker without logins, which any client on this machine may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+
+
+class _AddressedSpec(ClusterSpec):
+    """Brokers that are named by their addresses: nothing has to resolve."""
+
+    def name(self, broker_id: int) -> str:
+        """The broker's address."""
+        return self.address(broker_id)
+
+
+@contextmanager
+def running_broker(folder: Path) -> Iterator[str]:
+    """Run a broker with its files in a folder; yields where it listens."""
+    spec = _AddressedSpec(
+        network=choose_network(),
+        broker_count=1,
+        plaintext=True,
+        properties={"allow.everyone.if.no.acl.found": "true"},
+    )
+    with BrokerCluster(folder, spec, jvm=prepare_brokers()) as brokers:
+        yield brokers.bootstrap_servers("PLAINTEXT")

@@ -1,0 +1,164 @@
+"""Rungs of Spark's batches and whole jobs (R0, R7 to R9, R15)."""
+
+from __future__ import annotations
+
+import operator
+import statistics
+import sys
+import time
+from contextlib import redirect_stdout
+from functools import cache, partial
+from pathlib import Path
+
+from bench.ladder import Result, Rung, least, race, ratio, reported, speeds
+from bench.spark.jobs import BegunJobs
+from bench.spark.records import make_frames, make_versions
+from bench.spark.ways import Product, read_cached, to_nowhere
+from bench.spark.world import mixed_topic, world_for
+from penstock.spark import SinkSettings
+
+_FEW, _NEXT_TO_NOTHING = 10_000, 40
+_BATCHES, _SOME = 80, 20
+_TABLE = "bench.readings"
+_Turns = dict[str, list[float]]
+
+
+@cache
+def _race_jobs(count: int) -> tuple[_Turns, int]:
+    """Whole jobs, and the two halves of one: decoding, and writing rows that are in memory."""
+    world = world_for(count)
+    known, topic = make_versions(5), mixed_topic(world, 5)
+    written = world.new_folder()
+    lake = Path(str(world.spark.conf.get("spark.sql.catalog.lake.warehouse")), *_TABLE.split("."))
+    sinks = {
+        "parquet": SinkSettings("errors", "parked", parquet_path=f"{written}/parquet"),
+        "iceberg": SinkSettings("errors", "parked", lake_table=_TABLE),
+    }
+    with redirect_stdout(sys.stderr):  # what jobs say of their batches
+        jobs = BegunJobs(world, sinks, [written, lake])
+        product, rows = Product(world, known), read_cached(world.read(topic), known)
+        turns = race(
+            {
+                "cached": lambda: to_nowhere(rows),
+                "decode": lambda: product.expect(world.records, world.read(topic)),
+                "write": lambda: rows.write.mode("overwrite").parquet(f"{written}-cached"),
+                "parquet": lambda: jobs.run("parquet"),
+                "iceberg": lambda: jobs.run("iceberg"),
+            }
+        )
+    rows.unpersist()
+    return turns, world.records
+
+
+def _floor(count: int) -> Result:
+    turns, records = _race_jobs(count)
+    parts = speeds({"cached": turns["cached"]}, records)
+    return Result(parts["cached_rows_per_second"], "rows a second", parts)
+
+
+def _job_to_parquet(count: int) -> Result:
+    turns, records = _race_jobs(count)
+    halves = zip(turns["decode"], turns["write"], strict=True)
+    both = turns | {"halves": [sum(each) for each in halves]}
+    chosen = {name: both[name] for name in ("parquet", "decode", "write")}
+    return Result(ratio(both, "parquet", "halves"), "times", speeds(chosen, records))
+
+
+def _job_to_iceberg(count: int) -> Result:
+    turns, records = _race_jobs(count)
+    chosen = {name: turns[name] for name in ("iceberg", "parquet")}
+    return Result(ratio(turns, "iceberg", "parquet"), "times", speeds(chosen, records))
+
+
+def _new_version(count: int) -> Result:
+    """The batch that brings a version, against the same batch where it is known already."""
+    world = world_for(count)
+    known, topic, first = make_versions(5), mixed_topic(world, 5), mixed_topic(world, 1)
+    few = min(_FEW, world.records // 2)
+
+    def take(knows: int) -> float:
+        product = Product(world, known[:knows], known[knows:])
+        product.take(world.read(first, few))  # as a query that has gone on for a while
+        started = time.perf_counter()
+        done = product.take(world.read(topic, few))
+        assert (done.new_schemas, done.errors) == (5 - knows, {})
+        return time.perf_counter() - started
+
+    turns = race({"new": lambda: take(4), "known": lambda: take(5)})
+    medians = {f"{name}_seconds": statistics.median(each) for name, each in turns.items()}
+    extra = statistics.median(map(operator.sub, turns["new"], turns["known"]))
+    return Result(extra, "seconds", {"records": few, **medians})
+
+
+def _planning(count: int) -> Result:
+    """Batches of next to nothing, one after the other: the last of them against the first."""
+    world = world_for(count)
+    topic, product = mixed_topic(world, 5), Product(world, make_versions(5))
+    seconds = []
+    for _ in range(_BATCHES):
+        started = time.perf_counter()
+        product.take(world.read(topic, _NEXT_TO_NOTHING))
+        seconds.append(time.perf_counter() - started)
+    # Those before are slower: the JVM still compiles what plans them.
+    first, last = (statistics.median(seconds[at : at + _SOME]) for at in (_SOME, -_SOME))
+    parts = {"first_milliseconds": first * 1e3, "last_milliseconds": last * 1e3}
+    return Result(last / first, "times the time", parts)
+
+
+@cache
+def _race_poison(count: int) -> tuple[_Turns, int]:
+    world = world_for(count)
+    product = Product(world, make_versions(1))
+
+    def take(percent: int, topic: str) -> None:
+        product.expect(world.records * (100 - percent) // 100, world.read(topic))
+
+    topics = {
+        percent: world.topic(f"poison-{percent}", make_frames(make_versions(1), percent / 100))
+        for percent in (0, 1, 10)
+    }
+    turns = race({f"poison_{each}": partial(take, each, topic) for each, topic in topics.items()})
+    return turns, world.records
+
+
+def _poison(percent: int, count: int) -> Result:
+    turns, records = _race_poison(count)
+    chosen = {name: turns[name] for name in ("poison_0", f"poison_{percent}")}
+    figure = ratio(turns, f"poison_{percent}", "poison_0")
+    return Result(figure, "times", speeds(chosen, records))
+
+
+BATCHES = (
+    reported("spark-floor", "decoded rows in memory to nowhere (R0)", _floor),
+    least(
+        "job-parquet",
+        "the whole job to Parquet (R8), against its halves one after the other: "
+        "decoding (R4), writing what is in memory (R7)",
+        0.85,
+        _job_to_parquet,
+    ),
+    least("job-iceberg", "the whole job to Iceberg (R9), against R8", 0.8, _job_to_iceberg),
+    Rung(
+        "new-version",
+        "what a new version costs the batch that brings it, once",
+        "at most 1 second",
+        lambda figure: figure <= 1,
+        _new_version,
+    ),
+    Rung(
+        "planning",
+        "a batch of next to nothing after 60 batches, against after 20",
+        "at most 1.1 times the time",
+        lambda figure: figure <= 1.1,
+        _planning,
+    ),
+    *(
+        least(
+            f"poison-{percent}",
+            f"{percent} % of the records damaged (R15), against none",
+            times,
+            partial(_poison, percent),
+        )
+        for percent, times in {1: 0.85, 10: 0.5}.items()
+    ),
+)

@@ -1,0 +1,117 @@
+"""Rungs of Spark's decoding (R1 to R6): what Kafka gives, one version, many, and other ways."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+from bench.ladder import Result, least, race, ratio, reported, speeds
+from bench.spark.records import make_frames, make_versions
+from bench.spark.ways import (
+    Product,
+    read_by_arrow,
+    read_by_filters,
+    read_by_pandas,
+    read_one_schema,
+    to_nowhere,
+)
+from bench.spark.world import mixed_topic, world_for
+from penstock.spark import split_frames
+
+_PYTHON_SHARE = 4  # of the records: Python's ways take their time
+_Turns = dict[str, list[float]]
+
+
+@cache
+def _race_readers(count: int) -> tuple[_Turns, int]:
+    """What Kafka gives, and what is made of it, one after the other."""
+    world = world_for(count)
+    topic = mixed_topic(world, 1)
+    return race(
+        {
+            "scan": lambda: to_nowhere(world.read(topic).select("value")),
+            "split": lambda: to_nowhere(
+                split_frames(world.read(topic)).select("status", "schema", "compression", "payload")
+            ),
+        }
+    ), world.records
+
+
+def _scan(count: int) -> Result:
+    turns, records = _race_readers(count)
+    parts = {name: figure for name, figure in speeds(turns, records).items() if "split" not in name}
+    return Result(parts["scan_rows_per_second"], "rows a second", parts)
+
+
+def _split(count: int) -> Result:
+    turns, records = _race_readers(count)
+    return Result(ratio(turns, "split", "scan"), "times", speeds(turns, records))
+
+
+def _decode(versions: int, count: int) -> Result:
+    """The same columns: from records of many versions, and of the one in the middle alone."""
+    world = world_for(count)
+    known = make_versions(versions)
+    middle = known[(min(versions, 50) - 1) // 2]
+    mixed = mixed_topic(world, versions)
+    alone = world.topic(f"alone-{middle.number}", make_frames([middle])) if versions > 1 else mixed
+    product = Product(world, known)
+    turns = race(
+        {
+            "product": lambda: product.expect(world.records, world.read(mixed)),
+            "one_schema": lambda: to_nowhere(read_one_schema(world.read(alone), middle, known)),
+        }
+    )
+    return Result(ratio(turns, "product", "one_schema"), "times", speeds(turns, world.records))
+
+
+def _filters(count: int) -> Result:
+    world = world_for(count)
+    known, topic = make_versions(5), mixed_topic(world, 5)
+    product = Product(world, known)
+    turns = race(
+        {
+            "product": lambda: product.expect(world.records, world.read(topic)),
+            "filters": lambda: to_nowhere(read_by_filters(world.read(topic), known)),
+        }
+    )
+    return Result(ratio(turns, "product", "filters"), "times", speeds(turns, world.records))
+
+
+def _python(count: int) -> Result:
+    world = world_for(count)
+    (version,) = make_versions(1)
+    topic = mixed_topic(world, 1)
+    some = world.records // _PYTHON_SHARE
+    product = Product(world, [version])
+    turns = race(
+        {
+            "product": lambda: product.expect(some, world.read(topic, some)),
+            "arrow": lambda: to_nowhere(read_by_arrow(world.read(topic, some), version)),
+            "pandas": lambda: to_nowhere(read_by_pandas(world.read(topic, some), version)),
+        }
+    )
+    figure = min(ratio(turns, "product", other) for other in ("arrow", "pandas"))
+    return Result(figure, "times", speeds(turns, some))
+
+
+DECODING = (
+    reported("spark-scan", "Kafka's values to nowhere (R1): what a job can reach at most", _scan),
+    least("spark-split", "frames split into id and payload (R2), against R1", 0.85, _split),
+    *(
+        least(
+            f"decode-{count}",
+            f"{count} version{'s' * (count > 1)} on one topic (R4), against one schema written "
+            "into the plan (R3), the same columns",
+            times,
+            partial(_decode, count),
+        )
+        for count, times in {1: 0.95, 5: 0.93, 50: 0.90, 200: 0.85}.items()
+    ),
+    least("decode-filters", "5 versions (R4), against a union of filters (R5)", 4, _filters),
+    least(
+        "decode-python",
+        "1 version (R4), against fastavro in Python, the faster of two ways (R6)",
+        5,
+        _python,
+    ),
+)

@@ -1,0 +1,1 @@
+"""What the rungs of Spark are measured with: records, a world to read them in, and the ways."""

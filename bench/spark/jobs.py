@@ -1,0 +1,78 @@
+"""The whole job: a query that has begun, and then finds a topic's records in one batch."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench.spark.records import make_frames, make_version
+from bench.spark.ways import NoErrors, QuickRegistry
+from bench.spark.world import PARTITIONS, World
+from jobs import consume
+from penstock.attempts import Attempts
+from penstock.spark import ConsumeSettings, ReadSettings, SinkSettings
+
+_FIRST = 100 * PARTITIONS
+
+
+class BegunJobs:
+    """Jobs with a sink each, on a topic of 5 versions; each has read the topic's first records."""
+
+    def __init__(
+        self, world: World, sinks: Mapping[str, SinkSettings], written: Sequence[Path]
+    ) -> None:
+        """Let the jobs begin, keep what they left, and write the records that they will find.
+
+        Args:
+            world: where they run.
+            sinks: where each job writes, by the job's name.
+            written: the folders that the sinks write into.
+        """
+        self._world, self._sinks = world, sinks
+        self._checkpoints = world.new_folder()
+        self._kept = {folder: world.new_folder() / "kept" for folder in written}
+        self._kept[self._checkpoints] = world.new_folder() / "kept"
+        versions = [make_version(number) for number in range(5)]
+        frames = make_frames(versions)
+        self._registry = QuickRegistry(versions)
+        world.write("jobs", frames, _FIRST)
+        for name in sinks:
+            self._run(name, _FIRST)
+        for folder, kept in self._kept.items():
+            shutil.copytree(folder, kept)
+        world.write("jobs", frames, world.records)
+
+    def run(self, name: str) -> float:
+        """Let a job read what it did not: always the same, since what it left is put back first."""
+        for folder, kept in self._kept.items():
+            shutil.rmtree(folder)
+            shutil.copytree(kept, folder)
+        return self._run(name, self._world.records)
+
+    def _run(self, name: str, records: int) -> float:
+        """Give the seconds of the one batch, from looking for offsets to their being kept."""
+        settings = ConsumeSettings(
+            kafka=self._world.kafka(),
+            read=ReadSettings(topics=("jobs",)),
+            sinks=self._sinks[name],
+            registry="memory://",
+            checkpoint=f"file://{self._checkpoints}/{name}",
+            trigger="available-now",
+        )
+        sinks = consume.open_sinks(self._world.spark, settings)
+        query = consume.start(self._world.spark, settings, self._registry, sinks, NoErrors())
+        query.awaitTermination()
+        _await_release(self._checkpoints / name)
+        (batch,) = [each for each in query.recentProgress if each["numInputRows"]]
+        # Passes are counted one by one there.
+        assert batch["numInputRows"] % records == 0, batch
+        return float(batch["durationMs"]["triggerExecution"]) / 1e3
+
+
+def _await_release(checkpoint: Path) -> None:
+    """Wait until the job no longer claims its checkpoint: it says so a moment after its end."""
+    for _ in Attempts(0.01, 0.1, 30):
+        if not list((checkpoint / "penstock-owner").glob("*.json")):
+            return
+    raise AssertionError(f"{checkpoint} is still claimed")

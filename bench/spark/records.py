@@ -1,0 +1,63 @@
+"""Versions of one schema as it grows, and framed records of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from penstock.framing import encode_glue_frame
+from penstock.registry import SchemaVersion, VersionStatus
+from penstock.schemas import Schema, encode
+
+BASE_FIELDS = 20
+_EXTRAS = 50  # versions that each add a field to the one before; then the order is another
+_VALUES: dict[str, Any] = {"string": "running-smoothly", "long": 1_000_000, "double": 0.5}
+_KINDS = tuple(_VALUES)
+_FRAMES = 1_000
+
+
+def make_version(number: int) -> SchemaVersion:
+    """Make the version with this number, from 0: 20 fields, and one more for each up to 69."""
+    turned, added = divmod(number, _EXTRAS)
+    optional = [f"f{at}" for at in range(BASE_FIELDS - 2)]
+    names = [*optional[turned:], *optional[:turned], *(f"x{at}" for at in range(added))]
+    fields: list[Schema] = [
+        {"name": "deviceId", "type": "string"},
+        {"name": "timestamp", "type": "long"},
+        *({"name": name, "type": ["null", _kind(name)], "default": None} for name in names),
+    ]
+    schema = {"type": "record", "name": "Reading", "fields": fields}
+    version_id = str(UUID(int=number + (7 << 100)))
+    status = VersionStatus.AVAILABLE
+    return SchemaVersion(version_id, "arn:bench", "bench", number + 1, status, schema, None)
+
+
+@cache
+def make_versions(count: int) -> tuple[SchemaVersion, ...]:
+    """Make the first versions."""
+    return tuple(map(make_version, range(count)))
+
+
+def make_frames(versions: Sequence[SchemaVersion], poison_share: float = 0.0) -> list[bytes]:
+    """Frame a thousand records of versions in turns, some of them cut off."""
+    frames = [
+        encode_glue_frame(version.id, encode(_make_event(version, number), version.schema))
+        for number in range(_FRAMES)
+        for version in [versions[number % len(versions)]]
+    ]
+    every = round(1 / poison_share) if poison_share else _FRAMES + 1
+    return [
+        frame[:-1] if number % every == every - 1 else frame for number, frame in enumerate(frames)
+    ]
+
+
+def _make_event(version: SchemaVersion, number: int) -> dict[str, Any]:
+    names = [field["name"] for field in version.schema["fields"][2:]]
+    own = {"deviceId": f"device-{number:06d}", "timestamp": 1_795_239_498_031 + number}
+    return own | {name: _VALUES[_kind(name)] for name in names}
+
+
+def _kind(name: str) -> str:
+    return _KINDS[int(name[1:]) % len(_KINDS)]

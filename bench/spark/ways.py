@@ -1,0 +1,176 @@
+"""The ways that are compared: the product's, one fixed schema's, a union of filters, fastavro's.
+
+All of them give the same columns: those of the event, and where each record came from.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+from uuid import UUID
+
+import fastavro
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from bench.spark.world import World
+from penstock.errors import Reason
+from penstock.registry import SchemaVersion
+from penstock.schemas import Schema, merge_schemas
+from penstock.spark import BatchCounts, Batches, BatchId, Decoder, Ledger, Lesson, split_frames
+
+_HEADER = 18
+COORDINATES = (
+    "_topic", "_kafka_partition", "_offset", "_kafka_timestamp", "_schema_id", "_schema_version",
+)  # fmt: skip
+
+
+def to_nowhere(rows: DataFrame) -> None:
+    """Compute rows and drop them."""
+    rows.write.format("noop").mode("overwrite").save()
+
+
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """A sink that gives the rows of a batch, flat, to a function."""
+
+    take: Callable[[DataFrame], object] = to_nowhere
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Hand the rows on."""
+        self.take(rows.select("event.*", *COORDINATES))
+        return {}
+
+
+class NoErrors:
+    """Takes records that were given up and keeps nothing."""
+
+    def keep(self, records: Sequence[Any]) -> None:
+        """Take errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuickRegistry:
+    """A registry that answers at once; it knows what the product asks a registry for."""
+
+    versions: Sequence[SchemaVersion] = ()
+
+    def get(self, version_id: str) -> SchemaVersion:
+        """Give a version."""
+        return {version.id: version for version in self.versions}[version_id]
+
+
+class Product:
+    """The product's batches, with versions that its ledger knows already, and those it does not."""
+
+    def __init__(
+        self,
+        world: World,
+        versions: Sequence[SchemaVersion],
+        new: Sequence[SchemaVersion] = (),
+        outlet: Outlet | None = None,
+    ) -> None:
+        """Begin with batch 1."""
+        ledger = Ledger(world.spark, f"file://{world.new_folder()}")
+        ledger.add(Lesson(0, 1, tuple(versions)))
+        registry: Any = QuickRegistry(new)
+        self._batches = Batches(world.spark, registry, ledger, [outlet or Outlet()], NoErrors())
+        self._number = 0
+
+    def take(self, records: DataFrame) -> BatchCounts:
+        """Take records as the next batch."""
+        self._number += 1
+        return self._batches.take(records, BatchId("bench", self._number))
+
+    def expect(self, rows: int, records: DataFrame) -> None:
+        """Take records and see that so many become rows: what is compared is the whole work."""
+        found = self.take(records).rows
+        assert found == rows, f"found {found} rows, expected {rows}"
+
+
+def read_cached(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFrame:
+    """Read records as the product does, into memory, with the columns that its tables have."""
+    decoder = Decoder(versions)
+    rows = decoder.select(decoder.decode(split_frames(records)))
+    day = "timestamp_millis(event.timestamp) AS _event_time"
+    cached = rows.selectExpr(day, *COORDINATES, "event.*").cache()
+    cached.count()
+    return cached
+
+
+def read_one_schema(
+    records: DataFrame, version: SchemaVersion, versions: Sequence[SchemaVersion]
+) -> DataFrame:
+    """Read records of a version by its schema, written into the plan, as all versions have them."""
+    reader = json.dumps(merge_schemas([each.schema for each in versions]))
+    payload = F.expr(f"substring(value, {_HEADER + 1})")
+    record = from_avro(payload, json.dumps(version.schema), {"avroSchema": reader})
+    return records.select(record.alias("event"), *_coordinates(version)).select(
+        "event.*", *COORDINATES
+    )
+
+
+def read_by_filters(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFrame:
+    """Read records of many versions as is often done: look, then each by itself."""
+    ids = records.select(F.expr("substring(value, 3, 16)").alias("id")).distinct()
+    found = {str(UUID(bytes=bytes(row.id))) for row in ids.collect()}
+    parts = [
+        read_one_schema(
+            records.filter(f"substring(value, 3, 16) = X'{UUID(version.id).hex}'"),
+            version,
+            versions,
+        )
+        for version in versions
+        if version.id in found
+    ]
+    return reduce(DataFrame.unionAll, parts)
+
+
+def read_by_arrow(records: DataFrame, version: SchemaVersion) -> DataFrame:
+    """Read records by fastavro, batches of Arrow's going through Python whole."""
+    shape = read_one_schema(records, version, [version]).schema
+    names = [name for name in shape.names if name not in COORDINATES]
+    definition = version.schema
+
+    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        read = _reader(definition)
+        for batch in batches:
+            events = pa.array([read(value.as_py()) for value in batch.column("value")])
+            columns = [*map(events.field, names), *map(batch.column, COORDINATES)]
+            yield pa.RecordBatch.from_arrays(columns, names=shape.names)
+
+    return records.select("value", *_coordinates(version)).mapInArrow(decode, shape)
+
+
+def read_by_pandas(records: DataFrame, version: SchemaVersion) -> DataFrame:
+    """Read records by fastavro in a function of pandas'."""
+    shape = read_one_schema(records, version, [version]).drop(*COORDINATES).schema
+    definition = version.schema
+
+    @F.pandas_udf(shape)  # type: ignore[call-overload]
+    def decode(values: pd.Series) -> pd.DataFrame:
+        read = _reader(definition)
+        return pd.DataFrame([read(value) for value in values], columns=shape.names)
+
+    return records.select(decode("value").alias("event"), *_coordinates(version)).select(
+        "event.*", *COORDINATES
+    )
+
+
+def _reader(definition: Schema) -> Callable[[bytes], dict[str, Any]]:
+    parsed = fastavro.parse_schema(definition)
+    return lambda value: fastavro.schemaless_reader(io.BytesIO(value[_HEADER:]), parsed, None)
+
+
+def _coordinates(version: SchemaVersion) -> list[Any]:
+    sources = (
+        "topic", "partition", "offset", "timestamp", f"'{version.id}'", str(version.number),
+    )  # fmt: skip
+    return [F.expr(f"{sql} AS {name}") for sql, name in zip(sources, COORDINATES, strict=True)]

@@ -1,0 +1,128 @@
+"""A broker, a session of Spark as jobs have it, and topics that are written when wanted."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from bench.brokers import running_broker
+from bench.spark.records import make_frames, make_versions
+from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
+from penstock.spark import session_settings
+
+PARTITIONS = 4
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(slots=True)
+class World:
+    """Where ways are measured; `records` is how many a topic has."""
+
+    spark: SparkSession
+    servers: str
+    folder: Path
+    records: int
+    _topics: set[str] = field(default_factory=set)
+    _folders: count[int] = field(default_factory=count)
+
+    def kafka(self) -> KafkaSettings:
+        """Give what the product needs to find the broker."""
+        return KafkaSettings(bootstrap_servers=(self.servers,), security=Security.PLAINTEXT)
+
+    def new_folder(self) -> Path:
+        """Make a folder that nobody has."""
+        folder = self.folder / str(next(self._folders))
+        folder.mkdir(parents=True)
+        return folder
+
+    def write(self, topic: str, frames: Sequence[bytes], records: int) -> None:
+        """Write so many records, the frames over and over."""
+        ensure_topic(self.kafka(), Topic(topic, PARTITIONS, 1))
+        numbered = self.spark.createDataFrame(list(enumerate(frames)), "at int, value binary")
+        numbers = self.spark.range(0, records, 1, PARTITIONS)
+        numbers.join(F.broadcast(numbered), F.expr(f"id % {len(frames)} = at")).selectExpr(
+            "value", f"pmod(hash(id), {PARTITIONS}) AS partition"
+        ).write.format("kafka").options(
+            **{"kafka.bootstrap.servers": self.servers, "topic": topic, "kafka.linger.ms": "20"}
+        ).save()
+
+    def topic(self, name: str, frames: Sequence[bytes]) -> str:
+        """Give a topic of these frames, which is written once."""
+        if name not in self._topics:
+            self.write(name, frames, self.records)
+            self._topics.add(name)
+        return name
+
+    def read(self, topic: str, records: int | None = None) -> DataFrame:
+        """Read a topic, or about so many of its first records."""
+        ends = dict.fromkeys(map(str, range(PARTITIONS)), (records or 0) // PARTITIONS)
+        ending = "latest" if records is None else json.dumps({topic: ends})
+        return (
+            self.spark.read.format("kafka")
+            .options(
+                **{
+                    "kafka.bootstrap.servers": self.servers,
+                    "subscribe": topic,
+                    "startingOffsets": "earliest",
+                    "endingOffsets": ending,
+                }
+            )
+            .load()
+        )
+
+
+def mixed_topic(world: World, count: int) -> str:
+    """Give a topic whose records are of so many versions in turns."""
+    return world.topic(f"mixed-{count}", make_frames(make_versions(count)))
+
+
+def world_for(count: int) -> World:
+    """Give the world of a run: the short form reads 400,000 records, the long one 2,000,000."""
+    return open_world(min(count * 200, 2_000_000))
+
+
+@cache
+def open_world(records: int) -> World:
+    """Start a world, which ends with this process."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    servers = stack.enter_context(running_broker(folder / "broker"))
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    spark = SparkSession.builder.config(map=_settings(folder)).getOrCreate()
+    stack.callback(spark.stop)
+    spark.sparkContext.setLogLevel("ERROR")
+    return World(spark, servers, folder / "world", records)
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    jars = sorted(map(str, _ROOT.glob("jars/spark/lib/*.jar")))
+    return {
+        **session_settings(),
+        "spark.master": f"local[{os.cpu_count()}]",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "3g",
+        "spark.jars": ",".join(jars),
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.cache-enabled": "false",
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": str(folder / "lake"),
+        "spark.sql.shuffle.partitions": str(os.cpu_count()),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
