@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from pyspark.sql import DataFrame
@@ -14,11 +14,10 @@ from penstock.spark.decoder import Decoder, RowStatus
 from penstock.spark.frames import FrameStatus
 from penstock.spark.giving_up import ErrorSink, Judge, file_errors
 from penstock.spark.inflating import inflate_payloads
-from penstock.spark.ledger import Refusal
 from penstock.spark.rows import BatchId, Sink
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
-_COMPRESSED = "compression = 'zlib'"
+_COMPRESSED = f"{FRAMED} AND compression = 'zlib'"
 
 
 class PartWriter:
@@ -56,11 +55,6 @@ class PartWriter:
         if self._write(batch, part, decoder.decode(plain), decoder, figures):
             inflated = inflate_payloads(frames.filter(_COMPRESSED))
             self._write(batch, part + 1, decoder.decode(inflated), decoder, figures)
-
-    def refuse(self, rows: DataFrame, refused: Mapping[str, Refusal], figures: Figures) -> None:
-        """File the records of versions that nobody can use."""
-        judge = Judge.of_versions((), refused)
-        figures.refuse(file_errors(rows, judge, self._errors))
 
     def _write(
         self,

@@ -6,6 +6,9 @@
 | 1    | the compressed ones among them, inflated in Python                              |
 | 2, 3 | likewise, of the versions that the batch learnt in its first round; 4, 5: second |
 
+Where schemas are routed by their names, each table has its own versions, merge and parts, and the
+records of a name without a route are given up.
+
 A part is decoded, judged, counted and written in one pass. Only when that meets ids that are not
 known are they looked up, and the answers go into the ledger before anything is written that depends
 on them. So the ledger and a record tell together in which part the record is, and a batch that
@@ -14,19 +17,21 @@ comes again is split as before (docs/adr/20261121-parts-of-a-batch.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, Reason
 from penstock.registry import SchemaRegistry, SchemaVersion
 from penstock.spark._counting import Figures
 from penstock.spark._parts import FRAMED, PartWriter
 from penstock.spark.admission import admit
+from penstock.spark.decoder import RowStatus
 from penstock.spark.frames import split_frames
-from penstock.spark.giving_up import ErrorSink
+from penstock.spark.giving_up import ErrorSink, Judge, file_errors
 from penstock.spark.ledger import Ledger, Lesson, Refusal
 from penstock.spark.report import BatchCounts
 from penstock.spark.rows import BatchId, Sink
@@ -62,14 +67,20 @@ class Batches:
         spark: SparkSession,
         registry: SchemaRegistry,
         ledger: Ledger,
-        sinks: Sequence[Sink],
+        sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]],
         errors: ErrorSink,
     ) -> None:
-        """Keep what to read and write with; the registry is best one that keeps its answers."""
+        """Keep what to read and write with; the registry is best one that keeps its answers.
+
+        Sinks are given for all records, or by the name of a record's schema.
+        """
         self._spark = spark
         self._registry = registry
         self._ledger = ledger
-        self._writer = PartWriter(sinks, errors)
+        self._errors = errors
+        self._routed = isinstance(sinks, Mapping)
+        tables = sinks if isinstance(sinks, Mapping) else {"": sinks}
+        self._writers = {table: PartWriter(each, errors) for table, each in tables.items()}
 
     def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
         """Write the records of a batch; taking it again changes nothing.
@@ -81,7 +92,7 @@ class Batches:
         self._ledger.tidy(batch_id.number)
         known = self._ledger.before(batch_id.number)
         batch = _Batch(batch_id, split_frames(records), known)
-        self._write(batch, batch.frames, 0)
+        self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
             self._settle(batch)
@@ -118,9 +129,13 @@ class Batches:
                 found.append(self._registry.get(version_id))
             except PenstockError as error:
                 refused[version_id] = _refuse(error)
+        refused |= self._find_unroutable(found)
         for version in sorted(found, key=lambda each: each.number):
+            if version.id in refused:
+                continue
             try:
-                admit(self._spark, [*batch.versions(), *admitted], version)
+                beside = self._of_table(self._table(version), [*batch.versions(), *admitted])
+                admit(self._spark, beside, version)
                 admitted.append(version)
             except PenstockError as error:
                 refused[version.id] = _refuse(error)
@@ -128,15 +143,51 @@ class Batches:
 
     def _write_lesson(self, batch: _Batch, lesson: Lesson) -> None:
         batch.lessons.append(lesson)
-        if lesson.versions:
-            ids = [each.id for each in lesson.versions]
-            self._write(batch, batch.frames.filter(_among(ids)), 2 * lesson.round)
-        if lesson.refused:
-            rows = batch.frames.filter(_among(lesson.refused))
-            self._writer.refuse(rows, lesson.refused, batch.figures)
+        self._write_each(batch, lesson.versions, 2 * lesson.round)
+        self._give_up(batch, lesson.refused)
 
-    def _write(self, batch: _Batch, frames: DataFrame, part: int) -> None:
-        self._writer.write(batch.id, part, frames, batch.versions(), batch.figures)
+    def _write_known(self, batch: _Batch) -> None:
+        """Write part 0; the pass of the first table judges all that is no table's, too."""
+        first = next(iter(self._writers))
+        others = [each for each in batch.known if self._table(each) != first]
+        elsewhere = f"IF({_among(each.id for each in others)}, '{RowStatus.ELSEWHERE}', status)"
+        frames = batch.frames.withColumn("status", F.expr(elsewhere)) if others else batch.frames
+        self._write_table(batch, first, frames, 0)
+        self._write_each(batch, others, 0)
+
+    def _write_each(self, batch: _Batch, versions: Sequence[SchemaVersion], part: int) -> None:
+        """Write the records of these versions, each into its table, and give up those of none."""
+        for table in self._writers:
+            if own := self._of_table(table, versions):
+                rows = batch.frames.filter(_among(each.id for each in own))
+                self._write_table(batch, table, rows, part)
+        self._give_up(batch, self._find_unroutable(versions))
+
+    def _write_table(self, batch: _Batch, table: str, frames: DataFrame, part: int) -> None:
+        versions = self._of_table(table, batch.versions())
+        self._writers[table].write(batch.id, part, frames, versions, batch.figures)
+
+    def _give_up(self, batch: _Batch, refused: Mapping[str, Refusal]) -> None:
+        if refused:
+            judge = Judge.of_versions((), refused)
+            rows = batch.frames.filter(_among(refused))
+            batch.figures.refuse(file_errors(rows, judge, self._errors))
+
+    def _table(self, version: SchemaVersion) -> str:
+        return version.name if self._routed else ""
+
+    def _of_table(self, table: str, versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
+        return tuple(each for each in versions if self._table(each) == table)
+
+    def _find_unroutable(self, versions: Iterable[SchemaVersion]) -> dict[str, Refusal]:
+        return {
+            each.id: Refusal(
+                Reason.UNROUTABLE,
+                f"found a record of schema {each.name}, expected one of {', '.join(self._writers)}",
+            )
+            for each in versions
+            if self._table(each) not in self._writers
+        }
 
 
 def _refuse(error: PenstockError) -> Refusal:

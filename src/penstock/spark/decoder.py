@@ -55,6 +55,7 @@ class RowStatus(StrEnum):
     DECODED = "decoded"
     UNKNOWN = "unknown"  # a version that this decoder does not know
     LATER = "later"  # compressed: it comes in the next part
+    ELSEWHERE = "elsewhere"  # of a schema that another table takes
 
 
 class Decoder:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from pyspark.sql import SparkSession
 
 from penstock.spark.dynamodb import DynamoDbTables
@@ -15,8 +17,20 @@ from penstock.spark.sink_settings import SinkSettings
 
 def open_sinks(
     spark: SparkSession, settings: SinkSettings, errors: ErrorSink, lease: Lease
+) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
+    """Open the sinks of all records, or with routes by the name of a record's schema.
+
+    They are written to for as long as the lease is held; what they refuse goes to the errors.
+    """
+    if not settings.route:
+        return _open(spark, settings, errors, lease)
+    tables = settings.by_schema()
+    return {name: _open(spark, tables[name], errors, lease) for name in tables}
+
+
+def _open(
+    spark: SparkSession, settings: SinkSettings, errors: ErrorSink, lease: Lease
 ) -> list[Sink]:
-    """Open them for as long as a lease is held; what they refuse goes to the errors."""
     sinks: list[Sink] = []
     if settings.lake_table:
         sinks.append(Lake(spark, settings.lake_table, settings.event_time))

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from penstock.settings import Settings, setting
+
+_TABLE: Final = "{table}"  # in the names of sinks, what a route puts in
+_TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path")
+_ROUTE: Final = re.compile(r"([A-Za-z0-9_.$#-]+)=([a-z0-9_]+)")
+
+
+def _parse_route(text: str) -> tuple[tuple[str, str], ...]:
+    tables: dict[str, str] = {}
+    for pair in text.split(","):
+        match = _ROUTE.fullmatch(pair.strip())
+        if match is None or match[1] in tables or match[2] in tables.values():
+            raise ValueError(text)
+        tables[match[1]] = match[2]
+    return tuple(tables.items())
 
 
 def _parse_rate(text: str) -> float:
@@ -48,6 +64,25 @@ class SinkSettings(Settings):
         default="timestamp",
     )
 
+    route: tuple[tuple[str, str], ...] = setting(
+        "PENSTOCK_ROUTE",
+        "schema-name=table, separated by commas, each name and each table once: records go to the"
+        f" sinks whose names have that table for {_TABLE}, and those of other schemas are errors",
+        parse=_parse_route,
+        default=(),
+    )
+
+    def by_schema(self) -> dict[str, Self]:
+        """Give the settings of each route's own table, by the name of its schema."""
+        return {
+            name: replace(
+                self,
+                route=(),
+                **{sink: getattr(self, sink).replace(_TABLE, table) for sink in _TABLED},
+            )
+            for name, table in self.route
+        }
+
     def problems(self) -> Iterator[str]:
         """Say whether there is nowhere to write to."""
         if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
@@ -55,3 +90,9 @@ class SinkSettings(Settings):
                 "there is nowhere to write to, expected --dynamodb-table, --lake-table or"
                 " --parquet-path"
             )
+        for sink in _TABLED:
+            flag, name = f"--{sink.replace('_', '-')}", getattr(self, sink)
+            if self.route == () and _TABLE in name:
+                yield f"{flag} is {name!r}, expected --route to say what {_TABLE} is"
+            elif self.route and name and _TABLE not in name:
+                yield f"{flag} is {name!r}, expected {_TABLE} in it, for --route to fill in"

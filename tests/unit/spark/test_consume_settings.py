@@ -130,6 +130,10 @@ def test_defaults() -> None:
         ("--dynamodb-rows-per-second", "0", "a number above 0"),
         ("--dynamodb-rows-per-second", "inf", "a number above 0"),
         ("--on-lost-offsets", "ignore", "stop, or go-on"),
+        ("--route", "sensor", "schema-name=table, separated by commas"),
+        ("--route", "sensor=a b", "schema-name=table"),
+        ("--route", "sensor=a,sensor=b", "each name and each table once"),
+        ("--route", "sensor=a,order=a", "each name and each table once"),
     ],
 )
 def test_what_cannot_be_read(flag: str, text: str, problem: str) -> None:
@@ -150,6 +154,39 @@ def test_what_is_missing() -> None:
         "PENSTOCK_REGISTRY (--registry) is missing, expected URL of the schema registry,"
         " such as glue://NAME?role_arn=...&external_id=...",
     )
+
+
+def test_routes_fill_in_the_tables() -> None:
+    settings = _read(
+        _NEEDED
+        | _OPEN
+        | {
+            "--route": "sensor=readings, my.order=orders",
+            "--dynamodb-table": "penstock-{table}",
+            "--lake-table": "lake.{table}",
+            "--parquet-path": "s3://b/{table}/plain",
+        }
+    )
+
+    sinks = settings.sinks.by_schema()
+
+    assert [
+        (name, each.dynamodb_table, each.lake_table, each.parquet_path)
+        for name, each in sinks.items()
+    ] == [
+        ("sensor", "penstock-readings", "lake.readings", "s3://b/readings/plain"),
+        ("my.order", "penstock-orders", "lake.orders", "s3://b/orders/plain"),
+    ]
+    assert sinks["sensor"].errors_table == "errors"
+
+
+def test_routes_and_names_of_sinks_that_do_not_fit() -> None:
+    assert _problems(_NEEDED | _OPEN | {"--lake-table": "lake.{table}"}) == (
+        "--lake-table is 'lake.{table}', expected --route to say what {table} is",
+    )
+    assert _problems(
+        _NEEDED | _OPEN | {"--route": "sensor=readings", "--parquet-path": "s3://b/{table}"}
+    ) == ("--dynamodb-table is 'readings', expected {table} in it, for --route to fill in",)
 
 
 def test_topics_and_a_pattern() -> None:
