@@ -60,8 +60,7 @@ class BegunJobs:
             checkpoint=f"file://{self._checkpoints}/{name}",
             trigger="available-now",
         )
-        sinks = consume.open_sinks(self._world.spark, settings)
-        query = consume.start(self._world.spark, settings, self._registry, sinks, NoErrors())
+        query = consume.start(self._world.spark, settings, self._registry, NoErrors())
         query.awaitTermination()
         _await_release(self._checkpoints / name)
         (batch,) = [each for each in query.recentProgress if each["numInputRows"]]
