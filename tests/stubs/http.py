@@ -17,8 +17,11 @@ def serve(respond: Responder) -> Iterator[str]:
     """Serve until the block ends, and give the address."""
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             answer = respond(dict(self.headers), body)
             if answer is None:
                 return
