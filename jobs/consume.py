@@ -18,6 +18,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from penstock.kafka import TopicIds
 from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
 from penstock.spark import (
     BatchCounts,
@@ -84,8 +85,8 @@ def _start(
     batches = Batches(spark, registry, ledger, sinks, errors)
     policy = settings.read.on_lost_offsets
     watch = LossWatch(settings.kafka, checkpoint, policy)
-    ids = StateFiles(spark, f"{settings.checkpoint}/penstock-topics")
-    topics = TopicWatch(settings.kafka, checkpoint, ids, policy)
+    seen = StateFiles(spark, f"{settings.checkpoint}/penstock-topics")
+    topics = TopicWatch(TopicIds(settings.kafka), checkpoint, seen, policy)
     counts: dict[int, BatchCounts] = {}
     spark.streams.addListener(ReportListener(counts))
 

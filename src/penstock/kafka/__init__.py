@@ -9,7 +9,7 @@ from penstock.kafka.java import java_options
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.settings import KafkaSettings, Security
 from penstock.kafka.topic_changes import apply_topics, drop_topic
-from penstock.kafka.topic_ids import find_topic_ids
+from penstock.kafka.topic_ids import TopicIds
 from penstock.kafka.topics import Topic, ensure_topic, open_admin
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Reader",
     "Security",
     "Topic",
+    "TopicIds",
     "apply_readers",
     "apply_topics",
     "await_rights",
@@ -29,7 +30,6 @@ __all__ = [
     "drop_access",
     "drop_topic",
     "ensure_topic",
-    "find_topic_ids",
     "java_options",
     "open_admin",
     "open_consumer",

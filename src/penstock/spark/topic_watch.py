@@ -11,7 +11,7 @@ import logging
 from collections.abc import Mapping
 
 from penstock.errors import CheckpointError, LostRecordsError
-from penstock.kafka import KafkaSettings, find_topic_ids
+from penstock.kafka import TopicIds
 from penstock.spark._advice import WHAT_TO_DO
 from penstock.spark.checkpoint import Checkpoint
 from penstock.spark.lost import OffsetRange
@@ -28,10 +28,10 @@ class TopicWatch:
     """
 
     def __init__(
-        self, kafka: KafkaSettings, checkpoint: Checkpoint, files: StateFiles, policy: LostOffsets
+        self, ids: TopicIds, checkpoint: Checkpoint, files: StateFiles, policy: LostOffsets
     ) -> None:
         """Read what is known, and keep what to do about a change."""
-        self._kafka = kafka
+        self._ids = ids
         self._checkpoint = checkpoint
         self._files = files
         self._policy = policy
@@ -51,7 +51,7 @@ class TopicWatch:
                 the batch is written, and the next start stops likewise.
         """
         starts, ends = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
-        found = find_topic_ids(self._kafka, sorted({topic for topic, _ in ends}))
+        found = self._ids.find(sorted({topic for topic, _ in ends}))
         anew = {topic for topic in found if self._known.get(topic, found[topic]) != found[topic]}
         self._found = self._known | found
         problems = _describe(anew, starts, ends)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from unittest.mock import patch
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,9 +54,9 @@ def look(files):
 
     def check(ends, policy=LostOffsets.GO_ON, **ids):
         there = {place: end for place, end in (_START | ends).items() if end is not None}
-        watch = TopicWatch(None, Offsets(there), files, policy)
-        with patch("penstock.spark.topic_watch.find_topic_ids", lambda _, __: ids):
-            return watch, watch.check(7)
+        found = SimpleNamespace(find=lambda _: ids)
+        watch = TopicWatch(found, Offsets(there), files, policy)
+        return watch, watch.check(7)
 
     return check
 
