@@ -1,4 +1,4 @@
-"""What keeps records from becoming rows: a hop of the network, the mapping, or the function."""
+"""What keeps records from becoming rows: a hop of the network, mapping, function or job."""
 
 from __future__ import annotations
 
@@ -22,14 +22,10 @@ def find_obstacle(
     """Go from the brokers to the function, and say what is the first that does not work."""
     lambda_ = consumer.client("lambda")
     function = consumed["function"]
-    place = lambda_.get_function_configuration(FunctionName=function)["VpcConfig"]
-    for broker in contract["brokers"].values():
-        hops, missing = _walk(consumer, broker, place)
-        if missing:
-            # Behind the endpoint service the producer's account begins.
-            crossed = any(hop.startswith("endpoint service") for hop in hops)
-            where = f"{(producer if crossed else consumer).where}, way to {broker['host']}"
-            return StepFailedError(where, missing, hops)
+    network = lambda_.get_function_configuration(FunctionName=function)["VpcConfig"]
+    place = (network["SubnetIds"][0], network["SecurityGroupIds"][0])
+    if found := _find_broken_way(producer, consumer, contract, place):
+        return found
     for topic, uuid in consumed["mappings"].items():
         mapping = lambda_.get_event_source_mapping(UUID=uuid)
         said = mapping["LastProcessingResult"]
@@ -40,17 +36,48 @@ def find_obstacle(
     return StepFailedError(f"{consumer.where}, function {function}", "it wrote no row", lines)
 
 
+def find_job_obstacle(
+    producer: Account, consumer: Account, contract: dict[str, Any], run: dict[str, Any]
+) -> StepFailedError:
+    """Go from a job run to the brokers, else say how the run has ended."""
+    network = run["networkConfiguration"]
+    place = (network["subnetIds"][0], network["securityGroupIds"][0])
+    if found := _find_broken_way(producer, consumer, contract, place):
+        return found
+    name = run["jobRunId"]
+    lines = [f"its log: .venv/bin/python -m localcloud logs {name} --once"]
+    why = f"{run['state']} {run['stateDetails']}".strip()
+    return StepFailedError(f"{consumer.where}, job run {name}", why, lines)
+
+
 def choose_lines(log: Sequence[str]) -> list[str]:
     """Choose from a function's log what tells of a failure, each on one line, without traces."""
     chosen = [line for line in map(_shorten, log) if line]
     return list(dict.fromkeys(chosen))[-_LAST_LINES:]
 
 
+def _find_broken_way(
+    producer: Account, consumer: Account, contract: dict[str, Any], place: tuple[str, str]
+) -> StepFailedError | None:
+    """Go from a place, a subnet and a security group of the consumer's, to each broker.
+
+    Says where it does not go on.
+    """
+    for broker in contract["brokers"].values():
+        hops, missing = _walk(consumer, broker, *place)
+        if missing:
+            # Behind the endpoint service the producer's account begins.
+            crossed = any(hop.startswith("endpoint service") for hop in hops)
+            where = f"{(producer if crossed else consumer).where}, way to {broker['host']}"
+            return StepFailedError(where, missing, hops)
+    return None
+
+
 def _walk(
-    consumer: Account, broker: dict[str, Any], place: dict[str, Any]
+    consumer: Account, broker: dict[str, Any], subnet: str, group: str
 ) -> tuple[list[str], str]:
-    subnets = consumer.client("ec2").describe_subnets(SubnetIds=place["SubnetIds"])["Subnets"]
-    asked = {"vpc": subnets[0]["VpcId"], "group": place["SecurityGroupIds"][0]}
+    (found,) = consumer.client("ec2").describe_subnets(SubnetIds=[subnet])["Subnets"]
+    asked = {"vpc": found["VpcId"], "group": group}
     found = consumer.local.ask("trace", host=broker["host"], port=broker["port"], **asked)
     return found["hops"], found["missing"]
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from demo.accounts import ROOT, Account
-from demo.obstacle import choose_lines, find_obstacle
+from demo.lake import find_wrong_lake_rows, read_lake, run_job, source_of
+from demo.obstacle import choose_lines, find_job_obstacle, find_obstacle
 from demo.rows import Row, Sent, find_wrong_rows, read_rows, show_row
 from demo.screen import StepFailedError, Steps, print_table
 from penstock.schemas import diff_schemas, load_schema
@@ -22,17 +23,20 @@ from penstock.schemas import diff_schemas, load_schema
 EVENTS = ("empty", "add_temperature", "empty", "nested")
 CONSUMER_NAME = "analytics"
 _ROW_SECONDS = 60  # a mapping that was just made may still be joining its group
+_JOB_SECONDS = 300  # a driver starts in ten, on a busy machine in sixty
+_LAKE_COLUMNS = ("device", "_offset", "temperature", "latitude", "longitude", "_schema_version")
 _AWS = Path(sys.executable).with_name("aws")
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What happened: events that were sent, the table before and after, and the versions."""
+    """What happened: events that were sent, the table before and after, the versions, the lake."""
 
     sent: tuple[Sent, ...]
     before: dict[str, Row]
     rows: dict[str, Row]
     versions: tuple[str, ...]
+    lake: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Story:
     produced: dict[str, Any]
     consumed: dict[str, Any]
     row_seconds: float = _ROW_SECONDS
+    job_seconds: float = _JOB_SECONDS
 
     def tell(self, steps: Steps) -> Told:
         """Send the events, wait for their rows, check these, and print all of it.
@@ -67,7 +72,45 @@ class Story:
             versions = tuple(self.describe_versions(sent[0].answer["schema"]["name"]))
         for line in versions:
             print(f"      {line}")
-        return Told(sent, before, rows, versions)
+        with steps.step("run the Spark job until it has read all there is"):
+            run = self.run_job()
+        print(f"      its log: .venv/bin/python -m localcloud logs {run} --once")
+        with steps.step("query the lake with Athena, and check both"):
+            lake = self.check_lake(sent, rows)
+        ours = {one.source for one in sent}
+        print_table([row for row in lake if source_of(row) in ours], _LAKE_COLUMNS)
+        print(f"      {len(lake)} rows in {self.consumed['lake']['database']}")
+        return Told(sent, before, rows, versions, tuple(lake))
+
+    def run_job(self, job: str = "consume") -> str:
+        """Run a Spark job of the consumer's account until it has done all; the run's id.
+
+        Raises:
+            StepFailedError: it did not come to its end, and what is in the way.
+        """
+        run = run_job(self.consumer, self.consumed, job, self.job_seconds)
+        if run["state"] != "SUCCESS":
+            contract = self.produced["contracts"][CONSUMER_NAME]
+            raise find_job_obstacle(self.producer, self.consumer, contract, run)
+        return str(run["jobRunId"])
+
+    def check_lake(self, sent: Sequence[Sent], rows: dict[str, Row]) -> list[Row]:
+        """Ask for the lake and compare it with what was sent and with the table's rows.
+
+        The job has written the table's rows again, which must have changed none of them.
+
+        Raises:
+            StepFailedError: a row that is wrong, missing or one too many.
+        """
+        table = self.consumed["readings_table"]
+        if wrong := find_wrong_rows([], rows, read_rows(self.consumer, table)):
+            where = f"{self.consumer.where}, table {table}"
+            raise StepFailedError(where, "the Spark job changed rows", wrong)
+        lake = read_lake(self.consumer, self.consumed["lake"])
+        if wrong := find_wrong_lake_rows(sent, rows, lake):
+            where = f"{self.consumer.where}, lake {self.consumed['lake']['database']}"
+            raise StepFailedError(where, "its rows are not right", wrong)
+        return lake
 
     def send(self, name: str) -> Sent:
         """Invoke the producer function with one of its test events, by the command of the README.

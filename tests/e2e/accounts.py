@@ -21,6 +21,7 @@ from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
 from localcloud.running import note_running
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
+from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
 from tests.localcloud.kafka.running import Running, produce
@@ -119,13 +120,9 @@ class Accounts:
     def destroy_consumers(self) -> None:
         """Destroy all at once; an application that a job has started must be stopped before."""
         for root in self.consumers.values():
+            # An output that is null is none.
             if application := root.outputs().get("spark_application"):
-                emr = self.client("emr-serverless", root.id)
-                if (
-                    emr.get_application(applicationId=application)["application"]["state"]
-                    == "STARTED"
-                ):
-                    emr.stop_application(applicationId=application)
+                stop_application(self.client("emr-serverless", root.id), application)
         with ThreadPoolExecutor() as pool:
             list(pool.map(Root.destroy, self.consumers.values()))
 

@@ -9,12 +9,13 @@ from functools import partial
 
 import pytest
 
+from demo.lake import source_of
 from demo.screen import StepFailedError, print_failure
 from localcloud.faults import Faults, Kind
 from tests.e2e.accounts import CONSUMER, PRODUCER
 from tests.fixtures.functions import invoke, wait_until
 
-pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 _NESTED = {
     "location": {"latitude": Decimal("52.52"), "longitude": Decimal("13.405")},
@@ -55,6 +56,17 @@ def test_the_story_told_again_adds_its_rows_and_no_version(told):
     assert again.before == first.rows
     assert again.rows.keys() - first.rows.keys() == {one.source for one in again.sent}
     assert {source: again.rows[source] for source in first.rows} == first.rows
+
+
+def test_the_lake_has_what_the_job_read_each_record_once(told):
+    (first, printed), (again, _) = told
+    columns = ("temperature", "latitude", "longitude", "_schema_version")
+    wanted = {(None, None, None, "1"), ("30", None, None, "2"), (None, "52.52", "13.405", "3")}
+    for one in (first, again):
+        assert {tuple(row[name] for name in columns) for row in one.lake} == wanted
+        assert sorted(map(source_of, one.lake)) == sorted(one.rows)
+        assert {row["device"] for row in one.lake} == {"000001"}
+    assert "      000001  3                     52.52     13.405     3\n" in printed
 
 
 @dataclass(frozen=True)
@@ -170,6 +182,19 @@ def test_a_break_is_told_by_account_and_hop_and_nothing_is_lost(accounts, capsys
             one.mend()
     row = accounts.await_row("analytics", sent.answer)
     assert _fields(row) == {"_schema": 2, "temperature": 30}
+
+
+@pytest.mark.usefixtures("told")
+def test_a_job_that_does_not_end_is_told_by_account_and_hop(accounts):
+    story = accounts.tell_story("analytics", job_seconds=0)
+    broken = _no_records(accounts)
+    try:
+        with pytest.raises(StepFailedError) as caught:
+            story.run_job()
+    finally:
+        broken.mend()
+    assert str(caught.value).startswith(broken.where)
+    assert broken.why in caught.value.why
 
 
 def test_an_event_that_is_refused_is_told_by_account_and_function(accounts, told, capsys):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from demo.obstacle import choose_lines
+from demo import obstacle
+from demo.accounts import Account, Local
+from demo.obstacle import choose_lines, find_job_obstacle
 
 _WARNING = json.dumps(
     {
@@ -42,3 +45,17 @@ def test_a_line_is_shown_if_it_tells_of_a_failure(line, shown):
 def test_the_last_ones_are_shown_each_once():
     log = [f"[ERROR] {number // 2}" for number in range(40)]
     assert choose_lines(log) == [f"[ERROR] {number}" for number in range(12, 20)]
+
+
+def test_a_job_that_failed_is_told_with_its_run_and_where_its_log_is(monkeypatch):
+    monkeypatch.setattr(obstacle, "_find_broken_way", lambda *asked: None)
+    run = {
+        "jobRunId": "00b",
+        "networkConfiguration": {"subnetIds": ["subnet-1"], "securityGroupIds": ["sg-1"]},
+        "state": "FAILED",
+        "stateDetails": "ExitCode: 1",
+    }
+    account = Account("consumer", "222222222222", Local(Path()), Path())
+    found = find_job_obstacle(account, account, {}, run)
+    assert str(found) == "consumer account 222222222222, job run 00b: FAILED ExitCode: 1"
+    assert found.lines == ("its log: .venv/bin/python -m localcloud logs 00b --once",)

@@ -1,0 +1,111 @@
+"""The Spark job of the consumer's account, and the lake that it writes: run, asked, compared."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from demo.accounts import Account
+from demo.rows import Row, Sent
+from demo.screen import StepFailedError
+from tools.submit_job import SubmitError, submit
+
+_QUERY_SECONDS = 60
+_ENDED = ("SUCCESS", "FAILED", "CANCELLED")
+_ANSWERED = ("SUCCEEDED", "FAILED", "CANCELLED")
+# A struct's fields by themselves: as a text each engine writes it in its own way.
+_VALUES = ("temperature", "latitude", "longitude")
+_SELECT = """
+SELECT _topic, _kafka_partition, _offset, deviceId AS device, temperature,
+       location.latitude AS latitude, location.longitude AS longitude, _schema_version
+FROM {table} ORDER BY _topic, _kafka_partition, _offset
+"""
+
+
+def run_job(consumer: Account, consumed: dict[str, Any], job: str, seconds: float) -> Row:
+    """Submit a Spark job, wait until it has ended or the time is over, and describe the run.
+
+    Raises:
+        StepFailedError: it was not taken.
+    """
+    try:
+        run = submit(consumed["submit_commands"][job], consumer.environ)
+    except SubmitError as error:
+        raise StepFailedError(f"{consumer.where}, job {job}", f"{error}") from error
+    emr, deadline = consumer.client("emr-serverless"), time.monotonic() + seconds
+    asked = {name: run[name] for name in ("applicationId", "jobRunId")}
+    while (shown := emr.get_job_run(**asked)["jobRun"])["state"] not in _ENDED:
+        if time.monotonic() > deadline:
+            emr.cancel_job_run(**asked)
+            break
+        time.sleep(0.5)
+    found: Row = shown
+    return found
+
+
+def read_lake(consumer: Account, lake: dict[str, str]) -> list[Row]:
+    """Ask Athena for the rows of the lake's table, as text.
+
+    Raises:
+        StepFailedError: it has no answer, and why.
+    """
+    athena, where = consumer.client("athena"), f"{consumer.where}, Athena of {lake['workgroup']}"
+    query = athena.start_query_execution(
+        QueryString=_SELECT.format(table=lake["table"]),
+        QueryExecutionContext={"Database": lake["database"]},
+        WorkGroup=lake["workgroup"],
+    )
+    asked = {"QueryExecutionId": query["QueryExecutionId"]}
+    deadline = time.monotonic() + _QUERY_SECONDS
+    while (status := _status(athena, asked))["State"] not in _ANSWERED:
+        if time.monotonic() > deadline:
+            raise StepFailedError(where, f"no answer within {_QUERY_SECONDS} s")
+        time.sleep(0.1)
+    if status["State"] != "SUCCEEDED":
+        raise StepFailedError(where, f"{status['State']} {status.get('StateChangeReason', '')}")
+    pages = athena.get_paginator("get_query_results").paginate(**asked)
+    names, *rows = (
+        [cell.get("VarCharValue") for cell in row["Data"]]
+        for page in pages
+        for row in page["ResultSet"]["Rows"]
+    )
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def source_of(row: Row) -> str:
+    """Name the record that a row of the lake comes from."""
+    return f"{row['_topic']}/{row['_kafka_partition']}/{row['_offset']}"
+
+
+def find_wrong_lake_rows(
+    sent: Sequence[Sent], known: Iterable[str], lake: Sequence[Row]
+) -> list[str]:
+    """Compare the lake with what was sent, and with the records that the other table knows.
+
+    Each must be there once, and none besides.
+    """
+    found = Counter(map(source_of, lake))
+    wrong = [f"{source}: {count} times in the lake" for source, count in found.items() if count > 1]
+    wrong += [f"{source}: not in the lake" for source in known if source not in found]
+    wrong += [f"{source}: in the lake alone" for source in found.keys() - set(known)]
+    rows = {source_of(row): row for row in lake}
+    for one in sent:
+        wanted, row = _describe(one), rows.get(one.source, {})
+        if (got := {name: row.get(name) for name in wanted}) != wanted:
+            wrong.append(f"{one.source}: {got}, expected {wanted}")
+    return wrong
+
+
+def _describe(one: Sent) -> Row:
+    """Say what the row of an event must hold, in Athena's words."""
+    values = one.event | one.event.get("location", {})
+    wanted = {name: values.get(name) for name in _VALUES}
+    wanted["_schema_version"] = one.answer["schema"]["version"]
+    return {name: None if value is None else str(value) for name, value in wanted.items()}
+
+
+def _status(athena: Any, asked: dict[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = athena.get_query_execution(**asked)["QueryExecution"]["Status"]
+    return found
