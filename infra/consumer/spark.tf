@@ -13,7 +13,7 @@ module "spark" {
   application = each.value.application
   artifacts = {
     arguments = {
-      consume = [
+      consume = concat([
         "--contract", "contract.json",
         "--secret-arn", module.broker_access.secret_arn,
         "--checkpoint", "s3://${module.lake.bucket.name}/checkpoints/consume",
@@ -22,7 +22,7 @@ module "spark" {
         "--dynamodb-table", module.reading_store.readings.name,
         "--errors-table", module.reading_store.errors.name,
         "--parked-bucket", module.lake.parked_bucket.name,
-      ]
+      ], each.value.arguments)
       maintain_lake = ["--lake-table", "${module.lake.database.name}.${local.lake_table}"]
     }
     # As penstock.spark.session_settings() has them: two belong to a JVM that stands before the job begins.

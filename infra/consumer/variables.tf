@@ -131,7 +131,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The Spark jobs: their EMR Serverless application (infra/modules/spark-application says what each means), the folders of the jars and of the job files, and when the job that consumes reads, at an interval for ever or once (available-now) what there is; null for no Spark."
+  description = "The Spark jobs: their EMR Serverless application (infra/modules/spark-application says what each means), the folders of the jars and of the job files, when the job that consumes reads, at an interval for ever or once (available-now) what there is, and what it is told besides (jobs/consume.py says what there is to tell); null for no Spark."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
@@ -142,9 +142,10 @@ variable "spark" {
         memory = optional(string, "128 GB")
       }), {})
     }), {})
-    jars    = optional(string, "../../jars/spark/lib")
-    jobs    = optional(string, "../../jobs")
-    trigger = optional(string, "10 seconds")
+    arguments = optional(list(string), [])
+    jars      = optional(string, "../../jars/spark/lib")
+    jobs      = optional(string, "../../jobs")
+    trigger   = optional(string, "10 seconds")
   })
   default = {}
 

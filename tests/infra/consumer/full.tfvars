@@ -45,6 +45,7 @@ network = {
 retention = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
+  arguments   = ["--max-offsets-per-trigger", "100000"]
   trigger     = "available-now"
 }
 subscribers = ["fraud@example.com"]
