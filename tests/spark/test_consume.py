@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from pyspark.errors import StreamingQueryException
 from penstock.errors import CheckpointError, CheckpointTakenError
 from penstock.framing import encode_glue_frame
 from penstock.spark import Lease, LostOffsets, lease
+from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
 from tests.stubs.registries import UNKNOWN_ID
@@ -97,13 +99,19 @@ def test_one_job_at_a_time(job, monkeypatch):
     v1 = job.register(_V1)
     job.send(make_reading(v1, "a"))
     query = job.start(trigger="1 second")
+
+    def take_over():
+        with suppress(CheckpointTakenError):  # a sign of life may be under way
+            return Lease.claim(job.spark, job.settings.checkpoint)
+
     try:
+        monkeypatch.setattr(lease, "_PATIENCE_SECONDS", SECONDS)
         with pytest.raises(CheckpointTakenError, match="another job works with the checkpoint"):
             job.start()
         query.processAllAvailable()
         monkeypatch.setattr(Lease, "_beat", lambda _: None)
         monkeypatch.setattr(lease, "_PATIENCE_SECONDS", 0.5)
-        with Lease.claim(job.spark, job.settings.checkpoint):
+        with wait_until("its silence", take_over, SECONDS):
             job.send(make_reading(v1, "b"))
             with pytest.raises(StreamingQueryException, match="was taken over by the one with"):
                 query.awaitTermination(SECONDS)

@@ -86,7 +86,8 @@ def elsewhere(owner: Path):
     return claim
 
 
-def test_the_job_that_starts_second_is_refused(spark, folder, hold):
+def test_the_job_that_starts_second_is_refused(spark, folder, hold, monkeypatch):
+    monkeypatch.setattr(lease, "_PATIENCE_SECONDS", _SECONDS)
     first, _ = hold()
 
     with pytest.raises(
