@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 from pyspark.errors import StreamingQueryException
 
@@ -36,7 +34,7 @@ def test_a_new_partition_is_read_from_its_start(job):
     ]
 
 
-def test_a_topic_that_was_created_anew_stops_the_job(job, caplog):
+def test_a_topic_that_was_created_anew_stops_the_job(job, capsys):
     """Even one that has more records by now than were read of the old one."""
     v1 = job.register(_V1)
     job.send(*(make_reading(v1, f"old {at}") for at in range(2)))
@@ -52,7 +50,8 @@ def test_a_topic_that_was_created_anew_stops_the_job(job, caplog):
         )):  # fmt: skip
             job.run()
     assert len(job.query("deviceId")) == 2
-    with caplog.at_level(logging.WARNING):
-        job.run(on_lost_offsets=LostOffsets.GO_ON)
+    job.run(on_lost_offsets=LostOffsets.GO_ON)
 
+    _, line = job.lines(capsys, 2)
+    assert (line["lost"], line["LostRecords"]) == ([f"{job.topic}/0 0 to 1"], 2)
     assert job.query("deviceId") == [("old 0",), ("old 1",), ("new 2",)]
