@@ -14,7 +14,8 @@ from penstock.spark.giving_up import DynamoDbErrors, ErrorSink, Judge, file_erro
 from penstock.spark.inflating import inflate_payloads
 from penstock.spark.lake import Lake
 from penstock.spark.lease import Lease, LeasedSink
-from penstock.spark.ledger import Ledger, Lesson, Refusal
+from penstock.spark.ledger import Ledger
+from penstock.spark.lessons import Lesson, Lessons, Refusal
 from penstock.spark.loss_watch import LossWatch
 from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned_ranges
 from penstock.spark.maintenance import MaintainSettings, Upkeep, maintain_table
@@ -52,6 +53,7 @@ __all__ = [
     "LeasedSink",
     "Ledger",
     "Lesson",
+    "Lessons",
     "LossWatch",
     "LostOffsets",
     "MaintainSettings",

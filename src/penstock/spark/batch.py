@@ -32,7 +32,7 @@ from penstock.spark.admission import admit
 from penstock.spark.decoder import RowStatus
 from penstock.spark.frames import split_frames
 from penstock.spark.giving_up import ErrorSink, Judge, file_errors
-from penstock.spark.ledger import Ledger, Lesson, Refusal
+from penstock.spark.lessons import Lesson, Lessons, Refusal
 from penstock.spark.report import BatchCounts
 from penstock.spark.rows import BatchId, Sink
 
@@ -66,7 +66,7 @@ class Batches:
         self,
         spark: SparkSession,
         registry: SchemaRegistry,
-        ledger: Ledger,
+        ledger: Lessons,
         sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]],
         errors: ErrorSink,
     ) -> None:

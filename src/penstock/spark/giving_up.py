@@ -23,7 +23,7 @@ from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
 from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorTable, Parking, Source
 from penstock.spark._tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
-from penstock.spark.ledger import Refusal
+from penstock.spark.lessons import Refusal
 
 _MAX_COMPILED: Final = 200
 

@@ -23,40 +23,21 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
 from penstock.errors import CheckpointError, CheckpointTakenError, Reason
-from penstock.registry import SchemaVersion, read_version, write_version
+from penstock.registry import read_version, write_version
 from penstock.spark._advice import WHAT_TO_DO
+from penstock.spark.lessons import Lesson, Lessons, Refusal
 from penstock.spark.state_files import StateFiles
 
 _LOG = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why the records of a version are given up."""
-
-    reason: Reason
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What a batch learnt in one round: versions, and by their ids those that nobody can use."""
-
-    batch: int
-    round: int
-    versions: tuple[SchemaVersion, ...]
-    refused: Mapping[str, Refusal] = field(default_factory=dict)
-
-
-class Ledger:
+class Ledger(Lessons):
     """The lessons of a query, in a folder."""
 
     def __init__(self, spark: SparkSession, folder: str, next_batch: int | None = None) -> None:
@@ -65,27 +46,14 @@ class Ledger:
         Raises:
             CheckpointError: a file is missing or not as it was written.
         """
+        super().__init__()
         self._folder = folder
         self._next_batch = next_batch
         self._files = StateFiles(spark, folder)
-        self._lessons: dict[tuple[int, int], Lesson] = {}
         for name in self._files.names():
             lesson = self._read(name)
             if lesson is not None:
                 self._lessons[lesson.batch, lesson.round] = lesson
-
-    def before(self, batch: int) -> tuple[SchemaVersion, ...]:
-        """Give the versions that were known when a batch began, in the order they were learnt."""
-        return tuple(
-            version
-            for place in sorted(self._lessons)
-            if place[0] < batch
-            for version in self._lessons[place].versions
-        )
-
-    def lessons(self, batch: int) -> tuple[Lesson, ...]:
-        """Give what a batch has learnt already, before it came again."""
-        return tuple(self._lessons[place] for place in sorted(self._lessons) if place[0] == batch)
 
     def add(self, lesson: Lesson) -> None:
         """Write a lesson, before any record is written that depends on it.
@@ -107,14 +75,11 @@ class Ledger:
                 f"{self._folder}/{name} is there already, expected no other job that works with "
                 "the checkpoint; end one of the two"
             )
-        self._lessons[lesson.batch, lesson.round] = lesson
+        super().add(lesson)
 
-    def tidy(self, batch: int) -> None:
-        """Forget what earlier batches refused: they are over, and ids nobody knows are endless."""
-        for place, lesson in list(self._lessons.items()):
-            if place[0] < batch and not lesson.versions:
-                self._files.delete(_name(*place))
-                del self._lessons[place]
+    def _forget(self, place: tuple[int, int]) -> None:
+        self._files.delete(_name(*place))
+        super()._forget(place)
 
     def _count_with_versions(self) -> int:
         return sum(bool(lesson.versions) for lesson in self._lessons.values())
