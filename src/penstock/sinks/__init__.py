@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.error_rows import ErrorRows
 from penstock.sinks.error_table import ErrorTable
+from penstock.sinks.given_up import GivenUp, Selection
+from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.parking import Parking
 from penstock.sinks.rows import (
     ErrorRecord,
     Source,
     make_error,
     make_reading,
+    write_detail,
 )
 from penstock.sinks.table_writer import TableWriter
 
 __all__ = [
     "DynamoDbClient",
     "ErrorRecord",
+    "ErrorRows",
     "ErrorTable",
+    "GivenUp",
+    "ParkedRecords",
     "Parking",
+    "Selection",
     "Source",
     "TableWriter",
     "make_error",
     "make_reading",
+    "write_detail",
 ]

@@ -7,7 +7,7 @@ service, then looks at each again to write it.
 from __future__ import annotations
 
 import math
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from decimal import (
     Clamped,
@@ -59,6 +59,16 @@ def write_item(item: Mapping[str, Any]) -> bytes:
         return f"{{{','.join(written)}}}".encode()
     except UnicodeEncodeError as error:
         raise SinkRefusedError(f"found text that is none: {error}") from None
+
+
+def read_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Read an item as DynamoDB answers it; numbers are whole, or decimals."""
+    return {name: _read(value) for name, value in item.items()}
+
+
+def _read(value: Mapping[str, Any]) -> Any:
+    ((kind, inside),) = value.items()
+    return _READERS[kind](inside)
 
 
 def _write(value: Any) -> str:
@@ -117,4 +127,13 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     dict: _write_map,
     list: _write_list,
     bytes: lambda value: f'{{"B":"{b64encode(value).decode()}"}}',
+}
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "S": str,
+    "N": lambda text: Decimal(text) if Decimal(text) % 1 else int(Decimal(text)),
+    "BOOL": bool,
+    "NULL": lambda _: None,
+    "M": read_item,
+    "L": lambda items: [_read(item) for item in items],
+    "B": b64decode,
 }

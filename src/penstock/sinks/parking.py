@@ -33,6 +33,22 @@ class Parking:
         """
         where = f"s3://{self._bucket}/{name}"
         with translated_s3_errors(f"{where} cannot be written"):
-            self._s3 = self._s3 or self._session.create_client("s3", config=_CONFIG)
-            self._s3.put_object(Bucket=self._bucket, Key=name, Body=content)
+            self._connect().put_object(Bucket=self._bucket, Key=name, Body=content)
         return where
+
+    def get(self, where: str) -> bytes:
+        """Read the bytes at a URL that `put` returned.
+
+        Raises:
+            SinkAccessDeniedError: no credentials, or these may not (retriable).
+            SinkUnavailableError: the bucket is throttling or down, or the object not there
+                (retriable).
+        """
+        bucket, _, name = where.removeprefix("s3://").partition("/")
+        with translated_s3_errors(f"{where} cannot be read"):
+            content: bytes = self._connect().get_object(Bucket=bucket, Key=name)["Body"].read()
+        return content
+
+    def _connect(self) -> Any:
+        self._s3 = self._s3 or self._session.create_client("s3", config=_CONFIG)
+        return self._s3

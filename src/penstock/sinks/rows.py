@@ -23,8 +23,15 @@ An error is a record that no reading could be made of, with all that another try
     headers     its headers by name and value, where it has any
     keyAt, valueAt, headersAt   where they are instead, when a row cannot hold them: s3://...
     firstSeen   when it was given up first, in milliseconds since 1970
-    attempts    how often it was tried again
+    attempts    how often it was tried again, and given up again
     stage       where it was given up
+
+A replay (`jobs/replay.py`) adds what became of it:
+
+    replay         the replay that tried it last
+    nextAttemptAt  when it is due again, in seconds since 1970; no row that is settled has one
+    doneAt         when it was written after all, in milliseconds since 1970
+    parkedAt       where it is kept since it was given up for good: s3://...
 """
 
 from __future__ import annotations
@@ -100,7 +107,7 @@ def make_error(record: ErrorRecord) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": str(record.source),
         "reason": record.reason.value,
-        "detail": _readable(record.detail[:_MAX_DETAIL_CHARACTERS]),
+        "detail": write_detail(record.detail),
         "schemaId": record.schema_id,
         "key": record.key,
         "value": record.value,
@@ -112,6 +119,11 @@ def make_error(record: ErrorRecord) -> dict[str, Any]:
         "stage": record.stage,
     }
     return {name: value for name, value in row.items() if value is not None}
+
+
+def write_detail(text: str) -> str:
+    """Write an error's message as a row holds it."""
+    return _readable(text[:_MAX_DETAIL_CHARACTERS])
 
 
 def _readable(text: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from localcloud.cloud import Cloud
 from penstock.attempts import Attempts
-from penstock.sinks import DynamoDbClient, ErrorTable, Parking
+from penstock.sinks import DynamoDbClient, ErrorRows, ErrorTable, Parking
 from tests.stubs.dynamodb_api import DynamoDbApi, serve_dynamodb
 from tests.stubs.registries import FakeTime
 from tests.stubs.sessions import make_session
@@ -70,7 +70,21 @@ def error_table(cloud: Cloud, session: boto3.Session) -> Iterator[Any]:
         TableName=f"e-{secrets.token_hex(4)}",
         BillingMode="PAY_PER_REQUEST",
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        AttributeDefinitions=[
+            {"AttributeName": "id", "AttributeType": "S"},
+            {"AttributeName": "stage", "AttributeType": "S"},
+            {"AttributeName": "nextAttemptAt", "AttributeType": "N"},
+        ],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "due",
+                "KeySchema": [
+                    {"AttributeName": "stage", "KeyType": "HASH"},
+                    {"AttributeName": "nextAttemptAt", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
     )
     yield table
     table.delete()
@@ -122,4 +136,13 @@ def errors(bucket_client: Any, error_table: Any) -> Iterator[Callable[..., Error
     ours = make_session("111111111111")
     dynamodb = DynamoDbClient(ours)
     yield lambda bucket=_NAME: ErrorTable(dynamodb, error_table.name, Parking(bucket, ours))
+    dynamodb.close()
+
+
+@pytest.fixture
+def rows(bucket_client: Any, error_table: Any) -> Iterator[ErrorRows]:
+    """The same table as a replay sees it, at the second 1,000."""
+    ours = make_session("111111111111")
+    dynamodb = DynamoDbClient(ours)
+    yield ErrorRows(dynamodb, error_table.name, Parking(_NAME, ours), clock=lambda: 1_000.5)
     dynamodb.close()

@@ -1,0 +1,169 @@
+"""The rows of a table of errors for another try: found, read, and marked with what came of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from penstock.errors import RowExistsError, SinkUnavailableError
+from penstock.sinks._attempts import CALL_ATTEMPTS
+from penstock.sinks._json import read_item, write_item
+from penstock.sinks.dynamodb_client import DynamoDbClient
+from penstock.sinks.given_up import GivenUp, Selection
+from penstock.sinks.parking import Parking
+from penstock.sinks.rows import ErrorRecord, Source, write_detail
+
+_ROWS_AT_ONCE: Final = 100  # DynamoDB reads no more in one request
+_STAGES: Final = ("lambda", "spark")
+_DUE_INDEX: Final = "due"
+_WAIT_SECONDS: Final = 3_600
+_OPEN: Final = (
+    "attribute_exists(#reason) AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt)"
+)
+_SHOWN: Final = "id, #reason, firstSeen, schemaId, #attempts"
+_DUE: Final = "#stage = :stage AND nextAttemptAt <= :until"
+# Of one replay a row takes one verdict, however often it is told.
+_UNTOLD: Final = (
+    "attribute_exists(id) AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt) "
+    "AND (attribute_not_exists(#replay) OR #replay <> :replay)"
+)
+
+
+class ErrorRows:
+    """A table of errors, and the bucket that has what its rows have no room for; for one thread."""
+
+    def __init__(
+        self,
+        client: DynamoDbClient,
+        table: str,
+        parking: Parking,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Keep what to read and write with."""
+        self._client = client
+        self._table = table
+        self._parking = parking
+        self._clock = clock
+
+    def find(self, selection: Selection) -> list[str]:
+        """Find the ids of rows that may be selected, in their order; `read` tells for certain."""
+        if selection.due_s is None:
+            return sorted(self._scan(selection))
+        due = (self._query_due(stage, selection.due_s) for stage in _STAGES)
+        return sorted(row_id for ids in due for row_id in ids)
+
+    def read(self, ids: Sequence[str]) -> Iterator[GivenUp]:
+        """Read rows whole, as they are asked for; those that are gone are missing."""
+        for start in range(0, len(ids), _ROWS_AT_ONCE):
+            found = self._get(ids[start : start + _ROWS_AT_ONCE])
+            for row in sorted(found, key=lambda row: str(row["id"])):
+                yield GivenUp.restore(row, self._parking)
+
+    def count_failure(self, record: ErrorRecord, replay: str) -> None:
+        """Count that a replay gave a record up again, once however often it is told."""
+        self._tell(
+            str(record.source),
+            "SET #attempts = #attempts + :one, #reason = :reason, #detail = :detail, "
+            "#replay = :replay, nextAttemptAt = :next",
+            {
+                ":one": 1,
+                ":reason": record.reason.value,
+                ":detail": write_detail(record.detail),
+                ":replay": replay,
+                ":next": int(self._clock()) + _WAIT_SECONDS,
+            },
+        )
+
+    def mark_done(self, source: Source, replay: str) -> bool:
+        """Mark that a replay wrote a record; False where it gave it up, or the row is gone."""
+        return self._tell(
+            str(source),
+            "SET doneAt = :now, #replay = :replay REMOVE nextAttemptAt",
+            {":now": int(self._clock() * 1_000), ":replay": replay},
+        )
+
+    def mark_parked(self, source: Source, where: str, replay: str) -> None:
+        """Mark where a record is kept that is not tried again."""
+        self._update(
+            str(source),
+            "SET parkedAt = :where, #replay = :replay REMOVE nextAttemptAt",
+            {":where": where, ":replay": replay},
+        )
+
+    def _tell(self, row_id: str, update: str, values: Mapping[str, Any]) -> bool:
+        try:
+            self._update(row_id, update, values, _UNTOLD)
+        except RowExistsError:
+            return False
+        return True
+
+    def _update(
+        self,
+        row_id: str,
+        update: str,
+        values: Mapping[str, Any],
+        condition: str = "attribute_exists(id)",
+    ) -> None:
+        request = {
+            "Key": {"id": {"S": row_id}},
+            "UpdateExpression": update,
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": _name(update, condition),
+            "ExpressionAttributeValues": json.loads(write_item(values)),
+        }
+        self._call("UpdateItem", {"TableName": self._table, **request})
+
+    def _get(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        keys: Any = [{"id": {"S": row_id}} for row_id in ids]
+        for _ in CALL_ATTEMPTS:
+            wanted = {self._table: {"Keys": keys, "ConsistentRead": True}}
+            answer = self._call("BatchGetItem", {"RequestItems": wanted})
+            found += map(read_item, answer["Responses"].get(self._table, ()))
+            keys = answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
+            if not keys:
+                return found
+        raise SinkUnavailableError(
+            f"DynamoDB left {len(keys)} rows of table {self._table} unread for "
+            f"{CALL_ATTEMPTS.total_seconds:g} s"
+        )
+
+    def _scan(self, selection: Selection) -> Iterator[str]:
+        request = {
+            "FilterExpression": _OPEN,
+            "ProjectionExpression": _SHOWN,
+            "ExpressionAttributeNames": _name(_OPEN, _SHOWN),
+        }
+        for row in self._pages("Scan", request):
+            if selection.takes(GivenUp.describe(row)):
+                yield row["id"]
+
+    def _query_due(self, stage: str, until_s: int) -> Iterator[str]:
+        request = {
+            "IndexName": _DUE_INDEX,
+            "KeyConditionExpression": _DUE,
+            "ExpressionAttributeNames": _name(_DUE),
+            "ExpressionAttributeValues": {":stage": {"S": stage}, ":until": {"N": str(until_s)}},
+        }
+        for row in self._pages("Query", request):
+            yield row["id"]
+
+    def _pages(self, operation: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        start: dict[str, Any] = {}
+        while True:
+            answer = self._call(operation, {"TableName": self._table, **request, **start})
+            yield from map(read_item, answer["Items"])
+            if "LastEvaluatedKey" not in answer:
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    def _call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self._client.call(operation, json.dumps(request).encode())
+
+
+def _name(*expressions: str) -> dict[str, str]:
+    """Say what the names of expressions stand for: many a plain one is reserved."""
+    return {f"#{name}": name for text in expressions for name in re.findall(r"#(\w+)", text)}

@@ -1,0 +1,68 @@
+"""Records that are not tried again, on S3.
+
+| below      | is                                                                              |
+| ---------- | ------------------------------------------------------------------------------- |
+| `records/` | an object for each record, one line of JSON; Athena reads them as a table       |
+| `notices/` | an object each time that some were parked, which S3 tells a topic of SNS of     |
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Sequence
+
+from penstock.sinks.given_up import GivenUp
+from penstock.sinks.parking import Parking
+
+
+class ParkedRecords:
+    """The bucket of parked records; for one thread."""
+
+    def __init__(self, parking: Parking) -> None:
+        """Keep where to write."""
+        self._parking = parking
+
+    def park(self, records: Sequence[GivenUp], notice: str) -> list[str]:
+        """Write records, then a notice under its name; doing it again writes the same records.
+
+        Returns:
+            Where each of them is.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: some may be written, and no notice.
+        """
+        places = [
+            self._parking.put(f"records/{record.source}.json", _write(record)) for record in records
+        ]
+        if places:
+            counts = Counter(record.reason for record in records)
+            told = {"parked": len(places), "reasons": counts, "records": places}
+            name = f"notices/{len(places)}-records-of-{notice}.json"
+            self._parking.put(name, json.dumps(told).encode())
+        return places
+
+
+def _write(record: GivenUp) -> bytes:
+    source = record.source
+    row = {
+        "id": str(source),
+        "topic": source.topic,
+        "kafka_partition": source.partition,
+        "kafka_offset": source.offset,
+        "reason": record.reason,
+        "detail": record.detail,
+        "schema_id": record.schema_id,
+        "key": _encode(record.key),
+        "value": _encode(record.value),
+        "headers": [{"name": name, "value": _encode(value)} for name, value in record.headers],
+        "first_seen": record.first_seen_ms,
+        "attempts": record.attempts,
+        "stage": record.stage,
+    }
+    return f"{json.dumps(row)}\n".encode()
+
+
+def _encode(raw: bytes | None) -> str | None:
+    return None if raw is None else b64encode(raw).decode()

@@ -1,0 +1,161 @@
+"""Rows of errors are found, read whole, and marked with what came of another try."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.errors import Reason, SinkUnavailableError
+from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorRows, ErrorTable, Selection, Source
+from tests.stubs.dynamodb_api import DynamoDbApi, Reply
+
+_Rows = Callable[[], list[dict[str, Any]]]
+
+
+def _record(offset: int = 1, **changes: Any) -> ErrorRecord:
+    values: dict[str, Any] = {
+        "source": Source("my/sensor", 3, offset),
+        "reason": Reason.UNKNOWN_SCHEMA,
+        "detail": "no such version",
+        "schema_id": "v1",
+        "key": b"k",
+        "value": b"\0\xff",
+        "headers": (("h", b""), ("none", None)),
+        "first_seen_ms": 100 + offset,
+        "stage": "lambda",
+    }
+    return ErrorRecord(**(values | changes))
+
+
+def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
+    return {int(row["id"].rpartition("/")[2]): row for row in rows()}
+
+
+@pytest.mark.parametrize("size", [1, 500_000])
+def test_a_record_is_read_as_it_was_given_up(
+    errors: Callable[..., ErrorTable], rows: ErrorRows, size: int
+) -> None:
+    kept = _record(value=b"\xff" * size)
+    errors().keep([kept])
+
+    (found,) = rows.read(["my/sensor/3/1", "my/sensor/3/2"])
+
+    assert (found.source, found.key, found.value) == (kept.source, b"k", kept.value)
+    assert found.headers == kept.headers
+    assert (found.reason, found.schema_id, found.attempts) == ("unknown-schema", "v1", 0)
+    assert (found.first_seen_ms, found.stage, found.settled) == (101, "lambda", False)
+
+
+def test_headers_are_read_from_the_bucket_too(
+    errors: Callable[..., ErrorTable], rows: ErrorRows
+) -> None:
+    kept = _record(headers=(("h", b"x" * 500_000), ("", b""), ("none", None)))
+    errors().keep([kept])
+
+    (found,) = rows.read(["my/sensor/3/1"])
+
+    assert found.headers == kept.headers
+
+
+@pytest.mark.parametrize(
+    ("selection", "offsets"),
+    [
+        (Selection(), [1, 2, 3]),
+        (Selection(since_ms=102), [2, 3]),
+        (Selection(until_ms=102), [1]),
+        (Selection(reasons=frozenset({Reason.TRUNCATED})), [2]),
+        (Selection(schema_ids=frozenset({"v1"})), [1, 2]),
+        (Selection(attempts=1), [3]),
+        (Selection(due_s=4_599), []),
+        (Selection(due_s=4_600), [3]),
+        (Selection(since_ms=102, schema_ids=frozenset({"v1"})), [2]),
+    ],
+)
+def test_rows_are_selected(
+    errors: Callable[..., ErrorTable], rows: ErrorRows, selection: Selection, offsets: list[int]
+) -> None:
+    given_up = [_record(1), _record(2, reason=Reason.TRUNCATED), _record(3, schema_id=None)]
+    errors().keep([*given_up, _record(4), _record(5)])
+    rows.count_failure(given_up[2], "r1")
+    rows.mark_done(_record(4).source, "r1")
+    rows.mark_parked(_record(5).source, "s3://parked/5", "r1")
+
+    found = rows.find(selection)
+
+    assert found == [f"my/sensor/3/{offset}" for offset in offsets]
+    assert all(selection.takes(row) for row in rows.read(found))
+
+
+def test_of_one_replay_a_row_takes_one_verdict(
+    errors: Callable[..., ErrorTable], rows: ErrorRows, error_rows: _Rows
+) -> None:
+    errors().keep([_record(1), _record(2)])
+    failed = _record(1, reason=Reason.TRUNCATED, detail="x" * 5_000)
+    for replay in ("r1", "r1", "r2"):
+        rows.count_failure(failed, replay)
+    assert not rows.mark_done(failed.source, "r2")
+    assert rows.mark_done(_record(2).source, "r2")
+    rows.count_failure(_record(2), "r3")  # a task that came late
+    assert not rows.mark_done(_record(9).source, "r2")  # gone, and not made again
+
+    found = _by_offset(error_rows)
+    assert set(found) == {1, 2}
+    assert (found[1]["attempts"], found[1]["reason"], found[1]["replay"]) == (2, "truncated", "r2")
+    assert (found[1]["nextAttemptAt"], len(found[1]["detail"])) == (4_600, 2_000)
+    assert (found[2]["attempts"], found[2]["doneAt"], found[2]["replay"]) == (0, 1_000_500, "r2")
+    assert "doneAt" not in found[1]
+    assert "nextAttemptAt" not in found[2]
+
+
+def test_a_parked_row_says_where_and_waits_no_more(
+    errors: Callable[..., ErrorTable], rows: ErrorRows, error_rows: _Rows
+) -> None:
+    errors().keep([_record(1)])
+    rows.count_failure(_record(1), "r1")
+    rows.mark_parked(_record(1).source, "s3://parked/records/1", "r1")
+
+    (row,) = error_rows()
+    assert row["parkedAt"] == "s3://parked/records/1"
+    assert "nextAttemptAt" not in row
+    assert not rows.mark_done(_record(1).source, "r2")
+    assert [each.settled for each in rows.read([row["id"]])] == [True]
+
+
+def test_what_is_left_unread_is_asked_for_again(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
+    item = {"id": {"S": "t/0/1"}, "reason": {"S": "truncated"}, "value": {"B": "AP8="}}
+    left = {"t": {"Keys": [{"id": {"S": "t/0/1"}}]}}
+    api.replies += [
+        Reply(body=json.dumps({"Responses": {}, "UnprocessedKeys": left}).encode()),
+        Reply(body=json.dumps({"Responses": {"t": [item]}}).encode()),
+    ]
+    (found,) = ErrorRows(dynamodb, "t", None).read(["t/0/1"])  # type: ignore[arg-type]
+
+    assert found.value == b"\0\xff"
+    assert api.requests[1]["RequestItems"]["t"]["Keys"] == left["t"]["Keys"]
+
+
+def test_what_stays_unread_is_said(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, monkeypatch: pytest.MonkeyPatch, attempts: Any
+) -> None:
+    monkeypatch.setattr("penstock.sinks.error_rows.CALL_ATTEMPTS", attempts)
+    left = {"t": {"Keys": [{"id": {"S": "t/0/1"}}]}}
+    answer = json.dumps({"Responses": {}, "UnprocessedKeys": left}).encode()
+    api.otherwise = lambda _: Reply(body=answer)
+
+    with pytest.raises(SinkUnavailableError, match="left 1 rows of table t unread for 10 s"):
+        list(ErrorRows(dynamodb, "t", None).read(["t/0/1"]))  # type: ignore[arg-type]
+
+
+def test_pages_are_read_to_their_end(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
+    item = {"id": {"S": "t/0/1"}, "reason": {"S": "truncated"}}
+    last = {"id": {"S": "t/0/1"}}
+    api.replies += [
+        Reply(body=json.dumps({"Items": [item], "LastEvaluatedKey": last}).encode()),
+        Reply(body=json.dumps({"Items": [item | {"id": {"S": "t/0/2"}}]}).encode()),
+    ]
+
+    assert ErrorRows(dynamodb, "t", None).find(Selection()) == ["t/0/1", "t/0/2"]  # type: ignore[arg-type]
+    assert api.requests[1]["ExclusiveStartKey"] == last

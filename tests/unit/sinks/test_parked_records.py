@@ -1,0 +1,58 @@
+"""What is not tried any more is an object a record, and one notice tells of all of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from unittest.mock import Mock
+
+from penstock.sinks import GivenUp, ParkedRecords
+
+
+def _record(offset: int, **changes: Any) -> GivenUp:
+    row = {
+        "id": f"sensor/3/{offset}", "reason": "truncated", "detail": "ends", "schemaId": "v1",
+        "firstSeen": 7, "attempts": 3, "stage": "spark",
+    }  # fmt: skip
+    return GivenUp.describe(row | changes, None, b"\0\xff", (("h", b""), ("none", None)))
+
+
+def _build() -> tuple[ParkedRecords, Mock]:
+    parking = Mock()
+    parking.put.side_effect = lambda name, _: f"s3://parked/{name}"
+    return ParkedRecords(parking), parking.put
+
+
+def test_a_record_is_a_line_of_json_under_its_own_name() -> None:
+    parked, put = _build()
+
+    assert parked.park([_record(5)], "r-0") == ["s3://parked/records/sensor/3/5.json"]
+
+    (name, content), _ = put.call_args_list[0]
+    assert name == "records/sensor/3/5.json"
+    assert content.endswith(b"}\n")
+    assert json.loads(content) == {
+        "id": "sensor/3/5", "topic": "sensor", "kafka_partition": 3, "kafka_offset": 5,
+        "reason": "truncated", "detail": "ends", "schema_id": "v1", "key": None, "value": "AP8=",
+        "headers": [{"name": "h", "value": ""}, {"name": "none", "value": None}],
+        "first_seen": 7, "attempts": 3, "stage": "spark",
+    }  # fmt: skip
+
+
+def test_one_notice_behind_them_counts_and_names_them() -> None:
+    parked, put = _build()
+
+    places = parked.park([_record(1), _record(2, reason="oversize"), _record(3)], "r-0")
+
+    (name, content), _ = put.call_args
+    assert (put.call_count, name) == (4, "notices/3-records-of-r-0.json")
+    assert json.loads(content) == {
+        "parked": 3, "reasons": {"truncated": 2, "oversize": 1}, "records": places,
+    }  # fmt: skip
+
+
+def test_nobody_is_told_of_nothing() -> None:
+    parked, put = _build()
+
+    assert parked.park([], "r-0") == []
+    assert put.call_count == 0
