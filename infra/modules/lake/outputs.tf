@@ -19,6 +19,11 @@ output "parked_bucket" {
   depends_on = [aws_s3_bucket_notification.parked]
 }
 
+output "parked_records" {
+  description = "The table of records that were given up for good, as Athena names it."
+  value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.parked_records.name}"
+}
+
 output "topic_arn" {
   description = "The topic that tells of parked records."
   value       = module.parked_topic.arn

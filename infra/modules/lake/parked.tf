@@ -1,7 +1,9 @@
 # Records that were given up, and the topic that says so. The consumer function's mapping puts whole
-# batches below aws/lambda/; the jobs put single records elsewhere, and say so themselves.
+# batches below aws/lambda/; jobs/replay.py puts single records below records/, and then one notice.
 locals {
   batches_prefix = "aws/lambda/"
+  notices_prefix = "notices/"
+  records_prefix = "records/"
 }
 
 module "parked_bucket" {
@@ -14,6 +16,48 @@ module "parked_bucket" {
   replaced_days = var.keep_days.replaced
 }
 
+# What jobs/replay.py parks, an object of one line each (src/penstock/sinks/parked_records.py).
+resource "aws_glue_catalog_table" "parked_records" {
+  database_name = aws_glue_catalog_database.this.name
+  name          = "parked_records"
+  description   = "Records that were tried again three times, with their raw key and value in base64"
+  table_type    = "EXTERNAL_TABLE"
+  parameters    = { classification = "json" }
+
+  storage_descriptor {
+    location      = "s3://${module.parked_bucket.name}/${local.records_prefix}"
+    input_format  = "org.apache.hadoop.mapred.TextInputFormat"
+    output_format = "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat"
+
+    ser_de_info {
+      serialization_library = "org.openx.data.jsonserde.JsonSerDe"
+    }
+
+    dynamic "columns" {
+      for_each = [
+        { name = "id", type = "string" },
+        { name = "topic", type = "string" },
+        { name = "kafka_partition", type = "int" },
+        { name = "kafka_offset", type = "bigint" },
+        { name = "reason", type = "string" },
+        { name = "detail", type = "string" },
+        { name = "schema_id", type = "string" },
+        { name = "key", type = "string" },
+        { name = "value", type = "string" },
+        { name = "headers", type = "array<struct<name:string,value:string>>" },
+        { name = "first_seen", type = "bigint" },
+        { name = "attempts", type = "int" },
+        { name = "stage", type = "string" },
+      ]
+
+      content {
+        name = columns.value.name
+        type = columns.value.type
+      }
+    }
+  }
+}
+
 resource "aws_s3_bucket_notification" "parked" {
   bucket = module.parked_bucket.name
 
@@ -23,6 +67,14 @@ resource "aws_s3_bucket_notification" "parked" {
     filter_prefix = local.batches_prefix
     # S3 publishes a test message when it is told: by then the topic lets it in.
     topic_arn = module.parked_topic.arn
+  }
+
+  # Not the records: there may be hundreds at once.
+  topic {
+    id            = "notices-of-replays"
+    events        = ["s3:ObjectCreated:*"]
+    filter_prefix = local.notices_prefix
+    topic_arn     = module.parked_topic.arn
   }
 }
 
