@@ -38,6 +38,7 @@ from penstock.spark import (
     open_sinks,
     open_stream,
     read_settings,
+    read_text,
     session_settings,
 )
 
@@ -46,12 +47,6 @@ def build_session() -> SparkSession:
     """Start Spark, or take the session that there is."""
     settings: dict[str, Any] = {**session_settings(), **catalog_settings()}
     return SparkSession.builder.appName("consume").config(map=settings).getOrCreate()
-
-
-def read_text(spark: SparkSession, path: str) -> str:
-    """Read a whole file, wherever Spark can read."""
-    (row,) = spark.read.text(path, wholetext=True).collect()
-    return str(row.value)
 
 
 def start(
@@ -111,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     spark = build_session()
     check_session(spark)
     settings = read_settings(
+        ConsumeSettings,
         sys.argv[1:] if argv is None else argv,
         os.environ,
         partial(read_text, spark),

@@ -6,7 +6,7 @@ from penstock.spark.admission import admit
 from penstock.spark.batch import Batches
 from penstock.spark.catalog import catalog_settings, qualify_table
 from penstock.spark.checkpoint import Checkpoint
-from penstock.spark.contract import contract_environ
+from penstock.spark.contract import contract_environ, read_text
 from penstock.spark.decoder import Decoder, RowStatus, write_schemas
 from penstock.spark.dynamodb import DynamoDbTables
 from penstock.spark.frames import FrameStatus, split_frames
@@ -21,6 +21,8 @@ from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned
 from penstock.spark.maintenance import MaintainSettings, Upkeep, maintain_table
 from penstock.spark.opening import open_sinks
 from penstock.spark.parquet import ParquetFiles
+from penstock.spark.replay import FailedAgain, Replay, ReplayCounts
+from penstock.spark.replay_settings import ReplaySettings, SelectionSettings, Which
 from penstock.spark.report import BatchCounts, ReportListener, write_report
 from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
 from penstock.spark.session import check_session, session_settings
@@ -46,6 +48,7 @@ __all__ = [
     "DynamoDbErrors",
     "DynamoDbTables",
     "ErrorSink",
+    "FailedAgain",
     "FrameStatus",
     "Judge",
     "Lake",
@@ -61,14 +64,19 @@ __all__ = [
     "ParquetFiles",
     "ReadSettings",
     "Refusal",
+    "Replay",
+    "ReplayCounts",
+    "ReplaySettings",
     "ReportListener",
     "RowStatus",
+    "SelectionSettings",
     "Sink",
     "SinkSettings",
     "Starting",
     "StateFiles",
     "TopicWatch",
     "Upkeep",
+    "Which",
     "admit",
     "catalog_settings",
     "check_session",
@@ -86,6 +94,7 @@ __all__ = [
     "planned_ranges",
     "qualify_table",
     "read_settings",
+    "read_text",
     "session_settings",
     "source_options",
     "split_frames",

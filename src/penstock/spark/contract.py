@@ -6,7 +6,15 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
+from pyspark.sql import SparkSession
+
 from penstock.errors import SettingsError
+
+
+def read_text(spark: SparkSession, path: str) -> str:
+    """Read a whole file, wherever Spark can read."""
+    (row,) = spark.read.text(path, wholetext=True).collect()
+    return str(row.value)
 
 
 def contract_environ(text: str) -> dict[str, str]:

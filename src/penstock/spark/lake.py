@@ -75,13 +75,28 @@ class Lake:
             # Before the first append: what is in the table without a record is not this query's.
             record = WriterRecord(batch.number, part, table.sequence())
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
+        self._append(table, rows, Marker(batch, part).to_summary())
+        return {}
+
+    def read(self) -> DataFrame:
+        """Give what the table has."""
+        return self._spark.table(self._open().name)
+
+    def add(self, rows: DataFrame) -> None:
+        """Append rows of no batch; whoever does it again has them twice.
+
+        Raises:
+            SchemaConflictError: a column cannot hold what the records have; nothing is written.
+        """
+        self._append(self._open(), rows, {})
+
+    def _append(self, table: IcebergTable, rows: DataFrame, summary: Mapping[str, str]) -> None:
         event = event_type(rows)
         self._grow(table, event)
         writer = rows.selectExpr(*self._project(table.schema(), event)).writeTo(self._name)
-        for name, text in Marker(batch, part).to_summary().items():
+        for name, text in summary.items():
             writer = writer.option(f"snapshot-property.{name}", text)
         writer.append()
-        return {}
 
     def _open(self) -> IcebergTable:
         """Load the table, or see what others did to it since; make it where there is none."""

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from penstock.kafka import KafkaSettings
 from penstock.settings import Settings, nested, setting
 from penstock.spark.contract import contract_environ
 from penstock.spark.sink_settings import SinkSettings
+
+_Read = TypeVar("_Read", bound=Settings)
 
 _AVAILABLE_NOW = "available-now"
 _INTERVAL = re.compile(r"[1-9][0-9]* (second|minute|hour)s?")
@@ -151,9 +153,12 @@ class ConsumeSettings(Settings):
 
 
 def read_settings(
-    argv: Sequence[str], environ: Mapping[str, str], read_text: Callable[[str], str]
-) -> ConsumeSettings:
-    """Read the settings from flags, else the contract, else the environment.
+    kind: type[_Read],
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    read_text: Callable[[str], str],
+) -> _Read:
+    """Read a job's settings from flags, else the contract, else the environment.
 
     `read_text` returns the text behind the path or URL of the contract.
 
@@ -167,4 +172,4 @@ def read_settings(
     told = contract_environ(read_text(given.contract)) if given.contract else {}
     if given.topic_pattern:
         told.pop("PENSTOCK_TOPICS", None)
-    return ConsumeSettings.from_args(argv, {**environ, **told})
+    return kind.from_args(argv, {**environ, **told})

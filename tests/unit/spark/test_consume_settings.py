@@ -44,7 +44,7 @@ _OPEN = {
 def _read(flags: dict[str, str], environ: dict[str, str] | None = None) -> ConsumeSettings:
     contract = json.dumps({"contract": _CONTRACT})
     words = [word for flag in flags.items() for word in flag]
-    return read_settings(words, environ or {}, {"c.json": contract}.__getitem__)
+    return read_settings(ConsumeSettings, words, environ or {}, {"c.json": contract}.__getitem__)
 
 
 def _problems(flags: dict[str, str]) -> tuple[str, ...]:

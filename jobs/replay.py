@@ -1,0 +1,85 @@
+"""Tries records again that were given up, by the code that consumes, and says what came of it.
+
+    spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/replay.py --contract FILE \\
+        --errors-table TABLE --parked-bucket BUCKET --checkpoint s3://... \\
+        --lake-table DATABASE.TABLE --reason unknown-schema --since 2026-11-21T08:00:00+00:00 ...
+
+Give it the sinks and routes of the job that consumes. A record that is written is marked done in
+its row; one that failed three times is parked. It may be killed at any point and run again; a
+second one beside it is refused. Prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
+from penstock.sinks import DynamoDbClient, ErrorRows, ParkedRecords, Parking
+from penstock.spark import (
+    Batches,
+    FailedAgain,
+    Lease,
+    Lessons,
+    Replay,
+    ReplaySettings,
+    catalog_settings,
+    check_session,
+    open_sinks,
+    read_settings,
+    read_text,
+    session_settings,
+)
+
+
+def build_session() -> SparkSession:
+    """Start Spark, or take the session that there is."""
+    settings: dict[str, Any] = {**session_settings(), **catalog_settings()}
+    return SparkSession.builder.appName("replay").config(map=settings).getOrCreate()
+
+
+def build_replay(
+    spark: SparkSession,
+    settings: ReplaySettings,
+    registry: SchemaRegistry,
+    lease: Lease,
+    name: str,
+) -> Replay:
+    """Open what is read and written; nothing is called yet."""
+    sinks = settings.sinks
+    failed = FailedAgain(sinks.errors_table, name)
+    opened = open_sinks(spark, sinks, failed, lease, replayed=True)
+    parking = Parking(sinks.parked_bucket)
+    return Replay(
+        spark,
+        name,
+        ErrorRows(DynamoDbClient(), sinks.errors_table, parking),
+        Batches(spark, CachedRegistry(registry), Lessons(), opened, failed),
+        ParkedRecords(parking),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Try again what is selected."""
+    spark = build_session()
+    check_session(spark)
+    words = sys.argv[1:] if argv is None else argv
+    settings = read_settings(ReplaySettings, words, os.environ, partial(read_text, spark))
+    registry, name = load_registry(settings.registry), uuid4().hex
+    with Lease.claim(spark, settings.checkpoint) as lease:
+        replay = build_replay(spark, settings, registry, lease, name)
+        counts = replay.run(settings.selection.select(int(time.time())))
+    print(json.dumps({"service": "replay", "replay": name, **asdict(counts)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Records of a table of errors, tried again by what consumes, and marked with what came of it.
+
+A row is done, failed again, or parked, and says so when its batch is over. Until then nothing is
+marked, so that a replay which was killed is simply begun again: sinks for replayed records leave
+out what they have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from penstock.sinks import (
+    DynamoDbClient,
+    ErrorRecord,
+    ErrorRows,
+    GivenUp,
+    ParkedRecords,
+    Parking,
+    Selection,
+)
+from penstock.spark.batch import Batches
+from penstock.spark.rows import BatchId
+
+_RECORDS_AT_ONCE: Final = 500
+_BYTES_AT_ONCE: Final = 32 * 2**20
+_KAFKA: Final = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
+    " headers array<struct<key: string, value: binary>>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAgain:
+    """Where records go that a replay gives up: back to their rows, which count it."""
+
+    table: str
+    replay: str
+
+    def keep(self, records: Sequence[ErrorRecord]) -> None:
+        """Count an attempt of each record, one however often it is told."""
+        rows = _connect(self.table)
+        for record in records:
+            rows.count_failure(record, self.replay)
+
+
+@cache
+def _connect(table: str) -> ErrorRows:
+    """Connect once in each Python process, which runs one task after the other."""
+    return ErrorRows(DynamoDbClient(), table, Parking(""))
+
+
+@dataclass(slots=True)
+class ReplayCounts:
+    """What a replay came to."""
+
+    selected: int = 0
+    done: int = 0
+    failed: int = 0
+    parked: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+class Replay:
+    """One replay, which tries each record once, where no other runs beside it."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        rows: ErrorRows,
+        batches: Batches,
+        parked: ParkedRecords,
+    ) -> None:
+        """Keep what to read, write and mark with."""
+        self._spark = spark
+        self._name = name
+        self._rows = rows
+        self._batches = batches
+        self._parked = parked
+
+    def run(self, selection: Selection) -> ReplayCounts:
+        """Try what is selected now.
+
+        Raises:
+            PenstockError: retriable, or nothing that a record could be blamed for: what is not
+                marked is to be tried again.
+        """
+        counts = ReplayCounts()
+        found = self._rows.read(self._rows.find(selection))
+        records = (record for record in found if selection.takes(record))
+        for number, batch in enumerate(_in_batches(records)):
+            counts.selected += len(batch)
+            # Killed before they were parked.
+            spent = [record for record in batch if record.is_spent]
+            fresh = [record for record in batch if not record.is_spent]
+            failed = self._try(number, fresh)
+            counts.done += len(fresh) - len(failed)
+            counts.failed += len(failed)
+            counts.errors.update(record.reason for record in failed)
+            spent += [record for record in failed if record.is_spent]
+            self._park(number, spent)
+            counts.parked += len(spent)
+        return counts
+
+    def _try(self, number: int, records: Sequence[GivenUp]) -> list[GivenUp]:
+        """Write records and mark those that are; give the others, as their rows are now."""
+        if not records:
+            return []
+        rows = [(each.key, each.value, *_place(each), None, list(each.headers)) for each in records]
+        self._batches.take(self._spark.createDataFrame(rows, _KAFKA), BatchId(self._name, number))
+        left = [
+            str(each.source)
+            for each in records
+            if not self._rows.mark_done(each.source, self._name)
+        ]
+        found = self._rows.read(left)
+        return [row for row in found if row.replay == self._name and not row.settled]
+
+    def _park(self, number: int, records: Sequence[GivenUp]) -> None:
+        places = self._parked.park(records, f"{self._name}-{number}")
+        for record, place in zip(records, places, strict=True):
+            self._rows.mark_parked(record.source, place, self._name)
+
+
+def _place(record: GivenUp) -> tuple[str, int, int]:
+    return record.source.topic, record.source.partition, record.source.offset
+
+
+def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:
+    """Give records in lists that the driver's memory can hold."""
+    batch: list[GivenUp] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += record.size
+        if len(batch) >= _RECORDS_AT_ONCE or size >= _BYTES_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,128 @@
+"""What the job that replays has to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from penstock.errors import Reason
+from penstock.settings import Settings, nested, setting
+from penstock.sinks import Selection
+from penstock.spark.sink_settings import SinkSettings
+
+
+class Which(StrEnum):
+    """Which of the rows that are neither done nor parked."""
+
+    OPEN = "open"
+    DUE = "due"
+
+
+def _parse_time(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(text)
+    return moment
+
+
+def _parse_reasons(text: str) -> frozenset[Reason]:
+    return frozenset(Reason(reason.strip()) for reason in text.split(","))
+
+
+def _parse_ids(text: str) -> frozenset[str]:
+    return frozenset(str(UUID(version_id.strip())) for version_id in text.split(","))
+
+
+def _parse_attempts(text: str) -> int:
+    attempts = int(text)
+    if attempts < 0:
+        raise ValueError(text)
+    return attempts
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSettings(Settings):
+    """Which records to try again: all that is given must hold."""
+
+    which: Which = setting(
+        "PENSTOCK_WHICH",
+        "open for all that are neither done nor parked, or due for those of them that failed before"
+        " and have waited their hour",
+        parse=Which,
+        default=Which.OPEN,
+    )
+    since: datetime | None = setting(
+        "PENSTOCK_SINCE",
+        "a time like 2026-11-21T08:00:00+00:00, for records that were given up then or later",
+        parse=_parse_time,
+        default=None,
+    )
+    until: datetime | None = setting(
+        "PENSTOCK_UNTIL",
+        "a time like 2026-11-21T08:00:00+00:00, for records that were given up before it",
+        parse=_parse_time,
+        default=None,
+    )
+    reason: frozenset[Reason] = setting(
+        "PENSTOCK_REASON",
+        f"reasons, separated by commas, of {', '.join(Reason)}",
+        parse=_parse_reasons,
+        default=frozenset(),
+    )
+    schema: frozenset[str] = setting(
+        "PENSTOCK_SCHEMA",
+        "ids of schema versions, as the rows have them, separated by commas",
+        parse=_parse_ids,
+        default=frozenset(),
+    )
+    attempts: int | None = setting(
+        "PENSTOCK_ATTEMPTS",
+        "how often it was tried again so far, a number from 0",
+        parse=_parse_attempts,
+        default=None,
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Say whether no time lies between the two."""
+        if self.since and self.until and self.since >= self.until:
+            yield f"--until is {self.until}, expected a time after --since {self.since}"
+
+    def select(self, now_s: int) -> Selection:
+        """Give what to ask the table for."""
+        return Selection(
+            _to_ms(self.since),
+            _to_ms(self.until),
+            self.reason,
+            self.schema,
+            self.attempts,
+            now_s if self.which is Which.DUE else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySettings(Settings):
+    """All that jobs/replay.py is told."""
+
+    sinks: SinkSettings = nested(SinkSettings)
+    selection: SelectionSettings = nested(SelectionSettings)
+    registry: str = setting(
+        "PENSTOCK_REGISTRY",
+        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",
+        secret=True,  # it may hold an external id
+    )
+    checkpoint: str = setting(
+        "PENSTOCK_REPLAY_CHECKPOINT",
+        "folder, such as s3://..., for replays alone: by it they see that one runs at a time",
+    )
+    contract: str = setting(
+        "PENSTOCK_CONTRACT",
+        "file that `make contract` wrote, by path or URL, for the registry",
+        default="",
+    )
+
+
+def _to_ms(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1_000)

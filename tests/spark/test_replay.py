@@ -1,0 +1,211 @@
+"""Records that were given up are tried again: each once in its tables, whenever a replay dies."""
+
+from __future__ import annotations
+
+import json
+import secrets
+
+import boto3
+import pytest
+
+from jobs import replay
+from penstock.errors import Reason
+from penstock.framing import encode_glue_frame
+from penstock.sinks import (
+    DynamoDbClient,
+    ErrorRecord,
+    ErrorRows,
+    ErrorTable,
+    Parking,
+    Source,
+)  # fmt: skip
+from penstock.spark import (
+    Batches,
+    DynamoDbTables,
+    Lake,
+    Lease,
+    ReplaySettings,
+    SelectionSettings,
+    SinkSettings,
+)
+from tests.spark.lakes import NOON_MS
+from tests.spark.records import frame, make_record
+from tests.stubs.registries import UNKNOWN_ID, CountedRegistry
+
+_ACCOUNT, _REGION = "111111111111", "eu-central-1"
+_EVENT = make_record(("deviceId", "string"), ("timestamp", "long"), ("value", ["null", "long"]))
+_GROWN = make_record(("deviceId", "string"), ("timestamp", "long"), ("value", ["null", "double"]))
+
+
+class DeadError(Exception):
+    """What a driver that is killed meets."""
+
+
+class World:
+    """The tables and buckets of an account, and replays of what its consumers gave up."""
+
+    def __init__(self, spark, reader, cloud, folder):
+        self.spark, self.reader, self.folder = spark, reader, folder
+        session = boto3.Session(_ACCOUNT, "any", region_name=_REGION)
+        name = f"replay-{secrets.token_hex(4)}"
+        self.s3 = session.client("s3", endpoint_url=cloud.endpoint)
+        self.s3.create_bucket(
+            Bucket=name, CreateBucketConfiguration={"LocationConstraint": _REGION}
+        )
+        database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
+        self.readings = _make_table(database, f"{name}-r", "deviceId", "readingId")
+        self.errors = _make_table(database, f"{name}-e", "id")
+        self.registry = CountedRegistry()
+        self.bucket = name
+
+    def settings(self, **selection):
+        return ReplaySettings(
+            sinks=SinkSettings(
+                self.errors.name, self.bucket, dynamodb_table=self.readings.name,
+                lake_table=self.reader.name.removeprefix("lake."),
+                parquet_path=f"file://{self.folder}/plain",
+            ),
+            selection=SelectionSettings(**selection),
+            registry="memory://",
+            checkpoint=f"file://{self.folder}/checkpoint",
+        )  # fmt: skip
+
+    def give_up(self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA):
+        """Keep records as consumers keep them."""
+        table = ErrorTable(DynamoDbClient(), self.errors.name, Parking(self.bucket))
+        table.keep(
+            ErrorRecord(Source("t", 0, at), reason, "", None, b"k", value, (("h", b"x"),), 5, stage)
+            for at, value in values.items()
+        )
+
+    def replay(self, **selection):
+        """Replay with nothing but what is stored."""
+        settings = self.settings(**selection)
+        with Lease.claim(self.spark, settings.checkpoint) as lease:
+            name = secrets.token_hex(4)
+            built = replay.build_replay(self.spark, settings, self.registry, lease, name)
+            return built.run(settings.selection.select(2**31))
+
+    def rows(self):
+        """What each offset has in the lake, in the files and in DynamoDB: the device, once each."""
+        sql = "SELECT _offset, deviceId FROM t ORDER BY 1"
+        files = self.spark.read.option("recursiveFileLookup", "true")
+        plain = files.parquet(f"file://{self.folder}/plain").select("_offset", "deviceId")
+        return (
+            self.reader.query(sql),
+            sorted(map(tuple, plain.collect())),
+            sorted((int(row["readingId"].rpartition("-")[2]), row["deviceId"])
+                   for row in self.readings.scan()["Items"]),
+        )  # fmt: skip
+
+    def marks(self):
+        """How often each offset failed, and what it is now."""
+        return {
+            int(row["id"].rpartition("/")[2]): (
+                int(row["attempts"]), [mark for mark in ("doneAt", "parkedAt") if mark in row]
+            )
+            for row in self.errors.scan()["Items"]
+        }  # fmt: skip
+
+    def parked(self):
+        """The records on S3, by offset."""
+        keys = self.list("records/")
+        bodies = [self.s3.get_object(Bucket=self.bucket, Key=key) for key in keys]
+        records = [json.loads(body["Body"].read()) for body in bodies]
+        return {record["kafka_offset"]: record for record in records}
+
+    def list(self, prefix=""):
+        """The names of what is on S3."""
+        found = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=prefix)
+        return [each["Key"] for each in found.get("Contents", [])]
+
+    def close(self):
+        for key in self.list():
+            self.s3.delete_object(Bucket=self.bucket, Key=key)
+        self.s3.delete_bucket(Bucket=self.bucket)
+        self.readings.delete()
+        self.errors.delete()
+
+
+def _make_table(database, name, *key):
+    kinds = ("HASH", "RANGE")
+    return database.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[
+            {"AttributeName": each, "KeyType": kind} for each, kind in zip(key, kinds, strict=False)
+        ],
+        AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
+    )
+
+
+@pytest.fixture
+def world(spark, reader, cloud, tmp_path, monkeypatch):
+    environ = {
+        "AWS_ACCESS_KEY_ID": _ACCOUNT, "AWS_SECRET_ACCESS_KEY": "any", "AWS_REGION": _REGION,
+        "AWS_DEFAULT_REGION": _REGION, "AWS_ENDPOINT_URL": cloud.endpoint,
+    }  # fmt: skip
+    for name, text in environ.items():
+        monkeypatch.setenv(name, text)
+        monkeypatch.setitem(spark.sparkContext.environment, name, text)
+    world = World(spark, reader, cloud, tmp_path)
+    yield world
+    world.close()
+
+
+def _frame(version, device):
+    return frame(version, {"deviceId": device, "timestamp": NOON_MS, "value": 7})
+
+
+def test_records_are_written_once_marked_and_after_three_failures_parked(world):
+    """Row 29 of the fault table, whole: some can be read now, others never."""
+    version = world.registry.register("sensor", _EVENT).version
+    world.give_up({0: _frame(version, "a"), 1: encode_glue_frame(UNKNOWN_ID, b"x")})
+    world.give_up({2: _frame(version, "b")}, "lambda", Reason.FORBIDDEN_SCHEMA)
+
+    first = world.replay()
+    second = world.replay(attempts=0)
+    third = world.replay()
+    assert world.marks()[1] == (2, [])
+    last = world.replay(reason=frozenset({Reason.UNKNOWN_SCHEMA}))
+    over = world.replay()
+
+    assert world.rows() == ([(0, "a"), (2, "b")],) * 3
+    assert world.marks() == {0: (0, ["doneAt"]), 1: (3, ["parkedAt"]), 2: (0, ["doneAt"])}
+    assert (first.selected, first.done, first.failed, first.parked) == (3, 2, 1, 0)
+    assert (second.selected, third.failed, over.selected) == (0, 1, 0)
+    assert (last.failed, last.parked, dict(last.errors)) == (1, 1, {"unknown-schema": 1})
+    (record,) = world.parked().values()
+    assert (record["id"], record["attempts"], record["reason"]) == ("t/0/1", 3, "unknown-schema")
+    (notice,) = world.list("notices/")
+    assert notice.startswith("notices/1-records-of-")
+
+
+def _die(*_, **__):
+    raise DeadError
+
+
+def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch):
+    version = world.registry.register("sensor", _EVENT).version
+    grown = world.registry.register("sensor", _GROWN).version
+    values = {"deviceId": "c", "timestamp": NOON_MS, "value": 0.5}
+    world.give_up({0: _frame(version, "a"), 1: b"?", 2: _frame(version, "b")})
+    world.give_up({3: frame(grown, values)}, "lambda")
+
+    for place, method, selected, told in (
+        (Batches, "take", None, 0),  # before anything
+        (Lake, "add", None, 1),  # a failure was told, and nothing written
+        (DynamoDbTables, "write", None, 2),  # the lake and the files have all, DynamoDB nothing
+        (ErrorRows, "mark_done", 0, 2),  # all is written, and nothing marked
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, method, _die)
+            with pytest.raises(DeadError):
+                world.replay(attempts=selected)
+        assert world.marks()[1] == (told, [])
+    counts = world.replay()
+
+    assert world.rows() == ([(0, "a"), (2, "b"), (3, "c")],) * 3
+    done = (0, ["doneAt"])
+    assert world.marks() == {0: done, 1: (3, ["parkedAt"]), 2: done, 3: done}
+    assert (counts.done, counts.failed, counts.parked) == (3, 1, 1)

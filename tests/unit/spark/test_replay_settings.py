@@ -1,0 +1,85 @@
+"""What jobs/replay.py is told: which records, and where they go."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import Reason, SettingsError
+from penstock.sinks import Selection
+from penstock.spark import ReplaySettings, Which, read_settings
+
+_ID = "00000000-0000-4000-8000-00000000000a"
+_NEEDED = {
+    "--checkpoint": "s3://b/replay",
+    "--errors-table": "errors",
+    "--parked-bucket": "parked",
+    "--lake-table": "lake.readings",
+    "--registry": "memory://",
+}
+
+
+def _read(flags: dict[str, str]) -> ReplaySettings:
+    words = [word for flag in flags.items() for word in flag]
+    return read_settings(ReplaySettings, words, {}, str)
+
+
+def test_all_that_is_open_unless_told() -> None:
+    settings = _read(_NEEDED)
+
+    assert settings.selection.which is Which.OPEN
+    assert settings.selection.select(1_000) == Selection()
+    assert settings.sinks.lake_table == "lake.readings"
+
+
+def test_what_is_selected() -> None:
+    settings = _read(
+        _NEEDED
+        | {
+            "--which": "due",
+            "--since": "1970-01-01T00:00:01+00:00",
+            "--until": "1970-01-01T01:00:02+01:00",
+            "--reason": "unknown-schema, truncated",
+            "--schema": f"{_ID},{_ID.upper()}",
+            "--attempts": "2",
+        }
+    )
+
+    assert settings.selection.select(1_000) == Selection(
+        1_000,
+        2_000,
+        frozenset({Reason.UNKNOWN_SCHEMA, Reason.TRUNCATED}),
+        frozenset({_ID}),
+        2,
+        1_000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("flag", "text", "problem"),
+    [
+        ("--which", "all", "open for all that are neither done nor parked"),
+        ("--since", "2026-11-21T08:00:00", "a time like 2026-11-21T08:00:00+00:00"),
+        ("--until", "soon", "a time like"),
+        ("--reason", "bad", "reasons, separated by commas, of unknown-framing, "),
+        ("--schema", "v1", "ids of schema versions"),
+        ("--attempts", "-1", "a number from 0"),
+    ],
+)
+def test_what_cannot_be_read(flag: str, text: str, problem: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        _read(_NEEDED | {flag: text})
+
+    (found,) = caught.value.problems
+    assert found.startswith(f"{flag} is {text!r}, expected ")
+    assert problem in found
+
+
+def test_no_time_between_the_two() -> None:
+    times = {"--since": "2026-11-21T08:00:00+00:00", "--until": "2026-11-21T08:00:00+00:00"}
+    with pytest.raises(SettingsError) as caught:
+        _read(_NEEDED | times)
+
+    assert caught.value.problems == (
+        "--until is 2026-11-21 08:00:00+00:00, expected a time after --since "
+        "2026-11-21 08:00:00+00:00",
+    )
