@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -37,6 +39,16 @@ def test_a_record_is_a_line_of_json_under_its_own_name() -> None:
         "headers": [{"name": "h", "value": ""}, {"name": "none", "value": None}],
         "first_seen": 7, "attempts": 3, "stage": "spark",
     }  # fmt: skip
+
+
+def test_the_table_of_athena_has_the_columns_of_a_record() -> None:
+    parked, put = _build()
+    parked.park([_record(5)], "r-0")
+    (_, content), _ = put.call_args_list[0]
+
+    table = Path(__file__).parents[3].joinpath("infra/modules/lake/parked.tf").read_text()
+
+    assert re.findall(r'{ name = "(\w+)", type', table) == list(json.loads(content))
 
 
 def test_one_notice_behind_them_counts_and_names_them() -> None:
