@@ -114,6 +114,40 @@ locals {
           "${local._glue}:table/${module.lake.database.name}/*",
         ]
       },
+      {
+        Sid      = "ReplayErrors"
+        Effect   = "Allow"
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:Scan", "dynamodb:UpdateItem"]
+        Resource = [module.reading_store.errors.arn]
+      },
+      {
+        Sid      = "ReplayWhatIsDue"
+        Effect   = "Allow"
+        Action   = ["dynamodb:Query"]
+        Resource = ["${module.reading_store.errors.arn}/index/${module.reading_store.errors.due_index}"]
+      },
+      {
+        Sid      = "ReplayWhatNoRowHolds"
+        Effect   = "Allow"
+        Action   = ["s3:GetObject"]
+        Resource = ["${module.lake.parked_bucket.arn}/errors/*"]
+      },
+      {
+        Sid      = "DecryptWhatNoRowHolds"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt"]
+        Resource = [local._keys]
+        Condition = { StringEquals = {
+          "kms:EncryptionContext:aws:s3:arn" = module.lake.parked_bucket.arn
+          "kms:ViaService"                   = "s3.${local._services}"
+        } }
+      },
+      {
+        Sid      = "ParkRecordsAndTellOfThem"
+        Effect   = "Allow"
+        Action   = ["s3:PutObject"]
+        Resource = ["${module.lake.parked_bucket.arn}/notices/*", "${module.lake.parked_bucket.arn}/records/*"]
+      },
     ])
   })
 }

@@ -1,6 +1,14 @@
 # The Spark jobs: what they are made of, what they are told, and where they run.
 locals {
   lake_table = "readings"
+
+  # Whatever writes records writes them there.
+  sinks = [
+    "--lake-table", "${module.lake.database.name}.${local.lake_table}",
+    "--dynamodb-table", module.reading_store.readings.name,
+    "--errors-table", module.reading_store.errors.name,
+    "--parked-bucket", module.lake.parked_bucket.name,
+  ]
 }
 
 module "spark" {
@@ -18,12 +26,12 @@ module "spark" {
         "--secret-arn", module.broker_access.secret_arn,
         "--checkpoint", "s3://${module.lake.bucket.name}/checkpoints/consume",
         "--trigger", each.value.trigger,
-        "--lake-table", "${module.lake.database.name}.${local.lake_table}",
-        "--dynamodb-table", module.reading_store.readings.name,
-        "--errors-table", module.reading_store.errors.name,
-        "--parked-bucket", module.lake.parked_bucket.name,
-      ], each.value.arguments)
+      ], local.sinks, each.value.arguments)
       maintain_lake = ["--lake-table", "${module.lake.database.name}.${local.lake_table}"]
+      replay = concat([
+        "--contract", "contract.json",
+        "--checkpoint", "s3://${module.lake.bucket.name}/checkpoints/replay",
+      ], local.sinks)
     }
     # As penstock.spark.session_settings() has them: two belong to a JVM that stands before the job begins.
     configuration = jsondecode(file("${path.module}/session.json"))
@@ -31,7 +39,7 @@ module "spark" {
     jars = {
       for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}"
     }
-    jobs      = { for job in ["consume", "maintain_lake"] : job => "${each.value.jobs}/${job}.py" }
+    jobs      = { for job in ["consume", "maintain_lake", "replay"] : job => "${each.value.jobs}/${job}.py" }
     pyfiles   = "${var.functions.packages}/penstock-pyfiles.zip"
     streaming = each.value.trigger == "available-now" ? [] : ["consume"]
   }

@@ -56,6 +56,13 @@ _NOT_USED_HERE = {
         # EMR looks for streams of its own, and Spark gives up an upload that fails half-way.
         ("WriteItsLog", "logs:DescribeLogStreams"),
         ("WriteTheLake", "s3:AbortMultipartUpload"),
+        # No record is tried again here: tests/spark/test_replay.py does that.
+        ("ParkRecordsAndTellOfThem", "s3:PutObject"),
+        ("ReplayErrors", "dynamodb:BatchGetItem"),
+        ("ReplayErrors", "dynamodb:Scan"),
+        ("ReplayErrors", "dynamodb:UpdateItem"),
+        ("ReplayWhatIsDue", "dynamodb:Query"),
+        ("ReplayWhatNoRowHolds", "s3:GetObject"),
     },
 }
 
@@ -101,7 +108,7 @@ _NEIGHBOURS = [
     (_JOB_ROLE, "glue:GetSchemaVersion", {"SchemaVersionId": _ID}),
     (_JOB_ROLE, "glue:GetTable", {"DatabaseName": "other", "Name": "t"}),
     (_JOB_ROLE, "logs:CreateLogStream", {"logGroupName": "/other", "logStreamName": "s"}),
-    (_JOB_ROLE, "s3:GetObject", {"Bucket": _PARKED, "Key": "errors/k"}),
+    (_JOB_ROLE, "s3:GetObject", {"Bucket": _PARKED, "Key": "records/k"}),
     (_JOB_ROLE, "s3:PutObject", {"Bucket": _ARTIFACTS, "Key": "jobs/consume.py"}),
     (_JOB_ROLE, "s3:PutObject", {"Bucket": _PARKED, "Key": "elsewhere/k"}),
     (_JOB_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
