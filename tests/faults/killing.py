@@ -1,0 +1,180 @@
+"""The real Spark job as a process of its own, and traps that kill it with -9 at a call to AWS."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyspark
+
+from localcloud.network.names import HOSTS_VARIABLE
+from localcloud.operations import Call, HttpAnswer
+from penstock.spark import session_settings
+
+ACCOUNT = "111111111111"
+REGION = "eu-central-1"
+_ROOT = Path(__file__).parents[2]
+_NAMES = _ROOT / "localcloud" / "network" / "python_path"  # makes Python read the hosts file
+# Half of a start is the compiling of what runs a few times: other tests look at what it computes.
+_QUICK = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+}
+_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call that the job makes on its way: any, one of an operation, or of S3 one with a key."""
+
+    operation: str = ""
+    key: str = ""
+
+    def fits(self, call: Call) -> bool:
+        """Whether a call is this one."""
+        if self.operation not in {"", call.operation}:
+            return False
+        return re.search(self.key, str(call.params.get("Key", ""))) is not None
+
+
+@dataclass
+class Trap:
+    """Kills a job at the last of some steps, which it takes in their order.
+
+    `performed` says whether that call has its effect; its answer reaches nobody. With `pause` the
+    call is answered, and the job lives on for so many seconds.
+    """
+
+    steps: Sequence[Step] = ()
+    performed: bool = False
+    pause: float | None = None
+    kill: Callable[[], None] = lambda: None
+    calls: list[str] = field(default_factory=list)
+    _taken: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def snapped(self) -> bool:
+        """Whether the last step was taken."""
+        return 0 < len(self.steps) == self._taken
+
+    def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
+        """Perform a call of the job, unless it dies before; None stands for no answer."""
+        if not self._is_last(call):
+            return perform()
+        if self.pause is not None:
+            threading.Timer(self.pause, self.kill).start()
+            return perform()
+        if self.performed:
+            perform()
+        self.kill()
+        return None
+
+    def _is_last(self, call: Call) -> bool:
+        with self._lock:
+            self.calls.append(f"{call.operation} {call.params.get('Key', '')}")
+            if self.snapped or self.steps == () or not self.steps[self._taken].fits(call):
+                return False
+            self._taken += 1
+            return self.snapped
+
+
+class JobProcess:
+    """`spark-submit jobs/consume.py` in a group of its own."""
+
+    def __init__(
+        self, arguments: Mapping[str, str], endpoint: str, hosts_file: Path, folder: Path
+    ) -> None:
+        """Start it in a folder, with the names of a hosts file."""
+        folder.mkdir()
+        self._output = folder / "output"
+        submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+        words = [word for pair in arguments.items() for word in pair]
+        with self._output.open("wb") as output:
+            self._process = subprocess.Popen(
+                [str(submit), *_settings(endpoint, hosts_file, folder), *words],
+                cwd=folder,
+                env=_environ(endpoint, hosts_file, folder),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        """Kill JVM and Python at once, as the end of a machine does."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def wait(self, seconds: float) -> int:
+        """Wait for its end, make it one where it takes too long, and give the exit code."""
+        try:
+            return self._process.wait(seconds)
+        finally:
+            self.kill()
+            self._process.wait()
+
+    def tell(self) -> str:
+        """Give the end of what it printed."""
+        return self._output.read_text(errors="replace")[-5_000:]
+
+
+def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
+    found = [path for name in ("spark", "s3") for path in _ROOT.glob(f"jars/{name}/lib/*.jar")]
+    jars = {path.name: str(path) for path in found}
+    assert jars, "no jars in jars/spark/lib, run `make install`"
+    ours = session_settings()
+    options = f"{ours['spark.driver.extraJavaOptions']} -Djdk.net.hosts.file={hosts_file}"
+    lake, s3a = "spark.sql.catalog.lake", "spark.hadoop.fs.s3a"
+    settings = {
+        **ours,
+        **_QUICK,
+        "spark.driver.extraJavaOptions": f"{options} {_QUICK_JAVA}",
+        "spark.driver.extraClassPath": os.pathsep.join(jars.values()),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.log.level": "WARN",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        f"{s3a}.endpoint": endpoint,
+        f"{s3a}.endpoint.region": REGION,
+        f"{s3a}.path.style.access": "true",
+        f"{s3a}.connection.ssl.enabled": "false",
+        f"{lake}.client.region": REGION,
+        f"{lake}.glue.endpoint": endpoint,
+        f"{lake}.s3.endpoint": endpoint,
+        f"{lake}.s3.path-style-access": "true",
+    }
+    words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    return ["--master", "local[2]", *words, str(_ROOT / "jobs" / "consume.py")]
+
+
+def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
+    return {
+        **kept,
+        "HOME": str(folder),
+        "LANG": "C.UTF-8",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(map(str, (_NAMES, _ROOT / "src", _ROOT))),
+        HOSTS_VARIABLE: str(hosts_file),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "AWS_ACCESS_KEY_ID": ACCOUNT,
+        "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_ENDPOINT_URL": endpoint,
+    }

@@ -1,0 +1,61 @@
+"""The Spark job killed with -9 wherever it hurts: every record is in each table once."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from unittest.mock import patch
+
+import pytest
+
+from localcloud.faults import Faults
+from tests.faults.killing import Step, Trap
+from tests.faults.world import BATCH, World, running_broker
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
+
+_OFFSETS = Step("CopyObject", r"/offsets/\d+$")
+_LESSON = Step("CopyObject", r"/penstock-ledger/.*\.jsonl$")
+_FILE = Step("PutObject", r"/data/.*\.parquet$")
+_SNAPSHOT = Step("PutObject", r"/metadata/snap-")
+_MARKER = Step("UpdateTable")
+_DONE = Step("CopyObject", r"/commits/\d+$")
+# The steps to each point, and whether the last of them has its effect. A lesson says that the batch
+# brings a version that is new, whose records are a part of their own.
+_POINTS = {
+    "after the offsets": ((_OFFSETS,), True),
+    "amid the files of a part": ((_OFFSETS, _LESSON, _FILE), True),
+    "after the files, before the marker": ((_OFFSETS, _LESSON, _SNAPSHOT, _MARKER), False),
+    "after the tables, before Spark's commit": ((_OFFSETS, _DONE), False),
+    "after Spark's commit": ((_OFFSETS, _DONE), True),
+    "after the marker, before the other table": ((_OFFSETS, _LESSON, _SNAPSHOT, _MARKER), True),
+}
+_CALLS = 250  # of a start with a batch to finish and a new one
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory):
+    with running_broker(tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture
+def world(cloud, client, kafka, seeded, tmp_path):
+    with closing(World(cloud, client, kafka, seeded, tmp_path)) as made:
+        with patch.object(cloud.state(Faults), "around", made.around):
+            yield made
+
+
+def test_a_job_that_is_killed_writes_every_record_once(world, seeded, trials):
+    for point in [*_POINTS][: trials(5, len(_POINTS))]:
+        steps, performed = _POINTS[point]
+        world.send(BATCH)
+        trap = Trap(steps, performed=performed)
+        assert world.run(trap) == -9, (point, trap.calls)
+    killed = 0
+    while killed < trials(5, 40):
+        world.send(BATCH)
+        trap = Trap([Step()] * seeded.randrange(1, _CALLS), pause=seeded.uniform(0, 0.1))
+        killed += world.run(trap) == -9
+    assert world.run(Trap()) == 0
+
+    assert world.compare() == {}
