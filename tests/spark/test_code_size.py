@@ -1,10 +1,13 @@
-"""What Spark generates stays small enough for HotSpot to compile it."""
+"""What Spark generates is small enough for HotSpot to compile it, and decodes once."""
 
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import Observation
+from pyspark.sql import functions as F
 
 from penstock.spark import Decoder, split_frames
+from penstock.spark._counting import IS_ERROR
 from penstock.spark._names import COORDINATES
 from tests.spark.records import frame, make_record, make_topic, make_version
 
@@ -34,14 +37,35 @@ def test_a_stage_is_one_compiled_method(spark, count):
     versions = _versions(count)
     event = {f"s{at}": "a" for at in range(10)} | {f"n{at}": at for at in range(10)}
     decoder = Decoder(versions)
-    records = split_frames(make_topic(spark, [frame(versions[0], event)]))
+    decoded = decoder.decode(_frames(spark, frame(versions[0], event)))
 
-    rows = decoder.select(decoder.decode(records)).select("event.*", *COORDINATES)
+    # What a batch counts stands between what judges records and what makes columns of them.
+    counted = decoded.observe(Observation(), F.expr("count_if(status = 'decoded') AS rows"))
+    rows = decoder.select(counted).select("event.*", *COORDINATES)
 
     assert len(rows.columns) == 26 + count - 1
-    sizes = _method_sizes(spark, rows)
-    assert sizes
-    assert max(sizes) < _HUGE_METHOD
+    for stages in (rows, decoded.filter(IS_ERROR)):
+        sizes = _method_sizes(spark, stages)
+        assert sizes
+        assert max(sizes) < _HUGE_METHOD
+
+
+def test_a_filter_by_status_decodes_each_record_once(spark):
+    (version,) = _versions(1)
+    decoder = Decoder([version])
+    decoded = decoder.decode(_frames(spark, b"?"))
+
+    errors = decoded.filter(IS_ERROR).select("offset", "status")
+
+    assert [tuple(row) for row in errors.collect()] == [(0, "unknown-framing")]
+    for rows in (errors, decoder.select(decoded)):
+        plan = rows._jdf.queryExecution().optimizedPlan().toString()
+        assert plan.count("from_avro(") == 1
+
+
+def _frames(spark, value):
+    """A topic's frames as the job reads them: without headers."""
+    return split_frames(make_topic(spark, [value]).drop("headers"))
 
 
 def _method_sizes(spark, rows):

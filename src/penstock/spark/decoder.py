@@ -46,6 +46,9 @@ _OWN: Final = (
     "key AS _key",
     "value AS _value",
 )
+# Never true, and Spark cannot know: so it moves no filter by status below, where each mention of
+# the record would decode it once more.
+_STAYS_HERE: Final = "monotonically_increasing_id() < 0"
 _HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
@@ -111,7 +114,8 @@ class Decoder:
         }
         cases = [f"WHEN {sql} THEN '{reason}'" for sql, reason in faults.items() if sql]
         return f"""
-            CASE WHEN status <> '{FrameStatus.FRAMED}' THEN status
+            CASE WHEN {_STAYS_HERE} THEN status
+                 WHEN status <> '{FrameStatus.FRAMED}' THEN status
                  WHEN version IS NULL THEN '{RowStatus.UNKNOWN}'
                  WHEN record.end IS NULL THEN '{Reason.UNDECODABLE}'
                  WHEN record.end <> X'{self._end}' THEN '{Reason.TRAILING_BYTES}'
