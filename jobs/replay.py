@@ -2,7 +2,7 @@
 
     spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/replay.py --contract FILE \\
         --errors-table TABLE --parked-bucket BUCKET --checkpoint s3://... \\
-        --lake-table DATABASE.TABLE --reason unknown-schema --since 2026-11-21T08:00:00+00:00 ...
+        --lake-table DATABASE.TABLE --consume-checkpoint s3://... --reason unknown-schema ...
 
 Give it the sinks and routes of the job that consumes. A record that is written is marked done in
 its row; one that failed three times is parked. It may be killed at any point and run again; a
@@ -29,6 +29,8 @@ from penstock.spark import (
     Batches,
     FailedAgain,
     Lease,
+    Ledger,
+    Lesson,
     Lessons,
     Replay,
     ReplaySettings,
@@ -47,6 +49,15 @@ def build_session() -> SparkSession:
     return SparkSession.builder.appName("replay").config(map=settings).getOrCreate()
 
 
+def recall(spark: SparkSession, settings: ReplaySettings) -> Lessons:
+    """Know the versions that the job which consumes knows: it made the lake's columns of them."""
+    lessons = Lessons()
+    if settings.consume_checkpoint:
+        ledger = Ledger(spark, f"{settings.consume_checkpoint}/penstock-ledger")
+        lessons.add(Lesson(-1, 0, ledger.before(sys.maxsize)))
+    return lessons
+
+
 def build_replay(
     spark: SparkSession,
     settings: ReplaySettings,
@@ -63,7 +74,7 @@ def build_replay(
         spark,
         name,
         ErrorRows(DynamoDbClient(), sinks.errors_table, parking),
-        Batches(spark, CachedRegistry(registry), Lessons(), opened, failed),
+        Batches(spark, CachedRegistry(registry), recall(spark, settings), opened, failed),
         ParkedRecords(parking),
     )
 

@@ -31,6 +31,7 @@ module "spark" {
       replay = concat([
         "--contract", "contract.json",
         "--checkpoint", "s3://${module.lake.bucket.name}/checkpoints/replay",
+        "--consume-checkpoint", "s3://${module.lake.bucket.name}/checkpoints/consume",
       ], local.sinks)
     }
     # As penstock.spark.session_settings() has them: two belong to a JVM that stands before the job begins.

@@ -24,6 +24,8 @@ from penstock.spark import (
     DynamoDbTables,
     Lake,
     Lease,
+    Ledger,
+    Lesson,
     ReplaySettings,
     SelectionSettings,
     SinkSettings,
@@ -68,6 +70,7 @@ class World:
             selection=SelectionSettings(**selection),
             registry="memory://",
             checkpoint=f"file://{self.folder}/checkpoint",
+            consume_checkpoint=f"file://{self.folder}/consume",
         )  # fmt: skip
 
     def give_up(self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA):
@@ -77,6 +80,11 @@ class World:
             ErrorRecord(Source("t", 0, at), reason, "", None, b"k", value, (("h", b"x"),), 5, stage)
             for at, value in values.items()
         )
+
+    def consume(self, *versions):
+        """Have versions known to the job that consumes."""
+        ledger = Ledger(self.spark, f"file://{self.folder}/consume/penstock-ledger")
+        ledger.add(Lesson(0, 1, versions))
 
     def replay(self, **selection):
         """Replay with nothing but what is stored."""
@@ -160,25 +168,32 @@ def _frame(version, device):
 def test_records_are_written_once_marked_and_after_three_failures_parked(world):
     """Row 29 of the fault table, whole: some can be read now, others never."""
     version = world.registry.register("sensor", _EVENT).version
+    world.consume(version, world.registry.register("sensor", _GROWN).version)
     world.give_up({0: _frame(version, "a"), 1: encode_glue_frame(UNKNOWN_ID, b"x")})
+    big = {"deviceId": "c", "timestamp": NOON_MS, "value": 2**53 + 1}
+    world.give_up({3: frame(version, big)}, reason=Reason.LOSSY_WIDENING)
     world.give_up({2: _frame(version, "b")}, "lambda", Reason.FORBIDDEN_SCHEMA)
 
     first = world.replay()
     second = world.replay(attempts=0)
     third = world.replay()
     assert world.marks()[1] == (2, [])
-    last = world.replay(reason=frozenset({Reason.UNKNOWN_SCHEMA}))
+    last = world.replay()
     over = world.replay()
 
     assert world.rows() == ([(0, "a"), (2, "b")],) * 3
-    assert world.marks() == {0: (0, ["doneAt"]), 1: (3, ["parkedAt"]), 2: (0, ["doneAt"])}
-    assert (first.selected, first.done, first.failed, first.parked) == (3, 2, 1, 0)
-    assert (second.selected, third.failed, over.selected) == (0, 1, 0)
-    assert (last.failed, last.parked, dict(last.errors)) == (1, 1, {"unknown-schema": 1})
-    (record,) = world.parked().values()
-    assert (record["id"], record["attempts"], record["reason"]) == ("t/0/1", 3, "unknown-schema")
+    done, parked = (0, ["doneAt"]), (3, ["parkedAt"])
+    assert world.marks() == {0: done, 1: parked, 2: done, 3: parked}
+    assert (first.selected, first.done, first.failed, first.parked) == (4, 2, 2, 0)
+    assert (second.selected, third.failed, over.selected) == (0, 2, 0)
+    reasons = {1: "unknown-schema", 3: "lossy-widening"}
+    assert (last.failed, last.parked) == (2, 2)
+    assert dict(last.errors) == dict.fromkeys(reasons.values(), 1)
+    records = world.parked()
+    assert {at: records[at]["reason"] for at in records} == reasons
+    assert {records[at]["attempts"] for at in records} == {3}
     (notice,) = world.list("notices/")
-    assert notice.startswith("notices/1-records-of-")
+    assert notice.startswith("notices/2-records-of-")
 
 
 def _die(*_, **__):

@@ -117,11 +117,24 @@ class ReplaySettings(Settings):
         "PENSTOCK_REPLAY_CHECKPOINT",
         "folder, such as s3://..., for replays alone: by it they see that one runs at a time",
     )
+    consume_checkpoint: str = setting(
+        "PENSTOCK_CONSUME_CHECKPOINT",
+        "checkpoint of the job that consumes into the lake, whose schemas records are decoded with",
+        default="",
+    )
     contract: str = setting(
         "PENSTOCK_CONTRACT",
         "file that `make contract` wrote, by path or URL, for the registry",
         default="",
     )
+
+    def problems(self) -> Iterator[str]:
+        """Say whether it is unknown which schemas the lake has."""
+        if self.sinks.lake_table and not self.consume_checkpoint:
+            yield (
+                "--consume-checkpoint is missing, expected that of the job that writes"
+                f" {self.sinks.lake_table}"
+            )
 
 
 def _to_ms(moment: datetime | None) -> int | None:

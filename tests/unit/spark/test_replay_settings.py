@@ -13,6 +13,7 @@ _NEEDED = {
     "--checkpoint": "s3://b/replay",
     "--errors-table": "errors",
     "--parked-bucket": "parked",
+    "--consume-checkpoint": "s3://b/consume",
     "--lake-table": "lake.readings",
     "--registry": "memory://",
 }
@@ -82,4 +83,13 @@ def test_no_time_between_the_two() -> None:
     assert caught.value.problems == (
         "--until is 2026-11-21 08:00:00+00:00, expected a time after --since "
         "2026-11-21 08:00:00+00:00",
+    )
+
+
+def test_the_schemas_of_a_lake_are_asked_for() -> None:
+    with pytest.raises(SettingsError) as caught:
+        _read({flag: text for flag, text in _NEEDED.items() if flag != "--consume-checkpoint"})
+
+    assert caught.value.problems == (
+        "--consume-checkpoint is missing, expected that of the job that writes lake.readings",
     )
