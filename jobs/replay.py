@@ -16,7 +16,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -89,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with Lease.claim(spark, settings.checkpoint) as lease:
         replay = build_replay(spark, settings, registry, lease, name)
         counts = replay.run(settings.selection.select(int(time.time())))
-    print(json.dumps({"service": "replay", "replay": name, **asdict(counts)}))
+    print(json.dumps({"service": "replay", "replay": name, **counts.to_values()}))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
@@ -64,6 +64,10 @@ class ReplayCounts:
     failed: int = 0
     parked: int = 0
     errors: Counter[str] = field(default_factory=Counter)
+
+    def to_values(self) -> dict[str, Any]:
+        """Make what JSON takes; `asdict` makes of a counter one of pairs."""
+        return {**asdict(self), "errors": dict(self.errors)}
 
 
 class Replay:
