@@ -15,7 +15,7 @@ from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
 from penstock.producing import ProducerSettings
 from penstock.settings import SettingRow, Settings, describe_settings
-from penstock.spark import ConsumeSettings
+from penstock.spark import ConsumeSettings, ReplaySettings
 from tools.hcl import module_tables
 
 _ROOT = Path(__file__).parents[1]
@@ -25,6 +25,7 @@ _TABLES: tuple[type[Settings], ...] = (
     ProducerSettings,
     ConsumerSettings,
     ConsumeSettings,
+    ReplaySettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL
