@@ -109,9 +109,14 @@ def _describe(settings_class: type[Settings]) -> Iterator[SettingRow]:
         if inner := item.metadata.get("nested"):
             yield from _describe(inner)
         else:
-            default = None if item.default is MISSING else str(item.default)
             meaning = item.metadata["meaning"]
-            yield SettingRow(item.metadata["variable"], _flag(item), default, meaning)
+            yield SettingRow(item.metadata["variable"], _flag(item), _show_default(item), meaning)
+
+
+def _show_default(item: Field[Any]) -> str | None:
+    if item.default is MISSING:
+        return None
+    return "" if item.default in (None, (), frozenset()) else str(item.default)
 
 
 def _read(

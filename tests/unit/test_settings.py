@@ -116,6 +116,15 @@ def test_the_table_of_settings() -> None:
     )
 
 
+@pytest.mark.parametrize("nothing", [None, (), frozenset(), ""])
+def test_no_value_is_shown_as_none(nothing: object) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Chosen(Settings):
+        chosen: object = setting("CHOSEN", "what to copy alone", default=nothing)
+
+    assert [row.default for row in describe_settings(Chosen)] == [""]
+
+
 def test_help_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         _Copy.from_args(["--help"], {})
