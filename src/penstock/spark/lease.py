@@ -98,6 +98,9 @@ class Lease:
         if self._query is None:
             self._given_up = True
         self._woken.set()
+        if self._given_up:
+            # A driver that ends now must not leave its claim to the next one.
+            self._keeper.join(_BEAT_SECONDS)
 
     def keep_for(self, query: StreamingQuery) -> None:
         """Keep the claim until this query ends."""
