@@ -43,6 +43,8 @@ class Ledger(Lessons):
     def __init__(self, spark: SparkSession, folder: str, next_batch: int | None = None) -> None:
         """Read what there is, as far as the checkpoint says by the batch that comes next.
 
+        Without that batch the ledger is another job's, which alone puts its files in order.
+
         Raises:
             CheckpointError: a file is missing or not as it was written.
         """
@@ -99,7 +101,8 @@ class Ledger(Lessons):
             values = _parse(self._files.read(name) or "")
             if values is None and batch >= (self._next_batch or 0):
                 _LOG.warning("%s was cut off when it was written", where)
-                self._files.delete(name)
+                if self._next_batch is not None:
+                    self._files.delete(name)
                 return None
             return _make_lesson(batch, int(match[2]), values, self._count_with_versions())
         except (ValueError, KeyError, TypeError) as error:
