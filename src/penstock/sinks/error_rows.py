@@ -55,12 +55,15 @@ class ErrorRows:
         due = (self._query_due(stage, selection.due_s) for stage in _STAGES)
         return sorted(row_id for ids in due for row_id in ids)
 
-    def read(self, ids: Sequence[str]) -> Iterator[GivenUp]:
-        """Read rows whole, as they are asked for; those that are gone are missing."""
+    def read(
+        self, ids: Sequence[str], takes: Callable[[GivenUp], bool] = lambda row: True
+    ) -> Iterator[GivenUp]:
+        """Read the rows that are taken whole, as they are asked for; those that are gone miss."""
         for start in range(0, len(ids), _ROWS_AT_ONCE):
             found = self._get(ids[start : start + _ROWS_AT_ONCE])
             for row in sorted(found, key=lambda row: str(row["id"])):
-                yield GivenUp.restore(row, self._parking)
+                if takes(GivenUp.describe(row)):
+                    yield GivenUp.restore(row, self._parking)
 
     def count_failure(self, record: ErrorRecord, replay: str) -> None:
         """Count that a replay gave a record up again, once however often it is told."""

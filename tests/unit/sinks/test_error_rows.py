@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from penstock.errors import Reason, SinkUnavailableError
-from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorRows, ErrorTable, Selection, Source
+from penstock.sinks import (
+    DynamoDbClient,
+    ErrorRecord,
+    ErrorRows,
+    ErrorTable,
+    Parking,
+    Selection,
+    Source,
+)
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply
 
 _Rows = Callable[[], list[dict[str, Any]]]
@@ -58,6 +66,15 @@ def test_headers_are_read_from_the_bucket_too(
     (found,) = rows.read(["my/sensor/3/1"])
 
     assert found.headers == kept.headers
+
+
+def test_what_is_not_taken_is_not_fetched_from_the_bucket(
+    errors: Callable[..., ErrorTable], rows: ErrorRows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors().keep([_record(value=b"x" * 500_000)])
+    monkeypatch.delattr(Parking, "get")
+
+    assert list(rows.read(["my/sensor/3/1"], lambda row: False)) == []
 
 
 @pytest.mark.parametrize(
