@@ -26,6 +26,8 @@ from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
 from penstock.sinks import DynamoDbClient, ErrorRows, ParkedRecords, Parking
 from penstock.spark import (
     Batches,
+    Checkpoint,
+    Ends,
     FailedAgain,
     Lease,
     Ledger,
@@ -55,6 +57,12 @@ def recall(spark: SparkSession, settings: ReplaySettings) -> Lessons:
         ledger = Ledger(spark, f"{settings.consume_checkpoint}/penstock-ledger")
         lessons.add(Lesson(-1, 0, ledger.before(sys.maxsize)))
     return lessons
+
+
+def find_ends(spark: SparkSession, settings: ReplaySettings) -> Ends | None:
+    """Find how far the job has read that consumes; None where nobody else writes the tables."""
+    folder = settings.consume_checkpoint
+    return Checkpoint(spark, folder).read_so_far() if folder else None
 
 
 def build_replay(
@@ -87,7 +95,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     registry, name = load_registry(settings.registry), uuid4().hex
     with Lease.claim(spark, settings.checkpoint) as lease:
         replay = build_replay(spark, settings, registry, lease, name)
-        counts = replay.run(settings.selection.select(int(time.time())))
+        selection = settings.selection.select(int(time.time()))
+        counts = replay.run(selection, find_ends(spark, settings))
     print(json.dumps({"service": "replay", "replay": name, **counts.to_values()}))
 
 

@@ -40,6 +40,14 @@ def test_what_it_tells(checkpoint: Checkpoint) -> None:
     assert checkpoint.ends(1) == {("sensor", 0): 9, ("sensor", 1): 3}
 
 
+def test_how_far_was_read_is_what_is_over(checkpoint: Checkpoint, folder: Path) -> None:
+    assert checkpoint.read_so_far() == {("sensor", 0): 7, ("sensor", 1): 3}
+
+    (folder / "commits" / "0").unlink()
+
+    assert checkpoint.read_so_far() == {}
+
+
 def test_a_file_is_read_once_while_its_batch_is_taken(checkpoint: Checkpoint, folder: Path) -> None:
     checkpoint.batch_id(0)
     told = checkpoint.batch_id(1)

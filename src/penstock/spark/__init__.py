@@ -21,7 +21,7 @@ from penstock.spark.lost import OffsetRange, lost_ranges, parse_offsets, planned
 from penstock.spark.maintenance import MaintainSettings, Upkeep, maintain_table
 from penstock.spark.opening import open_sinks
 from penstock.spark.parquet import ParquetFiles
-from penstock.spark.replay import FailedAgain, Replay, ReplayCounts
+from penstock.spark.replay import Ends, FailedAgain, Replay, ReplayCounts
 from penstock.spark.replay_settings import ReplaySettings, SelectionSettings, Which
 from penstock.spark.report import BatchCounts, ReportListener, write_report
 from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
@@ -47,6 +47,7 @@ __all__ = [
     "Decoder",
     "DynamoDbErrors",
     "DynamoDbTables",
+    "Ends",
     "ErrorSink",
     "FailedAgain",
     "FrameStatus",

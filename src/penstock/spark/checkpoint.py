@@ -101,6 +101,15 @@ class Checkpoint:
             self._ends = before | {batch: self._parse(self._offsets, f"offsets/{batch}")}
         return self._ends[batch]
 
+    def read_so_far(self) -> _Offsets:
+        """Read the offsets behind the last batch that is over; none where no batch is.
+
+        Raises:
+            CheckpointError: the file is missing or damaged.
+        """
+        over = _numbers(self._commits)
+        return self.ends(max(over)) if over else {}
+
     def starts(self, batch: int) -> _Offsets:
         """Read the first offsets of a batch.
 

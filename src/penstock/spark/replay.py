@@ -8,7 +8,7 @@ out what they have.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -26,6 +26,8 @@ from penstock.sinks import (
 )
 from penstock.spark.batch import Batches
 from penstock.spark.rows import BatchId
+
+Ends = Mapping[tuple[str, int], int]
 
 _RECORDS_AT_ONCE: Final = 500
 _BYTES_AT_ONCE: Final = 32 * 2**20
@@ -60,6 +62,7 @@ class ReplayCounts:
     """What a replay came to."""
 
     selected: int = 0
+    waiting: int = 0
     done: int = 0
     failed: int = 0
     parked: int = 0
@@ -88,17 +91,28 @@ class Replay:
         self._batches = batches
         self._parked = parked
 
-    def run(self, selection: Selection) -> ReplayCounts:
+    def run(self, selection: Selection, ends: Ends | None = None) -> ReplayCounts:
         """Try what is selected now.
+
+        Where `ends` are given, the job that consumes has read up to these offsets. It may still
+        bring what is behind them, and looks for its batches in a table, not for single records:
+        so these wait for it.
 
         Raises:
             PenstockError: retriable, or nothing that a record could be blamed for: what is not
                 marked is to be tried again.
         """
         counts = ReplayCounts()
-        found = self._rows.read(self._rows.find(selection))
-        records = (record for record in found if selection.takes(record))
-        for number, batch in enumerate(_in_batches(records)):
+
+        def takes(record: GivenUp) -> bool:
+            if not selection.takes(record):
+                return False
+            is_read = ends is None or _is_before(ends, record)
+            counts.waiting += not is_read
+            return is_read
+
+        found = self._rows.read(self._rows.find(selection), takes)
+        for number, batch in enumerate(_in_batches(found)):
             counts.selected += len(batch)
             # Killed before they were parked.
             spent = [record for record in batch if record.is_spent]
@@ -134,6 +148,11 @@ class Replay:
 
 def _place(record: GivenUp) -> tuple[str, int, int]:
     return record.source.topic, record.source.partition, record.source.offset
+
+
+def _is_before(ends: Ends, record: GivenUp) -> bool:
+    topic, partition, offset = _place(record)
+    return offset < ends.get((topic, partition), 0)
 
 
 def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:

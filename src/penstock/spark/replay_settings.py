@@ -129,12 +129,10 @@ class ReplaySettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Say whether it is unknown which schemas the lake has."""
-        if self.sinks.lake_table and not self.consume_checkpoint:
-            yield (
-                "--consume-checkpoint is missing, expected that of the job that writes"
-                f" {self.sinks.lake_table}"
-            )
+        """Say whether it is unknown what a table of records has, and will have."""
+        table = self.sinks.lake_table or self.sinks.parquet_path
+        if table and not self.consume_checkpoint:
+            yield f"--consume-checkpoint is missing, expected that of the job that writes {table}"
 
 
 def _to_ms(moment: datetime | None) -> int | None:

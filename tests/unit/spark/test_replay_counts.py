@@ -12,6 +12,7 @@ def test_counts_by_reason_are_json():
     counts = ReplayCounts(selected=2, failed=2, errors=Counter({"unknown-schema": 2}))
     assert json.loads(json.dumps(counts.to_values())) == {
         "selected": 2,
+        "waiting": 0,
         "done": 0,
         "failed": 2,
         "parked": 0,

@@ -86,9 +86,16 @@ def test_no_time_between_the_two() -> None:
     )
 
 
-def test_the_schemas_of_a_lake_are_asked_for() -> None:
+@pytest.mark.parametrize("flag", ["--lake-table", "--parquet-path"])
+def test_what_a_table_was_given_is_asked_for(flag: str) -> None:
+    needed = {
+        name: text
+        for name, text in _NEEDED.items()
+        if name not in {"--consume-checkpoint", "--lake-table"}
+    }
+
     with pytest.raises(SettingsError) as caught:
-        _read({flag: text for flag, text in _NEEDED.items() if flag != "--consume-checkpoint"})
+        _read(needed | {flag: "lake.readings"})
 
     assert caught.value.problems == (
         "--consume-checkpoint is missing, expected that of the job that writes lake.readings",
