@@ -96,11 +96,15 @@ class Job:
         assert self.start(**changes).awaitTermination(SECONDS)
 
     def lines(self, capsys, count):
-        """What the job said, once it is so much; Spark tells its listeners in its own time."""
+        """What the job said, once it is so much.
+
+        Spark tells its listeners in its own time, which may be that of the next test.
+        """
 
         def look():
             self.said += capsys.readouterr().out.splitlines()
-            found = [json.loads(line) for line in self.said if line.startswith('{"service"')]
+            lines = (json.loads(line) for line in self.said if line.startswith('{"service"'))
+            found = [line for line in lines if self.topic in line["offsets"][0]["end"]]
             return len(found) >= count and found
 
         return wait_until(f"{count} lines", look, SECONDS)
