@@ -2,13 +2,15 @@
 locals {
   lake_table = "readings"
 
+  checkpoints = "s3://${module.lake.bucket.name}/checkpoints"
+  lake_words  = ["--lake-table", "${module.lake.database.name}.${local.lake_table}"]
+
   # Whatever writes records writes them there.
-  sinks = [
-    "--lake-table", "${module.lake.database.name}.${local.lake_table}",
+  sinks = concat(local.lake_words, [
     "--dynamodb-table", module.reading_store.readings.name,
     "--errors-table", module.reading_store.errors.name,
     "--parked-bucket", module.lake.parked_bucket.name,
-  ]
+  ])
 }
 
 module "spark" {
@@ -24,14 +26,14 @@ module "spark" {
       consume = concat([
         "--contract", "contract.json",
         "--secret-arn", module.broker_access.secret_arn,
-        "--checkpoint", "s3://${module.lake.bucket.name}/checkpoints/consume",
+        "--checkpoint", "${local.checkpoints}/consume",
         "--trigger", each.value.trigger,
       ], local.sinks, each.value.arguments)
-      maintain_lake = ["--lake-table", "${module.lake.database.name}.${local.lake_table}"]
+      maintain_lake = local.lake_words
       replay = concat([
         "--contract", "contract.json",
-        "--checkpoint", "s3://${module.lake.bucket.name}/checkpoints/replay",
-        "--consume-checkpoint", "s3://${module.lake.bucket.name}/checkpoints/consume",
+        "--checkpoint", "${local.checkpoints}/replay",
+        "--consume-checkpoint", "${local.checkpoints}/consume",
       ], local.sinks)
     }
     # As penstock.spark.session_settings() has them: two belong to a JVM that stands before the job begins.
