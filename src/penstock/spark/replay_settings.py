@@ -11,6 +11,7 @@ from uuid import UUID
 from penstock.errors import Reason
 from penstock.settings import Settings, nested, setting
 from penstock.sinks import Selection
+from penstock.spark._moments import parse_moment
 from penstock.spark.sink_settings import SinkSettings
 
 
@@ -19,13 +20,6 @@ class Which(StrEnum):
 
     OPEN = "open"
     DUE = "due"
-
-
-def _parse_time(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError(text)
-    return moment
 
 
 def _parse_reasons(text: str) -> frozenset[Reason]:
@@ -57,13 +51,13 @@ class SelectionSettings(Settings):
     since: datetime | None = setting(
         "PENSTOCK_SINCE",
         "a time like 2026-11-21T08:00:00+00:00, for records that were given up then or later",
-        parse=_parse_time,
+        parse=parse_moment,
         default=None,
     )
     until: datetime | None = setting(
         "PENSTOCK_UNTIL",
         "a time like 2026-11-21T08:00:00+00:00, for records that were given up before it",
-        parse=_parse_time,
+        parse=parse_moment,
         default=None,
     )
     reason: frozenset[Reason] = setting(

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from penstock.kafka import KafkaSettings
 from penstock.settings import Settings, nested, setting
+from penstock.spark._moments import parse_moment
 from penstock.spark.contract import contract_environ
 from penstock.spark.sink_settings import SinkSettings
 
@@ -45,10 +46,7 @@ def _parse_trigger(text: str) -> str:
 def _parse_starting(text: str) -> Starting | datetime:
     if text in set(Starting):
         return Starting(text)
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError(text)
-    return moment
+    return parse_moment(text)
 
 
 def _parse_topics(text: str) -> tuple[str, ...]:
