@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -33,20 +32,13 @@ from penstock.spark import (
     ReportListener,
     StateFiles,
     TopicWatch,
-    catalog_settings,
+    build_session,
     check_session,
     open_sinks,
     open_stream,
     read_settings,
     read_text,
-    session_settings,
 )
-
-
-def build_session() -> SparkSession:
-    """Start Spark, or take the session that there is."""
-    settings: dict[str, Any] = {**session_settings(), **catalog_settings()}
-    return SparkSession.builder.appName("consume").config(map=settings).getOrCreate()
 
 
 def start(
@@ -103,7 +95,7 @@ def _start(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Consume until there is nothing left, or for ever."""
-    spark = build_session()
+    spark = build_session("consume")
     check_session(spark)
     settings = read_settings(
         ConsumeSettings,

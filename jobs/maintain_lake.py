@@ -12,28 +12,14 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
-from pyspark.sql import SparkSession
-
-from penstock.spark import (
-    MaintainSettings,
-    catalog_settings,
-    maintain_table,
-    session_settings,
-)
-
-
-def build_session() -> SparkSession:
-    """Start Spark, or take the session that there is."""
-    settings: dict[str, Any] = {**session_settings(), **catalog_settings()}
-    return SparkSession.builder.appName("maintain-lake").config(map=settings).getOrCreate()
+from penstock.spark import MaintainSettings, build_session, maintain_table
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Maintain one table."""
     settings = MaintainSettings.from_args(sys.argv[1:] if argv is None else argv)
-    done = maintain_table(build_session(), settings)
+    done = maintain_table(build_session("maintain-lake"), settings)
     print(json.dumps(asdict(done)))
 
 

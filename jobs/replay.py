@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
@@ -35,19 +34,12 @@ from penstock.spark import (
     Lessons,
     Replay,
     ReplaySettings,
-    catalog_settings,
+    build_session,
     check_session,
     open_sinks,
     read_settings,
     read_text,
-    session_settings,
 )
-
-
-def build_session() -> SparkSession:
-    """Start Spark, or take the session that there is."""
-    settings: dict[str, Any] = {**session_settings(), **catalog_settings()}
-    return SparkSession.builder.appName("replay").config(map=settings).getOrCreate()
 
 
 def recall(spark: SparkSession, settings: ReplaySettings) -> Lessons:
@@ -88,7 +80,7 @@ def build_replay(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Try again what is selected."""
-    spark = build_session()
+    spark = build_session("replay")
     check_session(spark)
     words = sys.argv[1:] if argv is None else argv
     settings = read_settings(ReplaySettings, words, os.environ, partial(read_text, spark))

@@ -17,7 +17,7 @@ from tests.spark.lakes import batch, make_rows
 @pytest.fixture
 def maintain(spark, reader, monkeypatch, capsys):
     """Run the job on the table and read the line that it prints."""
-    monkeypatch.setattr(maintain_lake, "build_session", lambda: spark)
+    monkeypatch.setattr(maintain_lake, "build_session", lambda name: spark)
 
     def run(*flags):
         capsys.readouterr()

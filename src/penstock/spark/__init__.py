@@ -25,7 +25,7 @@ from penstock.spark.replay import Ends, FailedAgain, Replay, ReplayCounts
 from penstock.spark.replay_settings import ReplaySettings, SelectionSettings, Which
 from penstock.spark.report import BatchCounts, ReportListener, write_report
 from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
-from penstock.spark.session import check_session, session_settings
+from penstock.spark.session import build_session, check_session, session_settings
 from penstock.spark.settings import (
     ConsumeSettings,
     LostOffsets,
@@ -79,6 +79,7 @@ __all__ = [
     "Upkeep",
     "Which",
     "admit",
+    "build_session",
     "catalog_settings",
     "check_session",
     "contract_environ",

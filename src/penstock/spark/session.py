@@ -7,6 +7,7 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 from penstock.errors import SettingsError
+from penstock.spark.catalog import catalog_settings
 
 # A string of 2 GB may be claimed in six bytes, and Avro for Java makes room for what is claimed.
 # No payload is longer than the first two; an array may take a byte for each of its items.
@@ -32,6 +33,12 @@ _SETTINGS: Final = {
 def session_settings() -> dict[str, str]:
     """Give the settings that a session of ours starts with."""
     return dict(_SETTINGS)
+
+
+def build_session(name: str) -> SparkSession:
+    """Start Spark for a job, or take the session that there is."""
+    settings: dict[str, Any] = {**_SETTINGS, **catalog_settings()}
+    return SparkSession.builder.appName(name).config(map=settings).getOrCreate()
 
 
 def check_session(spark: SparkSession) -> None:
