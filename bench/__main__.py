@@ -36,6 +36,10 @@ def main() -> None:
         if not arguments.rung or rung.name in arguments.rung:
             known[rung.name] = _measured(rung, _FULL if arguments.full else _SHORT)
             print(_row(rung, known[rung.name]), flush=True)
+            _publish(known)  # a rung that fails takes none with it
+
+
+def _publish(known: dict[str, Any]) -> None:
     _RESULTS.write_text(json.dumps({"machine": _machine(), "rungs": known}, indent=2) + "\n")
     _PAGE.write_text(_page(known))
     _PLOT.write_text(draw_speeds(known))

@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.ladder import Result, Rung, least, race, ratio, reported, speeds
 from bench.spark.jobs import BegunJobs
 from bench.spark.records import make_frames, make_versions
-from bench.spark.ways import Product, read_cached, to_nowhere
+from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere
 from bench.spark.world import mixed_topic, world_for
 from penstock.spark import SinkSettings
 
@@ -90,6 +90,25 @@ def _new_version(count: int) -> Result:
     return Result(extra, "seconds", {"records": few, **medians})
 
 
+def _evolving(count: int) -> Result:
+    """Three batches of one topic, the second of which brings a version, against one schema."""
+    world = world_for(count)
+    known = make_versions(5)
+    before, after, alone = mixed_topic(world, 4), mixed_topic(world, 5), mixed_topic(world, 1)
+
+    def evolve() -> None:
+        product = Product(world, known[:4], known[4:])
+        for topic in (before, after, after):
+            product.expect(world.records, world.read(topic))
+
+    def stay() -> None:
+        for _ in range(3):
+            to_nowhere(read_one_schema(world.read(alone), known[0], known))
+
+    turns = race({"product": evolve, "one_schema": stay})
+    return Result(ratio(turns, "product", "one_schema"), "times", speeds(turns, 3 * world.records))
+
+
 def _planning(count: int) -> Result:
     """Batches of next to nothing, one after the other: the last of them against the first."""
     world = world_for(count)
@@ -100,7 +119,7 @@ def _planning(count: int) -> Result:
         product.take(world.read(topic, _NEXT_TO_NOTHING))
         seconds.append(time.perf_counter() - started)
     # Those before are slower: the JVM still compiles what plans them.
-    first, last = (statistics.median(seconds[at : at + _SOME]) for at in (_SOME, -_SOME))
+    first, last = map(statistics.median, (seconds[_SOME : 2 * _SOME], seconds[-_SOME:]))
     parts = {"first_milliseconds": first * 1e3, "last_milliseconds": last * 1e3}
     return Result(last / first, "times the time", parts)
 
@@ -144,6 +163,12 @@ BATCHES = (
         "at most 1 second",
         lambda figure: figure <= 1,
         _new_version,
+    ),
+    least(
+        "decode-evolving",
+        "3 batches, the second of which brings a version (R4), against one schema (R3)",
+        0.85,
+        _evolving,
     ),
     Rung(
         "planning",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache, partial
 
 from bench.ladder import Result, least, race, ratio, reported, speeds
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import (
+    COORDINATES,
     Product,
     read_by_arrow,
     read_by_filters,
@@ -15,8 +17,9 @@ from bench.spark.ways import (
     to_nowhere,
 )
 from bench.spark.world import mixed_topic, world_for
-from penstock.spark import split_frames
+from penstock.spark import Decoder, split_frames
 
+_FRAME = ("status", "schema", "compression", "payload")
 _PYTHON_SHARE = 4  # of the records: Python's ways take their time
 _Turns = dict[str, list[float]]
 
@@ -29,9 +32,7 @@ def _race_readers(count: int) -> tuple[_Turns, int]:
     return race(
         {
             "scan": lambda: to_nowhere(world.read(topic).select("value")),
-            "split": lambda: to_nowhere(
-                split_frames(world.read(topic)).select("status", "schema", "compression", "payload")
-            ),
+            "split": lambda: to_nowhere(split_frames(world.read(topic)).select(*_FRAME)),
         }
     ), world.records
 
@@ -55,12 +56,40 @@ def _decode(versions: int, count: int) -> Result:
     mixed = mixed_topic(world, versions)
     alone = world.topic(f"alone-{middle.number}", make_frames([middle])) if versions > 1 else mixed
     product = Product(world, known)
+    started, collected = time.perf_counter(), world.gc_seconds()
     turns = race(
         {
             "product": lambda: product.expect(world.records, world.read(mixed)),
             "one_schema": lambda: to_nowhere(read_one_schema(world.read(alone), middle, known)),
         }
     )
+    collecting = (world.gc_seconds() - collected) / (time.perf_counter() - started)
+    parts = speeds(turns, world.records) | {"garbage_collection_share": round(collecting, 3)}
+    return Result(ratio(turns, "product", "one_schema"), "times", parts)
+
+
+def _decode_memory(count: int) -> Result:
+    """What decoding costs by its steps, where Kafka's scan hides none of them."""
+    world = world_for(count)
+    known = make_versions(1)
+    records = world.read(mixed_topic(world, 1)).cache()
+    records.count()
+    decoder, product = Decoder(known), Product(world, known)
+
+    def decode() -> None:
+        rows = decoder.select(decoder.decode(split_frames(records)))
+        to_nowhere(rows.select("event.*", *COORDINATES))
+
+    turns = race(
+        {
+            "values": lambda: to_nowhere(records.select("value")),
+            "split": lambda: to_nowhere(split_frames(records).select(*_FRAME)),
+            "one_schema": lambda: to_nowhere(read_one_schema(records, known[0], known)),
+            "decode": decode,
+            "product": lambda: product.expect(world.records, records),
+        }
+    )
+    records.unpersist()
     return Result(ratio(turns, "product", "one_schema"), "times", speeds(turns, world.records))
 
 
@@ -106,6 +135,11 @@ DECODING = (
             partial(_decode, count),
         )
         for count, times in {1: 0.95, 5: 0.93, 50: 0.90, 200: 0.85}.items()
+    ),
+    reported(
+        "decode-memory",
+        "1 version, the records in memory: decoding without Kafka's scan, against one schema",
+        _decode_memory,
     ),
     least("decode-filters", "5 versions (R4), against a union of filters (R5)", 4, _filters),
     least(

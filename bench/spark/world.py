@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -40,6 +41,11 @@ class World:
     def kafka(self) -> KafkaSettings:
         """Give what the product needs to find the broker."""
         return KafkaSettings(bootstrap_servers=(self.servers,), security=Security.PLAINTEXT)
+
+    def gc_seconds(self) -> float:
+        """Give how long the JVM has collected garbage so far."""
+        factory: Any = self.spark._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]
+        return sum(bean.getCollectionTime() for bean in factory.getGarbageCollectorMXBeans()) / 1e3
 
     def new_folder(self) -> Path:
         """Make a folder that nobody has."""
