@@ -170,7 +170,7 @@ def _scan(table: Any) -> Iterator[dict[str, Any]]:
 
 
 def _place(source: str) -> Place:
-    _, partition, offset = source.split("/")
+    _, partition, offset, *_ = source.split("/")
     return int(partition), int(offset)
 
 

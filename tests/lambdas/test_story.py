@@ -100,7 +100,7 @@ def test_events_become_rows_in_another_account(story: Story) -> None:
     assert [row.get("temperature") for row in rows] == [None, 30, None, None]
     assert rows[3]["samples"] == [{"at": 1, "value": pytest.approx(0.5)}, {"at": 2}]
     (error_row,) = story.consumer.rows("errors")
-    assert error_row["id"] == f"{story.topic.name}/0/4"
+    assert error_row["id"] == f"{story.topic.name}/0/4/{error_row['kafkaTimestamp']}"
     assert error_row["reason"] == "unknown-framing"
     assert error_row["value"].value == b"not framed"
 

@@ -155,10 +155,10 @@ def test_what_a_table_refuses_is_kept_whole_and_its_neighbours_are_written(spark
     assert {row["deviceId"] for row in tables[0].scan()["Items"]} == {"a", "d"}
     errors = {row["id"]: row for row in tables[1].scan()["Items"]}
     assert {name: row["reason"] for name, row in errors.items()} == {
-        "t/0/1": "sink-refused",
-        "t/0/2": "unroutable",
+        f"t/0/1/{NOON_MS}": "sink-refused",
+        f"t/0/2/{NOON_MS}": "unroutable",
     }
-    refused = errors["t/0/1"]
+    refused = errors[f"t/0/1/{NOON_MS}"]
     assert refused["detail"] == "x: found 1e+200, expected 0 or a size of 1e-130 to 9.99e+125"
     assert (refused["value"].value, refused["stage"], refused["schemaId"]) == (
         b"value",

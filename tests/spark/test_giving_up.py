@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 
 from penstock.spark import DynamoDbErrors, Judge, file_errors, split_frames
+from tests.spark.lakes import NOON_MS
 from tests.spark.records import make_topic
 from tests.stubs.dynamodb_api import serve_dynamodb
 
@@ -26,10 +27,10 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
     kept = {request["Item"]["id"]["S"]: request["Item"] for request in api.requests}
     assert counts == {"unknown-framing": 1, "truncated": 1}
     assert {name: item["reason"]["S"] for name, item in kept.items()} == {
-        "readings/0/0": "unknown-framing",
-        "readings/0/1": "truncated",
+        f"readings/0/0/{NOON_MS}": "unknown-framing",
+        f"readings/0/1/{NOON_MS}": "truncated",
     }
-    cut = kept["readings/0/1"]
+    cut = kept[f"readings/0/1/{NOON_MS}"]
     assert (b64decode(cut["key"]["B"]), b64decode(cut["value"]["B"])) == (b"k", b"\3\0cut")
     assert cut["stage"]["S"] == "spark"
     assert "expected a header of 18" in cut["detail"]["S"]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import secrets
 
 import pytest
+from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField
 
 from penstock.attempts import Attempts
 from penstock.errors import LakeHistoryError, SettingsError, SinkUnavailableError
 from penstock.spark._iceberg import IcebergTable
+from penstock.spark._replayed import ReplayedLake
 from penstock.spark._table_columns import Growth, NewColumn
 from tests.spark.lakes import batch, make_rows
 
@@ -34,6 +36,18 @@ def test_of_a_batch_in_parts_what_is_missing_is_written(spark, reader):
         reader.again().write(grown, batch(0), 1)
 
     assert reader.query("SELECT n, m FROM t ORDER BY n") == [(0, None), (1, "new")]
+
+
+def test_of_replayed_rows_those_that_are_there_are_left_out(spark, reader):
+    old = make_rows(spark, "n int", (1,), (2,))
+    later = F.col("_kafka_timestamp") + F.expr("INTERVAL 1 MILLISECOND")
+    of_a_topic_made_anew = make_rows(spark, "n int", (3,)).withColumn("_kafka_timestamp", later)
+    reader.lake.write(old.limit(1), batch(0), 0)
+
+    for rows in (old, of_a_topic_made_anew, old, of_a_topic_made_anew):
+        ReplayedLake(reader.again()).write(rows, batch(0, query="replay"), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,), (3,)]
 
 
 def test_a_part_without_rows_is_known_too(spark, reader):

@@ -77,7 +77,9 @@ class World:
         """Keep records as consumers keep them."""
         table = ErrorTable(DynamoDbClient(), self.errors.name, Parking(self.bucket))
         table.keep(
-            ErrorRecord(Source("t", 0, at), reason, "", None, b"k", value, (("h", b"x"),), 5, stage)
+            ErrorRecord(
+                Source("t", 0, at), NOON_MS, reason, "", None, b"k", value, (("h", b"x"),), 5, stage
+            )
             for at, value in values.items()
         )
 
@@ -105,11 +107,11 @@ class World:
 
     def rows(self):
         """What each offset has in the lake, in the files and in DynamoDB: the device, once each."""
-        sql = "SELECT _offset, deviceId FROM t ORDER BY 1"
+        sql = "SELECT _offset, deviceId FROM t WHERE epoch_ms(_kafka_timestamp) = {} ORDER BY 1"
         files = self.spark.read.option("recursiveFileLookup", "true")
         plain = files.parquet(f"file://{self.folder}/plain").select("_offset", "deviceId")
         return (
-            self.reader.query(sql),
+            self.reader.query(sql.format(NOON_MS)),
             sorted(map(tuple, plain.collect())),
             sorted((int(row["readingId"].rpartition("-")[2]), row["deviceId"])
                    for row in self.readings.scan()["Items"]),
@@ -118,7 +120,7 @@ class World:
     def marks(self):
         """How often each offset failed, and what it is now."""
         return {
-            int(row["id"].rpartition("/")[2]): (
+            int(row["id"].split("/")[2]): (
                 int(row["attempts"]), [mark for mark in ("doneAt", "parkedAt") if mark in row]
             )
             for row in self.errors.scan()["Items"]

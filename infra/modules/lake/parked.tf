@@ -39,6 +39,7 @@ resource "aws_glue_catalog_table" "parked_records" {
         { name = "topic", type = "string" },
         { name = "kafka_partition", type = "int" },
         { name = "kafka_offset", type = "bigint" },
+        { name = "kafka_timestamp", type = "bigint" },
         { name = "reason", type = "string" },
         { name = "detail", type = "string" },
         { name = "schema_id", type = "string" },

@@ -166,6 +166,7 @@ class Consumer:
         _LOG.warning("%s is given up as %s: %s", record.source, error.reason, error)
         return ErrorRecord(
             record.source,
+            record.timestamp_ms,
             error.reason,
             str(error),
             _schema_id(record),

@@ -14,7 +14,7 @@ from penstock.sinks._json import read_item, write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.given_up import GivenUp, Selection
 from penstock.sinks.parking import Parking
-from penstock.sinks.rows import ErrorRecord, Source, write_detail
+from penstock.sinks.rows import ErrorRecord, write_detail
 
 _ROWS_AT_ONCE: Final = 100  # DynamoDB reads no more in one request
 _STAGES: Final = ("lambda", "spark")
@@ -23,7 +23,7 @@ _WAIT_SECONDS: Final = 3_600
 _OPEN: Final = (
     "attribute_exists(#reason) AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt)"
 )
-_SHOWN: Final = "id, #reason, firstSeen, schemaId, #attempts"
+_SHOWN: Final = "id, kafkaTimestamp, #reason, firstSeen, schemaId, #attempts"
 _DUE: Final = "#stage = :stage AND nextAttemptAt <= :until"
 # Of one replay a row takes one verdict, however often it is told.
 _UNTOLD: Final = (
@@ -68,7 +68,7 @@ class ErrorRows:
     def count_failure(self, record: ErrorRecord, replay: str) -> None:
         """Count that a replay gave a record up again, once however often it is told."""
         self._tell(
-            str(record.source),
+            record.id,
             "SET #attempts = #attempts + :one, #reason = :reason, #detail = :detail, "
             "#replay = :replay, nextAttemptAt = :next",
             {
@@ -80,18 +80,18 @@ class ErrorRows:
             },
         )
 
-    def mark_done(self, source: Source, replay: str) -> bool:
+    def mark_done(self, row_id: str, replay: str) -> bool:
         """Mark that a replay wrote a record; False where it gave it up, or the row is gone."""
         return self._tell(
-            str(source),
+            row_id,
             "SET doneAt = :now, #replay = :replay REMOVE nextAttemptAt",
             {":now": int(self._clock() * 1_000), ":replay": replay},
         )
 
-    def mark_parked(self, source: Source, where: str, replay: str) -> None:
+    def mark_parked(self, row_id: str, where: str, replay: str) -> None:
         """Mark where a record is kept that is not tried again."""
         self._update(
-            str(source),
+            row_id,
             "SET parkedAt = :where, #replay = :replay REMOVE nextAttemptAt",
             {":where": where, ":replay": replay},
         )

@@ -62,7 +62,7 @@ class ErrorTable:
             if left <= _MAX_RAW_BYTES:
                 break
             del row[name]
-            row[f"{name}At"] = self._parking.put(f"errors/{record.source}/{name}", raw[name])
+            row[f"{name}At"] = self._parking.put(f"errors/{record.id}/{name}", raw[name])
             left -= len(raw[name])
         return row
 

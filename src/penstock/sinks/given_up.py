@@ -19,7 +19,9 @@ _MOST_ATTEMPTS: Final = 3
 class GivenUp:
     """A record that was given up, as its row has it."""
 
+    id: str
     source: Source
+    kafka_timestamp_ms: int
     reason: str
     detail: str
     schema_id: str | None
@@ -42,9 +44,11 @@ class GivenUp:
         headers: tuple[tuple[str, bytes | None], ...] = (),
     ) -> Self:
         """Read a row, with the record's own bytes where they are known."""
-        topic, partition, offset = row["id"].rsplit("/", 2)
+        topic, partition, offset, _ = row["id"].rsplit("/", 3)
         return cls(
+            row["id"],
             Source(topic, int(partition), int(offset)),
+            row["kafkaTimestamp"],
             row["reason"],
             row.get("detail", ""),
             row.get("schemaId"),

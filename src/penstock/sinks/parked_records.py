@@ -34,7 +34,7 @@ class ParkedRecords:
             SinkAccessDeniedError, SinkUnavailableError: some may be written, and no notice.
         """
         places = [
-            self._parking.put(f"records/{record.source}.json", _write(record)) for record in records
+            self._parking.put(f"records/{record.id}.json", _write(record)) for record in records
         ]
         if places:
             counts = Counter(record.reason for record in records)
@@ -47,10 +47,11 @@ class ParkedRecords:
 def _write(record: GivenUp) -> bytes:
     source = record.source
     row = {
-        "id": str(source),
+        "id": record.id,
         "topic": source.topic,
         "kafka_partition": source.partition,
         "kafka_offset": source.offset,
+        "kafka_timestamp": record.kafka_timestamp_ms,
         "reason": record.reason,
         "detail": record.detail,
         "schema_id": record.schema_id,

@@ -15,7 +15,8 @@ A field of the event with a name that is ours is kept in the map `_event`.
 
 An error is a record that no reading could be made of, with all that another try needs:
 
-    id          topic/partition/offset
+    id          topic/partition/offset/kafkaTimestamp: a topic made anew has its offsets again
+    kafkaTimestamp  when it was written to Kafka, in milliseconds since 1970
     reason      a `Reason`
     detail      the error's message
     schemaId    the version that the frame names, if it has one
@@ -65,6 +66,7 @@ class ErrorRecord:
     """A record that was given up, and why."""
 
     source: Source
+    kafka_timestamp_ms: int
     reason: Reason
     detail: str
     schema_id: str | None
@@ -73,6 +75,11 @@ class ErrorRecord:
     headers: tuple[tuple[str, bytes | None], ...]
     first_seen_ms: int
     stage: str
+
+    @property
+    def id(self) -> str:
+        """Name it as its row is named."""
+        return f"{self.source}/{self.kafka_timestamp_ms}"
 
 
 def make_reading(event: Any, source: Source, schema_number: int, schema_id: str) -> dict[str, Any]:
@@ -105,7 +112,8 @@ def make_reading(event: Any, source: Source, schema_number: int, schema_id: str)
 def make_error(record: ErrorRecord) -> dict[str, Any]:
     """Make the row of a record that was given up."""
     row: dict[str, Any] = {
-        "id": str(record.source),
+        "id": record.id,
+        "kafkaTimestamp": record.kafka_timestamp_ms,
         "reason": record.reason.value,
         "detail": write_detail(record.detail),
         "schemaId": record.schema_id,

@@ -1,7 +1,8 @@
 """Sinks for records that a table may have already (docs/adr/20261121-replay.md).
 
-A row is there when one with its topic, partition and offset is: that is asked before any is added.
-A table of DynamoDB needs none of this, since its keys follow from the same three.
+A row is there when one of its topic, partition, offset and time in Kafka is: a topic that was made
+anew has its offsets again. That is asked before any is added. A table of DynamoDB needs none of
+this, since its keys follow from the record.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from penstock.spark.lake import Lake
 from penstock.spark.parquet import ParquetFiles
 from penstock.spark.rows import BatchId
 
-_KEY: Final = ("_topic", "_kafka_partition", "_offset")
+_PLACE: Final = ("_topic", "_kafka_partition", "_offset")
+_KEY: Final = (*_PLACE, "_kafka_timestamp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,10 @@ class ReplayedFiles:
 
 def drop_present(rows: DataFrame, table: DataFrame) -> DataFrame:
     """Leave out the rows that a table has; these are few, and it has statistics to find them by."""
-    wanted = rows.select(*_KEY).collect()
-    found = table.filter(_is_among(wanted)).select(*_KEY).collect()
-    return rows.filter(~_is_among(found))
+    key = F.concat_ws("/", *_PLACE, F.unix_millis("_kafka_timestamp"))
+    near = table.filter(_is_among(rows.select(*_PLACE).collect()))
+    found = [row.key for row in near.select(key.alias("key")).collect()]
+    return rows.filter(~key.isin(found))
 
 
 def _is_among(places: Iterable[Any]) -> Column:

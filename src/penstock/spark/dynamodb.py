@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from penstock.errors import Reason, SinkError, UnroutableError
 from penstock.schemas import compile_row_restorer
@@ -46,7 +47,10 @@ class DynamoDbTables:
             SinkAccessDeniedError, SinkUnavailableError: some may be written, and writing all of
                 them again does no harm.
         """
-        chosen = rows.select(EVENT, *COORDINATES, *RAW).rdd
+        # Kafka takes times that no datetime of Python holds.
+        written = F.unix_millis("_kafka_timestamp").alias("_kafka_timestamp")
+        columns = [written if name == "_kafka_timestamp" else name for name in COORDINATES]
+        chosen = rows.select(EVENT, *columns, *RAW).rdd
         cores = chosen.context.defaultParallelism
         at_once = max(1, min(chosen.getNumPartitions(), cores))
         pace = self.rows_per_second and self.rows_per_second / at_once
@@ -107,6 +111,7 @@ def _give_up(row: Any, error: SinkError) -> ErrorRecord:
         raise error
     return ErrorRecord(
         _source(row),
+        row["_kafka_timestamp"],
         error.reason,
         str(error),
         row["_schema_id"],

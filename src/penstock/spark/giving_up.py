@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from penstock.errors import NoRegistryForFramingError, PenstockError, Reason
 from penstock.framing import FrameKind, decode_frame
@@ -81,6 +82,7 @@ class Judge:
         reason, detail = self._explain(value, headers, row["status"])
         return ErrorRecord(
             Source(row["topic"], row["partition"], row["offset"]),
+            row["timestamp_ms"],
             reason,
             detail,
             None if row["schema"] is None else str(UUID(bytes=bytes(row["schema"]))),
@@ -122,7 +124,8 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
             again does no harm.
     """
     columns = ["topic", "partition", "offset", "key", "value", "status", "schema"]
-    chosen = rows.select(*columns, *({"headers"} & set(rows.columns)))
+    written = F.unix_millis("timestamp").alias("timestamp_ms")
+    chosen = rows.select(*columns, written, *({"headers"} & set(rows.columns)))
     return count_by_reason(chosen.rdd, _File(judge, sink))
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from penstock.sinks import (
     DynamoDbClient,
@@ -32,7 +33,7 @@ Ends = Mapping[tuple[str, int], int]
 _RECORDS_AT_ONCE: Final = 500
 _BYTES_AT_ONCE: Final = 32 * 2**20
 _KAFKA: Final = (
-    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp bigint,"
     " headers array<struct<key: string, value: binary>>"
 )
 
@@ -130,20 +131,21 @@ class Replay:
         """Write records and mark those that are; give the others, as their rows are now."""
         if not records:
             return []
-        rows = [(each.key, each.value, *_place(each), None, list(each.headers)) for each in records]
-        self._batches.take(self._spark.createDataFrame(rows, _KAFKA), BatchId(self._name, number))
-        left = [
-            str(each.source)
+        rows = [
+            (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
             for each in records
-            if not self._rows.mark_done(each.source, self._name)
         ]
+        written = F.timestamp_millis("timestamp")
+        batch = self._spark.createDataFrame(rows, _KAFKA).withColumn("timestamp", written)
+        self._batches.take(batch, BatchId(self._name, number))
+        left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
         found = self._rows.read(left)
         return [row for row in found if row.replay == self._name and not row.settled]
 
     def _park(self, number: int, records: Sequence[GivenUp]) -> None:
         places = self._parked.park(records, f"{self._name}-{number}")
         for record, place in zip(records, places, strict=True):
-            self._rows.mark_parked(record.source, place, self._name)
+            self._rows.mark_parked(record.id, place, self._name)
 
 
 def _place(record: GivenUp) -> tuple[str, int, int]:

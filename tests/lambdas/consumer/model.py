@@ -117,7 +117,7 @@ class Model:
         )
         if value is not None:
             reason, made = "unknown-framing", value
-        self.errors[f"{self.topic}/{partition}/{offset}"] = (reason, made)
+        self.errors[f"{self.topic}/{partition}/{offset}/{_START}"] = (reason, made)
         return made
 
     def some(self, count: int, partition: int = 0, *, poison: float = 0.1) -> list[bytes]:

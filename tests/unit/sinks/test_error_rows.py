@@ -26,6 +26,7 @@ _Rows = Callable[[], list[dict[str, Any]]]
 def _record(offset: int = 1, **changes: Any) -> ErrorRecord:
     values: dict[str, Any] = {
         "source": Source("my/sensor", 3, offset),
+        "kafka_timestamp_ms": 7,
         "reason": Reason.UNKNOWN_SCHEMA,
         "detail": "no such version",
         "schema_id": "v1",
@@ -39,7 +40,7 @@ def _record(offset: int = 1, **changes: Any) -> ErrorRecord:
 
 
 def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
-    return {int(row["id"].rpartition("/")[2]): row for row in rows()}
+    return {int(row["id"].split("/")[3]): row for row in rows()}
 
 
 @pytest.mark.parametrize("size", [1, 500_000])
@@ -49,9 +50,10 @@ def test_a_record_is_read_as_it_was_given_up(
     kept = _record(value=b"\xff" * size)
     errors().keep([kept])
 
-    (found,) = rows.read(["my/sensor/3/1", "my/sensor/3/2"])
+    (found,) = rows.read(["my/sensor/3/1/7", "my/sensor/3/2/7"])
 
     assert (found.source, found.key, found.value) == (kept.source, b"k", kept.value)
+    assert (found.id, found.kafka_timestamp_ms) == (kept.id, 7)
     assert found.headers == kept.headers
     assert (found.reason, found.schema_id, found.attempts) == ("unknown-schema", "v1", 0)
     assert (found.first_seen_ms, found.stage, found.settled) == (101, "lambda", False)
@@ -63,7 +65,7 @@ def test_headers_are_read_from_the_bucket_too(
     kept = _record(headers=(("h", b"x" * 500_000), ("", b""), ("none", None)))
     errors().keep([kept])
 
-    (found,) = rows.read(["my/sensor/3/1"])
+    (found,) = rows.read(["my/sensor/3/1/7"])
 
     assert found.headers == kept.headers
 
@@ -74,7 +76,7 @@ def test_what_is_not_taken_is_not_fetched_from_the_bucket(
     errors().keep([_record(value=b"x" * 500_000)])
     monkeypatch.delattr(Parking, "get")
 
-    assert list(rows.read(["my/sensor/3/1"], lambda row: False)) == []
+    assert list(rows.read(["my/sensor/3/1/7"], lambda row: False)) == []
 
 
 @pytest.mark.parametrize(
@@ -97,12 +99,12 @@ def test_rows_are_selected(
     given_up = [_record(1), _record(2, reason=Reason.TRUNCATED), _record(3, schema_id=None)]
     errors().keep([*given_up, _record(4), _record(5)])
     rows.count_failure(given_up[2], "r1")
-    rows.mark_done(_record(4).source, "r1")
-    rows.mark_parked(_record(5).source, "s3://parked/5", "r1")
+    rows.mark_done(_record(4).id, "r1")
+    rows.mark_parked(_record(5).id, "s3://parked/5", "r1")
 
     found = rows.find(selection)
 
-    assert found == [f"my/sensor/3/{offset}" for offset in offsets]
+    assert found == [f"my/sensor/3/{offset}/7" for offset in offsets]
     assert all(selection.takes(row) for row in rows.read(found))
 
 
@@ -113,10 +115,10 @@ def test_of_one_replay_a_row_takes_one_verdict(
     failed = _record(1, reason=Reason.TRUNCATED, detail="x" * 5_000)
     for replay in ("r1", "r1", "r2"):
         rows.count_failure(failed, replay)
-    assert not rows.mark_done(failed.source, "r2")
-    assert rows.mark_done(_record(2).source, "r2")
+    assert not rows.mark_done(failed.id, "r2")
+    assert rows.mark_done(_record(2).id, "r2")
     rows.count_failure(_record(2), "r3")  # a task that came late
-    assert not rows.mark_done(_record(9).source, "r2")  # gone, and not made again
+    assert not rows.mark_done(_record(9).id, "r2")  # gone, and not made again
 
     found = _by_offset(error_rows)
     assert set(found) == {1, 2}
@@ -132,24 +134,29 @@ def test_a_parked_row_says_where_and_waits_no_more(
 ) -> None:
     errors().keep([_record(1)])
     rows.count_failure(_record(1), "r1")
-    rows.mark_parked(_record(1).source, "s3://parked/records/1", "r1")
+    rows.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
 
     (row,) = error_rows()
     assert row["parkedAt"] == "s3://parked/records/1"
     assert "nextAttemptAt" not in row
-    assert not rows.mark_done(_record(1).source, "r2")
+    assert not rows.mark_done(_record(1).id, "r2")
     # The index of those that are due is late at times: whoever reads the row sees it.
     assert [Selection().takes(each) for each in rows.read([row["id"]])] == [False]
 
 
 def test_what_is_left_unread_is_asked_for_again(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
-    item = {"id": {"S": "t/0/1"}, "reason": {"S": "truncated"}, "value": {"B": "AP8="}}
-    left = {"t": {"Keys": [{"id": {"S": "t/0/1"}}]}}
+    item = {
+        "id": {"S": "t/0/1/7"},
+        "kafkaTimestamp": {"N": "7"},
+        "reason": {"S": "truncated"},
+        "value": {"B": "AP8="},
+    }
+    left = {"t": {"Keys": [{"id": {"S": "t/0/1/7"}}]}}
     api.replies += [
         Reply(body=json.dumps({"Responses": {}, "UnprocessedKeys": left}).encode()),
         Reply(body=json.dumps({"Responses": {"t": [item]}}).encode()),
     ]
-    (found,) = ErrorRows(dynamodb, "t", None).read(["t/0/1"])  # type: ignore[arg-type]
+    (found,) = ErrorRows(dynamodb, "t", None).read(["t/0/1/7"])  # type: ignore[arg-type]
 
     assert found.value == b"\0\xff"
     assert api.requests[1]["RequestItems"]["t"]["Keys"] == left["t"]["Keys"]
@@ -159,21 +166,21 @@ def test_what_stays_unread_is_said(
     api: DynamoDbApi, dynamodb: DynamoDbClient, monkeypatch: pytest.MonkeyPatch, attempts: Any
 ) -> None:
     monkeypatch.setattr("penstock.sinks.error_rows.CALL_ATTEMPTS", attempts)
-    left = {"t": {"Keys": [{"id": {"S": "t/0/1"}}]}}
+    left = {"t": {"Keys": [{"id": {"S": "t/0/1/7"}}]}}
     answer = json.dumps({"Responses": {}, "UnprocessedKeys": left}).encode()
     api.otherwise = lambda _: Reply(body=answer)
 
     with pytest.raises(SinkUnavailableError, match="left 1 rows of table t unread for 10 s"):
-        list(ErrorRows(dynamodb, "t", None).read(["t/0/1"]))  # type: ignore[arg-type]
+        list(ErrorRows(dynamodb, "t", None).read(["t/0/1/7"]))  # type: ignore[arg-type]
 
 
 def test_pages_are_read_to_their_end(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
-    item = {"id": {"S": "t/0/1"}, "reason": {"S": "truncated"}}
-    last = {"id": {"S": "t/0/1"}}
+    item = {"id": {"S": "t/0/1/7"}, "kafkaTimestamp": {"N": "7"}, "reason": {"S": "truncated"}}
+    last = {"id": {"S": "t/0/1/7"}}
     api.replies += [
         Reply(body=json.dumps({"Items": [item], "LastEvaluatedKey": last}).encode()),
-        Reply(body=json.dumps({"Items": [item | {"id": {"S": "t/0/2"}}]}).encode()),
+        Reply(body=json.dumps({"Items": [item | {"id": {"S": "t/0/2/7"}}]}).encode()),
     ]
 
-    assert ErrorRows(dynamodb, "t", None).find(Selection()) == ["t/0/1", "t/0/2"]  # type: ignore[arg-type]
+    assert ErrorRows(dynamodb, "t", None).find(Selection()) == ["t/0/1/7", "t/0/2/7"]  # type: ignore[arg-type]
     assert api.requests[1]["ExclusiveStartKey"] == last

@@ -49,6 +49,7 @@ def table(dynamodb: DynamoDbClient, bucket: FakeBucket) -> ErrorTable:
 def _record(offset: int = 41, **changes: Any) -> ErrorRecord:
     values: dict[str, Any] = {
         "source": Source("sensor", 3, offset),
+        "kafka_timestamp_ms": 7,
         "reason": Reason.TRUNCATED,
         "detail": "ends too early",
         "schema_id": None,
@@ -69,7 +70,8 @@ def test_a_row_is_put_where_there_is_none(api: DynamoDbApi, table: ErrorTable) -
     assert request == {
         "TableName": "errors",
         "Item": {
-            "id": {"S": "sensor/3/41"},
+            "id": {"S": "sensor/3/41/7"},
+            "kafkaTimestamp": {"N": "7"},
             "reason": {"S": "truncated"},
             "detail": {"S": "ends too early"},
             "key": {"B": b64encode(b"k").decode()},
@@ -89,7 +91,8 @@ def test_a_row_that_is_there_stays_and_the_others_are_put(
 
     table.keep([_record(offset) for offset in range(3)])
 
-    assert [request["Item"]["id"]["S"][-1] for request in api.requests] == ["0", "1", "2"]
+    ids = [request["Item"]["id"]["S"] for request in api.requests]
+    assert ids == [f"sensor/3/{offset}/7" for offset in range(3)]
 
 
 _LARGE = {
@@ -119,15 +122,15 @@ def test_what_a_row_cannot_hold_goes_to_the_bucket(
 
     (request,) = api.requests
     item = request["Item"]
-    assert bucket.objects.keys() == {f"errors/sensor/3/41/{part}" for part in parked}
+    assert bucket.objects.keys() == {f"errors/sensor/3/41/7/{part}" for part in parked}
     assert {part for part in ("key", "value", "headers") if f"{part}At" in item} == parked
     for part in parked:
         assert part not in item
-        assert item[f"{part}At"]["S"] == f"s3://parked/errors/sensor/3/41/{part}"
+        assert item[f"{part}At"]["S"] == f"s3://parked/errors/sensor/3/41/7/{part}"
     for part in {"key", "value"} & parked:
-        assert bucket.objects[f"errors/sensor/3/41/{part}"] == getattr(record, part)
+        assert bucket.objects[f"errors/sensor/3/41/7/{part}"] == getattr(record, part)
     if "headers" in parked:
-        written = json.loads(bucket.objects["errors/sensor/3/41/headers"])
+        written = json.loads(bucket.objects["errors/sensor/3/41/7/headers"])
         assert _read_headers(written) == record.headers
 
 
@@ -186,9 +189,22 @@ def test_the_first_row_is_kept_in_a_real_table(
 
     rows = sorted(error_rows(), key=lambda row: str(row["id"]))
     assert [(row["id"], int(row["firstSeen"]), row["detail"]) for row in rows] == [
-        ("sensor/3/41", 1795234015788, "ends too early"),
-        ("sensor/3/42", 1795234015788, "ends too early"),
+        ("sensor/3/41/7", 1795234015788, "ends too early"),
+        ("sensor/3/42/7", 1795234015788, "ends too early"),
     ]
+
+
+def test_a_topic_that_is_made_anew_has_rows_of_its_own(
+    errors: Callable[..., ErrorTable],
+    error_rows: Callable[[], list[dict[str, Any]]],
+    parked: Callable[[str], bytes],
+) -> None:
+    old, new = _record(value=b"o" * 400_000), _record(value=b"n" * 400_000, kafka_timestamp_ms=9)
+
+    errors().keep([old, new])
+
+    found = {int(row["kafkaTimestamp"]): parked(row["valueAt"]) for row in error_rows()}
+    assert found == {7: old.value, 9: new.value}
 
 
 def test_a_large_value_is_found_in_a_real_bucket(
@@ -219,12 +235,12 @@ def test_a_row_that_is_nearly_full_is_taken(
     errors().keep([record])
 
     (row,) = error_rows()
-    assert row["id"] == "sensor/3/41"
+    assert row["id"] == "sensor/3/41/7"
 
 
 def test_a_bucket_that_is_not_there_is_unavailable(errors: Callable[..., ErrorTable]) -> None:
     with pytest.raises(
         SinkUnavailableError,
-        match=r"^s3://nowhere/errors/sensor/3/41/value cannot be written: .*NoSuchBucket",
+        match=r"^s3://nowhere/errors/sensor/3/41/7/value cannot be written: .*NoSuchBucket",
     ):
         errors("nowhere").keep([_record(value=b"v" * 400_000)])

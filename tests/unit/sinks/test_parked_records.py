@@ -13,8 +13,8 @@ from penstock.sinks import GivenUp, ParkedRecords
 
 def _record(offset: int, **changes: Any) -> GivenUp:
     row = {
-        "id": f"sensor/3/{offset}", "reason": "truncated", "detail": "ends", "schemaId": "v1",
-        "firstSeen": 7, "attempts": 3, "stage": "spark",
+        "id": f"sensor/3/{offset}/7", "kafkaTimestamp": 7, "reason": "truncated",
+        "detail": "ends", "schemaId": "v1", "firstSeen": 7, "attempts": 3, "stage": "spark",
     }  # fmt: skip
     return GivenUp.describe(row | changes, None, b"\0\xff", (("h", b""), ("none", None)))
 
@@ -28,14 +28,15 @@ def _build() -> tuple[ParkedRecords, Mock]:
 def test_a_record_is_a_line_of_json_under_its_own_name() -> None:
     parked, put = _build()
 
-    assert parked.park([_record(5)], "r-0") == ["s3://parked/records/sensor/3/5.json"]
+    assert parked.park([_record(5)], "r-0") == ["s3://parked/records/sensor/3/5/7.json"]
 
     (name, content), _ = put.call_args_list[0]
-    assert name == "records/sensor/3/5.json"
+    assert name == "records/sensor/3/5/7.json"
     assert content.endswith(b"}\n")
     assert json.loads(content) == {
-        "id": "sensor/3/5", "topic": "sensor", "kafka_partition": 3, "kafka_offset": 5,
-        "reason": "truncated", "detail": "ends", "schema_id": "v1", "key": None, "value": "AP8=",
+        "id": "sensor/3/5/7", "topic": "sensor", "kafka_partition": 3, "kafka_offset": 5,
+        "kafka_timestamp": 7, "reason": "truncated", "detail": "ends", "schema_id": "v1",
+        "key": None, "value": "AP8=",
         "headers": [{"name": "h", "value": ""}, {"name": "none", "value": None}],
         "first_seen": 7, "attempts": 3, "stage": "spark",
     }  # fmt: skip

@@ -88,6 +88,7 @@ def test_a_record_that_names_no_row_is_unroutable(event: Any, message: str) -> N
 def test_an_error_has_all_that_another_try_needs() -> None:
     record = ErrorRecord(
         _SOURCE,
+        1795234015000,
         Reason.TRUNCATED,
         "x" * 3_000,
         "an-id",
@@ -99,7 +100,8 @@ def test_an_error_has_all_that_another_try_needs() -> None:
     )
 
     assert make_error(record) == {
-        "id": "sensor/3/41",
+        "id": "sensor/3/41/1795234015000",
+        "kafkaTimestamp": 1795234015000,
         "reason": "truncated",
         "detail": "x" * 2_000,
         "schemaId": "an-id",
@@ -113,14 +115,16 @@ def test_an_error_has_all_that_another_try_needs() -> None:
 
 
 def test_an_error_has_no_attribute_for_what_is_not_there() -> None:
-    record = ErrorRecord(_SOURCE, Reason.TRUNCATED, "x", None, None, None, (), 1, "lambda")
+    record = ErrorRecord(_SOURCE, 0, Reason.TRUNCATED, "x", None, None, None, (), 1, "lambda")
 
-    assert make_error(record).keys() == {"id", "reason", "detail", "firstSeen", "attempts", "stage"}
+    assert make_error(record).keys() == {
+        "id", "kafkaTimestamp", "reason", "detail", "firstSeen", "attempts", "stage"
+    }  # fmt: skip
 
 
 def test_a_message_may_quote_what_no_table_takes() -> None:
     record = ErrorRecord(
-        _SOURCE, Reason.UNROUTABLE, "\ud800", None, None, None, (("\udfff", b""),), 1, "lambda"
+        _SOURCE, 0, Reason.UNROUTABLE, "\ud800", None, None, None, (("\udfff", b""),), 1, "lambda"
     )
 
     row = make_error(record)
