@@ -69,10 +69,11 @@ def build_replay(
     failed = FailedAgain(sinks.errors_table, name)
     opened = open_sinks(spark, sinks, failed, lease, replayed=True)
     parking = Parking(sinks.parked_bucket)
+    days = settings.keep_settled_days
     return Replay(
         spark,
         name,
-        ErrorRows(DynamoDbClient(), sinks.errors_table, parking),
+        ErrorRows(DynamoDbClient(), sinks.errors_table, parking, keep_days=days),
         Batches(spark, CachedRegistry(registry), recall(spark, settings), opened, failed),
         ParkedRecords(parking),
     )

@@ -117,11 +117,11 @@ locals {
       {
         Sid      = "ReplayErrors"
         Effect   = "Allow"
-        Action   = ["dynamodb:BatchGetItem", "dynamodb:Scan", "dynamodb:UpdateItem"]
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:UpdateItem"]
         Resource = [module.reading_store.errors.arn]
       },
       {
-        Sid      = "ReplayWhatIsDue"
+        Sid      = "FindErrorsToReplay"
         Effect   = "Allow"
         Action   = ["dynamodb:Query"]
         Resource = ["${module.reading_store.errors.arn}/index/${module.reading_store.errors.due_index}"]

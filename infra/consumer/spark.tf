@@ -34,6 +34,7 @@ module "spark" {
         "--contract", "contract.json",
         "--checkpoint", "${local.checkpoints}/replay",
         "--consume-checkpoint", "${local.checkpoints}/consume",
+        "--keep-settled-days", tostring(var.retention.settled_days),
       ], local.sinks)
     }
     # As penstock.spark.session_settings() has them: two belong to a JVM that stands before the job begins.

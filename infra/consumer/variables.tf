@@ -107,13 +107,14 @@ variable "prefix" {
 }
 
 variable "retention" {
-  description = "What may be lost: buckets deleted with their objects (force_destroy), tables (unless deletion_protection), days until deleted secrets and keys are gone, days that logs are kept."
+  description = "What may be lost: buckets deleted with their objects (force_destroy), tables (unless deletion_protection), days until deleted secrets and keys are gone, days that logs are kept, and rows of errors that were settled (done or parked)."
   type = object({
     deletion_protection  = optional(bool, true)
     force_destroy        = optional(bool, false)
     key_deletion_days    = optional(number, 30)
     log_days             = optional(number, 365)
     secret_recovery_days = optional(number, 30)
+    settled_days         = optional(number, 365)
   })
   default = {}
 
@@ -127,6 +128,10 @@ variable "retention" {
       var.retention.log_days
     )
     error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
+  }
+  validation {
+    condition     = var.retention.settled_days >= 1 && floor(var.retention.settled_days) == var.retention.settled_days
+    error_message = "retention.settled_days is ${var.retention.settled_days}; give whole days, at least 1."
   }
 }
 

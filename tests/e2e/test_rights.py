@@ -59,9 +59,8 @@ _NOT_USED_HERE = {
         # No record is tried again here: tests/spark/test_replay.py does that.
         ("ParkRecordsAndTellOfThem", "s3:PutObject"),
         ("ReplayErrors", "dynamodb:BatchGetItem"),
-        ("ReplayErrors", "dynamodb:Scan"),
         ("ReplayErrors", "dynamodb:UpdateItem"),
-        ("ReplayWhatIsDue", "dynamodb:Query"),
+        ("FindErrorsToReplay", "dynamodb:Query"),
         ("ReplayWhatNoRowHolds", "s3:GetObject"),
     },
 }

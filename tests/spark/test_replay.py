@@ -30,6 +30,7 @@ from penstock.spark import (
     SelectionSettings,
     SinkSettings,
 )
+from tests.fixtures.errors import make_error_table
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record
 from tests.stubs.registries import UNKNOWN_ID, CountedRegistry
@@ -55,8 +56,8 @@ class World:
             Bucket=name, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
         database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
-        self.readings = _make_table(database, f"{name}-r", "deviceId", "readingId")
-        self.errors = _make_table(database, f"{name}-e", "id")
+        self.readings = _make_readings(database, f"{name}-r")
+        self.errors = make_error_table(database, f"{name}-e")
         self.registry = CountedRegistry()
         self.bucket = name
 
@@ -146,14 +147,12 @@ class World:
         self.errors.delete()
 
 
-def _make_table(database, name, *key):
-    kinds = ("HASH", "RANGE")
+def _make_readings(database, name):
+    key = {"deviceId": "HASH", "readingId": "RANGE"}
     return database.create_table(
         TableName=name,
         BillingMode="PAY_PER_REQUEST",
-        KeySchema=[
-            {"AttributeName": each, "KeyType": kind} for each, kind in zip(key, kinds, strict=False)
-        ],
+        KeySchema=[{"AttributeName": each, "KeyType": kind} for each, kind in key.items()],
         AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
     )
 

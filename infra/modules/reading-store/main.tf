@@ -34,7 +34,7 @@ resource "aws_dynamodb_table" "readings" {
   }
 
   ttl {
-    attribute_name = var.ttl_attributes.readings
+    attribute_name = var.ttl_attribute
     enabled        = true
   }
 }
@@ -60,13 +60,14 @@ resource "aws_dynamodb_table" "errors" {
     type = "S"
   }
 
-  # Only rows that wait have a nextAttemptAt (in seconds, as TTL counts), so only they are in here,
-  # and only by their keys: a raw value may be as big as a row can be.
+  # Only rows that are neither done nor parked have a nextAttemptAt (in seconds, as TTL counts), so
+  # only they are in here, by what they are chosen by: a raw value may be as big as a row can be.
   global_secondary_index {
-    name            = local.due_index
-    hash_key        = "stage"
-    range_key       = "nextAttemptAt"
-    projection_type = "KEYS_ONLY"
+    name               = local.due_index
+    hash_key           = "stage"
+    range_key          = "nextAttemptAt"
+    projection_type    = "INCLUDE"
+    non_key_attributes = ["attempts", "firstSeen", "kafkaTimestamp", "reason", "schemaId"]
   }
 
   point_in_time_recovery {
@@ -79,7 +80,8 @@ resource "aws_dynamodb_table" "errors" {
   }
 
   ttl {
-    attribute_name = var.ttl_attributes.errors
+    # What jobs/replay.py sets when a row is done or parked.
+    attribute_name = "expiresAt"
     enabled        = true
   }
 }

@@ -32,17 +32,14 @@ variable "retention" {
   default = {}
 }
 
-variable "ttl_attributes" {
-  description = "By table, the attribute with the second after which DynamoDB deletes a row; a row without it stays."
-  type = object({
-    errors   = optional(string, "expiresAt")
-    readings = optional(string, "_expiresAt")
-  })
-  default = {}
+variable "ttl_attribute" {
+  description = "The attribute with the second after which DynamoDB deletes a reading; one without it stays."
+  type        = string
+  default     = "_expiresAt"
 
   validation {
     # An event's fields stand in the same row, under their own names.
-    condition     = startswith(var.ttl_attributes.readings, "_")
-    error_message = "ttl_attributes.readings is ${var.ttl_attributes.readings}; let it begin with an underscore, or a field of an event decides when its row is deleted."
+    condition     = startswith(var.ttl_attribute, "_")
+    error_message = "ttl_attribute is ${var.ttl_attribute}; let it begin with an underscore, or a field of an event decides when its row is deleted."
   }
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.sinks.dynamodb_client import DynamoDbClient
-from penstock.sinks.error_rows import ErrorRows
+from penstock.sinks.error_rows import DEFAULT_KEEP_DAYS, ErrorRows
 from penstock.sinks.error_table import ErrorTable
 from penstock.sinks.given_up import GivenUp, Selection
 from penstock.sinks.parked_records import ParkedRecords
@@ -18,6 +18,7 @@ from penstock.sinks.rows import (
 from penstock.sinks.table_writer import TableWriter
 
 __all__ = [
+    "DEFAULT_KEEP_DAYS",
     "DynamoDbClient",
     "ErrorRecord",
     "ErrorRows",

@@ -16,15 +16,16 @@ from penstock.sinks.given_up import GivenUp, Selection
 from penstock.sinks.parking import Parking
 from penstock.sinks.rows import ErrorRecord, write_detail
 
+DEFAULT_KEEP_DAYS: Final = 365  # as long as a parked record, unless told
+
 _ROWS_AT_ONCE: Final = 100  # DynamoDB reads no more in one request
 _STAGES: Final = ("lambda", "spark")
 _DUE_INDEX: Final = "due"
 _WAIT_SECONDS: Final = 3_600
-_OPEN: Final = (
-    "attribute_exists(#reason) AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt)"
-)
-_SHOWN: Final = "id, kafkaTimestamp, #reason, firstSeen, schemaId, #attempts"
-_DUE: Final = "#stage = :stage AND nextAttemptAt <= :until"
+_DAY_SECONDS: Final = 86_400
+_OPEN: Final = "#stage = :stage"
+_DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
+_SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
 # Of one replay a row takes one verdict, however often it is told.
 _UNTOLD: Final = (
     "attribute_exists(id) AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt) "
@@ -40,20 +41,20 @@ class ErrorRows:
         client: DynamoDbClient,
         table: str,
         parking: Parking,
+        *,
+        keep_days: int = DEFAULT_KEEP_DAYS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Keep what to read and write with."""
+        """Keep what to read and write with, and for how long a row stays that is settled."""
         self._client = client
         self._table = table
         self._parking = parking
+        self._keep_seconds = keep_days * _DAY_SECONDS
         self._clock = clock
 
     def find(self, selection: Selection) -> list[str]:
         """Find the ids of rows that may be selected, in their order; `read` tells for certain."""
-        if selection.due_s is None:
-            return sorted(self._scan(selection))
-        due = (self._query_due(stage, selection.due_s) for stage in _STAGES)
-        return sorted(row_id for ids in due for row_id in ids)
+        return sorted(row_id for stage in _STAGES for row_id in self._query(stage, selection))
 
     def read(
         self, ids: Sequence[str], takes: Callable[[GivenUp], bool] = lambda row: True
@@ -84,17 +85,20 @@ class ErrorRows:
         """Mark that a replay wrote a record; False where it gave it up, or the row is gone."""
         return self._tell(
             row_id,
-            "SET doneAt = :now, #replay = :replay REMOVE nextAttemptAt",
-            {":now": int(self._clock() * 1_000), ":replay": replay},
+            f"SET doneAt = :now, {_SETTLED}",
+            {":now": int(self._clock() * 1_000), **self._settle(replay)},
         )
 
     def mark_parked(self, row_id: str, where: str, replay: str) -> None:
         """Mark where a record is kept that is not tried again."""
         self._update(
             row_id,
-            "SET parkedAt = :where, #replay = :replay REMOVE nextAttemptAt",
-            {":where": where, ":replay": replay},
+            f"SET parkedAt = :where, {_SETTLED}",
+            {":where": where, **self._settle(replay)},
         )
+
+    def _settle(self, replay: str) -> dict[str, Any]:
+        return {":replay": replay, ":expires": int(self._clock()) + self._keep_seconds}
 
     def _tell(self, row_id: str, update: str, values: Mapping[str, Any]) -> bool:
         try:
@@ -134,30 +138,25 @@ class ErrorRows:
             f"{CALL_ATTEMPTS.total_seconds:g} s"
         )
 
-    def _scan(self, selection: Selection) -> Iterator[str]:
+    def _query(self, stage: str, selection: Selection) -> Iterator[str]:
+        """Ask the index, which has no raw bytes, and no row that is settled."""
+        condition, values = _OPEN, dict[str, Any]({":stage": stage})
+        if selection.due_s is not None:
+            condition, values = _DUE, {**values, ":until": selection.due_s}
         request = {
-            "FilterExpression": _OPEN,
-            "ProjectionExpression": _SHOWN,
-            "ExpressionAttributeNames": _name(_OPEN, _SHOWN),
+            "IndexName": _DUE_INDEX,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeNames": _name(condition),
+            "ExpressionAttributeValues": json.loads(write_item(values)),
         }
-        for row in self._pages("Scan", request):
+        for row in self._pages(request):
             if selection.takes(GivenUp.describe(row)):
                 yield row["id"]
 
-    def _query_due(self, stage: str, until_s: int) -> Iterator[str]:
-        request = {
-            "IndexName": _DUE_INDEX,
-            "KeyConditionExpression": _DUE,
-            "ExpressionAttributeNames": _name(_DUE),
-            "ExpressionAttributeValues": {":stage": {"S": stage}, ":until": {"N": str(until_s)}},
-        }
-        for row in self._pages("Query", request):
-            yield row["id"]
-
-    def _pages(self, operation: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _pages(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         start: dict[str, Any] = {}
         while True:
-            answer = self._call(operation, {"TableName": self._table, **request, **start})
+            answer = self._call("Query", {"TableName": self._table, **request, **start})
             yield from map(read_item, answer["Items"])
             if "LastEvaluatedKey" not in answer:
                 return

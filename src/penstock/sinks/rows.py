@@ -26,13 +26,15 @@ An error is a record that no reading could be made of, with all that another try
     firstSeen   when it was given up first, in milliseconds since 1970
     attempts    how often it was tried again, and given up again
     stage       where it was given up
+    nextAttemptAt  when it is due, in seconds since 1970: at once; a settled row has none
 
 A replay (`jobs/replay.py`) adds what became of it:
 
     replay         the replay that tried it last
-    nextAttemptAt  when it is due again, in seconds since 1970; no row that is settled has one
+    nextAttemptAt  an hour later, if that failed
     doneAt         when it was written after all, in milliseconds since 1970
     parkedAt       where it is kept since it was given up for good: s3://...
+    expiresAt      of a row that is done or parked, when DynamoDB deletes it, in seconds since 1970
 """
 
 from __future__ import annotations
@@ -125,6 +127,7 @@ def make_error(record: ErrorRecord) -> dict[str, Any]:
         "firstSeen": record.first_seen_ms,
         "attempts": 0,
         "stage": record.stage,
+        "nextAttemptAt": record.first_seen_ms // 1_000,
     }
     return {name: value for name, value in row.items() if value is not None}
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from penstock.errors import Reason
 from penstock.settings import Settings, nested, setting
-from penstock.sinks import Selection
+from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
 from penstock.spark._moments import parse_moment
 from penstock.spark.sink_settings import SinkSettings
 
@@ -30,6 +30,13 @@ def _parse_ids(text: str) -> frozenset[str]:
     return frozenset(str(UUID(version_id.strip())) for version_id in text.split(","))
 
 
+def _parse_days(text: str) -> int:
+    days = int(text)
+    if days < 1:
+        raise ValueError(text)
+    return days
+
+
 def _parse_attempts(text: str) -> int:
     attempts = int(text)
     if attempts < 0:
@@ -43,8 +50,8 @@ class SelectionSettings(Settings):
 
     which: Which = setting(
         "PENSTOCK_WHICH",
-        "open for all that are neither done nor parked, or due for those of them that failed before"
-        " and have waited their hour",
+        "open for all that are neither done nor parked, or due for those of them that did not fail"
+        " again within the last hour",
         parse=Which,
         default=Which.OPEN,
     )
@@ -115,6 +122,12 @@ class ReplaySettings(Settings):
         "PENSTOCK_CONSUME_CHECKPOINT",
         "checkpoint of the job that consumes into the lake, whose schemas records are decoded with",
         default="",
+    )
+    keep_settled_days: int = setting(
+        "PENSTOCK_KEEP_SETTLED_DAYS",
+        "days that a row is kept when it is done or parked, a number from 1",
+        parse=_parse_days,
+        default=DEFAULT_KEEP_DAYS,
     )
     contract: str = setting(
         "PENSTOCK_CONTRACT",

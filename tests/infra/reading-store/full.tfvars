@@ -1,5 +1,5 @@
-prefix         = "penstock-analytics"
-account_id     = "222222222222"
-region         = "eu-central-1"
-retention      = { deletion_protection = false, key_deletion_days = 7 }
-ttl_attributes = { errors = "goneAt", readings = "_goneAt" }
+prefix        = "penstock-analytics"
+account_id    = "222222222222"
+region        = "eu-central-1"
+retention     = { deletion_protection = false, key_deletion_days = 7 }
+ttl_attribute = "_goneAt"

@@ -1,4 +1,4 @@
-prefix         = "Penstock"
-account_id     = "222222222222"
-region         = "Frankfurt"
-ttl_attributes = { readings = "goneAt" }
+prefix        = "Penstock"
+account_id    = "222222222222"
+region        = "Frankfurt"
+ttl_attribute = "goneAt"

@@ -12,6 +12,7 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.attempts import Attempts
 from penstock.sinks import DynamoDbClient, ErrorRows, ErrorTable, Parking
+from tests.fixtures.errors import make_error_table
 from tests.stubs.dynamodb_api import DynamoDbApi, serve_dynamodb
 from tests.stubs.registries import FakeTime
 from tests.stubs.sessions import make_session
@@ -66,26 +67,8 @@ def session() -> boto3.Session:
 
 @pytest.fixture
 def error_table(cloud: Cloud, session: boto3.Session) -> Iterator[Any]:
-    table = session.resource("dynamodb", endpoint_url=cloud.endpoint).create_table(
-        TableName=f"e-{secrets.token_hex(4)}",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        AttributeDefinitions=[
-            {"AttributeName": "id", "AttributeType": "S"},
-            {"AttributeName": "stage", "AttributeType": "S"},
-            {"AttributeName": "nextAttemptAt", "AttributeType": "N"},
-        ],
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "due",
-                "KeySchema": [
-                    {"AttributeName": "stage", "KeyType": "HASH"},
-                    {"AttributeName": "nextAttemptAt", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
-        ],
-    )
+    database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
+    table = make_error_table(database, f"e-{secrets.token_hex(4)}")
     yield table
     table.delete()
 
@@ -141,8 +124,9 @@ def errors(bucket_client: Any, error_table: Any) -> Iterator[Callable[..., Error
 
 @pytest.fixture
 def rows(bucket_client: Any, error_table: Any) -> Iterator[ErrorRows]:
-    """The same table as a replay sees it, at the second 1,000."""
+    """The same table as a replay sees it that keeps settled rows 30 days, at the second 1,000."""
     ours = make_session("111111111111")
     dynamodb = DynamoDbClient(ours)
-    yield ErrorRows(dynamodb, error_table.name, Parking(_NAME, ours), clock=lambda: 1_000.5)
+    parking = Parking(_NAME, ours)
+    yield ErrorRows(dynamodb, error_table.name, parking, keep_days=30, clock=lambda: 1_000.5)
     dynamodb.close()

@@ -88,8 +88,8 @@ def test_what_is_not_taken_is_not_fetched_from_the_bucket(
         (Selection(reasons=frozenset({Reason.TRUNCATED})), [2]),
         (Selection(schema_ids=frozenset({"v1"})), [1, 2]),
         (Selection(attempts=1), [3]),
-        (Selection(due_s=4_599), []),
-        (Selection(due_s=4_600), [3]),
+        (Selection(due_s=4_599), [1, 2]),
+        (Selection(due_s=4_600), [1, 2, 3]),
         (Selection(since_ms=102, schema_ids=frozenset({"v1"})), [2]),
     ],
 )
@@ -125,7 +125,8 @@ def test_of_one_replay_a_row_takes_one_verdict(
     assert (found[1]["attempts"], found[1]["reason"], found[1]["replay"]) == (2, "truncated", "r2")
     assert (found[1]["nextAttemptAt"], len(found[1]["detail"])) == (4_600, 2_000)
     assert (found[2]["attempts"], found[2]["doneAt"], found[2]["replay"]) == (0, 1_000_500, "r2")
-    assert "doneAt" not in found[1]
+    assert not {"doneAt", "expiresAt"} & set(found[1])
+    assert found[2]["expiresAt"] == 1_000 + 30 * 86_400
     assert "nextAttemptAt" not in found[2]
 
 
@@ -138,6 +139,7 @@ def test_a_parked_row_says_where_and_waits_no_more(
 
     (row,) = error_rows()
     assert row["parkedAt"] == "s3://parked/records/1"
+    assert row["expiresAt"] == 1_000 + 30 * 86_400
     assert "nextAttemptAt" not in row
     assert not rows.mark_done(_record(1).id, "r2")
     # The index of those that are due is late at times: whoever reads the row sees it.
@@ -182,5 +184,11 @@ def test_pages_are_read_to_their_end(api: DynamoDbApi, dynamodb: DynamoDbClient)
         Reply(body=json.dumps({"Items": [item | {"id": {"S": "t/0/2/7"}}]}).encode()),
     ]
 
+    api.otherwise = lambda _: Reply(body=b'{"Items": []}')
+
     assert ErrorRows(dynamodb, "t", None).find(Selection()) == ["t/0/1/7", "t/0/2/7"]  # type: ignore[arg-type]
     assert api.requests[1]["ExclusiveStartKey"] == last
+    # Those of the function, then those of the job, both as they are kept beside the raw bytes.
+    stages = [request["ExpressionAttributeValues"] for request in api.requests]
+    assert stages == [{":stage": {"S": stage}} for stage in ("lambda", "lambda", "spark")]
+    assert {request["IndexName"] for request in api.requests} == {"due"}

@@ -79,6 +79,7 @@ def test_a_row_is_put_where_there_is_none(api: DynamoDbApi, table: ErrorTable) -
             "firstSeen": {"N": "1795234015788"},
             "attempts": {"N": "0"},
             "stage": {"S": "lambda"},
+            "nextAttemptAt": {"N": "1795234015"},
         },
         "ConditionExpression": "attribute_not_exists(id)",
     }

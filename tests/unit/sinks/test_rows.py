@@ -111,6 +111,7 @@ def test_an_error_has_all_that_another_try_needs() -> None:
         "firstSeen": 1795234015788,
         "attempts": 0,
         "stage": "lambda",
+        "nextAttemptAt": 1795234015,
     }
 
 
@@ -118,7 +119,8 @@ def test_an_error_has_no_attribute_for_what_is_not_there() -> None:
     record = ErrorRecord(_SOURCE, 0, Reason.TRUNCATED, "x", None, None, None, (), 1, "lambda")
 
     assert make_error(record).keys() == {
-        "id", "kafkaTimestamp", "reason", "detail", "firstSeen", "attempts", "stage"
+        "id", "kafkaTimestamp", "reason", "detail", "firstSeen", "attempts", "stage",
+        "nextAttemptAt",
     }  # fmt: skip
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from penstock.errors import Reason, SettingsError
-from penstock.sinks import Selection
+from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
 from penstock.spark import ReplaySettings, Which, read_settings
 
 _ID = "00000000-0000-4000-8000-00000000000a"
@@ -30,6 +33,14 @@ def test_all_that_is_open_unless_told() -> None:
     assert settings.selection.which is Which.OPEN
     assert settings.selection.select(1_000) == Selection()
     assert settings.sinks.lake_table == "lake.readings"
+
+
+def test_terraform_says_how_long_settled_rows_are_kept() -> None:
+    told = Path(__file__).parents[3].joinpath("infra/consumer/spark.tf").read_text()
+    ((flag, name),) = re.findall(r'"(--keep[a-z-]+)", tostring\(var\.(.+)\)', told)
+
+    assert (_read(_NEEDED).keep_settled_days, name) == (DEFAULT_KEEP_DAYS, "retention.settled_days")
+    assert _read(_NEEDED | {flag: "30"}).keep_settled_days == 30
 
 
 def test_what_is_selected() -> None:
@@ -64,6 +75,7 @@ def test_what_is_selected() -> None:
         ("--reason", "bad", "reasons, separated by commas, of unknown-framing, "),
         ("--schema", "v1", "ids of schema versions"),
         ("--attempts", "-1", "a number from 0"),
+        ("--keep-settled-days", "0", "a number from 1"),
     ],
 )
 def test_what_cannot_be_read(flag: str, text: str, problem: str) -> None:
