@@ -4,16 +4,16 @@
 SHELL := /bin/bash
 VENV := .venv/bin
 
-# Extra words for pytest, as in: make test ARGS="-k framing"
+# Extra words for pytest or a Spark job, as in: make test ARGS="-k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-down up down status test lint tf-check build contract submit-consume \
+.PHONY: help install demo demo-down up down status test lint tf-check build contract \
   format docs lock pr nightly bench clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
 	  /^##@/ {printf "\n%s\n", substr($$0, 5)} \
-	  /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	  /^[a-z%-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Set up
 install: ## Make .venv and fetch the jars, all inside this clone
@@ -62,8 +62,8 @@ build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, o
 contract: install ## Hand a consumer its contract, out of what was applied (CONSUMER=name)
 	@$(VENV)/python tools/write_contract.py $(CONSUMER)
 
-submit-consume: install ## Submit the Spark job that consumes, with the consumer's credentials
-	@$(VENV)/python tools/submit_job.py consume
+submit-%: install ## Submit a Spark job, such as submit-consume, with the consumer's credentials
+	@$(VENV)/python tools/submit_job.py $* $(ARGS)
 
 ##@ Develop
 format: install ## Rewrite the code in the house style

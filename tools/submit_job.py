@@ -1,8 +1,9 @@
 """Submit a Spark job of a consumer to EMR Serverless, by the command that Terraform put out.
 
-Usage: tools/submit_job.py JOB [--consumer FOLDER]
+Usage: tools/submit_job.py [--consumer FOLDER] RUN [FLAG VALUE ...]
 
-Takes the credentials and the region of the environment, as `aws` does.
+The flags go to the job, behind those that Terraform gives it. Takes the credentials and the region
+of the environment, as `aws` does.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tools.outputs import OutputError, read_output
@@ -28,29 +30,40 @@ class SubmitError(Exception):
 def main() -> int:
     """Submit one job; 1 when that cannot be done."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("job", help="its name in the output `submit_commands`")
     parser.add_argument("--consumer", type=Path, default=_CONSUMER, help="the root")
+    parser.add_argument("run", help="its name in the output `submit_commands`")
+    parser.add_argument("flags", nargs=argparse.REMAINDER, help="more of what the job is told")
     given = parser.parse_args()
     try:
-        command = choose_command(read_output(given.consumer, "submit_commands"), given.job)
-        run = submit(command, os.environ)
+        command = choose_command(read_output(given.consumer, "submit_commands"), given.run)
+        run = submit(add_flags(command, given.flags), os.environ)
     except (OutputError, SubmitError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"submitted {given.job} as job run {run['jobRunId']} of {run['applicationId']}")
+    print(f"submitted {given.run} as job run {run['jobRunId']} of {run['applicationId']}")
     return 0
 
 
-def choose_command(commands: Mapping[str, str], job: str) -> str:
-    """Choose the command of one job.
+def choose_command(commands: Mapping[str, str], run: str) -> str:
+    """Choose the command of one run.
 
     Raises:
         OutputError: there is none of that name; which there are.
     """
-    if job not in commands:
+    if run not in commands:
         known = ", ".join(sorted(commands)) or "none"
-        raise OutputError(f"the consumer has no Spark job {job!r}, only {known}")
-    return commands[job]
+        raise OutputError(f"the consumer has no run {run!r} of a Spark job, only {known}")
+    return commands[run]
+
+
+def add_flags(command: str, flags: Sequence[str]) -> str:
+    """Tell the job of a command more; of a flag that comes twice the last counts."""
+    words = shlex.split(command)
+    place = words.index("--job-driver") + 1
+    driver = json.loads(words[place])
+    driver["sparkSubmit"]["entryPointArguments"] += flags
+    words[place] = json.dumps(driver)
+    return shlex.join(words)
 
 
 def submit(command: str, environ: Mapping[str, str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import importlib.util
 import math
 import re
 import shlex
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,10 @@ _PAGES = [
     if "```sh\n" in page.read_text()
 ]
 _TERRAFORM = {"init", "plan", "apply", "destroy", "output", "state", "workspace"}
-_TARGETS = set(re.findall(r"^([a-z-]+):", (_ROOT / "Makefile").read_text(), re.MULTILINE))
+_TARGETS = [
+    target.replace("%", "?*")
+    for target in re.findall(r"^([a-z%-]+):", (_ROOT / "Makefile").read_text(), re.MULTILINE)
+]
 
 
 def _commands(text: str) -> list[str]:
@@ -42,7 +46,11 @@ def _fault(command: str) -> str:
             fault = _fault(inner.removeprefix("$(").removesuffix(")"))
         case ["make", *words]:
             targets = [word for word in words if "=" not in word]
-            unknown = [target for target in targets if target not in _TARGETS]
+            unknown = [
+                target
+                for target in targets
+                if not any(fnmatchcase(target, known) for known in _TARGETS)
+            ]
             fault = f"no target {unknown} in the Makefile" if unknown else ""
         case [".venv/bin/python", "tools/terraform.py", *words] | ["terraform", *words]:
             fault = _terraform_fault(words)
@@ -90,6 +98,8 @@ def test_every_command_exists(page: Path) -> None:
     [
         ("make nothing", "no target ['nothing'] in the Makefile"),
         ('make test ARGS="-k x"', ""),
+        ("make submit-replay", ""),
+        ("make submit-", "no target ['submit-'] in the Makefile"),
         (".venv/bin/python -m no_such_module", "no module no_such_module"),
         (".venv/bin/python examples/no_such_file.py x", "no file examples/no_such_file.py"),
         ('eval "$(make nothing)"', "no target ['nothing'] in the Makefile"),
