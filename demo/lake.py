@@ -20,7 +20,7 @@ _VALUES = ("temperature", "latitude", "longitude")
 _SELECT = """
 SELECT _topic, _kafka_partition, _offset, deviceId AS device, temperature,
        location.latitude AS latitude, location.longitude AS longitude, _schema_version
-FROM {table} ORDER BY _topic, _kafka_partition, _offset
+FROM readings ORDER BY _topic, _kafka_partition, _offset
 """
 
 
@@ -45,15 +45,15 @@ def run_job(consumer: Account, consumed: dict[str, Any], job: str, seconds: floa
     return found
 
 
-def read_lake(consumer: Account, lake: dict[str, str]) -> list[Row]:
-    """Ask Athena for the rows of the lake's table, as text.
+def read_lake(consumer: Account, lake: dict[str, Any], query: str = _SELECT) -> list[Row]:
+    """Ask Athena for rows of the lake, as text.
 
     Raises:
         StepFailedError: it has no answer, and why.
     """
     athena, where = consumer.client("athena"), f"{consumer.where}, Athena of {lake['workgroup']}"
     query = athena.start_query_execution(
-        QueryString=_SELECT.format(table=lake["table"]),
+        QueryString=query,
         QueryExecutionContext={"Database": lake["database"]},
         WorkGroup=lake["workgroup"],
     )

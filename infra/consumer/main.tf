@@ -36,6 +36,7 @@ module "reading_store" {
   account_id = var.account_id
   region     = var.contract.region
   retention  = var.retention
+  tables     = setunion([local.table_of_all], local.tables)
 }
 
 module "lake" {
@@ -59,7 +60,7 @@ module "consumer" {
     PENSTOCK_ERRORS_TABLE    = module.reading_store.errors.name
     PENSTOCK_PARKED_BUCKET   = module.lake.parked_bucket.name
     PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"
-    PENSTOCK_READINGS_TABLE  = module.reading_store.readings.name
+    PENSTOCK_READINGS_TABLE  = module.reading_store.readings[local.table_of_all].name
     PENSTOCK_REGISTRY        = local.registry_url
   }
   log_days   = var.retention.log_days

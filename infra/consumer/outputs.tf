@@ -19,11 +19,11 @@ output "function" {
 }
 
 output "lake" {
-  description = "Where the lake is: bucket, Glue database and the table in it, Athena workgroup."
+  description = "Where the lake is: bucket, Glue database and the tables in it, Athena workgroup."
   value = {
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
-    table     = local.lake_table
+    tables    = local.tables
     workgroup = module.lake.workgroup
   }
 }
@@ -34,8 +34,8 @@ output "mappings" {
 }
 
 output "readings_table" {
-  description = "The table of readings."
-  value       = module.reading_store.readings.name
+  description = "The table of readings that the consumer function writes."
+  value       = module.reading_store.readings[local.table_of_all].name
 }
 
 output "secret_arn" {
@@ -49,6 +49,6 @@ output "spark_application" {
 }
 
 output "submit_commands" {
-  description = "By Spark job, the command that runs it, ready for a shell."
+  description = "By run of a Spark job, the command that submits it, ready for a shell: consume, replay, and maintain-TABLE for each table of the lake."
   value       = merge([for spark in values(module.spark) : spark.submit_commands]...)
 }

@@ -15,12 +15,17 @@ locals {
     Action   = ["sts:AssumeRole"]
     Resource = [var.contract.registry.role_arn]
   }
-  _write_tables = [
+  # By who writes: the function knows no routes.
+  _written = {
+    function = [module.reading_store.readings[local.table_of_all]]
+    spark    = [for table in local.tables : module.reading_store.readings[table]]
+  }
+  _write_tables = { for writer, tables in local._written : writer => [
     {
       Sid      = "WriteReadings"
       Effect   = "Allow"
       Action   = ["dynamodb:BatchWriteItem"]
-      Resource = [module.reading_store.readings.arn]
+      Resource = tables[*].arn
     },
     {
       # One by one, so that an error which is there already stays as it is.
@@ -52,20 +57,20 @@ locals {
       Action   = ["kms:Decrypt"]
       Resource = [local._keys]
       Condition = { StringEquals = {
-        "kms:EncryptionContext:aws:dynamodb:tableName" = [module.reading_store.readings.name, module.reading_store.errors.name]
+        "kms:EncryptionContext:aws:dynamodb:tableName" = concat(tables[*].name, [module.reading_store.errors.name])
         "kms:ViaService"                               = "dynamodb.${local._services}"
       } }
     },
-  ]
+  ] }
 
   consumer_policy = jsonencode({
     Version   = "2012-10-17"
-    Statement = concat([local._read_schemas], local._write_tables)
+    Statement = concat([local._read_schemas], local._write_tables.function)
   })
 
   spark_policy = jsonencode({
     Version = "2012-10-17"
-    Statement = concat([local._read_schemas], local._write_tables, [
+    Statement = concat([local._read_schemas], local._write_tables.spark, [
       {
         Sid      = "ReadItsPassword"
         Effect   = "Allow"
@@ -108,11 +113,10 @@ locals {
         Sid    = "KeepTheLakesTables"
         Effect = "Allow"
         Action = ["glue:CreateTable", "glue:GetDatabase", "glue:GetTable", "glue:UpdateTable"]
-        Resource = [
-          "${local._glue}:catalog",
-          "${local._glue}:database/${module.lake.database.name}",
-          "${local._glue}:table/${module.lake.database.name}/*",
-        ]
+        Resource = concat(
+          ["${local._glue}:catalog", "${local._glue}:database/${module.lake.database.name}"],
+          [for table in local.tables : "${local._glue}:table/${module.lake.database.name}/${table}"],
+        )
       },
       {
         Sid      = "ReplayErrors"

@@ -136,7 +136,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The Spark jobs: their EMR Serverless application (infra/modules/spark-application says what each means), the folders of the jars and of the job files, when the job that consumes reads, at an interval for ever or once (available-now) what there is, and what it is told besides (jobs/consume.py says what there is to tell); null for no Spark."
+  description = "The Spark jobs: their EMR Serverless application (infra/modules/spark-application says what each means), the folders of the jars and of the job files, when the job that consumes reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the field that the lake is partitioned by, by schema the table that its records go to (routes; one for all unless given), and by job other flags, without dashes; null for no Spark."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
@@ -147,16 +147,40 @@ variable "spark" {
         memory = optional(string, "128 GB")
       }), {})
     }), {})
-    arguments = optional(list(string), [])
-    jars      = optional(string, "../../jars/spark/lib")
-    jobs      = optional(string, "../../jobs")
-    trigger   = optional(string, "10 seconds")
+    checkpoint = optional(string, "consume")
+    event_time = optional(string, "timestamp")
+    flags      = optional(map(map(string)), {})
+    jars       = optional(string, "../../jars/spark/lib")
+    jobs       = optional(string, "../../jobs")
+    routes     = optional(map(string), {})
+    trigger    = optional(string, "10 seconds")
   })
   default = {}
 
   validation {
+    condition     = can(regex("^[a-z0-9-]+$", try(var.spark.checkpoint, "consume"))) && try(var.spark.checkpoint, "") != "replay"
+    error_message = "spark.checkpoint is ${try(var.spark.checkpoint, "")}; name a folder with small letters, digits and dashes, and another one than replay, where replays are."
+  }
+  validation {
+    condition = alltrue(flatten([
+      for job, flags in try(var.spark.flags, {}) : [for flag in keys(flags) : contains(lookup(local.free_flags, job, []), flag)]
+    ]))
+    error_message = "spark.flags has ${jsonencode(try(var.spark.flags, {}))}; choose from ${jsonencode(local.free_flags)}, since the other flags follow from what else is set, with the rights that they need."
+  }
+  validation {
     condition     = var.spark == null ? true : length(fileset(var.spark.jars, "*.jar")) > 0
     error_message = "There are no jars in ${try(var.spark.jars, "")}; fetch them with `make install`, or set spark to null."
+  }
+  validation {
+    condition = alltrue([
+      for schema, table in try(var.spark.routes, {}) :
+      can(regex("^[A-Za-z0-9_.$#-]+$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["errors", "parked_records"], table)
+    ])
+    error_message = "spark.routes is ${jsonencode(try(var.spark.routes, {}))}; name schemas as the registry does, tables with small letters, digits and underscores, and none errors or parked_records, which are other tables."
+  }
+  validation {
+    condition     = length(distinct(values(try(var.spark.routes, {})))) == length(try(var.spark.routes, {}))
+    error_message = "spark.routes is ${jsonencode(try(var.spark.routes, {}))}; give each schema a table of its own."
   }
   validation {
     condition     = can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", try(var.spark.trigger, "available-now")))

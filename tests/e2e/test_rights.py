@@ -138,7 +138,7 @@ def exercised(accounts, told):
     )
     story = accounts.tell_story("analytics")
     story.run_job()
-    story.run_job("maintain_lake")
+    story.run_job("maintain-readings")
     return accounts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 
@@ -10,8 +11,10 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
-from penstock.spark import session_settings
+from penstock.settings import describe_settings
+from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, session_settings
 from tests.infra.plans import ROOT
+from tools.hcl import read_file
 
 pytestmark = pytest.mark.terraform
 
@@ -80,6 +83,23 @@ def test_settings_may_hold_blanks(words):
 def test_a_job_starts_with_the_settings_that_its_session_is_checked_for():
     given = json.loads((ROOT / "infra/consumer/session.json").read_text())
     assert given == session_settings()
+
+
+@pytest.mark.parametrize(
+    ("job", "settings"),
+    [
+        ("consume", ConsumeSettings),
+        ("maintain_lake", MaintainSettings),
+        ("replay", ReplaySettings),
+    ],
+)
+def test_a_flag_that_is_free_is_one_of_its_job_that_nothing_else_says(job, settings):
+    spark = ROOT / "infra/consumer/spark.tf"
+    (text,) = (one.arguments["free_flags"] for one in read_file(spark) if one.kind == "locals")
+    free = json.loads(re.search(rf"{job} += (\[.*\])", text)[1])
+    known = {row.flag for row in describe_settings(settings)}
+    said = set(re.findall(r'"(--[a-z-]+)"', spark.read_text()))
+    assert {f"--{flag}" for flag in free} <= known - said
 
 
 def test_the_service_knows_all_that_is_given(words):

@@ -8,7 +8,9 @@ data "aws_partition" "this" {}
 
 # Sorted by time in each device, and a record that comes again writes the same row.
 resource "aws_dynamodb_table" "readings" {
-  name                        = "${var.prefix}-readings"
+  for_each = var.tables
+
+  name                        = "${var.prefix}-${each.key}"
   billing_mode                = "PAY_PER_REQUEST"
   deletion_protection_enabled = var.retention.deletion_protection
   hash_key                    = "deviceId"
@@ -37,6 +39,12 @@ resource "aws_dynamodb_table" "readings" {
     attribute_name = var.ttl_attribute
     enabled        = true
   }
+}
+
+# There was one of them before there were routes.
+moved {
+  from = aws_dynamodb_table.readings
+  to   = aws_dynamodb_table.readings["readings"]
 }
 
 resource "aws_dynamodb_table" "errors" {

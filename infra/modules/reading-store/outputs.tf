@@ -8,9 +8,9 @@ output "errors" {
 }
 
 output "readings" {
-  description = "The table of readings: its name and its ARN."
+  description = "By table of readings, its name and its ARN."
   value = {
-    name = aws_dynamodb_table.readings.name
-    arn  = "${local.arn_start}/${var.prefix}-readings"
+    for table, made in aws_dynamodb_table.readings :
+    table => { name = made.name, arn = "${local.arn_start}/${var.prefix}-${table}" }
   }
 }

@@ -32,6 +32,17 @@ variable "retention" {
   default = {}
 }
 
+variable "tables" {
+  description = "The tables of readings, by what follows the prefix in their names."
+  type        = set(string)
+  default     = ["readings"]
+
+  validation {
+    condition     = alltrue([for table in var.tables : can(regex("^[a-z0-9_]+$", table)) && table != "errors"])
+    error_message = "The tables are ${join(", ", var.tables)}; name each with small letters, digits and underscores, and none errors, which is the table of errors."
+  }
+}
+
 variable "ttl_attribute" {
   description = "The attribute with the second after which DynamoDB deletes a reading; one without it stays."
   type        = string

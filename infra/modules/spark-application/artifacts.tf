@@ -21,13 +21,13 @@ locals {
   _places = { for name, key in local.file_keys : name => "${local._start}${key}" }
 
   submit_commands = {
-    for name, key in local._job_keys : name => templatefile("${path.module}/submit.tftpl", {
+    for name, run in var.artifacts.runs : name => templatefile("${path.module}/submit.tftpl", {
       application_id = aws_emrserverless_application.this.id
-      arguments      = [for word in lookup(var.artifacts.arguments, name, []) : lookup(local._places, word, word)]
+      arguments      = [for word in run.arguments : lookup(local._places, word, word)]
       configuration  = var.artifacts.configuration
-      entry_point    = "${local._start}${key}"
+      entry_point    = "${local._start}${local._job_keys[run.job]}"
       log_group      = local.log_group
-      mode           = contains(var.artifacts.streaming, name) ? "STREAMING" : "BATCH"
+      mode           = run.streaming ? "STREAMING" : "BATCH"
       name           = name
       parameters     = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
       region         = var.region

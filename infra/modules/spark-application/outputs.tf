@@ -25,7 +25,7 @@ output "security_group_id" {
 }
 
 output "submit_commands" {
-  description = "By job, the command that runs it, ready for a shell."
+  description = "By run, the command that submits it, ready for a shell."
   value       = local.submit_commands
 
   depends_on = [

@@ -47,15 +47,18 @@ variable "application" {
 }
 
 variable "artifacts" {
-  description = "What is uploaded for the jobs, by name: the zip of the package, job files and jars by path, other files by content; and how jobs are submitted: their arguments (where one is the name of a file, its place on S3), Spark settings for all, and which of them never end."
+  description = "What is uploaded for the jobs, by name: the zip of the package, job files and jars by path, other files by content; and how they are submitted: Spark settings for all, and by run the job, its arguments (where one is the name of a file, its place on S3) and whether it never ends."
   type = object({
-    arguments     = optional(map(list(string)), {})
     configuration = optional(map(string), {})
     files         = optional(map(string), {})
     jars          = optional(map(string), {})
     jobs          = optional(map(string), {})
     pyfiles       = string
-    streaming     = optional(set(string), [])
+    runs = optional(map(object({
+      arguments = optional(list(string), [])
+      job       = string
+      streaming = optional(bool, false)
+    })), {})
   })
 
   validation {
@@ -72,8 +75,8 @@ variable "artifacts" {
     error_message = "The artifacts are ${join(", ", concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.jobs)))}; name each with letters, digits, dots, dashes and underscores."
   }
   validation {
-    condition     = length(setsubtract(setunion(keys(var.artifacts.arguments), var.artifacts.streaming), keys(var.artifacts.jobs))) == 0
-    error_message = "There are settings for the jobs ${join(", ", setunion(keys(var.artifacts.arguments), var.artifacts.streaming))}; give each of them a file in artifacts.jobs."
+    condition     = length(setsubtract([for run in values(var.artifacts.runs) : run.job], keys(var.artifacts.jobs))) == 0
+    error_message = "There are runs of the jobs ${join(", ", distinct([for run in values(var.artifacts.runs) : run.job]))}; give each of them a file in artifacts.jobs."
   }
 }
 

@@ -45,7 +45,14 @@ network = {
 retention = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
-  arguments   = ["--max-offsets-per-trigger", "100000"]
-  trigger     = "available-now"
+  checkpoint  = "consume-2"
+  event_time  = "measured_at"
+  flags = {
+    consume       = { max-offsets-per-trigger = 100000, on-lost-offsets = "go-on" }
+    maintain_lake = { keep-hours = 240 }
+    replay        = { dynamodb-rows-per-second = 100 }
+  }
+  routes  = { "sensor" = "readings", "shop.order" = "orders" }
+  trigger = "available-now"
 }
 subscribers = ["fraud@example.com"]

@@ -9,13 +9,15 @@ application = {
   release_label = "emr-8.1.0"
 }
 artifacts = {
-  arguments     = { consume = ["--contract", "contract.json"] }
   configuration = { "spark.executor.extraJavaOptions" = "-Da=1 -Db=2" }
   files         = { "contract.json" = "{}" }
   jars          = { iceberg = "../../tests/data/tiny.zip" }
   jobs          = { consume = "../../tests/data/tiny.zip", replay = "../../tests/data/tiny.zip" }
   pyfiles       = "../../tests/data/tiny.zip"
-  streaming     = ["consume"]
+  runs = {
+    again   = { job = "replay", arguments = ["--attempts", "0"] }
+    consume = { job = "consume", arguments = ["--contract", "contract.json"], streaming = true }
+  }
 }
 network = {
   vpc_id     = terraform_data.later.output

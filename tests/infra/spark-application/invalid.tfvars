@@ -8,9 +8,9 @@ application = {
   release_label = "spark-8.1.0"
 }
 artifacts = {
-  arguments = { consume = [] }
-  files     = { "../contract.json" = "{}" }
-  pyfiles   = "absent.zip"
+  files   = { "../contract.json" = "{}" }
+  pyfiles = "absent.zip"
+  runs    = { consume = { job = "consume" } }
 }
 network = {
   vpc_id     = "vpc-0123456789abcdef0"

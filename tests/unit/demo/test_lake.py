@@ -82,6 +82,6 @@ def test_a_job_that_is_not_taken_is_told_with_its_name():
 
 
 def test_a_query_that_failed_is_told_with_the_work_group():
-    place = {"database": "d", "table": "t", "workgroup": "w"}
+    place = {"database": "d", "workgroup": "w"}
     with pytest.raises(StepFailedError, match="222222222222, Athena of w: FAILED no such column"):
         read_lake(Aws(State="FAILED", StateChangeReason="no such column"), place)
