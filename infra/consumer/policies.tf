@@ -137,6 +137,14 @@ locals {
         Resource = ["${module.lake.parked_bucket.arn}/errors/*"]
       },
       {
+        # A refusal to read may mean that the object is gone: a replay goes on without it.
+        Sid       = "SeeWhatNoRowHolds"
+        Effect    = "Allow"
+        Action    = ["s3:ListBucket"]
+        Resource  = [module.lake.parked_bucket.arn]
+        Condition = { StringLike = { "s3:prefix" = "errors/*" } }
+      },
+      {
         Sid      = "DecryptWhatNoRowHolds"
         Effect   = "Allow"
         Action   = ["kms:Decrypt"]

@@ -56,6 +56,7 @@ PenstockError                       what a caller may catch to catch all of it
     ├── SinkRefusedError            the table refuses the row, however often it is sent
     │   └── RowTooLargeError        larger than a table takes
     ├── RowExistsError              a row that was to be the first under its key
+    ├── ObjectMissingError          what a row points to is not in its bucket
     ├── LakeHistoryError            whether a batch is in a table cannot be told
     ├── SinkAccessDeniedError       the table or bucket denies us (retriable)
     └── SinkUnavailableError        throttled, down, not there or too slow (retriable)
@@ -454,6 +455,10 @@ class RowTooLargeError(SinkRefusedError):
 
 class RowExistsError(SinkError):
     """There is a row under this key already, and it stays as it is."""
+
+
+class ObjectMissingError(SinkError):
+    """What a row points to is not in its bucket."""
 
 
 class LakeHistoryError(SinkError):

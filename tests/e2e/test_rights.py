@@ -62,6 +62,7 @@ _NOT_USED_HERE = {
         ("ReplayErrors", "dynamodb:UpdateItem"),
         ("FindErrorsToReplay", "dynamodb:Query"),
         ("ReplayWhatNoRowHolds", "s3:GetObject"),
+        ("SeeWhatNoRowHolds", "s3:ListBucket"),
     },
 }
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from penstock.errors import Reason
+from penstock.errors import ObjectMissingError, Reason
 from penstock.sinks.parking import Parking
 from penstock.sinks.rows import Source
 
@@ -34,6 +34,7 @@ class GivenUp:
     next_attempt_s: int | None
     replay: str | None
     settled: bool
+    lost: str = ""  # what of its own bytes is nowhere
 
     @classmethod
     def describe(
@@ -66,10 +67,13 @@ class GivenUp:
     @classmethod
     def restore(cls, row: Mapping[str, Any], parking: Parking) -> Self:
         """Read a row, and from the bucket what it has no room for."""
-        raw = {
-            name: parking.get(row[f"{name}At"]) if f"{name}At" in row else row.get(name)
-            for name in ("key", "value", "headers")
-        }
+        try:
+            raw = {
+                name: parking.get(row[f"{name}At"]) if f"{name}At" in row else row.get(name)
+                for name in ("key", "value", "headers")
+            }
+        except ObjectMissingError as error:
+            return replace(cls.describe(row), lost=str(error))
         headers = raw["headers"] or ()
         if isinstance(headers, bytes):
             headers = [

@@ -9,6 +9,7 @@ from botocore.session import Session
 
 from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
+from penstock.errors import ObjectMissingError, SinkError
 
 _CONFIG = Config(
     connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 4}
@@ -40,14 +41,28 @@ class Parking:
         """Read the bytes at a URL that `put` returned.
 
         Raises:
+            ObjectMissingError: the bucket has none under that name.
             SinkAccessDeniedError: no credentials, or these may not (retriable).
-            SinkUnavailableError: the bucket is throttling or down, or the object not there
-                (retriable).
+            SinkUnavailableError: the bucket is throttling or down (retriable).
         """
         bucket, _, name = where.removeprefix("s3://").partition("/")
-        with translated_s3_errors(f"{where} cannot be read"):
-            content: bytes = self._connect().get_object(Bucket=bucket, Key=name)["Body"].read()
+        try:
+            with translated_s3_errors(f"{where} cannot be read"):
+                content: bytes = self._connect().get_object(Bucket=bucket, Key=name)["Body"].read()
+        except SinkError as error:
+            if self._lacks(bucket, name):
+                raise ObjectMissingError(f"{where} is not there") from error
+            raise
         return content
+
+    def _lacks(self, bucket: str, name: str) -> bool:
+        """Whether a listing says that there is none: a refusal to read may mean that, or not."""
+        try:
+            with translated_s3_errors(f"s3://{bucket} cannot be listed"):
+                listed = self._connect().list_objects_v2(Bucket=bucket, Prefix=name, MaxKeys=1)
+        except SinkError:
+            return False
+        return name not in [each["Key"] for each in listed.get("Contents", ())]
 
     def _connect(self) -> Any:
         self._s3 = self._s3 or self._session.create_client("s3", config=_CONFIG)

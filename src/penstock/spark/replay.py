@@ -7,6 +7,7 @@ out what they have.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,7 +15,6 @@ from functools import cache
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from penstock.sinks import (
     DynamoDbClient,
@@ -27,6 +27,8 @@ from penstock.sinks import (
 )
 from penstock.spark.batch import Batches
 from penstock.spark.rows import BatchId
+
+_LOG = logging.getLogger(__name__)
 
 Ends = Mapping[tuple[str, int], int]
 
@@ -64,6 +66,7 @@ class ReplayCounts:
 
     selected: int = 0
     waiting: int = 0
+    lost: int = 0
     done: int = 0
     failed: int = 0
     parked: int = 0
@@ -113,7 +116,7 @@ class Replay:
             return is_read
 
         found = self._rows.read(self._rows.find(selection), takes)
-        for number, batch in enumerate(_in_batches(found)):
+        for number, batch in enumerate(_in_batches(_leave_lost(found, counts))):
             counts.selected += len(batch)
             # Killed before they were parked.
             spent = [record for record in batch if record.is_spent]
@@ -122,7 +125,7 @@ class Replay:
             counts.done += len(fresh) - len(failed)
             counts.failed += len(failed)
             counts.errors.update(record.reason for record in failed)
-            spent += [record for record in failed if record.is_spent]
+            spent += [record for record in failed if record.is_spent and not record.lost]
             self._park(number, spent)
             counts.parked += len(spent)
         return counts
@@ -135,8 +138,11 @@ class Replay:
             (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
             for each in records
         ]
-        written = F.timestamp_millis("timestamp")
-        batch = self._spark.createDataFrame(rows, _KAFKA).withColumn("timestamp", written)
+        # Kafka takes times that no datetime of Python holds.
+        written = "timestamp_millis(timestamp) AS timestamp"
+        batch = self._spark.createDataFrame(rows, _KAFKA).selectExpr(
+            "* EXCEPT (timestamp)", written
+        )
         self._batches.take(batch, BatchId(self._name, number))
         left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
         found = self._rows.read(left)
@@ -155,6 +161,21 @@ def _place(record: GivenUp) -> tuple[str, int, int]:
 def _is_before(ends: Ends, record: GivenUp) -> bool:
     topic, partition, offset = _place(record)
     return offset < ends.get((topic, partition), 0)
+
+
+def _leave_lost(records: Iterable[GivenUp], counts: ReplayCounts) -> Iterator[GivenUp]:
+    """Count and name those whose bytes are nowhere, and give the others."""
+    for record in records:
+        if not record.lost:
+            yield record
+            continue
+        counts.lost += 1
+        _LOG.warning(
+            "the row %s cannot be tried again: %s, expected what the row has no room for; bring "
+            "the object back, or delete the row",
+            record.id,
+            record.lost,
+        )
 
 
 def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:

@@ -70,6 +70,20 @@ def test_headers_are_read_from_the_bucket_too(
     assert found.headers == kept.headers
 
 
+def test_a_row_whose_object_is_gone_says_so_and_the_others_are_read(
+    errors: Callable[..., ErrorTable], rows: ErrorRows, bucket_client: Any, error_rows: _Rows
+) -> None:
+    errors().keep([_record(1, value=b"x" * 500_000), _record(2)])
+    where = _by_offset(error_rows)[1]["valueAt"]
+    bucket, _, key = where.removeprefix("s3://").partition("/")
+    bucket_client.delete_object(Bucket=bucket, Key=key)
+
+    lost, whole = rows.read(["my/sensor/3/1/7", "my/sensor/3/2/7"])
+
+    assert (lost.id, lost.value, lost.lost) == ("my/sensor/3/1/7", None, f"{where} is not there")
+    assert (whole.value, whole.lost) == (b"\0\xff", "")
+
+
 def test_what_is_not_taken_is_not_fetched_from_the_bucket(
     errors: Callable[..., ErrorTable], rows: ErrorRows, monkeypatch: pytest.MonkeyPatch
 ) -> None:

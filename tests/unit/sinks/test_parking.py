@@ -7,7 +7,12 @@ from unittest.mock import Mock
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 
-from penstock.errors import SinkAccessDeniedError, SinkError, SinkUnavailableError
+from penstock.errors import (
+    ObjectMissingError,
+    SinkAccessDeniedError,
+    SinkError,
+    SinkUnavailableError,
+)
 from penstock.sinks import Parking
 
 
@@ -38,6 +43,34 @@ def test_a_failure_is_retriable_and_names_the_object(
 
     assert type(caught.value) is kind
     assert caught.value.retriable
+
+
+@pytest.mark.parametrize(
+    ("found", "listed", "kind"),
+    [
+        ("NoSuchKey", [], ObjectMissingError),
+        ("AccessDenied", [], ObjectMissingError),
+        ("AccessDenied", ["a/b"], SinkAccessDeniedError),
+        ("AccessDenied", ["a/b-c"], ObjectMissingError),
+        ("AccessDenied", None, SinkAccessDeniedError),
+        ("SlowDown", ["a/b"], SinkUnavailableError),
+    ],
+)
+def test_of_an_object_that_is_not_there_s3_may_say_that_it_is_denied(
+    found: str, listed: list[str] | None, kind: type[SinkError]
+) -> None:
+    session = Mock()
+    client = session.create_client.return_value
+    client.get_object.side_effect = _refused(found)
+    if listed is None:
+        client.list_objects_v2.side_effect = _refused("AccessDenied")
+    else:
+        client.list_objects_v2.return_value = {"Contents": [{"Key": key} for key in listed]}
+
+    with pytest.raises(SinkError, match=r"^s3://parked/a/b (cannot be read: |is not there$)") as it:
+        Parking("parked", session).get("s3://parked/a/b")
+
+    assert type(it.value) is kind
 
 
 def test_a_client_is_built_by_the_first_object_only() -> None:

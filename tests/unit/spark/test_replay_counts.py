@@ -1,11 +1,14 @@
-"""What a replay came to can be told as JSON."""
+"""What a replay comes to, and how it is told."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
+from unittest.mock import Mock
 
-from penstock.spark.replay import ReplayCounts
+from penstock.sinks import GivenUp, Selection
+from penstock.spark.replay import Replay, ReplayCounts
 
 
 def test_counts_by_reason_are_json():
@@ -13,8 +16,28 @@ def test_counts_by_reason_are_json():
     assert json.loads(json.dumps(counts.to_values())) == {
         "selected": 2,
         "waiting": 0,
+        "lost": 0,
         "done": 0,
         "failed": 2,
         "parked": 0,
         "errors": {"unknown-schema": 2},
     }
+
+
+def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(caplog):
+    row = {"kafkaTimestamp": 7, "reason": "truncated", "attempts": 3}
+    gone, spent = (GivenUp.describe({**row, "id": f"t/0/{at}/7"}) for at in range(2))
+    rows, parked = Mock(), Mock()
+    rows.read.return_value = [replace(gone, lost="s3://b/k is not there"), spent]
+    parked.park.return_value = ["s3://b/records/1"]
+
+    counts = Replay(None, "r", rows, None, parked).run(Selection())
+
+    assert (counts.lost, counts.selected, counts.parked) == (1, 1, 1)
+    parked.park.assert_called_once_with([spent], "r-0")
+    rows.mark_parked.assert_called_once_with("t/0/1/7", "s3://b/records/1", "r")
+    (said,) = caplog.messages
+    assert said == (
+        "the row t/0/0/7 cannot be tried again: s3://b/k is not there, expected what the row has "
+        "no room for; bring the object back, or delete the row"
+    )
