@@ -26,9 +26,11 @@ _DAY_SECONDS: Final = 86_400
 _OPEN: Final = "#stage = :stage"
 _DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
+# An update would make a row of the little that it says.
+_THERE: Final = "attribute_exists(id)"
 # Of one replay a row takes one verdict, however often it is told.
 _UNTOLD: Final = (
-    "attribute_exists(id) AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt) "
+    f"{_THERE} AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt) "
     "AND (attribute_not_exists(#replay) OR #replay <> :replay)"
 )
 
@@ -89,31 +91,21 @@ class ErrorRows:
             {":now": int(self._clock() * 1_000), **self._settle(replay)},
         )
 
-    def mark_parked(self, row_id: str, where: str, replay: str) -> None:
-        """Mark where a record is kept that is not tried again."""
-        self._update(
+    def mark_parked(self, row_id: str, where: str, replay: str) -> bool:
+        """Mark where a record is kept that is not tried again; False where the row is gone."""
+        return self._tell(
             row_id,
             f"SET parkedAt = :where, {_SETTLED}",
             {":where": where, **self._settle(replay)},
+            _THERE,
         )
 
     def _settle(self, replay: str) -> dict[str, Any]:
         return {":replay": replay, ":expires": int(self._clock()) + self._keep_seconds}
 
-    def _tell(self, row_id: str, update: str, values: Mapping[str, Any]) -> bool:
-        try:
-            self._update(row_id, update, values, _UNTOLD)
-        except RowExistsError:
-            return False
-        return True
-
-    def _update(
-        self,
-        row_id: str,
-        update: str,
-        values: Mapping[str, Any],
-        condition: str = "attribute_exists(id)",
-    ) -> None:
+    def _tell(
+        self, row_id: str, update: str, values: Mapping[str, Any], condition: str = _UNTOLD
+    ) -> bool:
         request = {
             "Key": {"id": {"S": row_id}},
             "UpdateExpression": update,
@@ -121,7 +113,11 @@ class ErrorRows:
             "ExpressionAttributeNames": _name(update, condition),
             "ExpressionAttributeValues": json.loads(write_item(values)),
         }
-        self._call("UpdateItem", {"TableName": self._table, **request})
+        try:
+            self._call("UpdateItem", {"TableName": self._table, **request})
+        except RowExistsError:
+            return False
+        return True
 
     def _get(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []

@@ -121,8 +121,8 @@ class Replay:
             # Killed before they were parked.
             spent = [record for record in batch if record.is_spent]
             fresh = [record for record in batch if not record.is_spent]
-            failed = self._try(number, fresh)
-            counts.done += len(fresh) - len(failed)
+            done, failed = self._try(number, fresh)
+            counts.done += done
             counts.failed += len(failed)
             counts.errors.update(record.reason for record in failed)
             spent += [record for record in failed if record.is_spent and not record.lost]
@@ -130,10 +130,10 @@ class Replay:
             counts.parked += len(spent)
         return counts
 
-    def _try(self, number: int, records: Sequence[GivenUp]) -> list[GivenUp]:
-        """Write records and mark those that are; give the others, as their rows are now."""
+    def _try(self, number: int, records: Sequence[GivenUp]) -> tuple[int, list[GivenUp]]:
+        """Write records and mark them; say how many are done, and give the rows of the failed."""
         if not records:
-            return []
+            return 0, []
         rows = [
             (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
             for each in records
@@ -145,8 +145,9 @@ class Replay:
         )
         self._batches.take(batch, BatchId(self._name, number))
         left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
-        found = self._rows.read(left)
-        return [row for row in found if row.replay == self._name and not row.settled]
+        found = list(self._rows.read(left))  # but those that somebody deleted meanwhile
+        failed = [row for row in found if row.replay == self._name and not row.settled]
+        return len(records) - len(left) + sum(row.settled for row in found), failed
 
     def _park(self, number: int, records: Sequence[GivenUp]) -> None:
         places = self._parked.park(records, f"{self._name}-{number}")

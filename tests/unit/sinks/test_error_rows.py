@@ -132,7 +132,10 @@ def test_of_one_replay_a_row_takes_one_verdict(
     assert not rows.mark_done(failed.id, "r2")
     assert rows.mark_done(_record(2).id, "r2")
     rows.count_failure(_record(2), "r3")  # a task that came late
-    assert not rows.mark_done(_record(9).id, "r2")  # gone, and not made again
+    # Those that are gone are not made again.
+    assert not rows.mark_done(_record(9).id, "r2")
+    assert not rows.mark_parked(_record(9).id, "s3://parked/9", "r2")
+    rows.count_failure(_record(9), "r2")
 
     found = _by_offset(error_rows)
     assert set(found) == {1, 2}

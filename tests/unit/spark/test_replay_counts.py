@@ -41,3 +41,19 @@ def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(capl
         "the row t/0/0/7 cannot be tried again: s3://b/k is not there, expected what the row has "
         "no room for; bring the object back, or delete the row"
     )
+
+
+def test_a_row_that_somebody_deleted_meanwhile_is_neither_done_nor_failed():
+    row = {"kafkaTimestamp": 7, "reason": "truncated"}
+    records = [GivenUp.describe({**row, "id": f"t/0/{at}/7"}) for at in range(4)]
+    failed = replace(records[1], attempts=1, replay="r")
+    told_twice = replace(records[2], replay="r", settled=True)
+    rows, parked = Mock(), Mock()
+    rows.read.side_effect = [records, [failed, told_twice]]
+    rows.mark_done.side_effect = [True, False, False, False]
+    parked.park.return_value = []
+
+    counts = Replay(Mock(), "r", rows, Mock(), parked).run(Selection())
+
+    assert (counts.selected, counts.done, counts.failed, counts.parked) == (4, 2, 1, 0)
+    assert rows.read.call_args.args == (["t/0/1/7", "t/0/2/7", "t/0/3/7"],)
