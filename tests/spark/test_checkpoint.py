@@ -48,6 +48,19 @@ def test_how_far_was_read_is_what_is_over(checkpoint: Checkpoint, folder: Path) 
     assert checkpoint.read_so_far() == {}
 
 
+def test_a_folder_without_a_checkpoint_is_not_one_that_nothing_was_read_by(
+    spark, tmp_path: Path
+) -> None:
+    for folder in (tmp_path / "mistyped", tmp_path):  # not there, and nothing in it
+        with pytest.raises(CheckpointError) as caught:
+            Checkpoint(spark, f"file://{folder}").read_so_far()
+
+        assert str(caught.value) == (
+            f"found neither metadata nor commits in file://{folder}, expected the checkpoint of "
+            "the job that consumes; give the folder that it has as --checkpoint, or start it first"
+        )
+
+
 def test_a_file_is_read_once_while_its_batch_is_taken(checkpoint: Checkpoint, folder: Path) -> None:
     checkpoint.batch_id(0)
     told = checkpoint.batch_id(1)

@@ -105,9 +105,15 @@ class Checkpoint:
         """Read the offsets behind the last batch that is over; none where no batch is.
 
         Raises:
-            CheckpointError: the file is missing or damaged.
+            CheckpointError: the file is missing or damaged, or there is no checkpoint at all.
         """
         over = _numbers(self._commits)
+        if not over and "metadata" not in self._top.names():
+            raise CheckpointError(
+                f"found neither metadata nor commits in {self._folder}, expected the checkpoint of "
+                "the job that consumes; give the folder that it has as --checkpoint, or start it "
+                "first"
+            )
         return self.ends(max(over)) if over else {}
 
     def starts(self, batch: int) -> _Offsets:
