@@ -47,9 +47,11 @@ def spark(tmp_path_factory, hosts_file):
     folder = tmp_path_factory.mktemp("spark")
     ours = session_settings()
     names = f"-Djdk.net.hosts.file={hosts_file}"
+    # Little data, much that runs once: the second compiler took half of all the time.
+    quick = "-XX:TieredStopAtLevel=1"
     settings = {
         **ours,
-        "spark.driver.extraJavaOptions": f"{ours['spark.driver.extraJavaOptions']} {names}",
+        "spark.driver.extraJavaOptions": f"{ours['spark.driver.extraJavaOptions']} {names} {quick}",
         "spark.master": "local[2]",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
