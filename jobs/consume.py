@@ -32,10 +32,13 @@ from penstock.spark import (
     ReportListener,
     StateFiles,
     TopicWatch,
+    await_end,
     build_session,
     check_session,
     open_sinks,
     open_stream,
+    planned_ranges,
+    read_ranges,
     read_settings,
     read_text,
 )
@@ -78,9 +81,13 @@ def _start(
     spark.streams.addListener(ReportListener(counts))
 
     def write(records: DataFrame, number: int) -> None:
-        skipped = topics.check(number)
+        changes = topics.check(number)
+        if changes.gone:
+            planned = planned_ranges(checkpoint.starts(number), checkpoint.ends(number))
+            left = [each for each in planned if each.topic not in changes.gone]
+            records = read_ranges(records, settings.kafka, settings.read, left)
         done = batches.take(records, checkpoint.batch_id(number))
-        lost = (*skipped, *watch.check(records, number, done.records))
+        lost = (*changes.skipped, *watch.check(records, number, done.records))
         topics.remember()
         counts[number] = replace(done, lost=lost)
 
@@ -105,7 +112,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     registry = CachedRegistry(load_registry(settings.registry))
     errors = DynamoDbErrors(settings.sinks.errors_table, settings.sinks.parked_bucket)
-    start(spark, settings, registry, errors).awaitTermination()
+    query = start(spark, settings, registry, errors)
+    await_end(query, TopicIds(settings.kafka), settings.read.topics)
 
 
 if __name__ == "__main__":

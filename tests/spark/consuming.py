@@ -31,9 +31,7 @@ class Job:
     def __init__(self, spark, reader, brokers, secret_arn, folder):
         self.spark, self.reader, self.brokers = spark, reader, brokers
         self.said = []
-        with logged_in(brokers, PRODUCER):
-            self.topic = brokers.create_topic(partitions=1)
-            brokers.allow(USER, self.topic, "READ")
+        self.topic = self.add_topic()
         self.registry = MemoryRegistry(compatibility=Compatibility.NONE)
         (folder / "errors").mkdir()
         self.errors = FileErrors(folder / "errors")
@@ -49,13 +47,20 @@ class Job:
     def register(self, schema, name="sensor"):
         return self.registry.register(name, schema).version
 
-    def send(self, *values, keys=()):
+    def add_topic(self):
+        """Create a second topic, and give its name."""
+        with logged_in(self.brokers, PRODUCER):
+            topic = self.brokers.create_topic(partitions=1)
+            self.brokers.allow(USER, topic, "READ")
+        return topic
+
+    def send(self, *values, keys=(), topic=None):
         """Write records, all into one partition unless keys say more."""
         settings = self.brokers.settings(Security.IAM)
         with logged_in(self.brokers, PRODUCER), closing(open_producer(settings)) as producer:
             producer.send_all(
                 [
-                    Message(self.topic, value, key)
+                    Message(topic or self.topic, value, key)
                     for value, key in zip_longest(values, keys, fillvalue=b"k")
                 ]
             )
@@ -75,11 +80,15 @@ class Job:
 
             wait_until("a second partition", lambda: count() == 2, SECONDS)
 
+    def drop(self, topic):
+        """Delete a topic."""
+        with closing(self.brokers.cluster.open_admin()) as admin:
+            admin.delete_topics([topic])
+            wait_until("deleted", lambda: topic not in admin.list_topics(), SECONDS)
+
     def create_anew(self):
         """Delete the topic, and create another of its name."""
-        with closing(self.brokers.cluster.open_admin()) as admin:
-            admin.delete_topics([self.topic])
-            wait_until("deleted", lambda: self.topic not in admin.list_topics(), SECONDS)
+        self.drop(self.topic)
         with logged_in(self.brokers, PRODUCER):
             ensure_topic(self.brokers.settings(Security.IAM), Topic(self.topic, partitions=1))
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from penstock.spark import LostOffsets
+from jobs import consume
+from penstock.attempts import Attempts
+from penstock.kafka import TopicIds
+from penstock.spark import LostOffsets, TopicWatch
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
@@ -55,3 +60,33 @@ def test_a_topic_that_was_created_anew_stops_the_job(job, capsys):
     _, line = job.lines(capsys, 2)
     assert (line["lost"], line["LostRecords"]) == ([f"{job.topic}/0 0 to 1"], 2)
     assert job.query("deviceId") == [("old 0",), ("old 1",), ("new 2",)]
+
+
+def test_a_topic_that_is_deleted_before_its_records_are_read(job, capsys, monkeypatch):
+    """Spark would wait for them with each start; the others are read, where the job is to go on."""
+    monkeypatch.setattr(consume, "TopicIds", partial(TopicIds, absences=Attempts(0.1, 0.1, 1)))
+    v1, other, check = job.register(_V1), job.add_topic(), TopicWatch.check
+    pattern = {"topics": (), "topic_pattern": f"{job.topic}|{other}"}
+    job.send(make_reading(v1, "a"))
+    job.send(make_reading(v1, "x"), topic=other)
+    job.run(**pattern)
+    job.send(make_reading(v1, "b"))
+    job.send(make_reading(v1, "y"), make_reading(v1, "z"), topic=other)
+
+    def drop_and_check(watch, batch):
+        job.drop(other)
+        monkeypatch.setattr(TopicWatch, "check", check)
+        return check(watch, batch)
+
+    monkeypatch.setattr(TopicWatch, "check", drop_and_check)
+    with pytest.raises(StreamingQueryException, match=(
+        rf"before batch 1 topics changed: {other}/0 is not there, and was read up to offset 1\. "
+    )):  # fmt: skip
+        job.run(**pattern)
+    job.run(**pattern, on_lost_offsets=LostOffsets.GO_ON)
+    job.send(make_reading(v1, "c"))
+    job.run(**pattern, on_lost_offsets=LostOffsets.GO_ON)
+
+    lines = {line["batch"]: line for line in job.lines(capsys, 2)}
+    assert (lines[1]["lost"], lines[1]["Records"]) == ([f"{other}/0 1 to 2"], 1)
+    assert sorted(job.query("deviceId")) == [("a",), ("b",), ("c",), ("x",)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.kafka.access import await_rights, check_access
+from penstock.kafka.access import ask_brokers, await_rights, check_access
 from penstock.kafka.access_lists import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.java import java_options
@@ -25,6 +25,7 @@ __all__ = [
     "TopicIds",
     "apply_readers",
     "apply_topics",
+    "ask_brokers",
     "await_rights",
     "check_access",
     "drop_access",

@@ -47,13 +47,18 @@ def read_metadata(
 def check_topics(metadata: MetadataResponse) -> None:
     """Raise what the broker says of a topic that cannot be used."""
     for topic in metadata.topics:
-        if topic.error_code == UnknownTopicOrPartitionError.errno:
-            raise TopicNotFoundError(f"topic {topic.name!r} does not exist")
-        if topic.error_code == TopicAuthorizationFailedError.errno:
-            raise TopicForbiddenError(
-                f"topic {topic.name!r} is not for this principal, if it exists: "
-                "expected an ACL or a policy that allows it"
-            )
+        check_topic(topic)
+
+
+def check_topic(topic: Any) -> None:
+    """Raise what the broker says of a topic, as metadata have it, that cannot be used."""
+    if topic.error_code == UnknownTopicOrPartitionError.errno:
+        raise TopicNotFoundError(f"topic {topic.name!r} does not exist")
+    if topic.error_code == TopicAuthorizationFailedError.errno:
+        raise TopicForbiddenError(
+            f"topic {topic.name!r} is not for this principal, if it exists: "
+            "expected an ACL or a policy that allows it"
+        )
 
 
 @contextmanager

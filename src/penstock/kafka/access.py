@@ -19,16 +19,32 @@ def check_access(
     options: Mapping[str, Any],
     topics: Sequence[str] = (),
     timeout_seconds: float = PROBE_SECONDS,
-    version: int = METADATA_VERSION,
 ) -> MetadataResponse:
     """Log in to the first broker that lets us, and see that the topics are there.
+
+    Raises:
+        BrokerLoginError: a broker refuses the login; the others are not asked.
+        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: none can be used.
+        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
+    """
+    metadata = ask_brokers(options, topics, timeout_seconds)
+    check_topics(metadata)
+    return metadata
+
+
+def ask_brokers(
+    options: Mapping[str, Any],
+    topics: Sequence[str],
+    timeout_seconds: float = PROBE_SECONDS,
+    version: int = METADATA_VERSION,
+) -> MetadataResponse:
+    """Log in to the first broker that lets us, and give what it says of the topics.
 
     `version` is that of the request, which says how much the answer tells.
 
     Raises:
         BrokerLoginError: a broker refuses the login; the others are not asked.
         BrokerCertificateError, BrokerNameError, BrokerUnavailableError: none can be used.
-        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
     """
     deadline = time.monotonic() + timeout_seconds
     servers = options["bootstrap_servers"]
@@ -38,14 +54,11 @@ def check_access(
         try:
             # A silent broker leaves half of the time for the next.
             end = deadline if position == len(servers) - 1 else (now + deadline) / 2
-            metadata = read_metadata(server, options, topics, end, version)
+            return read_metadata(server, options, topics, end, version)
         except BrokerLoginError:
             raise
         except BrokerError as error:
             failures.append(error)
-        else:
-            check_topics(metadata)
-            return metadata
     # What can never work says more than what is only down.
     worst = min(failures, key=lambda error: error.retriable)
     raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__

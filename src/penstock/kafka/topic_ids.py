@@ -10,37 +10,53 @@ from uuid import UUID
 from kafka.protocol.metadata import MetadataResponse
 
 from penstock.attempts import Attempts
-from penstock.errors import BrokerLoginError, BrokerUnavailableError
+from penstock.errors import BrokerLoginError, BrokerUnavailableError, TopicNotFoundError
 from penstock.kafka._mechanism import client_options
-from penstock.kafka.access import check_access
+from penstock.kafka._probe import check_topic
+from penstock.kafka.access import ask_brokers
 from penstock.kafka.settings import KafkaSettings
 
 _VERSION = 10  # of the request, the first whose answer has ids; brokers of 2.8 and later
-_NONE = UUID(int=0)
+_NONE = str(UUID(int=0))
 # As long as brokers take to come back one by one, and Spark's own client waits for them.
 _ATTEMPTS = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=120)
+# A broker that has just started, or has not heard of a new topic yet, says that there is none.
+_ABSENCES = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=15)
 
 
 class TopicIds:
     """Asks for ids of topics, which a topic that is created anew does not share."""
 
-    def __init__(self, settings: KafkaSettings, attempts: Attempts = _ATTEMPTS) -> None:
-        """Keep where to ask, and for how long while no broker answers."""
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        attempts: Attempts = _ATTEMPTS,
+        absences: Attempts = _ABSENCES,
+    ) -> None:
+        """Keep where to ask, and for how long while no broker answers, or knows a topic."""
         self._settings = settings
         self._attempts = attempts
+        self._absences = absences
         self._options: dict[str, Any] | None = None
 
-    def find(self, topics: Sequence[str]) -> dict[str, str]:
-        """Find the ids by the names.
+    def find(self, topics: Sequence[str]) -> dict[str, str | None]:
+        """Find the ids by the names; None says that a topic does not exist.
+
+        Topics that have none, as brokers made them before 2.8, are left out.
 
         Raises:
-            TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
+            TopicForbiddenError: a topic is not for us.
             BrokerError: of the kind that says why no broker can be used.
         """
         if not topics:
             return {}
-        metadata = self._ask_until_answered(topics)
-        return {each.name: str(each.topic_id) for each in metadata.topics if each.topic_id != _NONE}
+        found: dict[str, str | None] = {}
+        for _ in self._absences:
+            metadata = self._ask_until_answered(topics)
+            found = {topic.name: _read_id(topic) for topic in metadata.topics}
+            if None not in found.values():
+                break
+        return {name: topic_id for name, topic_id in found.items() if topic_id != _NONE}
 
     def _ask_until_answered(self, topics: Sequence[str]) -> MetadataResponse:
         failure = BrokerUnavailableError("no broker was asked")
@@ -54,9 +70,17 @@ class TopicIds:
     def _ask(self, topics: Sequence[str]) -> MetadataResponse:
         if self._options is not None:
             with suppress(BrokerLoginError):  # the password may be another one by now
-                return check_access(self._options, topics, version=_VERSION)
+                return ask_brokers(self._options, topics, version=_VERSION)
         self._options = _read_secret_once(client_options(self._settings))
-        return check_access(self._options, topics, version=_VERSION)
+        return ask_brokers(self._options, topics, version=_VERSION)
+
+
+def _read_id(topic: Any) -> str | None:
+    try:
+        check_topic(topic)
+    except TopicNotFoundError:
+        return None
+    return str(topic.topic_id)
 
 
 def _read_secret_once(options: dict[str, Any]) -> dict[str, Any]:

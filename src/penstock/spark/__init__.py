@@ -34,9 +34,9 @@ from penstock.spark.settings import (
     read_settings,
 )
 from penstock.spark.sink_settings import SinkSettings
-from penstock.spark.source import open_stream, source_options
+from penstock.spark.source import open_stream, read_ranges, source_options
 from penstock.spark.state_files import StateFiles
-from penstock.spark.topic_watch import TopicWatch
+from penstock.spark.topic_watch import TopicChanges, TopicWatch, await_end
 
 __all__ = [
     "BatchCounts",
@@ -75,10 +75,12 @@ __all__ = [
     "SinkSettings",
     "Starting",
     "StateFiles",
+    "TopicChanges",
     "TopicWatch",
     "Upkeep",
     "Which",
     "admit",
+    "await_end",
     "build_session",
     "catalog_settings",
     "check_session",
@@ -95,6 +97,7 @@ __all__ = [
     "parse_offsets",
     "planned_ranges",
     "qualify_table",
+    "read_ranges",
     "read_settings",
     "read_text",
     "session_settings",

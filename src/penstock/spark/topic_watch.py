@@ -1,16 +1,22 @@
 """Notices topics that were deleted, or deleted and created anew, under a checkpoint.
 
 Spark knows a topic by its name. One that was created anew begins at offset 0 again, and Spark would
-go on at the offset that it had come to in the old one, or where the new one ends by then.
+go on at the offset that it had come to in the old one, or where the new one ends by then. One that
+is gone when its records are to be read is waited for, again with each start.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from penstock.errors import CheckpointError, LostRecordsError
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.errors import CheckpointError, LostRecordsError, TopicNotFoundError
 from penstock.kafka import TopicIds
 from penstock.spark._advice import WHAT_TO_DO
 from penstock.spark.checkpoint import Checkpoint
@@ -19,6 +25,19 @@ from penstock.spark.settings import LostOffsets
 from penstock.spark.state_files import StateFiles
 
 _LOG = logging.getLogger(__name__)
+_UNKNOWN: Final = "UnknownTopicOrPartitionException"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicChanges:
+    """What to know of a batch's topics before it is read.
+
+    `skipped` is what topics that were created anew have and this query does not read; topics that
+    are `gone` cannot be read, whatever the batch was to have of them.
+    """
+
+    skipped: tuple[OffsetRange, ...] = ()
+    gone: frozenset[str] = frozenset()
 
 
 class TopicWatch:
@@ -40,18 +59,18 @@ class TopicWatch:
         self._known = self._read(names[-1]) if names else {}
         self._found: dict[str, str] = {}
 
-    def check(self, batch: int) -> tuple[OffsetRange, ...]:
+    def check(self, batch: int) -> TopicChanges:
         """Compare the topics of a batch with those of the batches before.
-
-        Returns:
-            What a topic that was created anew has and this query does not read.
 
         Raises:
             LostRecordsError: a topic is another or not there, and the job is to stop. Nothing of
                 the batch is written, and the next start stops likewise.
         """
-        starts, ends = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
-        found = self._ids.find(sorted({topic for topic, _ in ends}))
+        starts, planned = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
+        answers = self._ids.find(sorted({topic for topic, _ in planned}))
+        found = {topic: answer for topic, answer in answers.items() if answer is not None}
+        gone = frozenset(answers.keys() - found.keys())
+        ends = {place: end for place, end in planned.items() if place[0] not in gone}
         anew = {topic for topic in found if self._known.get(topic, found[topic]) != found[topic]}
         self._found = self._known | found
         problems = _describe(anew, starts, ends)
@@ -61,7 +80,7 @@ class TopicWatch:
             if topic in anew and min(start, ends.get((topic, partition), 0))
         )
         if not problems:
-            return ()
+            return TopicChanges(gone=gone)
         if skipped:
             problems.append(f"{', '.join(map(str, skipped))} of the new would not be read")
         sentence = f"before batch {batch} topics changed: {'; '.join(problems)}"
@@ -71,7 +90,7 @@ class TopicWatch:
                 "batch to read all that there is, or start with --on-lost-offsets go-on to go on"
             )
         _LOG.warning("%s", sentence)
-        return skipped
+        return TopicChanges(skipped, gone)
 
     def remember(self) -> None:
         """Keep what was found, once the batch is done: until then it is told again."""
@@ -88,6 +107,25 @@ class TopicWatch:
                 f"the file {self._files.locate(name)} is damaged ({error}), expected the ids of "
                 f"topics; {WHAT_TO_DO}"
             ) from error
+
+
+def await_end(query: StreamingQuery, ids: TopicIds, topics: Sequence[str]) -> None:
+    """Wait for the end of a query that reads these topics; empty where it has a pattern.
+
+    Raises:
+        TopicNotFoundError: Spark went without a topic, which its own sentence does not name.
+        StreamingQueryException: it ended of something else.
+    """
+    try:
+        query.awaitTermination()
+    except StreamingQueryException as error:
+        answers = ids.find(topics) if _UNKNOWN in str(error) else {}
+        if gone := [topic for topic, answer in answers.items() if answer is None]:
+            raise TopicNotFoundError(
+                f"found no topic {', '.join(sorted(gone))}, and Spark reads no others without "
+                "it; create it, or take it out of --topics and start with --on-lost-offsets go-on"
+            ) from error
+        raise
 
 
 def _describe(

@@ -1,4 +1,4 @@
-"""Ids of topics are asked for again while brokers are away, and by the password that is right."""
+"""Ids of topics are asked for again while brokers are away or new, by the right password."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 
 from penstock.attempts import Attempts
-from penstock.errors import BrokerLoginError, BrokerUnavailableError, TopicNotFoundError
+from penstock.errors import BrokerLoginError, BrokerUnavailableError, TopicForbiddenError
 from penstock.kafka import TopicIds
 from tests.stubs.registries import FakeTime
 
@@ -22,23 +23,27 @@ class Brokers:
         self.password = "one"
         self.read = 0
         self.failures = []
+        self.refused = {}
         self.asked = 0
 
     def options(self, _):
         self.read += 1
         return {"client_id": "x", "sasl_plain_password": Secret(self.password)}
 
-    def check_access(self, options, topics, *, version):
+    def ask_brokers(self, options, topics, *, version):
         assert version == 10
         self.asked += 1
         if self.failures:
             raise self.failures.pop(0)
         if options["sasl_plain_password"] != self.password:
             raise BrokerLoginError("wrong password")
-        ids = {"new": _ID, "old": UUID(int=0)}
-        return SimpleNamespace(
-            topics=[SimpleNamespace(name=topic, topic_id=ids[topic]) for topic in topics]
-        )
+        return SimpleNamespace(topics=[self._describe(topic) for topic in topics])
+
+    def _describe(self, topic):
+        ids = {"new": _ID}
+        errors = self.refused.get(topic)
+        code = errors.pop(0).errno if errors else 0
+        return SimpleNamespace(name=topic, topic_id=ids.get(topic, UUID(int=0)), error_code=code)
 
 
 class Secret:
@@ -55,14 +60,15 @@ class Secret:
 def brokers(monkeypatch):
     made = Brokers()
     monkeypatch.setattr("penstock.kafka.topic_ids.client_options", made.options)
-    monkeypatch.setattr("penstock.kafka.topic_ids.check_access", made.check_access)
+    monkeypatch.setattr("penstock.kafka.topic_ids.ask_brokers", made.ask_brokers)
     return made
 
 
 @pytest.fixture
 def ids():
     time = FakeTime()
-    return TopicIds(None, Attempts(1, 2, 5, sleep=time.sleep, clock=time.clock))
+    attempts = Attempts(1, 2, 5, sleep=time.sleep, clock=time.clock)
+    return TopicIds(None, attempts, attempts)
 
 
 def test_topics_without_an_id_are_left_out(brokers, ids):
@@ -80,6 +86,16 @@ def test_brokers_that_are_away_for_a_while_are_waited_for(brokers, ids):
         ids.find(["new"])
 
 
+def test_a_topic_that_a_broker_does_not_know_is_asked_for_again(brokers, ids):
+    brokers.refused = {"new": [UnknownTopicOrPartitionError] * 2}
+    assert ids.find(["new"]) == {"new": str(_ID)}
+    assert brokers.asked == 3
+
+    brokers.refused = {"gone": [UnknownTopicOrPartitionError] * 9}
+    assert ids.find(["new", "gone", "old"]) == {"new": str(_ID), "gone": None}
+    assert brokers.asked == 3 + 4
+
+
 def test_the_secret_is_read_once_until_the_password_changes(brokers, ids):
     for _ in range(3):
         ids.find(["new"])
@@ -91,8 +107,8 @@ def test_the_secret_is_read_once_until_the_password_changes(brokers, ids):
 
 
 def test_what_waiting_does_not_help_is_raised(brokers, ids):
-    brokers.failures = [TopicNotFoundError("gone")]
-    with pytest.raises(TopicNotFoundError):
+    brokers.refused = {"new": [TopicAuthorizationFailedError]}
+    with pytest.raises(TopicForbiddenError, match="topic 'new' is not for this principal"):
         ids.find(["new"])
 
     brokers.failures = [BrokerLoginError("no"), BrokerLoginError("still no")]

@@ -212,6 +212,7 @@ def test_the_source() -> None:
         "kafka.security.protocol": "PLAINTEXT",
         "subscribe": "sensor",
         "startingOffsets": "earliest",
+        "fetchOffset.retryIntervalMs": "5000",
         "groupIdPrefix": "penstock-spark",
         "failOnDataLoss": "false",
     }

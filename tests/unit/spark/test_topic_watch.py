@@ -6,11 +6,13 @@ import logging
 from types import SimpleNamespace
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
-from penstock.errors import CheckpointError, LostRecordsError
-from penstock.spark import LostOffsets, OffsetRange, TopicWatch
+from penstock.errors import CheckpointError, LostRecordsError, TopicNotFoundError
+from penstock.spark import LostOffsets, OffsetRange, TopicChanges, TopicWatch, await_end
 
 _A, _B = "aaaaaaaa", "bbbbbbbb"
+_UNKNOWN = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: does not host"
 _START = {("t", 0): 10, ("t", 1): 3, ("u", 0): 5}
 
 
@@ -62,9 +64,9 @@ def look(files):
 
 
 def test_topics_that_are_what_they_were(look, files):
-    watch, skipped = look({("t", 0): 12, ("v", 0): 4}, LostOffsets.STOP, t=_A, u=_A, v=_B)
+    watch, changes = look({("t", 0): 12, ("v", 0): 4}, LostOffsets.STOP, t=_A, u=_A, v=_B)
 
-    assert skipped == ()
+    assert changes == TopicChanges()
     watch.remember()
     watch.remember()
     assert files[f"{2:020d}.json"] == f'{{"t": "{_A}", "u": "{_A}", "v": "{_B}"}}'
@@ -74,9 +76,9 @@ def test_topics_that_are_what_they_were(look, files):
 def test_the_first_batch_has_nothing_to_compare_with(look, files):
     files.clear()
 
-    watch, skipped = look({}, LostOffsets.STOP, t=_A)
+    watch, changes = look({}, LostOffsets.STOP, t=_A)
 
-    assert skipped == ()
+    assert changes == TopicChanges()
     watch.remember()
     assert list(files) == [f"{1:020d}.json"]
 
@@ -84,21 +86,21 @@ def test_the_first_batch_has_nothing_to_compare_with(look, files):
 def test_a_topic_that_was_created_anew(look, files, caplog):
     """What it has below the offset that the query goes on at, or all of it where it is shorter."""
     with caplog.at_level(logging.WARNING):
-        watch, skipped = look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)
+        watch, changes = look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)
 
-    assert skipped == (OffsetRange("t", 0, 0, 4), OffsetRange("t", 1, 0, 3))
+    assert changes == TopicChanges((OffsetRange("t", 0, 0, 4), OffsetRange("t", 1, 0, 3)))
     assert (
         "before batch 7 topics changed: t was deleted and created anew, and what the old one had "
         "from t/0 10, t/1 3 on is gone; t/0 0 to 3, t/1 0 to 2 of the new would not be read"
     ) in caplog.text
-    assert look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)[1] == skipped  # until the batch is done
+    assert look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)[1] == changes  # until the batch is done
     watch.remember()
-    assert look({("t", 0): 14, ("t", 1): 9}, t=_B, u=_A)[1] == ()
+    assert look({("t", 0): 14, ("t", 1): 9}, t=_B, u=_A)[1] == TopicChanges()
 
 
 def test_a_new_topic_with_nothing_in_it_yet(look, caplog):
     with caplog.at_level(logging.WARNING):
-        assert look({("t", 0): 0, ("t", 1): 0}, t=_B, u=_A)[1] == ()
+        assert look({("t", 0): 0, ("t", 1): 0}, t=_B, u=_A)[1] == TopicChanges()
 
     assert caplog.text.strip().endswith("on is gone")
 
@@ -113,6 +115,7 @@ def test_a_new_topic_with_nothing_in_it_yet(look, caplog):
             r"changed: t/0 ends at offset 4, and was read up to offset 10\.",
         ),
         ({("t", 1): None}, {"t": _A}, r"t/1 is not there, and was read up to offset 3\."),
+        ({("t", 0): 12}, {"t": None}, r"t/0 is not there, and was read up to offset 10; t/1 is"),
     ],
 )
 def test_the_job_stops_each_time_before_it_writes(look, files, ends, ids, problem):
@@ -125,6 +128,44 @@ def test_the_job_stops_each_time_before_it_writes(look, files, ends, ids, proble
         ):
             look(ends, LostOffsets.STOP, u=_A, **ids)
     assert files == before
+
+
+def test_topics_that_are_gone_are_told_from_the_others(look, files, caplog):
+    """Also one that was never read; what each was to be read of is lost, which the batch tells."""
+    with caplog.at_level(logging.WARNING):
+        watch, changes = look({("t", 0): 12, ("v", 0): 4}, t=None, u=_A, v=None)
+
+    assert changes == TopicChanges(gone=frozenset("tv"))
+    assert "t/0 is not there, and was read up to offset 10" in caplog.text
+    watch.remember()
+    assert list(files) == [f"{1:020d}.json"]
+
+
+class Ended:
+    """A query that has ended with an error of Spark."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def awaitTermination(self):
+        raise StreamingQueryException(self.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "error", "said"),
+    [
+        (_UNKNOWN, {"a": None, "b": _A}, TopicNotFoundError, "^found no topic a, and Spark reads "
+         "no others without it; create it, or take it out of --topics and start with "
+         "--on-lost-offsets go-on$"),
+        (_UNKNOWN, {"a": _A, "b": _A}, StreamingQueryException, "does not host"),
+        ("no broker", {"a": None}, StreamingQueryException, "no broker"),
+    ],
+)  # fmt: skip
+def test_the_topic_that_spark_misses_is_named(text, ids, error, said):
+    asked = SimpleNamespace(find=lambda topics: {topic: ids[topic] for topic in topics})
+
+    with pytest.raises(error, match=said):
+        await_end(Ended(text), asked, sorted(ids))
 
 
 @pytest.mark.parametrize("text", ["", "{", "3"])
