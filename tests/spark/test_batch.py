@@ -11,7 +11,7 @@ from penstock.errors import RegistryUnavailableError
 from penstock.framing import encode_glue_frame
 from penstock.registry import CachedRegistry
 from penstock.schemas import encode
-from penstock.spark import Batches, BatchId, Ledger
+from penstock.spark import Batches, BatchId, Ledger, _parts
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.registries import UNKNOWN_ID, CountedRegistry, unavailable
@@ -81,6 +81,33 @@ def test_new_versions_are_learnt_while_a_query_runs(job):
         101: {"deviceId": "c", "temperature": 7},
         200: {"deviceId": "d", "temperature": None},
     }
+
+
+def test_without_rows_nothing_is_written_until_there_are_some(job, monkeypatch):
+    """Behind a part that says so, twice a day; who has rows pays with no job of Spark for it."""
+    value = frame(job.register(_V1), {"deviceId": "a"})
+    context = job.spark.sparkContext
+
+    def take(number, value):
+        group = f"{job.folder.name} {number}"
+        context.setJobGroup(group, "a batch")
+        try:
+            job.take([value], number)
+        finally:
+            context.setLocalProperty("spark.jobGroup.id", None)
+        return len(context.statusTracker().getJobIdsForGroup(group))
+
+    take(0, value)
+    busy = take(1, value)
+    with monkeypatch.context() as patch:
+        patch.setattr(_parts, "_MARKED_SECONDS", 0)
+        take(2, None)
+    for number, each in enumerate((None, None, None, value), 3):
+        take(number, each)
+
+    assert take(7, value) == busy
+    assert job.sink.parts == [(0, 2), (1, 0), (2, 0), (3, 0), (6, 0), (7, 0)]
+    assert set(job.rows()) == {0, 100, 600, 700}
 
 
 def test_every_bad_record_is_filed_with_its_reason_and_its_bytes(job):

@@ -58,6 +58,19 @@ def test_a_part_without_rows_is_known_too(spark, reader):
     assert reader.query("SELECT count(*) FROM t") == [(0,)]
 
 
+def test_a_part_that_had_no_rows_is_not_written_behind_a_later_one(spark, reader):
+    """The first start knew the table for one without rows, and left the part out."""
+    reader.lake.write(make_rows(spark, "n int", (0,)), batch(0), 0)
+    rows = make_rows(spark, "n int", (1,), first=1)
+    reader.lake.write(rows, batch(1), 2)
+    for _ in range(2):
+        reader.again().write(rows.limit(0), batch(1), 0)
+        reader.again().write(rows, batch(1), 2)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
+    assert reader.table().count_snapshots() == 2
+
+
 def test_commits_of_others_on_top_change_nothing(spark, reader):
     reader.lake.write(make_rows(spark, "n int", (1,), (2,)), batch(0), 0)
     reader.lake.write(make_rows(spark, "n int", (7,), first=9), batch(5, query="other"), 0)

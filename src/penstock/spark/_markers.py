@@ -114,13 +114,13 @@ def is_written(
         marker = commit.marker
         if marker is None or marker.batch.query != batch.query:
             continue
-        place = (marker.batch.number, marker.part)
-        if place == (batch.number, part):
+        if marker.batch.number == batch.number and marker.part >= part:
+            # Parts are written in their order: one that is not there had no rows.
             _check_offsets(table, marker.batch, batch)
             return True
         newest = max(newest, marker.batch.number)
-        if place < (batch.number, part):
-            break  # parts are written in their order
+        if marker.batch.number <= batch.number:
+            break
     else:
         if record is not None:
             if record.batch == batch.number and part < record.parts:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -18,16 +20,25 @@ from penstock.spark.rows import BatchId, Sink
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
 _COMPRESSED = f"{FRAMED} AND compression = 'zlib'"
+# A table that gets nothing is marked twice a day all the same: whoever expires snapshots leaves
+# those of a day, and so a marker of ours (docs/adr/20261121-lake-markers.md).
+_MARKED_SECONDS: Final = 12 * 3_600
 
 
 class PartWriter:
-    """Writes parts of batches, all under the merge of the versions that are known."""
+    """Writes parts of batches, all under the merge of the versions that are known.
+
+    A part without rows leaves a marker in the table like any other. Behind one, parts are counted
+    before they are written, and those without rows are not, until there are some again.
+    """
 
     def __init__(self, sinks: Sequence[Sink], errors: ErrorSink) -> None:
         """Keep where to write."""
         self._sinks = tuple(sinks)
         self._errors = errors
         self._decoder: Decoder | None = None
+        # Of plain parts and of compressed ones: until when those without rows need no marker.
+        self._marked_until: dict[int, float] = {}
 
     def write(
         self,
@@ -71,7 +82,17 @@ class PartWriter:
             for sink in self._sinks:
                 figures.refuse(sink.write(rows, batch, part))
 
-        counts = count_while(judged, partial(write, decoder=decoder) if decoder else None)
+        if decoder is None:
+            counts = count_while(judged, None)
+        elif time.monotonic() < self._marked_until.get(part % 2, 0):
+            counts = count_while(judged, None)
+            if counts["rows"]:
+                del self._marked_until[part % 2]
+                write(judged, decoder)
+        else:
+            counts = count_while(judged, partial(write, decoder=decoder))
+            if not counts["rows"]:
+                self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
         if counts["errors"]:
             judge = Judge.of_versions(decoder.versions if decoder else (), {})

@@ -40,6 +40,7 @@ def _ask(commits, number, part=0, record=None, offsets=""):
         pytest.param(_commits((3, 0), (2, 0)), 3, 1, False, id="the other part"),
         pytest.param(_commits((3, 1), (3, 0), (2, 0)), 3, 0, True, id="the first of two parts"),
         pytest.param(_commits((3, 1), (3, 0), (2, 0)), 3, 1, True, id="the second of two parts"),
+        pytest.param(_commits((3, 2), (2, 0)), 3, 0, True, id="one without rows, before another"),
         pytest.param(_commits((3, 0), until=7), 3, 1, False, id="parts come in their order"),
         pytest.param(_commits((3, 0), until=7), 4, 0, False, id="a lower one says it"),
         pytest.param(_commits("other", None), 0, 0, False, id="whole history without it"),
