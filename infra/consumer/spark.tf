@@ -20,7 +20,8 @@ locals {
     ])
   }
 
-  checkpoints = "s3://${module.lake.bucket.name}/checkpoints"
+  checkpoints = { consume = "checkpoints/${try(var.spark.checkpoint, "consume")}", replay = "checkpoints/replay" }
+  lake_bucket = "s3://${module.lake.bucket.name}"
 
   # Whatever writes records writes them there.
   _table = local._routed ? "{table}" : local.table_of_all
@@ -59,7 +60,7 @@ module "spark" {
             "--event-time", each.value.event_time,
             "--contract", "contract.json",
             "--secret-arn", module.broker_access.secret_arn,
-            "--checkpoint", "${local.checkpoints}/${each.value.checkpoint}",
+            "--checkpoint", "${local.lake_bucket}/${local.checkpoints.consume}",
             "--trigger", each.value.trigger,
           ], local.free_words.consume)
           job       = "consume"
@@ -69,8 +70,8 @@ module "spark" {
           arguments = concat(local.sinks, [
             "--event-time", each.value.event_time,
             "--contract", "contract.json",
-            "--checkpoint", "${local.checkpoints}/replay",
-            "--consume-checkpoint", "${local.checkpoints}/${each.value.checkpoint}",
+            "--checkpoint", "${local.lake_bucket}/${local.checkpoints.replay}",
+            "--consume-checkpoint", "${local.lake_bucket}/${local.checkpoints.consume}",
             "--keep-settled-days", tostring(var.retention.settled_days),
           ], local.free_words.replay)
           job = "replay"

@@ -4,5 +4,6 @@ expiry = {
   all     = { days = 365 }
   results = { days = 7, prefix = "results/" }
 }
-force_destroy = true
-replaced_days = 1
+force_destroy   = true
+replaced_days   = 1
+replaced_sooner = { signs = { days = 2, prefix = "signs/" } }
