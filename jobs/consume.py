@@ -81,6 +81,7 @@ def _start(
     spark.streams.addListener(ReportListener(counts))
 
     def write(records: DataFrame, number: int) -> None:
+        lease.check()
         changes = topics.check(number)
         if changes.gone:
             planned = planned_ranges(checkpoint.starts(number), checkpoint.ends(number))

@@ -113,7 +113,7 @@ def test_one_job_at_a_time(job, monkeypatch):
         monkeypatch.setattr(lease, "_PATIENCE_SECONDS", 0.5)
         with wait_until("its silence", take_over, SECONDS):
             job.send(make_reading(v1, "b"))
-            with pytest.raises(StreamingQueryException, match="was taken over by the one with"):
+            with pytest.raises(StreamingQueryException, match="is another job's by now: the one"):
                 query.awaitTermination(SECONDS)
     finally:
         query.stop()

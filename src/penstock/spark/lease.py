@@ -55,6 +55,7 @@ class Lease:
         self._name = name
         self._query: StreamingQuery | None = None
         self._given_up = False
+        self._seen = ""
         self._woken = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
 
@@ -70,7 +71,7 @@ class Lease:
         number = max((int(name.partition("-")[0]) for name in left), default=0) + 1
         lease = cls(files, folder, f"{number:020d}-{uuid4().hex}")
         who = {**describe_driver(spark), "since": datetime.now(UTC).isoformat(timespec="seconds")}
-        files.touch(f"{lease._name}.beat")
+        lease._give_sign()
         files.write(f"{lease._name}.json", json.dumps(who))
         others = _claims(files).keys() - left - {lease._name}
         if others:
@@ -113,16 +114,22 @@ class Lease:
         """Look whether the checkpoint is still this job's.
 
         Raises:
-            CheckpointTakenError: another job has taken it over; the sentence ends in `what`.
+            CheckpointTakenError: another job has claimed it, or the claim is gone; the sentence
+                ends in `what`.
         """
         claims = _claims(self._files)
         if self._name in claims and self._name == max(claims):
             return
         others = claims.keys() - {self._name}
-        by = _describe(self._files, max(others)) if others else "a job that has ended since"
+        found = (
+            f"the checkpoint {self._folder} is another job's by now: "
+            f"{_describe(self._files, max(others))}"
+            if others
+            else f"the claim of this job is gone, {self._files.locate(f'{self._name}.json')}, and "
+            "no other is there"
+        )
         raise CheckpointTakenError(
-            f"the checkpoint {self._folder} was taken over by {by}, since this job gave no sign of "
-            f"life for {_PATIENCE_SECONDS} s; {what}"
+            f"{found}; the last sign of life of this one was at {self._seen}; {what}"
         )
 
     def _keep(self) -> None:
@@ -144,9 +151,13 @@ class Lease:
     def _beat(self) -> None:
         try:
             if self._name in _claims(self._files):
-                self._files.touch(f"{self._name}.beat")
+                self._give_sign()
         except _FAILURES as error:
             _LOG.warning("no sign of life in %s: %s", self._folder, error)
+
+    def _give_sign(self) -> None:
+        self._files.touch(f"{self._name}.beat")
+        self._seen = datetime.now(UTC).isoformat(timespec="seconds")
 
     def _withdraw(self) -> None:
         try:
