@@ -24,17 +24,28 @@ FROM readings ORDER BY _topic, _kafka_partition, _offset
 """
 
 
-def run_job(consumer: Account, consumed: dict[str, Any], job: str, seconds: float) -> Row:
-    """Submit a Spark job, wait until it has ended or the time is over, and describe the run.
+def run_jobs(
+    consumer: Account, consumed: dict[str, Any], names: Iterable[str], seconds: float
+) -> list[Row]:
+    """Submit Spark jobs, wait until all have ended or the time is over, and describe their runs.
 
     Raises:
-        StepFailedError: it was not taken.
+        StepFailedError: one was not taken.
     """
+    deadline = time.monotonic() + seconds
+    submitted = [_submit(consumer, consumed, name) for name in names]
+    return [_await_end(consumer, run, deadline) for run in submitted]
+
+
+def _submit(consumer: Account, consumed: dict[str, Any], name: str) -> dict[str, str]:
     try:
-        run = submit(consumed["submit_commands"][job], consumer.environ)
+        return submit(consumed["submit_commands"][name], consumer.environ)
     except SubmitError as error:
-        raise StepFailedError(f"{consumer.where}, job {job}", f"{error}") from error
-    emr, deadline = consumer.client("emr-serverless"), time.monotonic() + seconds
+        raise StepFailedError(f"{consumer.where}, job {name}", f"{error}") from error
+
+
+def _await_end(consumer: Account, run: dict[str, str], deadline: float) -> Row:
+    emr = consumer.client("emr-serverless")
     asked = {name: run[name] for name in ("applicationId", "jobRunId")}
     while (shown := emr.get_job_run(**asked)["jobRun"])["state"] not in _ENDED:
         if time.monotonic() > deadline:

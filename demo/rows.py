@@ -47,13 +47,22 @@ def read_rows(consumer: Account, table: str) -> dict[str, Row]:
     Raises:
         StepFailedError: the table cannot be read.
     """
+    return read_table(consumer, table, "_source")
+
+
+def read_table(consumer: Account, table: str, key: str) -> dict[str, Row]:
+    """Read all rows of a table by one of their attributes.
+
+    Raises:
+        StepFailedError: the table cannot be read.
+    """
     try:
         pages = consumer.client("dynamodb").get_paginator("scan").paginate(TableName=table)
         items = [item for page in pages for item in page["Items"]]
     except (BotoCoreError, ClientError) as error:
         raise StepFailedError(f"{consumer.where}, table {table}", f"{error}") from error
     rows = [{name: _ITEM.deserialize(value) for name, value in item.items()} for item in items]
-    return {row["_source"]: row for row in rows}
+    return {row[key]: row for row in rows}
 
 
 def find_wrong_rows(

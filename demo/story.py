@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from demo.accounts import ROOT, Account
-from demo.lake import find_wrong_lake_rows, read_lake, run_job, source_of
+from demo.lake import find_wrong_lake_rows, read_lake, run_jobs, source_of
 from demo.obstacle import choose_lines, find_job_obstacle, find_obstacle
 from demo.rows import Row, Sent, find_wrong_rows, read_rows, show_row
 from demo.screen import StepFailedError, Steps, print_table
@@ -73,7 +73,7 @@ class Story:
         for line in versions:
             print(f"      {line}")
         with steps.step("run the Spark job until it has read all there is"):
-            run = self.run_job()
+            (run,) = self.run_jobs("consume")
         print(f"      its log: .venv/bin/python -m localcloud logs {run} --once")
         with steps.step("query the lake with Athena, and check both"):
             lake = self.check_lake(sent, rows)
@@ -82,17 +82,18 @@ class Story:
         print(f"      {len(lake)} rows in {self.consumed['lake']['database']}")
         return Told(sent, before, rows, versions, tuple(lake))
 
-    def run_job(self, job: str = "consume") -> str:
-        """Run a Spark job of the consumer's account until it has done all; the run's id.
+    def run_jobs(self, *names: str) -> list[str]:
+        """Run Spark jobs of the consumer's account at once until all have ended; the runs' ids.
 
         Raises:
-            StepFailedError: it did not come to its end, and what is in the way.
+            StepFailedError: one did not come to its end, and what is in the way.
         """
-        run = run_job(self.consumer, self.consumed, job, self.job_seconds)
-        if run["state"] != "SUCCESS":
-            contract = self.produced["contracts"][CONSUMER_NAME]
-            raise find_job_obstacle(self.producer, self.consumer, contract, run)
-        return str(run["jobRunId"])
+        runs = run_jobs(self.consumer, self.consumed, names, self.job_seconds)
+        for run in runs:
+            if run["state"] != "SUCCESS":
+                contract = self.produced["contracts"][CONSUMER_NAME]
+                raise find_job_obstacle(self.producer, self.consumer, contract, run)
+        return [str(run["jobRunId"]) for run in runs]
 
     def check_lake(self, sent: Sequence[Sent], rows: dict[str, Row]) -> list[Row]:
         """Ask for the lake and compare it with what was sent and with the table's rows.

@@ -12,6 +12,7 @@ import pytest
 
 from demo.screen import Steps
 from tests.e2e.accounts import CONSUMER, OTHER, PRODUCER, Accounts
+from tests.e2e.exercise import exercise
 from tests.e2e.leftovers import list_everything
 from tools.build_zip import build
 from tools.lambda_packages import Target
@@ -77,3 +78,9 @@ def told(accounts):
             return story.tell(Steps()), printed.getvalue()
 
     return tell(), tell()
+
+
+@pytest.fixture(scope="session")
+def exercised(accounts, told):
+    """Each way that an event and a record can take has been taken."""
+    return exercise(accounts)

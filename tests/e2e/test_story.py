@@ -190,7 +190,7 @@ def test_a_job_that_does_not_end_is_told_by_account_and_hop(accounts):
     broken = _no_records(accounts)
     try:
         with pytest.raises(StepFailedError) as caught:
-            story.run_job()
+            story.run_jobs("consume")
     finally:
         broken.mend()
     assert str(caught.value).startswith(broken.where)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from demo.lake import find_wrong_lake_rows, read_lake, run_job
+from demo.lake import find_wrong_lake_rows, read_lake, run_jobs
 from demo.rows import Sent
 from demo.screen import StepFailedError
 
@@ -78,7 +78,7 @@ class Aws:
 def test_a_job_that_is_not_taken_is_told_with_its_name():
     consumed = {"submit_commands": {"consume": "echo no such role >&2; false"}}
     with pytest.raises(StepFailedError, match=r"222222222222, job consume: .* no such role$"):
-        run_job(Aws(), consumed, "consume", 1)
+        run_jobs(Aws(), consumed, ["consume"], 1)
 
 
 def test_a_query_that_failed_is_told_with_the_work_group():

@@ -1,0 +1,77 @@
+"""Records that were given up come into their tables once the operator has mended the cause."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from demo.lake import read_lake, source_of
+from demo.rows import read_rows
+
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
+
+_LAKE = "penstock_analytics_lake"
+_SELECT = "SELECT _topic, _kafka_partition, _offset, deviceId AS device, temperature FROM orders"
+
+
+@pytest.fixture
+def consumer(exercised):
+    """The consumer's account, with routes."""
+    return exercised.accounts.consumers["analytics"]
+
+
+@pytest.fixture
+def words(consumer):
+    """By run, what the job is told, by flag."""
+
+    def read(command):
+        given = shlex.split(command)
+        driver = json.loads(given[given.index("--job-driver") + 1])["sparkSubmit"]
+        job, told = driver["entryPoint"].rpartition("/")[2], driver["entryPointArguments"]
+        return job, dict(zip(told[::2], told[1::2], strict=True))
+
+    return {run: read(it) for run, it in consumer.outputs()["submit_commands"].items()}
+
+
+def test_a_record_comes_into_the_tables_of_its_route(exercised, consumer):
+    (row,) = (row for row in exercised.given_up.values() if row["reason"] == "schema-conflict")
+    assert "doneAt" not in row
+    assert "doneAt" in exercised.tried_again[row["id"]]
+    source = row["id"].rpartition("/")[0]  # what follows is Kafka's time
+    stored = read_rows(consumer, "penstock-analytics-orders")
+    assert {key: (one["deviceId"], one["temperature"]) for key, one in stored.items()} == {
+        source: ("shop", "cool")
+    }
+    (kept,) = read_lake(consumer, consumer.outputs()["lake"], _SELECT)
+    assert (source_of(kept), kept["device"], kept["temperature"]) == (source, "shop", "cool")
+
+
+def test_what_cannot_be_mended_has_failed_once_more(exercised):
+    junk = [row for row in exercised.given_up.values() if row["reason"] == "unknown-framing"]
+    assert len(junk) == 2
+    for row in junk:
+        again = exercised.tried_again[row["id"]]
+        assert again["attempts"] == row["attempts"] + 1
+        assert (again["reason"], "doneAt" in again) == ("unknown-framing", False)
+    assert exercised.tried_again.keys() == exercised.given_up.keys()
+
+
+def test_all_jobs_are_told_the_same_tables(words):
+    assert {run: job for run, (job, _) in words.items()} == {
+        "consume": "consume.py",
+        "maintain-orders": "maintain_lake.py",
+        "maintain-readings": "maintain_lake.py",
+        "replay": "replay.py",
+    }
+    _, consume = words["consume"]
+    _, replay = words["replay"]
+    assert consume["--lake-table"] == f"{_LAKE}.{{table}}"
+    assert consume["--dynamodb-table"] == "penstock-analytics-{table}"
+    assert consume["--route"] == "order=orders,sensor=readings"
+    both = {flag: word for flag, word in consume.items() if replay.get(flag) == word}
+    assert consume.keys() - both.keys() == {"--checkpoint", "--secret-arn", "--trigger"}
+    assert replay["--consume-checkpoint"] == consume["--checkpoint"] != replay["--checkpoint"]
+    for table in ("orders", "readings"):
+        assert words[f"maintain-{table}"][1] == {"--lake-table": f"{_LAKE}.{table}"}
