@@ -33,6 +33,7 @@ from penstock.spark import (
     Lesson,
     Lessons,
     Replay,
+    ReplayCounts,
     ReplaySettings,
     build_session,
     check_session,
@@ -79,17 +80,28 @@ def build_replay(
     )
 
 
+def run(
+    spark: SparkSession, settings: ReplaySettings, registry: SchemaRegistry, name: str
+) -> ReplayCounts:
+    """Try what is selected, as far as the job that consumes has read.
+
+    Raises:
+        CheckpointTakenError: another replay runs.
+    """
+    with Lease.claim(spark, settings.checkpoint) as lease:
+        replay = build_replay(spark, settings, registry, lease, name)
+        selection = settings.selection.select(int(time.time()))
+        return replay.run(selection, find_ends(spark, settings))
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Try again what is selected."""
     spark = build_session("replay")
     check_session(spark)
     words = sys.argv[1:] if argv is None else argv
     settings = read_settings(ReplaySettings, words, os.environ, partial(read_text, spark))
-    registry, name = load_registry(settings.registry), uuid4().hex
-    with Lease.claim(spark, settings.checkpoint) as lease:
-        replay = build_replay(spark, settings, registry, lease, name)
-        selection = settings.selection.select(int(time.time()))
-        counts = replay.run(selection, find_ends(spark, settings))
+    name = uuid4().hex
+    counts = run(spark, settings, load_registry(settings.registry), name)
     print(json.dumps({"service": "replay", "replay": name, **counts.to_values()}))
 
 

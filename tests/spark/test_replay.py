@@ -23,7 +23,6 @@ from penstock.spark import (
     Batches,
     DynamoDbTables,
     Lake,
-    Lease,
     Ledger,
     Lesson,
     ReplaySettings,
@@ -100,11 +99,7 @@ class World:
     def replay(self, **selection):
         """Replay with nothing but what is stored."""
         settings = self.settings(**selection)
-        with Lease.claim(self.spark, settings.checkpoint) as lease:
-            name = secrets.token_hex(4)
-            built = replay.build_replay(self.spark, settings, self.registry, lease, name)
-            ends = replay.find_ends(self.spark, settings)
-            return built.run(settings.selection.select(2**31), ends)
+        return replay.run(self.spark, settings, self.registry, secrets.token_hex(4))
 
     def rows(self):
         """What each offset has in the lake, in the files and in DynamoDB: the device, once each."""
