@@ -1,4 +1,4 @@
-"""The real Spark job as a process of its own, and traps that kill it with -9 at a call to AWS."""
+"""The real Spark job as a process of its own, and traps that kill or stop it at a call to AWS."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import pyspark
 
@@ -22,6 +23,7 @@ from penstock.spark import session_settings
 ACCOUNT = "111111111111"
 REGION = "eu-central-1"
 _ROOT = Path(__file__).parents[2]
+JOB = _ROOT / "jobs" / "consume.py"
 _NAMES = _ROOT / "localcloud" / "network" / "python_path"  # makes Python read the hosts file
 # Half of a start is the compiling of what runs a few times: other tests look at what it computes.
 _QUICK = {
@@ -50,14 +52,17 @@ class Trap:
     """Kills a job at the last of some steps, which it takes in their order.
 
     `performed` says whether that call has its effect; its answer reaches nobody. With `pause` the
-    call is answered, and the job lives on for so many seconds.
+    call is answered, and the job lives on for so many seconds. A trap that `stops` the job answers
+    it when it goes on.
     """
 
     steps: Sequence[Step] = ()
     performed: bool = False
     pause: float | None = None
+    stops: bool = False
     kill: Callable[[], None] = lambda: None
     calls: list[str] = field(default_factory=list)
+    shut: threading.Event = field(default_factory=threading.Event)
     _taken: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -73,10 +78,10 @@ class Trap:
         if self.pause is not None:
             threading.Timer(self.pause, self.kill).start()
             return perform()
-        if self.performed:
-            perform()
+        answer = perform() if self.performed else None
         self.kill()
-        return None
+        self.shut.set()
+        return answer if self.stops else None
 
     def _is_last(self, call: Call) -> bool:
         with self._lock:
@@ -91,7 +96,12 @@ class JobProcess:
     """`spark-submit jobs/consume.py` in a group of its own."""
 
     def __init__(
-        self, arguments: Mapping[str, str], endpoint: str, hosts_file: Path, folder: Path
+        self,
+        arguments: Mapping[str, str],
+        endpoint: str,
+        hosts_file: Path,
+        folder: Path,
+        script: Path = JOB,
     ) -> None:
         """Start it in a folder, with the names of a hosts file."""
         folder.mkdir()
@@ -100,7 +110,7 @@ class JobProcess:
         words = [word for pair in arguments.items() for word in pair]
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [str(submit), *_settings(endpoint, hosts_file, folder), *words],
+                [str(submit), *_settings(endpoint, hosts_file, folder), str(script), *words],
                 cwd=folder,
                 env=_environ(endpoint, hosts_file, folder),
                 stdin=subprocess.DEVNULL,
@@ -109,11 +119,30 @@ class JobProcess:
                 start_new_session=True,
             )
 
+    def __enter__(self) -> Self:
+        """Leave no process behind, stopped or not."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._process.wait()
+
     def kill(self) -> None:
         """Kill JVM and Python at once, as the end of a machine does."""
+        self._send(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Let both do nothing at all, as the sleep of a machine does."""
+        self._send(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """Let both go on."""
+        self._send(signal.SIGCONT)
+
+    def _send(self, number: signal.Signals) -> None:
         if self._process.poll() is None:
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(self._process.pid, number)
 
     def wait(self, seconds: float) -> int:
         """Wait for its end, make it one where it takes too long, and give the exit code."""
@@ -123,9 +152,9 @@ class JobProcess:
             self.kill()
             self._process.wait()
 
-    def tell(self) -> str:
+    def tell(self, most: int = 5_000) -> str:
         """Give the end of what it printed."""
-        return self._output.read_text(errors="replace")[-5_000:]
+        return self._output.read_text(errors="replace")[-most:]
 
 
 def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
@@ -158,7 +187,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
         f"{lake}.s3.path-style-access": "true",
     }
     words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    return ["--master", "local[2]", *words, str(_ROOT / "jobs" / "consume.py")]
+    return ["--master", "local[2]", *words]
 
 
 def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:

@@ -1,8 +1,10 @@
-"""The Spark job killed with -9 wherever it hurts: every record is in each table once."""
+"""The Spark job killed with -9 or stopped wherever it hurts: every record is in each table once."""
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -29,6 +31,8 @@ _POINTS = {
     "after Spark's commit": ((_OFFSETS, _DONE), True),
     "after the marker, before the other table": ((_OFFSETS, _LESSON, _SNAPSHOT, _MARKER), True),
 }
+_WRITES = re.compile(r"(BatchWriteItem|PutItem|UpdateTable) |\w+Object .*/(data|metadata)/")
+_SECONDS = 600  # for a start and a few batches on a machine with much else to do
 _CALLS = 250  # of a start with a batch to finish and a new one
 
 
@@ -58,4 +62,25 @@ def test_a_job_that_is_killed_writes_every_record_once(world, seeded, trials):
         killed += world.run(trap) == -9
     assert world.run(Trap()) == 0
 
+    assert world.compare() == {}
+
+
+def test_a_job_that_slept_while_another_took_over_writes_nothing_more(world):
+    """It sleeps between Spark's plan of a batch and the batch."""
+    world.send(2 * BATCH)
+    trap = Trap([_OFFSETS], performed=True, stops=True)
+    with world.start(trap) as sleeper:
+        assert trap.shut.wait(_SECONDS), sleeper.tell()
+        with world.start(Trap(), Path(__file__).with_name("impatient.py")) as other:
+            assert other.wait(_SECONDS) == 0, other.tell()
+        since = world.watch()
+        sleeper.wake()
+        assert sleeper.wait(_SECONDS) == 1, sleeper.tell()
+
+    assert re.search(
+        r"CheckpointTakenError: the claim of this job is gone, .*, and no other is there; the last "
+        r"sign of life of this one was at .*; nothing more is written",
+        sleeper.tell(100_000),
+    )
+    assert [call for call in since.calls if _WRITES.match(call)] == []
     assert world.compare() == {}

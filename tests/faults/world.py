@@ -18,7 +18,7 @@ from pyiceberg.catalog import load_catalog
 from localcloud.cloud import Cloud
 from localcloud.network.names import write_hosts
 from localcloud.operations import Call, HttpAnswer
-from tests.faults.killing import ACCOUNT, REGION, JobProcess, Trap
+from tests.faults.killing import ACCOUNT, JOB, REGION, JobProcess, Trap
 from tests.faults.sent import Place, Topic
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
 
@@ -102,13 +102,22 @@ class World:
         """Stand between localcloud and the job that runs."""
         return self._trap.around(call, perform)
 
+    def start(self, trap: Trap, script: Path = JOB) -> JobProcess:
+        """Start the job, whose calls go through a trap from now on, and those of others too."""
+        self._runs += 1
+        folder = self._folder / f"run-{self._runs}"
+        job = JobProcess(self._arguments, self._endpoint, self._hosts, folder, script)
+        trap.kill, self._trap = job.stop if trap.stops else job.kill, trap
+        return job
+
+    def watch(self) -> Trap:
+        """Begin to take down what is called."""
+        self._trap = Trap()
+        return self._trap
+
     def run(self, trap: Trap) -> int:
         """Start the job, wait for its end, by itself or by the trap, and give its exit code."""
-        self._runs += 1
-        job = JobProcess(
-            self._arguments, self._endpoint, self._hosts, self._folder / f"run-{self._runs}"
-        )
-        trap.kill, self._trap = job.kill, trap
+        job = self.start(trap)
         try:
             code = job.wait(_SECONDS)
         finally:
