@@ -42,10 +42,10 @@ module "broker_exposure" {
   source = "../modules/broker-exposure"
   count  = var.cluster.type == "provisioned" ? 1 : 0
 
-  prefix = var.prefix
+  prefix       = var.prefix
+  broker_count = module.broker_cluster.broker_count
   cluster = {
     arn               = module.broker_cluster.arn
-    broker_count      = module.broker_cluster.broker_count
     security_group_id = module.broker_cluster.security_group_id
     zone_name         = module.broker_cluster.zone_name
   }

@@ -4,7 +4,7 @@ locals {
   partition = data.aws_partition.this.partition
   port      = 9096
 
-  broker_ids = [for number in range(1, var.cluster.broker_count + 1) : tostring(number)]
+  broker_ids = [for number in range(1, var.broker_count + 1) : tostring(number)]
   # What is exposed here; MSK's own way in makes all of it itself.
   exposed = var.exposure == "privatelink" ? toset(local.broker_ids) : toset([])
 

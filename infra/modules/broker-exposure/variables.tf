@@ -4,19 +4,24 @@ variable "acceptance_required" {
   default     = true
 }
 
+# Not part of `cluster`: load balancers take a minute, beside the cluster if they need nothing of it.
+variable "broker_count" {
+  description = "How many brokers the cluster has."
+  type        = number
+
+  validation {
+    condition     = contains(range(1, 101), var.broker_count)
+    error_message = "broker_count is ${var.broker_count}; give a whole number from 1 to 100, since MSK's own connections have a hundred ports."
+  }
+}
+
 variable "cluster" {
   description = "The MSK cluster: zone_name is what follows b-N in its brokers' names, security_group_id the brokers' group."
   type = object({
     arn               = string
-    broker_count      = number
     security_group_id = string
     zone_name         = string
   })
-
-  validation {
-    condition     = contains(range(1, 101), var.cluster.broker_count)
-    error_message = "cluster.broker_count is ${var.cluster.broker_count}; give a whole number from 1 to 100, since MSK's own connections have a hundred ports."
-  }
 }
 
 variable "consumers" {

@@ -1,8 +1,8 @@
 prefix              = "penstock-producer"
 acceptance_required = false
+broker_count        = 6
 cluster = {
   arn               = terraform_data.later.output
-  broker_count      = 6
   security_group_id = terraform_data.later.output
   zone_name         = terraform_data.later.output
 }
