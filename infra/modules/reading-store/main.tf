@@ -41,12 +41,6 @@ resource "aws_dynamodb_table" "readings" {
   }
 }
 
-# There was one of them before there were routes.
-moved {
-  from = aws_dynamodb_table.readings
-  to   = aws_dynamodb_table.readings["readings"]
-}
-
 resource "aws_dynamodb_table" "errors" {
   name                        = "${var.prefix}-errors"
   billing_mode                = "PAY_PER_REQUEST"
