@@ -37,7 +37,6 @@ from penstock.spark import (
     check_session,
     open_sinks,
     open_stream,
-    planned_ranges,
     read_ranges,
     read_settings,
     read_text,
@@ -74,9 +73,10 @@ def _start(
     ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger", checkpoint.check())
     batches = Batches(spark, registry, ledger, sinks, errors)
     policy = settings.read.on_lost_offsets
-    watch = LossWatch(settings.kafka, checkpoint, policy)
+    watch = LossWatch(settings.kafka, policy)
     seen = StateFiles(spark, f"{settings.checkpoint}/penstock-topics")
-    topics = TopicWatch(TopicIds(settings.kafka), checkpoint, seen, policy)
+    ids = TopicIds(settings.kafka)
+    topics = TopicWatch(ids, checkpoint, seen, policy, settings.read.topics)
     counts: dict[int, BatchCounts] = {}
     spark.streams.addListener(ReportListener(counts))
 
@@ -84,11 +84,9 @@ def _start(
         lease.check()
         changes = topics.check(number)
         if changes.gone:
-            planned = planned_ranges(checkpoint.starts(number), checkpoint.ends(number))
-            left = [each for each in planned if each.topic not in changes.gone]
-            records = read_ranges(records, settings.kafka, settings.read, left)
+            records = read_ranges(records, settings.kafka, settings.read, changes.planned)
         done = batches.take(records, checkpoint.batch_id(number))
-        lost = (*changes.skipped, *watch.check(records, number, done.records))
+        lost = (*changes.lost, *watch.check(records, number, changes.planned, done.records))
         topics.remember()
         counts[number] = replace(done, lost=lost)
 

@@ -80,7 +80,8 @@ def test_a_topic_that_is_deleted_before_its_records_are_read(job, capsys, monkey
 
     monkeypatch.setattr(TopicWatch, "check", drop_and_check)
     with pytest.raises(StreamingQueryException, match=(
-        rf"before batch 1 topics changed: {other}/0 is not there, and was read up to offset 1\. "
+        rf"before batch 1 topics changed: {other}/0 is not there, and was read up to offset 1; "
+        rf"{other}/0 1 to 2 cannot be read\. Begin"
     )):  # fmt: skip
         job.run(**pattern)
     job.run(**pattern, on_lost_offsets=LostOffsets.GO_ON)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,12 @@ from uuid import UUID
 from kafka.protocol.metadata import MetadataResponse
 
 from penstock.attempts import Attempts
-from penstock.errors import BrokerLoginError, BrokerUnavailableError, TopicNotFoundError
+from penstock.errors import (
+    BrokerLoginError,
+    BrokerUnavailableError,
+    TopicForbiddenError,
+    TopicNotFoundError,
+)
 from penstock.kafka._mechanism import client_options
 from penstock.kafka._probe import check_topic
 from penstock.kafka.access import ask_brokers
@@ -38,11 +43,13 @@ class TopicIds:
         self._attempts = attempts
         self._absences = absences
         self._options: dict[str, Any] | None = None
+        self._missing: set[str] = set()
 
-    def find(self, topics: Sequence[str]) -> dict[str, str | None]:
+    def find(self, topics: Sequence[str], optional: Container[str] = ()) -> dict[str, str | None]:
         """Find the ids by the names; None says that a topic does not exist.
 
-        Topics that have none, as brokers made them before 2.8, are left out.
+        Topics that have none, as brokers made them before 2.8, are left out. Of those that are
+        `optional` one that is not for us is none: with a topic its access lists may go.
 
         Raises:
             TopicForbiddenError: a topic is not for us.
@@ -51,11 +58,14 @@ class TopicIds:
         if not topics:
             return {}
         found: dict[str, str | None] = {}
+        missing: set[str] = set()
         for _ in self._absences:
             metadata = self._ask_until_answered(topics)
-            found = {topic.name: _read_id(topic) for topic in metadata.topics}
-            if None not in found.values():
+            found = {topic.name: _read_id(topic, optional) for topic in metadata.topics}
+            missing = {name for name, topic_id in found.items() if topic_id is None}
+            if missing <= self._missing:  # what was waited for once is not waited for again
                 break
+        self._missing = missing
         return {name: topic_id for name, topic_id in found.items() if topic_id != _NONE}
 
     def _ask_until_answered(self, topics: Sequence[str]) -> MetadataResponse:
@@ -75,11 +85,15 @@ class TopicIds:
         return ask_brokers(self._options, topics, version=_VERSION)
 
 
-def _read_id(topic: Any) -> str | None:
+def _read_id(topic: Any, optional: Container[str]) -> str | None:
     try:
         check_topic(topic)
     except TopicNotFoundError:
         return None
+    except TopicForbiddenError:
+        if topic.name in optional:
+            return None
+        raise
     return str(topic.topic_id)
 
 

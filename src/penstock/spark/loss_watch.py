@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import closing
 
 from pyspark.sql import DataFrame
@@ -10,8 +11,7 @@ from pyspark.sql import functions as F
 
 from penstock.errors import LostRecordsError
 from penstock.kafka import KafkaSettings, open_consumer
-from penstock.spark.checkpoint import Checkpoint
-from penstock.spark.lost import OffsetRange, lost_ranges, planned_ranges
+from penstock.spark.lost import OffsetRange, lost_ranges
 from penstock.spark.settings import LostOffsets
 
 _LOG = logging.getLogger(__name__)
@@ -21,13 +21,14 @@ _MOST_NAMED = 10
 class LossWatch:
     """Looks at a batch that was written: nothing more than a count, while nothing is missing."""
 
-    def __init__(self, kafka: KafkaSettings, checkpoint: Checkpoint, policy: LostOffsets) -> None:
+    def __init__(self, kafka: KafkaSettings, policy: LostOffsets) -> None:
         """Keep where to look, and what to do about it."""
         self._kafka = kafka
-        self._checkpoint = checkpoint
         self._policy = policy
 
-    def check(self, records: DataFrame, batch: int, found: int) -> tuple[OffsetRange, ...]:
+    def check(
+        self, records: DataFrame, batch: int, planned: Sequence[OffsetRange], found: int
+    ) -> tuple[OffsetRange, ...]:
         """Compare the number of records found with what the batch was to read.
 
         Returns:
@@ -37,7 +38,6 @@ class LossWatch:
             LostRecordsError: something is, and the job is to stop. What was there is written; the
                 next start stops again at this batch, unless it is told to go on.
         """
-        planned = planned_ranges(self._checkpoint.starts(batch), self._checkpoint.ends(batch))
         if found >= sum(map(len, planned)):
             return ()
         lost = tuple(self._find(records, planned))
@@ -50,7 +50,7 @@ class LossWatch:
             _LOG.warning("%s", sentence)
         return lost
 
-    def _find(self, records: DataFrame, planned: list[OffsetRange]) -> list[OffsetRange]:
+    def _find(self, records: DataFrame, planned: Sequence[OffsetRange]) -> list[OffsetRange]:
         first = F.min("offset").alias("first")
         rows = records.groupBy("topic", "partition").agg(first).collect()
         firsts = {(row["topic"], row["partition"]): row["first"] for row in rows}

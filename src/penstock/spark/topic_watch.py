@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ from penstock.errors import CheckpointError, LostRecordsError, TopicNotFoundErro
 from penstock.kafka import TopicIds
 from penstock.spark._advice import WHAT_TO_DO
 from penstock.spark.checkpoint import Checkpoint
-from penstock.spark.lost import OffsetRange
+from penstock.spark.lost import OffsetRange, planned_ranges
 from penstock.spark.settings import LostOffsets
 from penstock.spark.state_files import StateFiles
 
@@ -32,12 +32,14 @@ _UNKNOWN: Final = "UnknownTopicOrPartitionException"
 class TopicChanges:
     """What to know of a batch's topics before it is read.
 
-    `skipped` is what topics that were created anew have and this query does not read; topics that
-    are `gone` cannot be read, whatever the batch was to have of them.
+    `planned` is what the batch is to have of the topics that are there, and `gone` says that others
+    are not. `lost` is what those were to give, and what topics that were created anew have and this
+    query does not read.
     """
 
-    skipped: tuple[OffsetRange, ...] = ()
-    gone: frozenset[str] = frozenset()
+    planned: tuple[OffsetRange, ...] = ()
+    gone: bool = False
+    lost: tuple[OffsetRange, ...] = ()
 
 
 class TopicWatch:
@@ -47,13 +49,22 @@ class TopicWatch:
     """
 
     def __init__(
-        self, ids: TopicIds, checkpoint: Checkpoint, files: StateFiles, policy: LostOffsets
+        self,
+        ids: TopicIds,
+        checkpoint: Checkpoint,
+        files: StateFiles,
+        policy: LostOffsets,
+        topics: Sequence[str] = (),
     ) -> None:
-        """Read what is known, and keep what to do about a change."""
+        """Read what is known, and keep what to do about a change.
+
+        Where `topics` names what the job is told to read, others may be closed to it by now.
+        """
         self._ids = ids
         self._checkpoint = checkpoint
         self._files = files
         self._policy = policy
+        self._topics = topics
         names = files.names()
         self._count = len(names)
         self._known = self._read(names[-1]) if names else {}
@@ -66,11 +77,12 @@ class TopicWatch:
             LostRecordsError: a topic is another or not there, and the job is to stop. Nothing of
                 the batch is written, and the next start stops likewise.
         """
-        starts, planned = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
-        answers = self._ids.find(sorted({topic for topic, _ in planned}))
-        found = {topic: answer for topic, answer in answers.items() if answer is not None}
-        gone = frozenset(answers.keys() - found.keys())
-        ends = {place: end for place, end in planned.items() if place[0] not in gone}
+        starts, ends = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
+        found, gone = self._find(sorted({topic for topic, _ in ends}))
+        planned = planned_ranges(starts, ends)
+        unread = tuple(each for each in planned if each.topic in gone)
+        left = tuple(each for each in planned if each.topic not in gone)
+        ends = {place: end for place, end in ends.items() if place[0] not in gone}
         anew = {topic for topic in found if self._known.get(topic, found[topic]) != found[topic]}
         self._found = self._known | found
         problems = _describe(anew, starts, ends)
@@ -79,18 +91,28 @@ class TopicWatch:
             for (topic, partition), start in sorted(starts.items())
             if topic in anew and min(start, ends.get((topic, partition), 0))
         )
-        if not problems:
-            return TopicChanges(gone=gone)
+        if unread:
+            problems.append(f"{_list(unread)} cannot be read")
         if skipped:
-            problems.append(f"{', '.join(map(str, skipped))} of the new would not be read")
-        sentence = f"before batch {batch} topics changed: {'; '.join(problems)}"
+            problems.append(f"{_list(skipped)} of the new would not be read")
+        if problems:
+            self._tell(f"before batch {batch} topics changed: {'; '.join(problems)}")
+        return TopicChanges(left, bool(gone), (*unread, *skipped))
+
+    def _find(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
+        """Give the ids of the topics that are there, and the names of the others."""
+        optional = [topic for topic in topics if self._topics and topic not in self._topics]
+        answers = self._ids.find(topics, optional)
+        found = {topic: answer for topic, answer in answers.items() if answer is not None}
+        return found, answers.keys() - found.keys()
+
+    def _tell(self, sentence: str) -> None:
         if self._policy is LostOffsets.STOP:
             raise LostRecordsError(
                 f"{sentence}. Begin with a new checkpoint and --starting at the time of the last "
                 "batch to read all that there is, or start with --on-lost-offsets go-on to go on"
             )
         _LOG.warning("%s", sentence)
-        return TopicChanges(skipped, gone)
 
     def remember(self) -> None:
         """Keep what was found, once the batch is done: until then it is told again."""
@@ -143,6 +165,10 @@ def _describe(
         there = "is not there" if end is None else f"ends at offset {end}"
         problems.append(f"{topic}/{partition} {there}, and was read up to offset {start}")
     return problems
+
+
+def _list(ranges: Iterable[OffsetRange]) -> str:
+    return ", ".join(map(str, ranges))
 
 
 def _list_starts(topic: str, starts: Mapping[tuple[str, int], int]) -> str:

@@ -94,6 +94,21 @@ def test_a_topic_that_a_broker_does_not_know_is_asked_for_again(brokers, ids):
     brokers.refused = {"gone": [UnknownTopicOrPartitionError] * 9}
     assert ids.find(["new", "gone", "old"]) == {"new": str(_ID), "gone": None}
     assert brokers.asked == 3 + 4
+    # What was waited for once is not waited for with each batch.
+    assert ids.find(["new", "gone"])["gone"] is None
+    assert brokers.asked == 3 + 4 + 1
+
+    brokers.refused = {"new": [UnknownTopicOrPartitionError] * 2, "gone": []}
+    assert ids.find(["new"]) == {"new": str(_ID)}
+    assert brokers.asked == 3 + 4 + 1 + 3
+
+
+def test_an_optional_topic_that_is_not_for_us_is_none(brokers, ids):
+    brokers.refused = {"closed": [TopicAuthorizationFailedError] * 9}
+    assert ids.find(["new", "closed"], ["closed"]) == {"new": str(_ID), "closed": None}
+
+    with pytest.raises(TopicForbiddenError, match="topic 'closed' is not for this principal"):
+        ids.find(["new", "closed"], ["new"])
 
 
 def test_the_secret_is_read_once_until_the_password_changes(brokers, ids):

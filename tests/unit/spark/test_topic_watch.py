@@ -54,10 +54,16 @@ def files():
 def look(files):
     """Look at a batch with these ends, where topics have these ids."""
 
-    def check(ends, policy=LostOffsets.GO_ON, **ids):
+    def check(ends, policy=LostOffsets.GO_ON, topics=(), **ids):
         there = {place: end for place, end in (_START | ends).items() if end is not None}
-        found = SimpleNamespace(find=lambda _: ids)
-        watch = TopicWatch(found, Offsets(there), files, policy)
+        asked = []
+
+        def find(names, optional):
+            asked.append((names, optional))
+            return ids
+
+        watch = TopicWatch(SimpleNamespace(find=find), Offsets(there), files, policy, topics)
+        watch.asked = asked
         return watch, watch.check(7)
 
     return check
@@ -66,7 +72,7 @@ def look(files):
 def test_topics_that_are_what_they_were(look, files):
     watch, changes = look({("t", 0): 12, ("v", 0): 4}, LostOffsets.STOP, t=_A, u=_A, v=_B)
 
-    assert changes == TopicChanges()
+    assert changes == TopicChanges((OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 0, 4)))
     watch.remember()
     watch.remember()
     assert files[f"{2:020d}.json"] == f'{{"t": "{_A}", "u": "{_A}", "v": "{_B}"}}'
@@ -88,14 +94,17 @@ def test_a_topic_that_was_created_anew(look, files, caplog):
     with caplog.at_level(logging.WARNING):
         watch, changes = look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)
 
-    assert changes == TopicChanges((OffsetRange("t", 0, 0, 4), OffsetRange("t", 1, 0, 3)))
+    assert changes == TopicChanges(
+        (OffsetRange("t", 1, 3, 9),),
+        lost=(OffsetRange("t", 0, 0, 4), OffsetRange("t", 1, 0, 3)),
+    )
     assert (
         "before batch 7 topics changed: t was deleted and created anew, and what the old one had "
         "from t/0 10, t/1 3 on is gone; t/0 0 to 3, t/1 0 to 2 of the new would not be read"
     ) in caplog.text
     assert look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)[1] == changes  # until the batch is done
     watch.remember()
-    assert look({("t", 0): 14, ("t", 1): 9}, t=_B, u=_A)[1] == TopicChanges()
+    assert not look({("t", 0): 14, ("t", 1): 9}, t=_B, u=_A)[1].lost
 
 
 def test_a_new_topic_with_nothing_in_it_yet(look, caplog):
@@ -116,6 +125,7 @@ def test_a_new_topic_with_nothing_in_it_yet(look, caplog):
         ),
         ({("t", 1): None}, {"t": _A}, r"t/1 is not there, and was read up to offset 3\."),
         ({("t", 0): 12}, {"t": None}, r"t/0 is not there, and was read up to offset 10; t/1 is"),
+        ({("v", 0): 4}, {"v": None, "t": _A}, r"changed: v/0 0 to 3 cannot be read\."),
     ],
 )
 def test_the_job_stops_each_time_before_it_writes(look, files, ends, ids, problem):
@@ -131,14 +141,24 @@ def test_the_job_stops_each_time_before_it_writes(look, files, ends, ids, proble
 
 
 def test_topics_that_are_gone_are_told_from_the_others(look, files, caplog):
-    """Also one that was never read; what each was to be read of is lost, which the batch tells."""
+    """Also one that was never read: what each was to give is lost, whoever knows it again."""
     with caplog.at_level(logging.WARNING):
-        watch, changes = look({("t", 0): 12, ("v", 0): 4}, t=None, u=_A, v=None)
+        watch, changes = look({("t", 0): 12, ("u", 0): 6, ("v", 0): 4}, t=None, u=_A, v=None)
 
-    assert changes == TopicChanges(gone=frozenset("tv"))
+    assert changes == TopicChanges(
+        (OffsetRange("u", 0, 5, 6),),
+        gone=True,
+        lost=(OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 0, 4)),
+    )
     assert "t/0 is not there, and was read up to offset 10" in caplog.text
+    assert caplog.text.strip().endswith("t/0 10 to 11, v/0 0 to 3 cannot be read")
     watch.remember()
     assert list(files) == [f"{1:020d}.json"]
+
+
+def test_only_topics_that_the_job_no_longer_names_may_be_closed_to_it(look):
+    assert look({}, topics=("u", "w"), t=_A, u=_A)[0].asked == [(["t", "u"], ["t"])]
+    assert look({}, t=_A, u=_A)[0].asked == [(["t", "u"], [])]
 
 
 class Ended:
