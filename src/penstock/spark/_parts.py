@@ -87,8 +87,9 @@ class PartWriter:
         elif time.monotonic() < self._marked_until.get(part % 2, 0):
             counts = count_while(judged, None)
             if counts["rows"]:
+                # Counted anew: what counts is what the pass that writes has read.
                 del self._marked_until[part % 2]
-                write(judged, decoder)
+                counts = count_while(judged, partial(write, decoder=decoder))
         else:
             counts = count_while(judged, partial(write, decoder=decoder))
             if not counts["rows"]:
