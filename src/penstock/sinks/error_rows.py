@@ -73,7 +73,7 @@ class ErrorRows:
         self._tell(
             record.id,
             "SET #attempts = #attempts + :one, #reason = :reason, #detail = :detail, "
-            "#replay = :replay, nextAttemptAt = :next",
+            "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
             {
                 ":one": 1,
                 ":reason": record.reason.value,

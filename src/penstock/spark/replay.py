@@ -126,8 +126,7 @@ class Replay:
             counts.failed += len(failed)
             counts.errors.update(record.reason for record in failed)
             spent += [record for record in failed if record.is_spent and not record.lost]
-            self._park(number, spent)
-            counts.parked += len(spent)
+            counts.parked += self._park(number, spent)
         return counts
 
     def _try(self, number: int, records: Sequence[GivenUp]) -> tuple[int, list[GivenUp]]:
@@ -149,10 +148,13 @@ class Replay:
         failed = [row for row in found if row.replay == self._name and not row.settled]
         return len(records) - len(left) + sum(row.settled for row in found), failed
 
-    def _park(self, number: int, records: Sequence[GivenUp]) -> None:
+    def _park(self, number: int, records: Sequence[GivenUp]) -> int:
+        """Park records, and count those whose rows are still there to say so."""
         places = self._parked.park(records, f"{self._name}-{number}")
-        for record, place in zip(records, places, strict=True):
+        return sum(
             self._rows.mark_parked(record.id, place, self._name)
+            for record, place in zip(records, places, strict=True)
+        )
 
 
 def _place(record: GivenUp) -> tuple[str, int, int]:

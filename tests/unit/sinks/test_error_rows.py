@@ -163,6 +163,19 @@ def test_a_parked_row_says_where_and_waits_no_more(
     assert [Selection().takes(each) for each in rows.read([row["id"]])] == [False]
 
 
+def test_a_row_that_is_open_never_expires(
+    errors: Callable[..., ErrorTable], rows: ErrorRows, error_rows: _Rows, error_table: Any
+) -> None:
+    """Also one that a hand has opened again, and not all the way."""
+    errors().keep([_record(1)])
+    rows.mark_parked(_record(1).id, "s3://parked/records/1", "r1")
+    error_table.update_item(Key={"id": _record(1).id}, UpdateExpression="REMOVE parkedAt")
+    rows.count_failure(_record(1), "r2")
+
+    (row,) = error_rows()
+    assert (row["attempts"], "nextAttemptAt" in row, "expiresAt" in row) == (1, True, False)
+
+
 def test_what_is_left_unread_is_asked_for_again(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
     item = {
         "id": {"S": "t/0/1/7"},

@@ -30,6 +30,7 @@ def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(capl
     rows, parked = Mock(), Mock()
     rows.read.return_value = [replace(gone, lost="s3://b/k is not there"), spent]
     parked.park.return_value = ["s3://b/records/1"]
+    rows.mark_parked.return_value = True
 
     counts = Replay(None, "r", rows, None, parked).run(Selection())
 
@@ -43,17 +44,19 @@ def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(capl
     )
 
 
-def test_a_row_that_somebody_deleted_meanwhile_is_neither_done_nor_failed():
+def test_a_row_that_somebody_deleted_meanwhile_is_neither_done_nor_failed_nor_parked():
     row = {"kafkaTimestamp": 7, "reason": "truncated"}
-    records = [GivenUp.describe({**row, "id": f"t/0/{at}/7"}) for at in range(4)]
+    records = [GivenUp.describe({**row, "id": f"t/0/{at}/7"}) for at in range(5)]
+    records[4] = replace(records[4], attempts=3)
     failed = replace(records[1], attempts=1, replay="r")
     told_twice = replace(records[2], replay="r", settled=True)
     rows, parked = Mock(), Mock()
     rows.read.side_effect = [records, [failed, told_twice]]
     rows.mark_done.side_effect = [True, False, False, False]
-    parked.park.return_value = []
+    rows.mark_parked.return_value = False
+    parked.park.return_value = ["s3://b/records/4"]
 
     counts = Replay(Mock(), "r", rows, Mock(), parked).run(Selection())
 
-    assert (counts.selected, counts.done, counts.failed, counts.parked) == (4, 2, 1, 0)
+    assert (counts.selected, counts.done, counts.failed, counts.parked) == (5, 2, 1, 0)
     assert rows.read.call_args.args == (["t/0/1/7", "t/0/2/7", "t/0/3/7"],)
