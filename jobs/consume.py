@@ -34,6 +34,7 @@ from penstock.spark import (
     TopicWatch,
     await_end,
     build_session,
+    check_routes,
     check_session,
     open_sinks,
     open_stream,
@@ -70,7 +71,10 @@ def _start(
 ) -> StreamingQuery:
     sinks = open_sinks(spark, settings.sinks, errors, lease)
     checkpoint = Checkpoint(spark, settings.checkpoint)
-    ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger", checkpoint.check())
+    next_batch = checkpoint.check()
+    routes = StateFiles(spark, f"{settings.checkpoint}/penstock-routes")
+    check_routes(routes, checkpoint, next_batch, dict(settings.sinks.route))
+    ledger = Ledger(spark, f"{settings.checkpoint}/penstock-ledger", next_batch)
     batches = Batches(spark, registry, ledger, sinks, errors)
     policy = settings.read.on_lost_offsets
     watch = LossWatch(settings.kafka, policy)

@@ -92,10 +92,13 @@ class Job:
         with logged_in(self.brokers, PRODUCER):
             ensure_topic(self.brokers.settings(Security.IAM), Topic(self.topic, partitions=1))
 
-    def start(self, trigger="available-now", **changes):
+    def start(self, trigger="available-now", sinks=None, **changes):
         """Start the job as after a crash: with nothing but the checkpoint."""
         settings = replace(
-            self.settings, trigger=trigger, read=replace(self.settings.read, **changes)
+            self.settings,
+            trigger=trigger,
+            sinks=sinks or self.settings.sinks,
+            read=replace(self.settings.read, **changes),
         )
         registry = CachedRegistry(self.registry)
         return consume.start(self.spark, settings, registry, self.errors)

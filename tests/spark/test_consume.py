@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -129,3 +130,28 @@ def test_a_damaged_checkpoint_is_refused_before_anything_is_read(job):
 
     with pytest.raises(CheckpointError, match=r"the file metadata of the .* is missing"):
         job.start()
+
+
+def test_a_batch_that_is_half_done_keeps_its_routes(job):
+    v1 = job.register(_V1)
+    lake = job.settings.sinks.lake_table
+    routed = replace(job.settings.sinks, lake_table=f"{lake}_{{table}}", route=(("sensor", "a"),))
+    job.send(make_reading(v1, "a"))
+    job.run()
+    commits = Path(urlsplit(job.settings.checkpoint).path) / "commits"
+    for name in ("0", ".0.crc"):  # as if the job had died behind the lake
+        (commits / name).unlink()
+
+    with pytest.raises(CheckpointError, match=(
+        r"batch 0 of the checkpoint file:.*/checkpoint is half done with the routes \{\}, found "
+        r'\{"sensor": "a"\}, expected the same until it is over: start once with those'
+    )):  # fmt: skip
+        job.start(sinks=routed)
+    job.run()
+    job.send(make_reading(v1, "b"))
+    job.run(sinks=routed)
+    job.run(sinks=routed)
+
+    assert job.query("deviceId") == [("a",)]
+    rows = job.spark.table(f"lake.{lake}_a").select("deviceId", "_offset").collect()
+    assert [tuple(row) for row in rows] == [("b", 1)]

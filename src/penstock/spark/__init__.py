@@ -24,6 +24,7 @@ from penstock.spark.parquet import ParquetFiles
 from penstock.spark.replay import Ends, FailedAgain, Replay, ReplayCounts
 from penstock.spark.replay_settings import ReplaySettings, SelectionSettings, Which
 from penstock.spark.report import BatchCounts, ReportListener, write_report
+from penstock.spark.route_watch import check_routes
 from penstock.spark.rows import BatchId, Sink, event_schema, event_type, name_event
 from penstock.spark.session import build_session, check_session, session_settings
 from penstock.spark.settings import (
@@ -83,6 +84,7 @@ __all__ = [
     "await_end",
     "build_session",
     "catalog_settings",
+    "check_routes",
     "check_session",
     "contract_environ",
     "event_schema",

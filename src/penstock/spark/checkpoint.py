@@ -29,7 +29,7 @@ class Checkpoint:
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
         """Keep where it is; nothing is read yet."""
-        self._folder = folder
+        self.folder = folder
         self._query: str | None = None
         self._ends: dict[int, _Offsets] = {}
         self._top = StateFiles(spark, folder)
@@ -65,6 +65,10 @@ class Checkpoint:
         elif last is not None and (last > 0 or last not in over):
             self.starts(last)
         return 0 if last is None else last + (last in over)
+
+    def is_begun(self, batch: int) -> bool:
+        """Look whether Spark has planned a batch."""
+        return batch in _numbers(self._offsets)
 
     def query_id(self) -> str:
         """Read the id of the query.
@@ -110,7 +114,7 @@ class Checkpoint:
         over = _numbers(self._commits)
         if not over and "metadata" not in self._top.names():
             raise CheckpointError(
-                f"found neither metadata nor commits in {self._folder}, expected the checkpoint of "
+                f"found neither metadata nor commits in {self.folder}, expected the checkpoint of "
                 "the job that consumes; give the folder that it has as --checkpoint, or start it "
                 "first"
             )
@@ -142,14 +146,14 @@ class Checkpoint:
         text = files.read(name.rpartition("/")[2])
         if text is None:
             raise CheckpointError(
-                f"the file {name} of the checkpoint {self._folder} is missing; {WHAT_TO_DO}"
+                f"the file {name} of the checkpoint {self.folder} is missing; {WHAT_TO_DO}"
             )
         return text
 
     def _damaged(self, name: str, text: str, expected: str) -> CheckpointError:
         found = f"ends in {text[-_SHOWN:]!r}" if text else "is empty"
         return CheckpointError(
-            f"the file {name} of the checkpoint {self._folder} {found}, expected {expected}; "
+            f"the file {name} of the checkpoint {self.folder} {found}, expected {expected}; "
             f"{WHAT_TO_DO}"
         )
 

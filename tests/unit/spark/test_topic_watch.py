@@ -10,26 +10,11 @@ from pyspark.errors import StreamingQueryException
 
 from penstock.errors import CheckpointError, LostRecordsError, TopicNotFoundError
 from penstock.spark import LostOffsets, OffsetRange, TopicChanges, TopicWatch, await_end
+from tests.stubs.state_files import MemoryFiles
 
 _A, _B = "aaaaaaaa", "bbbbbbbb"
 _UNKNOWN = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: does not host"
 _START = {("t", 0): 10, ("t", 1): 3, ("u", 0): 5}
-
-
-class Files(dict):
-    """Files of a folder, without a file system."""
-
-    def names(self):
-        return sorted(self)
-
-    def read(self, name):
-        return self[name]
-
-    def write(self, name, text):
-        assert self.setdefault(name, text) == text
-
-    def locate(self, name):
-        return f"s3://c/{name}"
 
 
 class Offsets:
@@ -47,7 +32,7 @@ class Offsets:
 
 @pytest.fixture
 def files():
-    return Files({f"{1:020d}.json": f'{{"t": "{_A}", "u": "{_A}"}}'})
+    return MemoryFiles({f"{1:020d}.json": f'{{"t": "{_A}", "u": "{_A}"}}'})
 
 
 @pytest.fixture

@@ -1,0 +1,23 @@
+"""Files beside a checkpoint, without a file system."""
+
+from __future__ import annotations
+
+
+class MemoryFiles(dict[str, str]):
+    """Files of one folder, by their names; what is written once stays."""
+
+    def names(self) -> list[str]:
+        """List the files, in order."""
+        return sorted(self)
+
+    def read(self, name: str) -> str:
+        """Read a file."""
+        return self[name]
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file."""
+        assert self.setdefault(name, text) == text
+
+    def locate(self, name: str) -> str:
+        """Say where a file is."""
+        return f"s3://c/{name}"

@@ -1,0 +1,53 @@
+"""A batch ends under the routes that it was begun with."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from penstock.errors import CheckpointError
+from penstock.spark import check_routes
+from tests.stubs.state_files import MemoryFiles
+
+_OLD, _NEW = {"sensor": "readings", "order": "orders"}, {"sensor": "orders"}
+_FIRST, _SECOND = (f"{number:020d}.json" for number in (1, 2))
+
+
+@pytest.fixture
+def start():
+    """Start at batch 4 with routes; begun says whether Spark has planned it."""
+    files = MemoryFiles()
+
+    def start(routes, *, begun):
+        checkpoint = SimpleNamespace(folder="s3://c", is_begun=lambda batch: begun and batch == 4)
+        check_routes(files, checkpoint, 4, routes)
+        return files
+
+    return start
+
+
+def test_routes_change_between_batches(start):
+    assert start({}, begun=False) == {_FIRST: "{}"}
+    files = start(_NEW, begun=False)
+    assert files == {_FIRST: "{}", _SECOND: '{"sensor": "orders"}'}
+    assert len(start({}, begun=False)) == 3
+
+
+def test_a_batch_that_is_half_done_takes_its_routes_alone(start):
+    start(_OLD, begun=False)
+    turned = dict(reversed(_OLD.items()))
+    assert list(start(turned, begun=True)) == [_FIRST]
+    for other in (_NEW, {}):
+        with pytest.raises(
+            CheckpointError,
+            match=r"^batch 4 of the checkpoint s3://c is half done with the routes "
+            r'\{"order": "orders", "sensor": "readings"\}, found \{.*\}, expected the same until '
+            r"it is over: start once with those and --trigger available-now, then with these$",
+        ):
+            start(other, begun=True)
+    assert list(start(_OLD, begun=True)) == [_FIRST]
+
+
+def test_routes_that_nobody_kept_are_those_of_now(start):
+    assert start(_NEW, begun=True) == {_FIRST: '{"sensor": "orders"}'}
