@@ -117,7 +117,7 @@ class Model:
         )
         if value is not None:
             reason, made = "unknown-framing", value
-        self.errors[f"{self.topic}/{partition}/{offset}/{_START}"] = (reason, made)
+        self.errors[f"{self.topic}/{partition}/{offset}"] = (reason, made)
         return made
 
     def some(self, count: int, partition: int = 0, *, poison: float = 0.1) -> list[bytes]:
@@ -155,7 +155,11 @@ class Model:
     def compare(self, readings: Iterable[Row], errors: Iterable[Row]) -> None:
         """Demand that the tables hold exactly what they must."""
         found = {(row["deviceId"], row["readingId"]): row for row in readings}
-        given_up = {row["id"]: (row["reason"], row["value"].value) for row in errors}
+        given_up = {}
+        for row in errors:
+            source, _, time = row["id"].rpartition("/")
+            assert time == str(row["kafkaTimestamp"])
+            given_up[source] = (row["reason"], row["value"].value)
         assert found == self.readings
         assert given_up == self.errors
 

@@ -63,7 +63,9 @@ def test_a_large_value_is_parked_and_the_bucket_may_be_down(
     denied = {"code": "AccessDenied", "status": 403}
     faults.add(kind=Kind.ERROR, service="s3", operation="PutObject", **denied)
 
-    where = f"s3://{shared.name}-parked/errors/{model.topic}/0/1/value"
+    (record,) = (each for each in event["records"][f"{model.topic}-0"] if each["offset"] == 1)
+    row_id = f"{model.topic}/0/1/{record['timestamp']}"
+    where = f"s3://{shared.name}-parked/errors/{row_id}/value"
     assert fail(shared, event).startswith(
         f"SinkAccessDeniedError: {where} cannot be written: An error occurred (AccessDenied)"
     )
