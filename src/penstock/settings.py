@@ -99,6 +99,18 @@ class SettingRow:
     meaning: str
 
 
+def parse_count(text: str, least: int = 1) -> int:
+    """Read a whole number that is not below the least.
+
+    Raises:
+        ValueError: it is none.
+    """
+    count = int(text)
+    if count < least:
+        raise ValueError(text)
+    return count
+
+
 def describe_settings(settings_class: type[Settings]) -> tuple[SettingRow, ...]:
     """List the settings of a class, nested ones in their place."""
     return tuple(_describe(settings_class))

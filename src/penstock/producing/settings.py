@@ -6,20 +6,13 @@ from dataclasses import dataclass
 
 from penstock.kafka import KafkaSettings, Topic
 from penstock.schemas import Policy
-from penstock.settings import Settings, nested, setting
+from penstock.settings import Settings, nested, parse_count, setting
 
 _LEFT_TO_BROKERS = -1  # as `Topic` takes it
 
 
-def _parse_count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise ValueError(text)
-    return count
-
-
 def _parse_size(text: str) -> int:
-    return _LEFT_TO_BROKERS if int(text) == _LEFT_TO_BROKERS else _parse_count(text)
+    return _LEFT_TO_BROKERS if int(text) == _LEFT_TO_BROKERS else parse_count(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +53,7 @@ class ProducerSettings(Settings):
     version_budget: int = setting(
         "PENSTOCK_VERSION_BUDGET",
         "how many versions the schema may have, 1 or more",
-        parse=_parse_count,
+        parse=parse_count,
         default=100,
     )
     device_id: str = setting(

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from uuid import UUID
 
 from penstock.errors import Reason
-from penstock.settings import Settings, nested, setting
+from penstock.settings import Settings, nested, parse_count, setting
 from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
 from penstock.spark._moments import parse_moment
 from penstock.spark.sink_settings import SinkSettings
@@ -28,20 +29,6 @@ def _parse_reasons(text: str) -> frozenset[Reason]:
 
 def _parse_ids(text: str) -> frozenset[str]:
     return frozenset(str(UUID(version_id.strip())) for version_id in text.split(","))
-
-
-def _parse_days(text: str) -> int:
-    days = int(text)
-    if days < 1:
-        raise ValueError(text)
-    return days
-
-
-def _parse_attempts(text: str) -> int:
-    attempts = int(text)
-    if attempts < 0:
-        raise ValueError(text)
-    return attempts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +69,7 @@ class SelectionSettings(Settings):
     attempts: int | None = setting(
         "PENSTOCK_ATTEMPTS",
         "how often it was tried again so far, a number from 0",
-        parse=_parse_attempts,
+        parse=partial(parse_count, least=0),
         default=None,
     )
 
@@ -126,7 +113,7 @@ class ReplaySettings(Settings):
     keep_settled_days: int = setting(
         "PENSTOCK_KEEP_SETTLED_DAYS",
         "days that a row is kept when it is done or parked, a number from 1",
-        parse=_parse_days,
+        parse=parse_count,
         default=DEFAULT_KEEP_DAYS,
     )
     contract: str = setting(

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from penstock.kafka import KafkaSettings
-from penstock.settings import Settings, nested, setting
+from penstock.settings import Settings, nested, parse_count, setting
 from penstock.spark._moments import parse_moment
 from penstock.spark.contract import contract_environ
 from penstock.spark.sink_settings import SinkSettings
@@ -64,13 +64,6 @@ def _parse_pattern(text: str) -> str:
     return text
 
 
-def _parse_count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise ValueError(text)
-    return count
-
-
 @dataclass(frozen=True, slots=True)
 class ReadSettings(Settings):
     """What to read, from where on, and how much at once."""
@@ -98,7 +91,7 @@ class ReadSettings(Settings):
     max_offsets_per_trigger: int | None = setting(
         "PENSTOCK_MAX_OFFSETS_PER_TRIGGER",
         "the most records of one batch, a number from 1 [no limit]",
-        parse=_parse_count,
+        parse=parse_count,
         default=None,
     )
     on_lost_offsets: LostOffsets = setting(
