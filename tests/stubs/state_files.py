@@ -18,6 +18,10 @@ class MemoryFiles(dict[str, str]):
         """Write a file."""
         assert self.setdefault(name, text) == text
 
+    def append(self, text: str) -> None:
+        """Write a file with the next number."""
+        self.write(f"{len(self) + 1:020d}.json", text)
+
     def locate(self, name: str) -> str:
         """Say where a file is."""
         return f"s3://c/{name}"

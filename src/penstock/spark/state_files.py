@@ -67,6 +67,14 @@ class StateFiles:
             return False
         raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
 
+    def append(self, text: str) -> None:
+        """Write a file with the next number, behind all that are there.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        self.write(f"{len(self.names()) + 1:020d}.json", text)
+
     def touch(self, name: str) -> None:
         """Write an empty file, again where it is there: what counts is the time of it."""
         self._files.create(self._path(name), True).close()

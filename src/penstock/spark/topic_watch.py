@@ -66,7 +66,6 @@ class TopicWatch:
         self._policy = policy
         self._topics = topics
         names = files.names()
-        self._count = len(names)
         self._known = self._read(names[-1]) if names else {}
         self._found: dict[str, str] = {}
 
@@ -117,8 +116,7 @@ class TopicWatch:
     def remember(self) -> None:
         """Keep what was found, once the batch is done: until then it is told again."""
         if self._found != self._known:
-            self._count += 1
-            self._files.write(f"{self._count:020d}.json", json.dumps(self._found))
+            self._files.append(json.dumps(self._found))
             self._known = self._found
 
     def _read(self, name: str) -> dict[str, str]:
