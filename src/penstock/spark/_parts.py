@@ -82,18 +82,16 @@ class PartWriter:
             for sink in self._sinks:
                 figures.refuse(sink.write(rows, batch, part))
 
-        if decoder is None:
-            counts = count_while(judged, None)
-        elif time.monotonic() < self._marked_until.get(part % 2, 0):
-            counts = count_while(judged, None)
-            if counts["rows"]:
-                # Counted anew: what counts is what the pass that writes has read.
-                del self._marked_until[part % 2]
-                counts = count_while(judged, partial(write, decoder=decoder))
-        else:
-            counts = count_while(judged, partial(write, decoder=decoder))
-            if not counts["rows"]:
-                self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
+        writing = partial(write, decoder=decoder) if decoder else None
+        is_marked = time.monotonic() < self._marked_until.get(part % 2, 0)
+        counts = count_while(judged, None if is_marked else writing)
+        if is_marked and counts["rows"]:
+            # Counted anew: what counts is what the pass that writes has read.
+            counts = count_while(judged, writing)
+        if counts["rows"]:
+            self._marked_until.pop(part % 2, None)
+        elif writing and not is_marked:
+            self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
         if counts["errors"]:
             judge = Judge.of_versions(decoder.versions if decoder else (), {})
