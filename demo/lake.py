@@ -63,12 +63,12 @@ def read_lake(consumer: Account, lake: dict[str, Any], query: str = _SELECT) -> 
         StepFailedError: it has no answer, and why.
     """
     athena, where = consumer.client("athena"), f"{consumer.where}, Athena of {lake['workgroup']}"
-    query = athena.start_query_execution(
+    begun = athena.start_query_execution(
         QueryString=query,
         QueryExecutionContext={"Database": lake["database"]},
         WorkGroup=lake["workgroup"],
     )
-    asked = {"QueryExecutionId": query["QueryExecutionId"]}
+    asked = {"QueryExecutionId": begun["QueryExecutionId"]}
     deadline = time.monotonic() + _QUERY_SECONDS
     while (status := _status(athena, asked))["State"] not in _ANSWERED:
         if time.monotonic() > deadline:

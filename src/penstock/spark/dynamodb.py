@@ -48,9 +48,8 @@ class DynamoDbTables:
                 them again does no harm.
         """
         # Kafka takes times that no datetime of Python holds.
-        written = F.unix_millis("_kafka_timestamp").alias("_kafka_timestamp")
-        columns = [written if name == "_kafka_timestamp" else name for name in COORDINATES]
-        chosen = rows.select(EVENT, *columns, *RAW).rdd
+        written = F.unix_millis("_kafka_timestamp")
+        chosen = rows.withColumn("_kafka_timestamp", written).select(EVENT, *COORDINATES, *RAW).rdd
         cores = chosen.context.defaultParallelism
         at_once = max(1, min(chosen.getNumPartitions(), cores))
         pace = self.rows_per_second and self.rows_per_second / at_once
