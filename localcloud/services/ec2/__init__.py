@@ -1,7 +1,7 @@
-"""EC2's PrivateLink and what moto lacks around it: endpoint services, endpoints, group rules."""
+"""EC2 where moto differs from AWS: endpoint services, endpoints, group rules, subnets."""
 
 from __future__ import annotations
 
-from localcloud.services.ec2 import endpoint_services, endpoints, security_groups
+from localcloud.services.ec2 import endpoint_services, endpoints, security_groups, subnets
 
-__all__ = ["endpoint_services", "endpoints", "security_groups"]
+__all__ = ["endpoint_services", "endpoints", "security_groups", "subnets"]
