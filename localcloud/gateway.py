@@ -64,6 +64,7 @@ class Gateway:
             forward=lambda: behind.forward(environ, call),
             body=environ["wsgi.input"].getvalue(),
             protocol=target.protocol if target else "",
+            agent=request.headers.get("User-Agent", ""),
         )
         answer = self._try(call, target, environ)
         self._log.write(call, answer, seconds=time.monotonic() - started)

@@ -58,6 +58,7 @@ class Call:
     forward: Callable[[], HttpAnswer] = field(repr=False)
     body: bytes = field(default=b"", repr=False)  # what is forwarded
     protocol: str = "json"
+    agent: str = ""  # the program that calls, by its User-Agent
     owner: str = ""  # the account that the call is about, of which moto is asked
 
     @property

@@ -1,7 +1,13 @@
-"""Route 53's private zones: made with a VPC, they are private and answer in that VPC alone."""
+"""Route 53's private zones: made with a VPC, they are private and answer in that VPC alone.
+
+A change is in place when it is answered. Terraform's provider waits for one 10 to 29 seconds all
+the same, unless the answer has no `ChangeInfo`: Terraform gets none, everybody else does.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,13 +16,15 @@ from moto.route53.models import route53_backends
 from localcloud.network import created
 from localcloud.operations import AwsError, Call, HttpAnswer, operation
 
+_CHANGE_INFO = re.compile(rb"<ChangeInfo>.*</ChangeInfo>", re.DOTALL)
+
 
 @operation("route53", "CreateHostedZone")
 def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
     """Make a zone; moto makes a public one of a zone that comes with a VPC but no PrivateZone."""
     vpc = call.params.get("VPC")
     if not vpc:
-        return call.forward()
+        return _forward(call)
     name = created.plain_name(call.params["Name"])
     _check_vpc(call, vpc["VPCId"])
     _check_conflict(vpc["VPCId"], name)
@@ -29,6 +37,7 @@ def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
         vpcid=vpc["VPCId"],
         vpcregion=vpc["VPCRegion"],
     )
+    change = {"Id": "/change/C1PA6795UKMFR9", "Status": "INSYNC", "SubmittedAt": datetime.now(UTC)}
     return {
         "HostedZone": {
             "Id": zone.id,
@@ -37,11 +46,7 @@ def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
             "Config": {"Comment": zone.comment or "", "PrivateZone": True},
             "ResourceRecordSetCount": len(zone.rrsets),
         },
-        "ChangeInfo": {
-            "Id": "/change/C1PA6795UKMFR9",
-            "Status": "INSYNC",
-            "SubmittedAt": datetime.now(UTC),
-        },
+        "ChangeInfo": None if _is_terraform(call) else change,
         "VPC": vpc,
         "Location": f"https://route53.amazonaws.com/2013-04-01/hostedzone/{zone.resource_id}",
     }
@@ -55,18 +60,37 @@ def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
     if zone is not None:
         _check_conflict(vpc_id, created.plain_name(zone.name))
-    return call.forward()
+    return _forward(call)
 
 
 @operation("route53", "ChangeResourceRecordSets")
 def change_resource_record_sets(call: Call) -> HttpAnswer:
     """Change records; what moto has noted of those that went would keep them from coming back."""
-    answer = call.forward()
+    answer = _forward(call)
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
     if answer.status < 300 and zone is not None:
         there = {(created.plain_name(one.name), one.type) for one in zone.rrsets}
         zone.rr_changes[:] = [it for it in zone.rr_changes if _key(it) in there]
     return answer
+
+
+@operation("route53", "DeleteHostedZone")
+@operation("route53", "DisassociateVPCFromHostedZone")
+def delete_or_disassociate(call: Call) -> HttpAnswer:
+    """Delete a zone, or let it answer in one VPC less."""
+    return _forward(call)
+
+
+def _forward(call: Call) -> HttpAnswer:
+    """Let moto answer, without the change where Terraform asks."""
+    answer = call.forward()
+    if not _is_terraform(call):
+        return answer
+    return replace(answer, body=_CHANGE_INFO.sub(b"", answer.body))
+
+
+def _is_terraform(call: Call) -> bool:
+    return "Terraform" in call.agent
 
 
 def _key(change: dict[str, Any]) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 REGION = "eu-central-1"
@@ -112,3 +113,46 @@ def test_a_record_comes_back_beside_others(dns, make_vpc):
     assert [one["Name"] for one in shown if one["Type"] == "A"] == ["a.back.test.", "b.back.test."]
     with pytest.raises(dns.exceptions.InvalidChangeBatch, match="already exists"):
         change("CREATE", "b.back.test")
+
+
+@pytest.fixture
+def terraform_dns(client):
+    agent = "APN/1.0 HashiCorp/1.0 Terraform/1.11.4 terraform-provider-aws/5.100.0"
+    return client("route53", config=Config(user_agent=agent))
+
+
+def changes(dns, name, vpc, other):
+    """Make all the changes of a zone's life, public and private, and return their answers."""
+    made = dns.create_hosted_zone(
+        Name=name, CallerReference=vpc, VPC={"VPCRegion": REGION, "VPCId": vpc}
+    )
+    zone = made["HostedZone"]["Id"].removeprefix("/hostedzone/")
+    public = dns.create_hosted_zone(Name=name, CallerReference=f"public {vpc}")
+    where = {"HostedZoneId": zone, "VPC": {"VPCRegion": REGION, "VPCId": other}}
+    record = {
+        "Name": f"a.{name}",
+        "Type": "A",
+        "TTL": 60,
+        "ResourceRecords": [{"Value": "10.0.0.1"}],
+    }
+    yield made
+    yield public
+    yield dns.associate_vpc_with_hosted_zone(**where)
+    yield dns.disassociate_vpc_from_hosted_zone(**where)
+    for action in ("CREATE", "DELETE"):
+        batch = {"Changes": [{"Action": action, "ResourceRecordSet": record}]}
+        yield dns.change_resource_record_sets(HostedZoneId=zone, ChangeBatch=batch)
+    yield dns.delete_hosted_zone(Id=zone)
+
+
+def test_a_change_is_in_place_at_once(dns, make_vpc):
+    for answer in changes(dns, "six.example.com", make_vpc(), make_vpc()):
+        assert answer["ChangeInfo"]["Status"] == "INSYNC"
+
+
+def test_terraform_is_told_of_no_change_to_wait_for(terraform_dns, make_vpc):
+    answers = list(changes(terraform_dns, "seven.example.com", make_vpc(), make_vpc()))
+
+    assert not [it for it in answers if "ChangeInfo" in it]
+    assert answers[0]["HostedZone"]["Config"]["PrivateZone"] is True
+    assert answers[1]["DelegationSet"]["NameServers"]

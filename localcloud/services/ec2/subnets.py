@@ -17,7 +17,9 @@ from localcloud.operations import Call, HttpAnswer, operation
 def create_subnet(call: Call) -> HttpAnswer:
     """Make a subnet, with its zone's name in place of its id; moto refuses an unknown id."""
     zones = ec2_backends[call.account][call.region].describe_availability_zones()
-    name = next((it.name for it in zones if it.zone_id == call.params.get("AvailabilityZoneId")), "")
+    name = next(
+        (it.name for it in zones if it.zone_id == call.params.get("AvailabilityZoneId")), ""
+    )
     if name:
         request = dict(parse_qsl(call.body.decode()))
         del request["AvailabilityZoneId"]
