@@ -60,10 +60,10 @@ build: ## Make the zips of Lambdas and jobs in build/ (PYTHON=3.13 ARCH=arm64, o
 
 ##@ Deploy
 contract: install ## Hand a consumer its contract, out of what was applied (CONSUMER=name)
-	@$(VENV)/python tools/write_contract.py $(CONSUMER)
+	@$(VENV)/penstock contract $(CONSUMER)
 
 submit-%: install ## Submit a Spark job, such as submit-consume, with the consumer's credentials
-	@$(VENV)/python tools/submit_job.py $* $(ARGS)
+	@$(VENV)/penstock submit $* $(ARGS)
 
 ##@ Develop
 format: install ## Rewrite the code in the house style

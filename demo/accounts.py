@@ -15,11 +15,11 @@ import boto3
 from demo.screen import StepFailedError
 from localcloud.following import follow_log
 from localcloud.running import Running, find_running
+from penstock.errors import OperationError
+from penstock.operations import CONTRACT_FILE, write_contract
 from tools.lambda_packages import Target
 from tools.local_root import copy_infra, local_environ, run_terraform
-from tools.outputs import OutputError
 from tools.terraform import VERSION, init_words
-from tools.write_contract import CONTRACT_FILE, hand_over
 
 ROOT = Path(__file__).parents[1]
 REGION = "eu-central-1"
@@ -151,8 +151,8 @@ class Account:
             StepFailedError: the producer has none of that name.
         """
         try:
-            hand_over(producer.folder, name, self.folder / CONTRACT_FILE)
-        except OutputError as error:
+            write_contract(producer.folder, name, self.folder / CONTRACT_FILE)
+        except OperationError as error:
             raise StepFailedError(producer.where, f"{error}") from error
 
     def run(self, *words: str, fine: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,8 @@ from typing import Any
 from demo.accounts import Account
 from demo.rows import Row, Sent
 from demo.screen import StepFailedError
-from tools.submit_job import SubmitError, submit
+from penstock.errors import OperationError
+from penstock.operations import JobRun, start_job
 
 _QUERY_SECONDS = 60
 _ENDED = ("SUCCESS", "FAILED", "CANCELLED")
@@ -37,16 +38,16 @@ def run_jobs(
     return [_await_end(consumer, run, deadline) for run in submitted]
 
 
-def _submit(consumer: Account, consumed: dict[str, Any], name: str) -> dict[str, str]:
+def _submit(consumer: Account, consumed: dict[str, Any], name: str) -> JobRun:
     try:
-        return submit(consumed["submit_commands"][name], consumer.environ)
-    except SubmitError as error:
+        return start_job(consumer.client("emr-serverless"), consumed["submit_commands"][name])
+    except OperationError as error:
         raise StepFailedError(f"{consumer.where}, job {name}", f"{error}") from error
 
 
-def _await_end(consumer: Account, run: dict[str, str], deadline: float) -> Row:
+def _await_end(consumer: Account, run: JobRun, deadline: float) -> Row:
     emr = consumer.client("emr-serverless")
-    asked = {name: run[name] for name in ("applicationId", "jobRunId")}
+    asked = {"applicationId": run.application_id, "jobRunId": run.id}
     while (shown := emr.get_job_run(**asked)["jobRun"])["state"] not in _ENDED:
         if time.monotonic() > deadline:
             emr.cancel_job_run(**asked)

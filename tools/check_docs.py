@@ -1,4 +1,4 @@
-"""Check what the documents say about the code: tables of settings and modules, relative links.
+"""Check what the documents say about the code: tables of settings, modules and rooms, links.
 
 Usage: tools/check_docs.py [--write]    --write brings the generated parts up to date.
 """
@@ -6,9 +6,10 @@ Usage: tools/check_docs.py [--write]    --write brings the generated parts up to
 from __future__ import annotations
 
 import argparse
+import importlib
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
 from penstock.consuming import ConsumerSettings
@@ -16,6 +17,7 @@ from penstock.kafka import KafkaSettings
 from penstock.producing import ProducerSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.spark import ConsumeSettings, ReplaySettings
+from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
 
 _ROOT = Path(__file__).parents[1]
@@ -32,6 +34,9 @@ _SETTINGS = re.compile(
 )
 _MODULE = re.compile(
     r"(<!-- inputs and outputs: .*? -->\n).*?(<!-- end of inputs and outputs -->)", re.DOTALL
+)
+_ROOMS = re.compile(
+    r"(<!-- rooms of penstock: .*? -->\n).*?(<!-- end of rooms of penstock -->)", re.DOTALL
 )
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
@@ -59,11 +64,28 @@ def main() -> int:
 
 def generated_pages(root: Path) -> dict[Path, str]:
     """Write the pages that hold a generated table, as they should be."""
-    readme = root / "README.md"
+    readme, contributing = root / "README.md", root / "CONTRIBUTING.md"
     modules = sorted(root.glob("infra/modules/*/README.md"))
-    return {readme: with_settings_tables(readme.read_text(), _TABLES)} | {
-        page: with_module_tables(page.read_text(), page.parent) for page in modules
-    }
+    return {
+        readme: with_settings_tables(readme.read_text(), _TABLES),
+        contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
+    } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
+
+
+def with_rooms_table(page: str, rooms: Mapping[str, Set[str]]) -> str:
+    """Put the table of the rooms of `penstock` between its marks: what each may import."""
+    rows = "".join(
+        f"| `{room}` | {_purpose(room)} | {', '.join(filter(known.__contains__, rooms))} |\n"
+        for room, known in rooms.items()
+    )
+    head = "| room | what it holds | what it may import |\n| --- | --- | --- |\n"
+    return _ROOMS.sub(lambda marks: marks[1] + "\n" + head + rows + "\n" + marks[2], page)
+
+
+def _purpose(room: str) -> str:
+    """Return the first line of a room's docstring."""
+    text = importlib.import_module(f"penstock.{room}").__doc__ or ""
+    return text.splitlines()[0].rstrip(".:").replace("|", "\\|")
 
 
 def with_module_tables(page: str, module: Path) -> str:

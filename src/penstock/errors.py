@@ -47,6 +47,7 @@ PenstockError                       what a caller may catch to catch all of it
 ├── NotWrittenError                 an event that a producer did not write, and why
 │   ├── RejectedEventError          it can never be written as it is
 │   └── UndeliveredEventError       the registry or Kafka did not take it (retriable)
+├── OperationError                  what an operator asked for and cannot be done
 ├── JobError                        what stops a job, until somebody decides
 │   ├── CheckpointError             the checkpoint cannot be used as it is
 │   ├── CheckpointTakenError        another job works with the checkpoint
@@ -413,6 +414,10 @@ class UndeliveredEventError(NotWrittenError):
 
 
 # --- sinks ----------------------------------------------------------------------------------
+
+
+class OperationError(PenstockError):
+    """What an operator asked for cannot be done."""
 
 
 class JobError(PenstockError):

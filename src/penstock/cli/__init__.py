@@ -1,4 +1,4 @@
-"""The `penstock` command, for people who operate it."""
+"""The `penstock` command: a file per command, which prints what an operation returns."""
 
 from __future__ import annotations
 

@@ -1,96 +1,74 @@
-"""`penstock rejected`: events that were not written, shown and sent again."""
+"""`penstock rejected`: list events that a producer did not write, and send them again."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TextIO
+import argparse
+from collections.abc import Mapping
 
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from penstock.cli._terminal import say
+from penstock.operations import list_rejected, replay_rejected
 
-from penstock.credentials import load_session
-from penstock.errors import SinkError
-from penstock.producing import RejectedEvents
-
-# An event that was sent twice is in Kafka twice: no attempt is made again behind our back.
-_CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attempts": 1})
+HELP = "List events that a producer did not write, or send them again."
+_BUCKET = "PENSTOCK_REJECTED_BUCKET"
+_LIST = "List rejected events: key, time, reason and detail."
+_REPLAY = (
+    "Send rejected events to their producer again. An event that is written is deleted from the "
+    "bucket; the others stay. It is an error if no event has such a key."
+)
 _COLUMNS = "{:<58} {:<24} {:<24} {}"
 
 
-class _NotAccepted(Exception):
-    """Why an event stays where it is."""
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the two commands and their arguments."""
+    commands = parser.add_subparsers(required=True, metavar="list|replay")
+    listing = commands.add_parser("list", help=_LIST, description=_LIST)
+    listing.add_argument(
+        "prefix", nargs="?", default="", metavar="KEY", help="the beginning of keys [all events]"
+    )
+    listing.set_defaults(run=_run_list)
+    replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
+    replay.add_argument(
+        "prefix",
+        nargs="+",
+        metavar="KEY",
+        help="a key, or the beginning of keys, such as 2026/11/21",
+    )
+    replay.add_argument(
+        "--function", help="the producer to send them to [the one that rejected them]"
+    )
+    replay.set_defaults(run=_run_replay)
+    bucket = environ.get(_BUCKET, "")
+    for command in (listing, replay):
+        command.add_argument(
+            "--bucket",
+            default=bucket,
+            required=not bucket,
+            help=f"the bucket of rejected events [{_BUCKET}]",
+        )
 
 
-def list_rejected(events: RejectedEvents, prefixes: Sequence[str], out: TextIO) -> int:
-    """Show each event with why it was not written."""
-    print(_COLUMNS.format("KEY", "WHEN", "REASON", "DETAIL"), file=out)
+def _run_list(settings: argparse.Namespace) -> int:
+    """Print each event; 1 when one cannot be read."""
+    say(_COLUMNS.format("KEY", "WHEN", "REASON", "DETAIL"))
     unreadable = 0
-    for key in _keys(events, prefixes):
-        try:
-            event = events.read(key)
-        except ValueError as error:
-            print(f"{key} cannot be read: {error}", file=out)
+    for found in list_rejected(settings.bucket, settings.prefix):
+        if (event := found.event) is None:
+            say(f"{found.key} cannot be read: {found.problem}")
             unreadable += 1
-            continue
-        print(_COLUMNS.format(key, event.when, event.reason, event.detail), file=out)
+        else:
+            say(_COLUMNS.format(found.key, event.when, event.reason, event.detail))
     return 1 if unreadable else 0
 
 
-def replay_rejected(
-    events: RejectedEvents, prefixes: Sequence[str], function: str | None, out: TextIO
-) -> int:
-    """Send events to their producer again; each that is written is deleted, the others stay."""
-    client: Any = load_session().create_client("lambda", config=_CONFIG)
-    sent = stay = 0
-    for key in _keys(events, prefixes):
-        try:
-            event = events.read(key)
-            answer = _send(client.invoke, function or event.function, event.again())
-        except (_NotAccepted, ValueError) as error:
-            print(f"{key} stays: {error}", file=out)
+def _run_replay(settings: argparse.Namespace) -> int:
+    """Print what became of each event; 1 when one stays or none was sent."""
+    written = stay = 0
+    for sent in replay_rejected(settings.bucket, settings.prefix, settings.function):
+        if sent.problem:
+            say(f"{sent.key} stays: {sent.problem}")
             stay += 1
-            continue
-        if refusal := answer.get("error"):
-            # The producer has kept it once more; the first copy says when it happened.
-            if refusal["kept"]:
-                events.delete(refusal["kept"])
-            print(f"{key} stays: {refusal['reason']}: {refusal['message']}", file=out)
-            stay += 1
-            continue
-        place = f"{answer['topic']}/{answer['partition']}/{answer['offset']}"
-        print(f"{key} is written as {place}", file=out)
-        _forget(events, key)
-        sent += 1
-    print(f"{sent} written, {stay} stay", file=out)
-    return 1 if stay or not sent else 0
-
-
-def _keys(events: RejectedEvents, prefixes: Sequence[str]) -> Iterator[str]:
-    """Give each key once, read to the end before anything is deleted."""
-    found = dict.fromkeys(key for prefix in prefixes for key in events.list(prefix))
-    return iter(found)
-
-
-def _forget(events: RejectedEvents, key: str) -> None:
-    try:
-        events.delete(key)
-    except SinkError as error:
-        raise SinkError(
-            f"{error}; the event is written, so delete it by hand: it would be sent once more"
-        ) from error
-
-
-def _send(invoke: Callable[..., Any], function: str, event: Any) -> dict[str, Any]:
-    """Send one event as a batch, whose answer says in fields what became of it."""
-    try:
-        answer = invoke(FunctionName=function, Payload=json.dumps([event]).encode())
-        content = json.loads(answer["Payload"].read())
-    except (ClientError, BotoCoreError) as error:
-        raise _NotAccepted(f"{function} cannot be invoked: {str(error).rstrip('.')}") from error
-    if answer.get("FunctionError"):
-        raise _NotAccepted(f"{content.get('errorType')}: {content.get('errorMessage')}")
-    if not isinstance(content, list) or len(content) != 1:
-        raise _NotAccepted(f"{function} answered what no producer does: {content!r:.200}")
-    answered: dict[str, Any] = content[0]
-    return answered
+        else:
+            say(f"{sent.key} is written as {sent.record}")
+            written += 1
+    say(f"{written} written, {stay} stay")
+    return 1 if stay or not written else 0

@@ -1,53 +1,57 @@
-"""The words of the command."""
+"""The `penstock` command: choose the command, run it, and turn errors into an exit code."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
+import textwrap
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from penstock.cli._rejected import list_rejected, replay_rejected
+from penstock.cli import _contract, _rejected, _submit
+from penstock.cli._terminal import complain
 from penstock.errors import PenstockError
-from penstock.producing import RejectedEvents
 
-_BUCKET = "PENSTOCK_REJECTED_BUCKET"
+_EXIT_CODES = """\
+exit codes:
+  0  everything was done
+  1  something was not done; the output says what and why
+  2  wrong usage
+"""
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
-    """Do what the words say; 0 when all of it was done, 1 when not, 2 for other words."""
-    given = _parse(argv, os.environ if environ is None else environ)
-    events = RejectedEvents(given.bucket)
+    """Run one command and return its exit code."""
+    settings = _parser(os.environ if environ is None else environ).parse_args(argv)
     try:
-        if given.command == "list":
-            return list_rejected(events, given.prefix, sys.stdout)
-        return replay_rejected(events, given.prefix, given.function, sys.stdout)
+        code: int = settings.run(settings)
     except PenstockError as error:
-        print(f"penstock: {error}", file=sys.stderr)
+        complain(error)
         return 1
+    return code
 
 
-def _parse(argv: Sequence[str] | None, environ: Mapping[str, str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="penstock", description="Operate Penstock.")
-    rooms = parser.add_subparsers(dest="room", required=True, metavar="rejected")
-    rejected = rooms.add_parser("rejected", help="events that a producer did not write")
-    commands = rejected.add_subparsers(dest="command", required=True)
-    bucket = environ.get(_BUCKET, "")
-    for name, what in (("list", "show them"), ("replay", "send them to their producer again")):
-        command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
-        command.add_argument(
-            "--bucket", default=bucket, required=not bucket, help=f"that keeps them [{_BUCKET}]"
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help ends with the exit codes; those of its commands are of the same class."""
+
+    def __init__(self, *, description: str, **options: Any) -> None:
+        super().__init__(
+            description=textwrap.fill(description),
+            epilog=_EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            **options,
         )
-        command.add_argument(
-            "prefix",
-            nargs="?" if name == "list" else "+",
-            metavar="KEY",
-            help="of an event, or its beginning, such as 2026/11/21",
-        )
-    commands.choices["replay"].add_argument(
-        "--function", help="the producer to send them to, if not the one that refused them"
+
+
+def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="penstock",
+        description="Operate Penstock. AWS credentials and region come from the environment, as "
+        "with the `aws` command.",
     )
-    given = parser.parse_args(argv)
-    if given.command == "list":
-        given.prefix = [given.prefix or ""]
-    return given
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, command in (("contract", _contract), ("rejected", _rejected), ("submit", _submit)):
+        command.add_to(
+            commands.add_parser(name, help=command.HELP, description=command.HELP), environ
+        )
+    return parser

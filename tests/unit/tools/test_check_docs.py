@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.settings import Settings, nested, setting
-from tools.check_docs import dead_links, generated_pages, with_settings_tables
+from tools.check_docs import dead_links, generated_pages, with_rooms_table, with_settings_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ def test_a_dead_link_is_found_and_others_are_left(tmp_path: Path) -> None:
 
 def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no table\n")
+    (tmp_path / "CONTRIBUTING.md").write_text("nor here\n")
     module = tmp_path / "infra/modules/lake"
     module.mkdir(parents=True)
     begin = "<!-- inputs and outputs: made -->\n"
@@ -58,6 +59,19 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
 
     assert generated_pages(tmp_path) == {
         tmp_path / "README.md": "no table\n",
+        tmp_path / "CONTRIBUTING.md": "nor here\n",
         module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"
         f"| `arn` | The ARN. |\n\n{end}after\n",
     }
+
+
+def test_the_table_of_rooms_says_what_each_may_import() -> None:
+    page = "a\n<!-- rooms of penstock: made -->\nold\n<!-- end of rooms of penstock -->\nb\n"
+
+    assert with_rooms_table(page, {"errors": set(), "attempts": {"errors"}}) == (
+        "a\n<!-- rooms of penstock: made -->\n\n"
+        "| room | what it holds | what it may import |\n| --- | --- | --- |\n"
+        "| `errors` | Every error Penstock raises, as one tree |  |\n"
+        "| `attempts` | How often and how long to try again | errors |\n"
+        "\n<!-- end of rooms of penstock -->\nb\n"
+    )

@@ -1,0 +1,38 @@
+"""`penstock contract`: write what a consumer's account needs to know of the producer's."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from penstock.cli._terminal import say
+from penstock.operations import CONTRACT_FILE, write_contract
+
+HELP = "Write the contract of a consumer from the outputs of the producer's Terraform root."
+
+
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the arguments."""
+    parser.add_argument("consumer", metavar="CONSUMER", help="its name in `consumers`")
+    parser.add_argument(
+        "--producer",
+        type=Path,
+        default=Path("infra/producer"),
+        metavar="FOLDER",
+        help="the producer's root [%(default)s]",
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        default=Path("infra/consumer", CONTRACT_FILE),
+        metavar="FILE",
+        help="the file to write [%(default)s]",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(settings: argparse.Namespace) -> int:
+    written = write_contract(settings.producer, settings.consumer, settings.to)
+    say(f"wrote the contract of {written.consumer} to {written.path}")
+    return 0

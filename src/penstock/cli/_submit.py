@@ -1,0 +1,39 @@
+"""`penstock submit`: submit a Spark job of a consumer to EMR Serverless."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from penstock.cli._terminal import say
+from penstock.operations import submit_job
+
+HELP = "Submit a Spark job of a consumer to EMR Serverless, as its Terraform root says."
+
+
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "--consumer",
+        type=Path,
+        default=Path("infra/consumer"),
+        metavar="FOLDER",
+        help="the consumer's root [%(default)s]",
+    )
+    parser.add_argument(
+        "job", metavar="JOB", help="its name in the output `submit_commands`, such as consume"
+    )
+    parser.add_argument(
+        "flags",
+        nargs=argparse.REMAINDER,
+        metavar="FLAG VALUE",
+        help="more flags for the job; they win over those of the root",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(settings: argparse.Namespace) -> int:
+    run = submit_job(settings.consumer, settings.job, settings.flags)
+    say(f"submitted {settings.job} as job run {run.id} of application {run.application_id}")
+    return 0

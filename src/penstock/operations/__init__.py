@@ -1,0 +1,25 @@
+"""What an operator does: functions that return values and print nothing."""
+
+from __future__ import annotations
+
+from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
+from penstock.operations.jobs import JobRun, start_job, submit_job
+from penstock.operations.rejected import (
+    ListedEvent,
+    ReplayedEvent,
+    list_rejected,
+    replay_rejected,
+)
+
+__all__ = [
+    "CONTRACT_FILE",
+    "JobRun",
+    "ListedEvent",
+    "ReplayedEvent",
+    "WrittenContract",
+    "list_rejected",
+    "replay_rejected",
+    "start_job",
+    "submit_job",
+    "write_contract",
+]

@@ -1,0 +1,23 @@
+"""Clients of AWS with the operator's own credentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError
+
+from penstock.credentials import load_session
+from penstock.errors import OperationError
+
+
+def build_client(service: str, config: Config | None = None, region: str | None = None) -> Any:
+    """Build a client of a service.
+
+    Raises:
+        OperationError: the configuration of AWS lacks something, such as a region.
+    """
+    try:
+        return load_session(region=region).create_client(service, config=config)
+    except BotoCoreError as error:
+        raise OperationError(f"no client of {service}: {str(error).rstrip('.')}") from error

@@ -1,0 +1,43 @@
+"""Outputs of a Terraform root."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import OperationError
+
+
+def read_output(root: Path, name: str) -> dict[str, Any]:
+    """Ask Terraform for one output of a root, which is a map.
+
+    Raises:
+        OperationError: Terraform does not run, fails, or has no such output.
+    """
+    command = ["terraform", f"-chdir={root}", "output", "-json", "-no-color"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise OperationError(f"terraform cannot be run: {error}") from error
+    if done.returncode != 0:
+        raise OperationError(f"terraform output of {root} failed: {done.stderr.strip()}")
+    outputs = json.loads(done.stdout)
+    if name not in outputs:
+        raise OperationError(f"{root} has no output `{name}`; apply it first")
+    found: dict[str, Any] = outputs[name]["value"]
+    return found
+
+
+def choose(entries: Mapping[str, Any], name: str, kind: str, remedy: str) -> Any:
+    """Choose the entry of a name.
+
+    Raises:
+        OperationError: there is none; the message lists the names there are.
+    """
+    if name not in entries:
+        known = ", ".join(sorted(entries)) or "none"
+        raise OperationError(f"found no {kind} {name!r}, expected one of: {known}; {remedy}")
+    return entries[name]

@@ -1,0 +1,35 @@
+"""Contracts: what a consumer's account needs to know of the producer's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.errors import OperationError
+from penstock.operations._outputs import choose, read_output
+
+CONTRACT_FILE = "contract.auto.tfvars.json"  # Terraform reads a file of such a name by itself
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenContract:
+    """The contract of one consumer, and its file."""
+
+    consumer: str
+    path: Path
+
+
+def write_contract(producer: Path, consumer: str, to: Path) -> WrittenContract:
+    """Write a consumer's contract from the outputs of the producer's Terraform root.
+
+    Raises:
+        OperationError: the producer has no such consumer, or the file cannot be written.
+    """
+    remedy = f"add it to `consumers` of {producer} and apply"
+    contract = choose(read_output(producer, "contracts"), consumer, "consumer", remedy)
+    try:
+        to.write_text(json.dumps({"contract": contract}, indent=2) + "\n")
+    except OSError as error:
+        raise OperationError(f"the contract cannot be written: {error}") from error
+    return WrittenContract(consumer, to)

@@ -1,0 +1,81 @@
+"""Spark jobs of a consumer: submit them to EMR Serverless as Terraform says."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from penstock.errors import OperationError
+from penstock.operations._clients import build_client
+from penstock.operations._outputs import choose, read_output
+
+_COMMAND = ["aws", "emr-serverless", "start-job-run"]
+_DOCUMENTS = {"configurationOverrides", "jobDriver"}
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """A job that EMR Serverless took."""
+
+    application_id: str
+    id: str
+
+
+def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun:
+    """Submit a job of a consumer's Terraform root with the operator's own credentials.
+
+    Raises:
+        OperationError: the root has no such job, or EMR Serverless does not take it.
+    """
+    remedy = f"see `submit_commands` in the outputs of {consumer}"
+    command = choose(read_output(consumer, "submit_commands"), job, "job", remedy)
+    request = _read_command(command)
+    return _start(build_client("emr-serverless", region=request.pop("region")), request, flags)
+
+
+def start_job(client: Any, command: str, flags: Sequence[str] = ()) -> JobRun:
+    """Start a job by its submit command, with a client of EMR Serverless in place of `aws`.
+
+    Args:
+        client: of the account that the command is for.
+        command: one value of the Terraform output `submit_commands`.
+        flags: for the job, after those of the command: the last of two equal flags counts.
+
+    Raises:
+        OperationError: the command is not one, or EMR Serverless does not take the job.
+    """
+    request = _read_command(command)
+    del request["region"]
+    return _start(client, request, flags)
+
+
+def _start(client: Any, request: dict[str, Any], flags: Sequence[str]) -> JobRun:
+    request["jobDriver"]["sparkSubmit"]["entryPointArguments"] += flags
+    try:
+        answer = client.start_job_run(**request)
+    except (ClientError, BotoCoreError) as error:
+        raise OperationError(f"the job was not submitted: {str(error).rstrip('.')}") from error
+    return JobRun(answer["applicationId"], answer["jobRunId"])
+
+
+def _read_command(command: str) -> dict[str, Any]:
+    """Read the options of the command as the arguments of the API."""
+    words = shlex.split(command)
+    if words[:3] != _COMMAND:
+        raise OperationError(f"found {command!r:.80}, expected `{' '.join(_COMMAND)} ...`")
+    request = {
+        _argument(option): value for option, value in zip(words[3::2], words[4::2], strict=True)
+    }
+    return request | {name: json.loads(request[name]) for name in _DOCUMENTS & request.keys()}
+
+
+def _argument(option: str) -> str:
+    """Write `--job-driver` as `jobDriver`."""
+    first, *others = option.removeprefix("--").split("-")
+    return first + "".join(map(str.capitalize, others))

@@ -1,0 +1,108 @@
+"""Events that a producer did not write: list them, and send them to their producer again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from penstock.errors import SinkError
+from penstock.operations._clients import build_client
+from penstock.producing import RejectedEvent, RejectedEvents
+
+# An event that is sent twice is in Kafka twice, so the client must not retry.
+_CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attempts": 1})
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvent:
+    """One object of the bucket: the event, or the problem that kept it from being read."""
+
+    key: str
+    event: RejectedEvent | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedEvent:
+    """An event that was sent again: the record it became, or the problem that it stays for."""
+
+    key: str
+    record: str = ""  # topic/partition/offset
+    problem: str = ""
+
+
+class _NotAcceptedError(Exception):
+    """The producer did not write the event."""
+
+
+def list_rejected(bucket: str, prefix: str = "") -> Iterator[ListedEvent]:
+    """Read the events whose keys begin with the prefix, oldest day first.
+
+    Raises:
+        SinkError: the bucket cannot be read.
+    """
+    events = RejectedEvents(bucket)
+    for key in events.list(prefix):
+        try:
+            yield ListedEvent(key, events.read(key))
+        except ValueError as error:
+            yield ListedEvent(key, None, str(error))
+
+
+def replay_rejected(
+    bucket: str, prefixes: Iterable[str], function: str | None = None
+) -> Iterator[ReplayedEvent]:
+    """Send each event to its producer, or to the function, and delete it once it is written.
+
+    An event is sent when the caller asks for its result, one after the other.
+
+    Raises:
+        SinkError: the bucket cannot be read, or a written event cannot be deleted.
+        OperationError: there is no client of Lambda, such as without a region.
+    """
+    events, client = RejectedEvents(bucket), build_client("lambda", _CONFIG)
+    # Read to the end before the first event is deleted; a key of two prefixes comes once.
+    for key in dict.fromkeys(key for prefix in prefixes for key in events.list(prefix)):
+        try:
+            yield ReplayedEvent(key, record=_send_again(events, key, client, function))
+        except (_NotAcceptedError, ValueError) as error:
+            yield ReplayedEvent(key, problem=str(error))
+
+
+def _send_again(events: RejectedEvents, key: str, client: Any, function: str | None) -> str:
+    """Send one event and delete it; returns the record that it is written as."""
+    event = events.read(key)
+    answer = _invoke(client, function or event.function, event.again())
+    if refusal := answer.get("error"):
+        # The producer kept the event a second time; the first copy says when it happened.
+        if refusal["kept"]:
+            events.delete(refusal["kept"])
+        raise _NotAcceptedError(f"{refusal['reason']}: {refusal['message']}")
+    try:
+        events.delete(key)
+    except SinkError as error:
+        raise SinkError(
+            f"{error}; the event is written, so delete it by hand: it would be sent once more"
+        ) from error
+    return f"{answer['topic']}/{answer['partition']}/{answer['offset']}"
+
+
+def _invoke(client: Any, function: str, event: Any) -> dict[str, Any]:
+    """Send one event as a batch: the answer to a batch says per event what became of it."""
+    try:
+        answer = client.invoke(FunctionName=function, Payload=json.dumps([event]).encode())
+        content = json.loads(answer["Payload"].read())
+    except (ClientError, BotoCoreError) as error:
+        message = f"{function} cannot be invoked: {str(error).rstrip('.')}"
+        raise _NotAcceptedError(message) from error
+    if answer.get("FunctionError"):
+        raise _NotAcceptedError(f"{content.get('errorType')}: {content.get('errorMessage')}")
+    if not isinstance(content, list) or len(content) != 1:
+        raise _NotAcceptedError(f"{function} answered what no producer does: {content!r:.200}")
+    answered: dict[str, Any] = content[0]
+    return answered

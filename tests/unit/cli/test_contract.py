@@ -1,0 +1,41 @@
+"""`penstock contract` writes a consumer's contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from penstock.cli import main
+from tests.fixtures.outputs import put_out
+
+__all__ = ["put_out"]
+
+
+def test_a_contract_is_written(
+    put_out: Callable[..., Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    root, to = put_out(contracts={"analytics": {"region": "eu-central-1"}}), tmp_path / "contract"
+
+    assert main(["contract", "analytics", "--producer", str(root), "--to", str(to)], {}) == 0
+
+    assert capsys.readouterr().out == f"wrote the contract of analytics to {to}\n"
+    assert json.loads(to.read_text()) == {"contract": {"region": "eu-central-1"}}
+
+
+def test_an_unknown_consumer_is_an_error(
+    put_out: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["contract", "ben", "--producer", str(put_out(contracts={}))], {}) == 1
+
+    assert capsys.readouterr().err.startswith("penstock: found no consumer 'ben', expected")
+
+
+def test_a_consumer_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["contract"], {})
+
+    assert caught.value.code == 2
+    assert "the following arguments are required: CONSUMER" in capsys.readouterr().err

@@ -1,0 +1,39 @@
+"""Every command explains itself, its exit codes included."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.cli import main
+
+_COMMANDS = [
+    [],
+    ["contract"],
+    ["rejected"],
+    ["rejected", "list"],
+    ["rejected", "replay"],
+    ["submit"],
+]
+
+
+@pytest.mark.parametrize("words", _COMMANDS, ids=" ".join)
+def test_help_tells_the_exit_codes(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([*words, "--help"], {})
+
+    printed = capsys.readouterr().out
+    assert caught.value.code == 0
+    assert printed.startswith(f"usage: penstock {' '.join(words)}".rstrip())
+    assert "\n  1  something was not done" in printed
+    assert max(map(len, printed.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("words", [[], ["rejected"], ["submit"], ["nothing"]])
+def test_too_few_or_other_words_are_wrong_usage(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words, {})
+
+    assert caught.value.code == 2
+    assert "usage: penstock" in capsys.readouterr().err

@@ -1,0 +1,44 @@
+"""`penstock submit` starts a job and names its run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.cli import main
+from penstock.errors import OperationError
+from penstock.operations import JobRun
+
+
+def test_a_job_is_submitted_with_more_flags(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[Any] = []
+
+    def submit(*words: Any) -> JobRun:
+        asked.extend(words)
+        return JobRun("00a", "00b")
+
+    monkeypatch.setattr("penstock.cli._submit.submit_job", submit)
+
+    assert main(["submit", "replay", "--reason", "unknown-schema"], {}) == 0
+
+    assert asked == [Path("infra/consumer"), "replay", ["--reason", "unknown-schema"]]
+    printed = capsys.readouterr().out
+    assert printed == "submitted replay as job run 00b of application 00a\n"
+
+
+def test_a_job_that_is_not_taken_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def submit(*words: Any) -> JobRun:
+        raise OperationError("the job was not submitted: no such role\nnor another \x1b[2J")
+
+    monkeypatch.setattr("penstock.cli._submit.submit_job", submit)
+
+    assert main(["submit", "--consumer", "elsewhere", "fold"], {}) == 1
+    assert capsys.readouterr().err == (
+        "penstock: the job was not submitted: no such role\nnor another \\x1b[2J\n"
+    )

@@ -1,0 +1,121 @@
+"""A job is submitted as the command of its name says, through the API in place of `aws`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import NoRegionError
+from botocore.stub import Stubber
+
+from penstock.errors import OperationError
+from penstock.operations import JobRun, start_job, submit_job
+from tests.fixtures.outputs import put_out
+from tests.stubs.sessions import make_session
+
+__all__ = ["put_out"]
+
+_ROLE = "arn:aws:iam::222222222222:role/penstock-analytics-spark"
+_OVERRIDES = {"monitoringConfiguration": {"cloudWatchLoggingConfiguration": {"enabled": True}}}
+_ANSWER = {"applicationId": "00a", "jobRunId": "00b", "arn": "a" * 60}
+
+
+def command_of(*words: str) -> str:
+    """A command as Terraform puts it out."""
+    given = {
+        "region": "eu-central-1",
+        "application-id": "00a",
+        "execution-role-arn": _ROLE,
+        "name": "replay",
+        "mode": "BATCH",
+        "job-driver": json.dumps(driver_of(*words)),
+        "configuration-overrides": json.dumps(_OVERRIDES),
+    }
+    options = [word for name, value in given.items() for word in (f"--{name}", value)]
+    return shlex.join(["aws", "emr-serverless", "start-job-run", *options])
+
+
+def driver_of(*words: str) -> dict[str, Any]:
+    return {"sparkSubmit": {"entryPoint": "s3://b/it's", "entryPointArguments": list(words)}}
+
+
+def request_of(*words: str) -> dict[str, Any]:
+    """The request that the command stands for."""
+    return {
+        "applicationId": "00a",
+        "configurationOverrides": _OVERRIDES,
+        "executionRoleArn": _ROLE,
+        "jobDriver": driver_of(*words),
+        "mode": "BATCH",
+        "name": "replay",
+    }
+
+
+@pytest.fixture
+def emr(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A client that sends nothing; what is built from here on is this one."""
+    client = make_session("222222222222").create_client("emr-serverless")
+
+    class Session:
+        def create_client(self, service: str, config: Any = None) -> Any:
+            assert service == "emr-serverless"
+            return client
+
+    monkeypatch.setattr("penstock.operations._clients.load_session", lambda **_: Session())
+    with Stubber(client) as stub:
+        yield stub
+        stub.assert_no_pending_responses()
+
+
+def test_a_command_is_sent_as_a_request_with_more_flags(emr: Stubber) -> None:
+    words = request_of("--which", "due", "--reason", "a 'b'")
+    emr.add_response("start_job_run", _ANSWER, words)
+
+    run = start_job(emr.client, command_of("--which", "due"), ["--reason", "a 'b'"])
+
+    assert run == JobRun("00a", "00b")
+
+
+def test_a_job_is_submitted_by_its_name(emr: Stubber, put_out: Callable[..., Path]) -> None:
+    root = put_out(submit_commands={"consume": "", "replay": command_of()})
+    emr.add_response("start_job_run", _ANSWER, request_of("--attempts", "0"))
+
+    assert submit_job(root, "replay", ["--attempts", "0"]) == JobRun("00a", "00b")
+
+
+def test_what_the_service_says_is_passed_on(emr: Stubber) -> None:
+    emr.add_client_error("start_job_run", "AccessDeniedException", "no such role.")
+
+    with pytest.raises(OperationError, match=r"^the job was not submitted: .* no such role$"):
+        start_job(emr.client, command_of())
+
+
+@pytest.mark.parametrize(("commands", "known"), [({"consume": ""}, "consume"), ({}, "none")])
+def test_an_unknown_job_is_rejected_with_the_known_ones(
+    put_out: Callable[..., Path], commands: dict[str, str], known: str
+) -> None:
+    with pytest.raises(OperationError, match=f"no job 'fold', expected one of: {known}; see"):
+        submit_job(put_out(submit_commands=commands), "fold")
+
+
+def test_another_command_is_rejected(emr: Stubber) -> None:
+    message = r"^found 'rm -r x', expected `aws emr-serverless start-job-run ...`$"
+    with pytest.raises(OperationError, match=message):
+        start_job(emr.client, "rm -r x")
+
+
+def test_a_configuration_without_a_region_is_told(
+    put_out: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: Any) -> Any:
+        raise NoRegionError
+
+    monkeypatch.setattr("penstock.operations._clients.load_session", fail)
+
+    message = "no client of emr-serverless: You must specify a region$"
+    with pytest.raises(OperationError, match=message):
+        submit_job(put_out(submit_commands={"consume": command_of()}), "consume")

@@ -1,0 +1,29 @@
+"""Outputs of a root are those that Terraform tells of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import OperationError
+from penstock.operations._outputs import read_output
+
+
+def test_a_root_that_was_not_applied_has_no_outputs(tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match="has no output `contracts`; apply it first"):
+        read_output(tmp_path, "contracts")
+
+
+def test_what_terraform_says_is_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text("not Terraform")
+
+    with pytest.raises(OperationError, match=r"(?s)terraform output of .* failed: .*Error"):
+        read_output(tmp_path, "contracts")
+
+
+def test_a_missing_terraform_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(OperationError, match=r"terraform cannot be run: .*terraform"):
+        read_output(tmp_path, "contracts")
