@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from penstock.aws.errors import Fault, classify
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 
-_DENIED = {"AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
+_DENIED = {Fault.DENIED, Fault.SKEWED}
 
 
 @contextmanager
@@ -23,6 +24,5 @@ def translated_s3_errors(what: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError) as error:
-        denied = isinstance(error, ClientError) and error.response["Error"]["Code"] in _DENIED
-        kind = SinkAccessDeniedError if denied else SinkUnavailableError
+        kind = SinkAccessDeniedError if classify(error) in _DENIED else SinkUnavailableError
         raise kind(f"{what}: {str(error).rstrip('.')}") from error

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
+from penstock.aws import Fault, classify
 from penstock.errors import BrokerLoginError, BrokerUnavailableError
 
 
@@ -20,12 +21,7 @@ def translated_aws_errors(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-        kind = BrokerUnavailableError if status >= 500 or "Throttl" in code else BrokerLoginError
+    except (ClientError, BotoCoreError) as error:
+        passes = classify(error) in {Fault.THROTTLED, Fault.DOWN}
+        kind = BrokerUnavailableError if passes else BrokerLoginError
         raise kind(f"{what}: {error}") from error
-    except (ConnectionError, HTTPClientError) as error:
-        raise BrokerUnavailableError(f"{what}: {error}") from error
-    except BotoCoreError as error:
-        raise BrokerLoginError(f"{what}: {error}") from error

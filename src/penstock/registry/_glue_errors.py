@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from botocore.exceptions import ClientError, NoCredentialsError, PartialCredentialsError
+from botocore.exceptions import ClientError
 
+from penstock.aws import Fault, classify
 from penstock.errors import (
     RegistryAccessDeniedError,
     RegistryError,
@@ -12,45 +13,25 @@ from penstock.errors import (
     SchemaQuotaError,
 )
 
-_DENIED = {
-    "AccessDenied",
-    "AccessDeniedException",
-    "ExpiredToken",
-    "ExpiredTokenException",
-    "InvalidClientTokenId",
-    "InvalidSignatureException",
-    "MissingAuthenticationTokenException",
-    "SignatureDoesNotMatch",
-    "UnrecognizedClientException",
-}
-_PASSING = {
-    "ConcurrentModificationException",
-    "InternalFailure",
-    "InternalServiceException",
-    "OperationTimeoutException",
-    "RequestLimitExceeded",
-    "ServiceUnavailable",
-    "Throttling",
-    "ThrottlingException",
-    "TooManyRequestsException",
-}
-_KINDS: dict[str, type[RegistryError]] = {
-    **dict.fromkeys(_DENIED, RegistryAccessDeniedError),
-    **dict.fromkeys(_PASSING, RegistryUnavailableError),
-    "EntityNotFoundException": SchemaNotFoundError,
-    "ResourceNumberLimitExceededException": SchemaQuotaError,
+_KINDS: dict[Fault, type[RegistryError]] = {
+    Fault.DENIED: RegistryAccessDeniedError,
+    Fault.SKEWED: RegistryAccessDeniedError,
+    Fault.THROTTLED: RegistryUnavailableError,
+    Fault.DOWN: RegistryUnavailableError,
+    Fault.MISSING: SchemaNotFoundError,
+    Fault.FULL: SchemaQuotaError,
 }
 
 
 def translate(error: Exception, source: str) -> RegistryError:
     """Say in our words what went wrong at the registry `source`, or at STS on the way to it."""
-    if isinstance(error, NoCredentialsError | PartialCredentialsError):
-        return RegistryAccessDeniedError(f"no credentials for {source}: {_plain(error)}")
+    fault = classify(error)
     if not isinstance(error, ClientError):
+        if fault is Fault.DENIED:
+            return RegistryAccessDeniedError(f"no credentials for {source}: {_plain(error)}")
         return RegistryUnavailableError(f"no answer from {source}: {_plain(error)}")
     code = error.response.get("Error", {}).get("Code", "")
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    kind = _KINDS.get(code, RegistryUnavailableError if status >= 500 else RegistryError)
+    kind = _KINDS.get(fault, RegistryError)
     text = _plain(error.response.get("Error", {}).get("Message") or "no reason given")
     if error.operation_name != "AssumeRole":
         return kind(f"{source} answered glue:{error.operation_name} with {code}: {text}")

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.session import Session
 
 from penstock.attempts import Attempts
-from penstock.aws import Answer, AwsClient, Service
+from penstock.aws import Answer, AwsClient, Fault, Service, classify_answer
 from penstock.credentials import load_session
 from penstock.errors import (
     RowExistsError,
@@ -26,23 +26,12 @@ from penstock.errors import (
 )
 from penstock.sinks._attempts import CALL_ATTEMPTS
 
-_THROTTLED = {
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "ThrottlingException",
+_KINDS: dict[Fault, type[SinkError]] = {
+    Fault.DENIED: SinkAccessDeniedError,
+    Fault.SKEWED: SinkAccessDeniedError,
+    Fault.UNMET: RowExistsError,
+    Fault.REFUSED: SinkRefusedError,
 }
-_SKEWED = {"InvalidSignatureException", "RequestTimeTooSkewed", "RequestExpired"}
-_DENIED = {
-    "AccessDeniedException",
-    "ExpiredTokenException",
-    "IncompleteSignatureException",
-    "MissingAuthenticationTokenException",
-    "UnrecognizedClientException",
-    *_SKEWED,
-}
-_REFUSED = {"ValidationException", "ItemCollectionSizeLimitExceededException"}
-_UNMET = "ConditionalCheckFailedException"
-_TOO_LARGE = 413
 
 
 class DynamoDbClient:
@@ -95,15 +84,13 @@ class DynamoDbClient:
         """Say what may pass; raise what will not."""
         code, message = answer.read_error()
         problem = f"{code}: {message}"
-        if answer.status >= 500 or code in _THROTTLED:
+        fault = classify_answer(code, answer.status)
+        if fault in {Fault.THROTTLED, Fault.DOWN}:
             return problem
-        if code in _SKEWED and self._client.follow_clock(answer):
+        if fault is Fault.SKEWED and self._client.follow_clock(answer):
             return problem
-        kind: type[SinkError] = SinkUnavailableError
-        if code in _DENIED:
-            kind = SinkAccessDeniedError
-        elif code == _UNMET:
-            kind = RowExistsError
-        elif code in _REFUSED or answer.status == _TOO_LARGE:
-            kind = RowTooLargeError if "Item size" in message else SinkRefusedError
+        # A code that is not known may not be blamed on a row.
+        kind = _KINDS.get(fault, SinkUnavailableError)
+        if kind is SinkRefusedError and "Item size" in message:
+            kind = RowTooLargeError
         raise kind(f"DynamoDB's {operation} was refused: {problem}")

@@ -28,7 +28,7 @@ def _refused(code: str) -> ClientError:
         (_refused("SlowDown"), SinkUnavailableError),
         (_refused("NoSuchBucket"), SinkUnavailableError),
         (EndpointConnectionError(endpoint_url="http://s3"), SinkUnavailableError),
-        (NoCredentialsError(), SinkUnavailableError),
+        (NoCredentialsError(), SinkAccessDeniedError),
     ],
     ids=["denied", "expired", "slow", "no bucket", "no answer", "no credentials"],
 )

@@ -1,0 +1,114 @@
+"""The error codes of AWS services, classified once for every caller.
+
+| fault     | meaning                                            | another try    |
+| --------- | -------------------------------------------------- | -------------- |
+| denied    | no credentials, or these may not make the call     | after a fix    |
+| skewed    | the signature is for another time                  | with its clock |
+| throttled | too many calls                                     | after a pause  |
+| down      | the service failed, or did not answer              | after a pause  |
+| missing   | what the request names does not exist              | after a fix    |
+| full      | a quota of the account is used up                  | after a fix    |
+| unmet     | the condition of a conditional write does not hold | no             |
+| refused   | the request itself is not acceptable               | no             |
+| unknown   | a code that is not in the table                    | caller decides |
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from http.client import HTTPException
+from typing import Final
+
+from botocore.exceptions import (
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
+
+
+class Fault(StrEnum):
+    """What an error of an AWS service means for the caller."""
+
+    DENIED = "denied"
+    SKEWED = "skewed"
+    THROTTLED = "throttled"
+    DOWN = "down"
+    MISSING = "missing"
+    FULL = "full"
+    UNMET = "unmet"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+_CODES: Final[dict[Fault, tuple[str, ...]]] = {
+    Fault.DENIED: (
+        "AccessDenied",
+        "AccessDeniedException",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "IncompleteSignatureException",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    ),
+    Fault.SKEWED: ("InvalidSignatureException", "RequestExpired", "RequestTimeTooSkewed"),
+    Fault.THROTTLED: (
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+    ),
+    Fault.DOWN: (
+        "ConcurrentModificationException",
+        "InternalFailure",
+        "InternalServerError",
+        "InternalServiceException",
+        "OperationTimeoutException",
+        "ServiceUnavailable",
+    ),
+    Fault.MISSING: (
+        "EntityNotFoundException",
+        "NoSuchBucket",
+        "NoSuchKey",
+        "ResourceNotFoundException",
+    ),
+    Fault.FULL: ("ResourceNumberLimitExceededException",),
+    Fault.UNMET: ("ConditionalCheckFailedException",),
+    Fault.REFUSED: ("ItemCollectionSizeLimitExceededException", "ValidationException"),
+}
+_FAULTS: Final = {code: fault for fault, codes in _CODES.items() for code in codes}
+_TOO_LARGE: Final = 413
+_SERVER_ERROR: Final = 500
+
+
+def classify(error: Exception) -> Fault:
+    """Classify what botocore or our own client raised for a call."""
+    if isinstance(error, ClientError):
+        code = error.response.get("Error", {}).get("Code", "")
+        return classify_answer(
+            code, error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        )
+    if isinstance(error, NoCredentialsError | PartialCredentialsError):
+        return Fault.DENIED
+    if isinstance(error, ConnectionError | HTTPClientError | OSError | HTTPException):
+        return Fault.DOWN
+    return Fault.UNKNOWN
+
+
+def classify_answer(code: str, status: int) -> Fault:
+    """Classify a service's answer by its error code, else by its HTTP status."""
+    if fault := _FAULTS.get(code):
+        return fault
+    if status >= _SERVER_ERROR:
+        return Fault.DOWN
+    if status == _TOO_LARGE:
+        return Fault.REFUSED
+    return Fault.THROTTLED if "Throttl" in code else Fault.UNKNOWN
