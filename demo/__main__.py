@@ -9,7 +9,7 @@ from pathlib import Path
 from demo.accounts import MACHINE, REGION, ROOT, SPARK, Account, Local
 from demo.screen import StepFailedError, Steps, print_failure
 from demo.story import CONSUMER_NAME, Story
-from localcloud.running import find_running
+from localcloud.command.instance import find_instance
 
 _LOCAL = Local(ROOT / ".localcloud")
 _PRODUCER = Account("producer", "111111111111", _LOCAL, _LOCAL.folder / "terraform")
@@ -51,7 +51,7 @@ def _prepare(steps: Steps) -> Story:
         words = ["--python", "host", "--arch", "host", "--into", str(_ZIPS)]
         _call("the zips cannot be built", Path("tools/build_zip.py"), *words)
     with steps.step("start both accounts"):
-        if find_running(_LOCAL.folder) is None:
+        if find_instance(_LOCAL.folder) is None:
             _call("localcloud does not start", "-m", "localcloud", "up")
     with steps.step(f"{_PRODUCER.where}: terraform apply"):
         reader = {"name": CONSUMER_NAME, "account_id": _CONSUMER.id, "topics": ["sensor"]}

@@ -13,8 +13,8 @@ from typing import Any
 import boto3
 
 from demo.screen import StepFailedError
-from localcloud.following import follow_log
-from localcloud.running import Running, find_running
+from localcloud.command.instance import Instance, find_instance
+from localcloud.command.logs import follow_log
 from penstock.errors import OperationError
 from penstock.operations import CONTRACT_FILE, write_contract
 from tools.lambda_packages import Target
@@ -52,23 +52,23 @@ class Local:
     @property
     def endpoint(self) -> str:
         """Where it answers."""
-        return self._running().endpoint
+        return self._instance().endpoint
 
     def ask(self, name: str, **arguments: Any) -> Any:
         """Ask its control door."""
-        return self._running().ask(name, **arguments)
+        return self._instance().ask(name, **arguments)
 
     def read_log(self, name: str) -> list[str]:
         """Read what there is of the log of a function, broker or mapping."""
-        return list(follow_log(self._running(), self.folder, name, once=True))
+        return list(follow_log(self._instance(), self.folder, name, once=True))
 
-    def _running(self) -> Running:
-        running = find_running(self.folder)
-        if running is None:
+    def _instance(self) -> Instance:
+        instance = find_instance(self.folder)
+        if instance is None:
             log = self.folder / "server.log"
             lines = log.read_text().splitlines() if log.exists() else []
             raise StepFailedError(MACHINE, "localcloud does not run", lines[-_LAST_LINES:])
-        return running
+        return instance
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from localcloud import commands
+from localcloud.command import commands
 from localcloud.errors import LocalcloudError
 
 _FOLDER = Path(__file__).parents[1] / ".localcloud"

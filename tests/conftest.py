@@ -35,7 +35,7 @@ def seeded(request: pytest.FixtureRequest) -> random.Random:
 def cloud(tmp_path_factory):
     """A localcloud on a free port of this process, one for the whole session."""
     # Half a second that most tests need not wait.
-    from localcloud.server import start_server  # noqa: PLC0415
+    from localcloud.door.server import start_server  # noqa: PLC0415
 
     server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
     yield server.cloud

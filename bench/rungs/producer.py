@@ -16,7 +16,7 @@ import boto3
 
 from bench.brokers import running_broker
 from bench.ladder import Result, Rung
-from localcloud.server import start_server
+from localcloud.door.server import start_server
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS, _PLAIN = _ROOT / "lambdas/producer", _ROOT / "bench/stubs/plain_producer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.functions.asynchronous import AsyncSettings, invoke_later
+from localcloud.functions.async_invocation import AsyncSettings, invoke_later
 from localcloud.functions.environment import ExecutionEnvironment, State
 from localcloud.functions.fleet import Fleet
 from localcloud.functions.mappings import EventSourceMapping, MappingState

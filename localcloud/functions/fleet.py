@@ -7,10 +7,10 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 
+from localcloud.door.operations import AwsError
 from localcloud.functions.environment import ExecutionEnvironment, State
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec
-from localcloud.operations import AwsError
 
 _MAX_IDLE_SECONDS = 300.0
 

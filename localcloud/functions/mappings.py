@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from localcloud.door.operations import AwsError
 from localcloud.functions.poller_process import PollerProcess
-from localcloud.operations import AwsError
 
 _USER_ACTION = "USER_INITIATED"
 

@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.operations import AwsError
+from localcloud.door.operations import AwsError
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CACHE = _ROOT / ".cache" / "lambda-runtime"

@@ -10,7 +10,7 @@ import threading
 import zipfile
 from pathlib import Path
 
-from localcloud.operations import AwsError
+from localcloud.door.operations import AwsError
 
 _MAX_UNPACKED_BYTES = 262_144_000
 # foo.cpython-313-x86_64-linux-gnu.so: made for CPython 3.13

@@ -9,9 +9,9 @@ from moto.core.request import Request
 from moto.iam.models import iam_backends
 
 from localcloud.cloud import Cloud
+from localcloud.door.operations import AwsError
 from localcloud.identity.credentials import SessionKeys
 from localcloud.identity.policies import Principal
-from localcloud.operations import AwsError
 
 _HEADER_SCOPE = re.compile(r"Credential=([^/]+)/\d{8}/([^/]+)/([^/]+)/aws4_request")
 _QUERY_SCOPE = re.compile(r"([^/]+)/\d{8}/([^/]+)/([^/]+)/aws4_request")

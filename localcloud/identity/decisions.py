@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.control import action
+from localcloud.door.control import action
 
 _MOST = 20_000  # keys of objects are many
 

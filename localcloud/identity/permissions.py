@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from localcloud.door.operations import AwsError, Call
 from localcloud.errors import UndecidablePolicyError
-from localcloud.identity import stored
+from localcloud.identity import resource_policies
 from localcloud.identity.callers import Caller
 from localcloud.identity.conditions import Context
 from localcloud.identity.decisions import Decision, note_decision
@@ -33,14 +34,13 @@ from localcloud.identity.roles import (
     role_account,
     trust_statements,
 )
-from localcloud.operations import AwsError, Call
 
 
 def authorize(call: Call) -> str:
     """Let the call pass and return the account that it is about, or raise AccessDenied."""
     owner = call.account
     for place, access in enumerate(list_access(call)):
-        lives_in = stored.owner_of(access.resource, call.account)
+        lives_in = resource_policies.owner_of(access.resource, call.account)
         _check(call, access, lives_in)
         if place == 0:  # what comes after the first is used along with it, such as a key
             owner = lives_in
@@ -120,7 +120,7 @@ def _check(call: Call, access: Access, owner: str) -> None:
     request = Request(access.action, access.resource, context)
     try:
         by_identity = _judge_caller(caller, request)
-        statements = stored.policy_of(access.resource)
+        statements = resource_policies.policy_of(access.resource)
         by_resource = judge_resource(statements or [], request, caller.principal)
     except UndecidablePolicyError as error:
         raise _denied(call, f"{error}: {access.action} is refused") from error

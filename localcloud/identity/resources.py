@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from localcloud.identity import stored
+from localcloud.door.operations import Call
+from localcloud.identity import resource_policies
 from localcloud.identity.conditions import Context
-from localcloud.operations import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,9 @@ def _s3(call: Call) -> Iterator[Access]:
         yield Access(f"{action}Version" if versioned else action, arn)
         if source := call.params.get("CopySource"):
             yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
-        yield from (Access(*use) for use in stored.key_use_of_object(call.params, action))
+        yield from (
+            Access(*use) for use in resource_policies.key_use_of_object(call.params, action)
+        )
 
 
 def _s3_bucket(call: Call, arn: str) -> Iterator[Access]:
@@ -190,16 +192,18 @@ def _secretsmanager(call: Call) -> Iterator[Access]:
     if not secret_id:  # ListSecrets, GetRandomPassword
         yield Access(_action(call), None)
         return
-    arn = stored.secret_arn(call.account, call.region, secret_id)
+    arn = resource_policies.secret_arn(call.account, call.region, secret_id)
     yield Access(_action(call), arn)
-    yield from (Access(*use) for use in stored.key_use_of_secret(arn, call.operation))
+    yield from (Access(*use) for use in resource_policies.key_use_of_secret(arn, call.operation))
 
 
 def _kms(call: Call) -> Iterator[Access]:
     key = call.params.get("KeyId") or call.params.get("TargetKeyId")
     if key is None and "CiphertextBlob" in call.params:
-        key = stored.key_of_ciphertext(call.params["CiphertextBlob"])
-    yield Access(_action(call), stored.key_arn(call.account, call.region, key) if key else None)
+        key = resource_policies.key_of_ciphertext(call.params["CiphertextBlob"])
+    yield Access(
+        _action(call), resource_policies.key_arn(call.account, call.region, key) if key else None
+    )
 
 
 def _sqs(call: Call) -> Iterator[Access]:

@@ -6,10 +6,10 @@ asks `load_network(cloud)` for the environment; all else follows what is created
 
 from __future__ import annotations
 
+from localcloud.network.border import VpcBorder, require_service, service_reachable
 from localcloud.network.names import resolve_names
 from localcloud.network.nodes import Node, Nodes, Source
 from localcloud.network.path import Path, Trace, find_path, find_source, trace
-from localcloud.network.reach import VpcBorder, require_service, service_reachable
 from localcloud.network.views import Network, View, load_network
 
 __all__ = [

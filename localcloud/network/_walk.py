@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from typing import Any, NoReturn
 
 from localcloud.errors import MissingHopError
-from localcloud.network import created
+from localcloud.network import inventory
 from localcloud.network._firewall import Party, lets_in, lets_out
 from localcloud.network.nodes import Node, Nodes, Source
 from localcloud.network.principals import allows_account
@@ -19,7 +19,7 @@ class Walk:
         """Begin at the source."""
         self.hops: list[str] = []
         self._nodes = nodes
-        found = created.find_vpc(source.vpc_id)
+        found = inventory.find_vpc(source.vpc_id)
         if found is None:
             raise MissingHopError(f"there is no VPC {source.vpc_id} in any account")
         self.ec2, self._vpc = found
@@ -28,7 +28,7 @@ class Walk:
 
     def run(self, host: str, port: int) -> tuple[Node, int]:
         """Go all the way; returns the server and its port."""
-        zone = created.zone_of_name(self._vpc.id, host)
+        zone = inventory.zone_of_name(self._vpc.id, host)
         if zone is None:
             return self._to_own_server(host, port), port
         endpoint = self._to_endpoint(zone, host)
@@ -40,7 +40,7 @@ class Walk:
 
     def _describe_source(self, source: Source) -> Party:
         vpc_id = source.vpc_id
-        subnets = [created.find_subnet(self.ec2, vpc_id, it) for it in source.subnet_ids]
+        subnets = [inventory.find_subnet(self.ec2, vpc_id, it) for it in source.subnet_ids]
         networks = tuple(subnet.cidr for subnet in subnets)
         networks = networks or (IPv4Network(self._vpc.cidr_block),)
         if source.group_ids is None:
@@ -53,8 +53,8 @@ class Walk:
 
     def _to_own_server(self, host: str, port: int) -> Node:
         for node in self._nodes.all():
-            interface = created.find_interface(node.interface_id)
-            if created.plain_name(node.name) != host or interface is None:
+            interface = inventory.find_interface(node.interface_id)
+            if inventory.plain_name(node.name) != host or interface is None:
                 continue
             if interface.vpc_id == self._vpc.id:
                 self.check_out(self._interface_party(interface), port)
@@ -67,14 +67,14 @@ class Walk:
         )
 
     def _to_endpoint(self, zone: Any, host: str) -> Any:
-        name = f"{zone.resource_id} ({created.plain_name(zone.name)})"
+        name = f"{zone.resource_id} ({inventory.plain_name(zone.name)})"
         self.hops.append(f"private zone {name}")
-        target = created.address_records(zone).get(host)
+        target = inventory.address_records(zone).get(host)
         if target is None:
             self._miss(f"private zone {name} has no record {host}; add an alias to its endpoint")
         self.hops.append(f"record {host} -> {target}")
-        for endpoint in created.endpoints(self.ec2, self._vpc.id):
-            entries = [created.plain_name(entry["dns_name"]) for entry in endpoint.dns_entries]
+        for endpoint in inventory.endpoints(self.ec2, self._vpc.id):
+            entries = [inventory.plain_name(entry["dns_name"]) for entry in endpoint.dns_entries]
             if target in entries:
                 return endpoint
         self._miss(
@@ -93,7 +93,7 @@ class Walk:
             f"endpoint {endpoint.id}",
             tuple(endpoint.security_group_ids),
             tuple(
-                created.find_subnet(self.ec2, self._vpc.id, it).cidr for it in endpoint.subnet_ids
+                inventory.find_subnet(self.ec2, self._vpc.id, it).cidr for it in endpoint.subnet_ids
             ),
         )
         self.check_out(there, port)
@@ -101,7 +101,7 @@ class Walk:
         self.hops.append(f"endpoint {endpoint.id}")
 
     def _to_balancer(self, endpoint: Any) -> tuple[Any, Any]:
-        found = created.find_endpoint_service(endpoint.service_name)
+        found = inventory.find_endpoint_service(endpoint.service_name)
         if found is None:
             self._miss(
                 f"endpoint {endpoint.id} is for {endpoint.service_name}, and there is no such "
@@ -116,7 +116,7 @@ class Walk:
             )
         self.hops.append(f"endpoint service {service.id} of account {owner.account_id}")
         for arn in service.network_load_balancer_arns:
-            balancer = created.find_load_balancer(owner.account_id, owner.region_name, arn)
+            balancer = inventory.find_load_balancer(owner.account_id, owner.region_name, arn)
             if balancer is not None:
                 return owner, balancer
         self._miss(f"endpoint service {service.id} has no network load balancer; give it one")
@@ -139,8 +139,8 @@ class Walk:
                 "add a TCP listener"
             )
         self.hops.append(f"listener {listener.protocol} {port}")
-        for arn in created.forward_target_groups(listener):
-            group = created.find_target_group(owner.account_id, owner.region_name, arn)
+        for arn in inventory.forward_target_groups(listener):
+            group = inventory.find_target_group(owner.account_id, owner.region_name, arn)
             if group is not None:
                 self.hops.append(f"target group {group.name}")
                 return group
@@ -155,7 +155,7 @@ class Walk:
         for target in list(group.targets.values()):
             address, port = target["Id"], int(target["Port"])
             self.hops.append(f"target {address}:{port}")
-            interface = created.interface_with_address(owner, group.vpc_id, address)
+            interface = inventory.interface_with_address(owner, group.vpc_id, address)
             node = interface and self._nodes.behind(interface.id)
             if node is None:
                 self._miss(
@@ -163,7 +163,7 @@ class Walk:
                     f"register the address of a broker in {group.vpc_id}"
                 )
             self._leave_balancer(owner, balancer, interface, port)
-            if created.plain_name(node.name) != host:
+            if inventory.plain_name(node.name) != host:
                 self._miss(
                     f"target {address} of target group {group.name} is {node.name}, whose "
                     f"certificate is not for {host}; register the address of {host} instead"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.control import action, describe
+from localcloud.door.control import action, describe
 from localcloud.errors import MissingHopError
 from localcloud.network import path
 from localcloud.network._connection import Link

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcloud.errors import MissingHopError
-from localcloud.network import created
+from localcloud.network import inventory
 from localcloud.network._walk import Walk
 from localcloud.network.nodes import Node, Nodes, Source
 
@@ -43,7 +43,7 @@ def find_source(subnet_ids: Sequence[str], group_ids: Sequence[str]) -> Source |
     """
     if not subnet_ids:
         return None
-    for ec2 in created.regions_of_ec2():
+    for ec2 in inventory.regions_of_ec2():
         for subnets in list(ec2.subnets.values()):
             if subnet_ids[0] in subnets:
                 vpc_id = subnets[subnet_ids[0]].vpc_id
@@ -67,7 +67,7 @@ def find_path(nodes: Nodes, source: Source, host: str, port: int) -> Path:
         MissingHopError: the first hop that is missing, and what would mend it.
     """
     walk = Walk(nodes, source)
-    node, node_port = walk.run(created.plain_name(host), port)
+    node, node_port = walk.run(inventory.plain_name(host), port)
     return Path(tuple(walk.hops), node, node_port)
 
 
@@ -79,7 +79,7 @@ def trace(nodes: Nodes, source: Source, host: str, port: int) -> Trace:
     """
     walk = Walk(nodes, source)
     try:
-        walk.run(created.plain_name(host), port)
+        walk.run(inventory.plain_name(host), port)
     except MissingHopError as error:
         return Trace(tuple(walk.hops), str(error))
     return Trace(tuple(walk.hops), None)
@@ -92,13 +92,13 @@ def visible_names(nodes: Nodes, vpc_id: str) -> set[str]:
     """
     names = {
         name
-        for zone in created.private_zones(vpc_id)
-        for name in created.address_records(zone)
-        if created.zone_of_name(vpc_id, name) is zone
+        for zone in inventory.private_zones(vpc_id)
+        for name in inventory.address_records(zone)
+        if inventory.zone_of_name(vpc_id, name) is zone
     }
     for node in nodes.all():
-        interface = created.find_interface(node.interface_id)
+        interface = inventory.find_interface(node.interface_id)
         at_home = interface is not None and interface.vpc_id == vpc_id
-        if at_home and created.zone_of_name(vpc_id, node.name) is None:
-            names.add(created.plain_name(node.name))
+        if at_home and inventory.zone_of_name(vpc_id, node.name) is None:
+            names.add(inventory.plain_name(node.name))
     return names

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from localcloud.cloud import Cloud
-from localcloud.network import created
+from localcloud.network import inventory
 from localcloud.network._connection import Link
 from localcloud.network.loopback import LoopbackAddresses
 from localcloud.network.names import HOSTS_VARIABLE, write_hosts
@@ -189,7 +189,7 @@ class Network:
             for port in name.links:
                 self._relays.close(name.address, port)
             self._loopback.give_back(name.address)
-        ports = _KAFKA_PORTS | created.listener_ports()
+        ports = _KAFKA_PORTS | inventory.listener_ports()
         for host in sorted(visible):
             if host not in view.names:
                 view.names[host] = _Name(self._loopback.take())

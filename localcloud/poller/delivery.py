@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from localcloud.poller.batch import MAX_EVENT_BYTES, Item, Place, make_event, split_by_size
-from localcloud.poller.discarded import Ending, describe_discarded
+from localcloud.poller.failure_record import Ending, describe_discarded
 from localcloud.poller.settings import MappingSettings
 
 NOTHING_YET = "No records processed"

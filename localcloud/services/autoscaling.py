@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.applicationautoscaling.models import applicationautoscaling_backends
 
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 
 _SERVICE = "application-autoscaling"
 

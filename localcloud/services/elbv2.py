@@ -11,9 +11,9 @@ from moto.ec2.models import ec2_backends
 from moto.elbv2 import models
 from moto.elbv2.utils import make_arn_for_load_balancer
 
-from localcloud.network import created
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.network import inventory
 from localcloud.network.nodes import Nodes
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
 
 _kind: ContextVar[str] = ContextVar("kind of load balancer", default="app")
 _PROBE_SECONDS = 0.5
@@ -42,7 +42,7 @@ def create_load_balancer(call: Call) -> HttpAnswer:
 def set_security_groups(call: Call) -> dict[str, Any] | HttpAnswer:
     """Set security groups, and whether traffic that comes by PrivateLink must pass them."""
     arn, groups = call.params["LoadBalancerArn"], call.params["SecurityGroups"]
-    balancer = created.find_load_balancer(call.account, call.region, arn)
+    balancer = inventory.find_load_balancer(call.account, call.region, arn)
     if balancer is None or balancer.type != "network":
         return call.forward()
     if groups and not balancer.security_groups:
@@ -64,7 +64,7 @@ def set_security_groups(call: Call) -> dict[str, Any] | HttpAnswer:
 def describe_target_health(call: Call) -> dict[str, Any] | HttpAnswer:
     """Say which addresses answer: a target is healthy when its server takes a connection."""
     arn = call.params["TargetGroupArn"]
-    group = created.find_target_group(call.account, call.region, arn)
+    group = inventory.find_target_group(call.account, call.region, arn)
     wanted = {target["Id"] for target in call.params.get("Targets", [])}
     if group is None or group.target_type != "ip" or not wanted <= group.targets.keys():
         return call.forward()
@@ -84,7 +84,7 @@ def describe_target_health(call: Call) -> dict[str, Any] | HttpAnswer:
 
 
 def _check_health(ec2: Any, nodes: Nodes, group: Any, target: dict[str, Any]) -> dict[str, str]:
-    interface = created.interface_with_address(ec2, group.vpc_id, target["Id"])
+    interface = inventory.interface_with_address(ec2, group.vpc_id, target["Id"])
     node = interface and nodes.behind(interface.id)
     if node is not None:
         address = (node.address, int(target["Port"]))

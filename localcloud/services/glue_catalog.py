@@ -12,7 +12,7 @@ from typing import Any
 from moto.core.exceptions import JsonRESTError
 from moto.glue.models import glue_backends
 
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 
 
 class CatalogLock:

@@ -13,8 +13,8 @@ from typing import Any
 
 from moto.route53.models import route53_backends
 
-from localcloud.network import created
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.network import inventory
 
 _CHANGE_INFO = re.compile(rb"<ChangeInfo>.*</ChangeInfo>", re.DOTALL)
 
@@ -25,7 +25,7 @@ def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
     vpc = call.params.get("VPC")
     if not vpc:
         return _forward(call)
-    name = created.plain_name(call.params["Name"])
+    name = inventory.plain_name(call.params["Name"])
     _check_vpc(call, vpc["VPCId"])
     _check_conflict(vpc["VPCId"], name)
     route53 = route53_backends[call.account]["aws"]
@@ -59,7 +59,7 @@ def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
     _check_vpc(call, vpc_id)
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
     if zone is not None:
-        _check_conflict(vpc_id, created.plain_name(zone.name))
+        _check_conflict(vpc_id, inventory.plain_name(zone.name))
     return _forward(call)
 
 
@@ -69,7 +69,7 @@ def change_resource_record_sets(call: Call) -> HttpAnswer:
     answer = _forward(call)
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
     if answer.status < 300 and zone is not None:
-        there = {(created.plain_name(one.name), one.type) for one in zone.rrsets}
+        there = {(inventory.plain_name(one.name), one.type) for one in zone.rrsets}
         zone.rr_changes[:] = [it for it in zone.rr_changes if _key(it) in there]
     return answer
 
@@ -95,11 +95,11 @@ def _is_terraform(call: Call) -> bool:
 
 def _key(change: dict[str, Any]) -> tuple[str, str]:
     record = change["ResourceRecordSet"]
-    return created.plain_name(record["Name"]), record["Type"]
+    return inventory.plain_name(record["Name"]), record["Type"]
 
 
 def _check_vpc(call: Call, vpc_id: str) -> None:
-    found = created.find_vpc(vpc_id)
+    found = inventory.find_vpc(vpc_id)
     if found is None or found[0].account_id != call.account:
         raise AwsError(
             "InvalidVPCId",
@@ -109,8 +109,8 @@ def _check_vpc(call: Call, vpc_id: str) -> None:
 
 
 def _check_conflict(vpc_id: str, name: str) -> None:
-    for zone in created.private_zones(vpc_id):
-        if created.plain_name(zone.name) == name:
+    for zone in inventory.private_zones(vpc_id):
+        if inventory.plain_name(zone.name) == name:
             raise AwsError(
                 "ConflictingDomainExists",
                 f"The VPC {vpc_id} is already associated with hosted zone {zone.resource_id} of "

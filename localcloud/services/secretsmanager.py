@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.control import action
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.control import action
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 
 
 class SecretWatch:

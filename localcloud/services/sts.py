@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from localcloud.door.operations import AwsError, Call, not_implemented, operation
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.callers import Caller, identify
 from localcloud.identity.credentials import SessionKey, SessionKeys
@@ -16,7 +17,6 @@ from localcloud.identity.roles import (
     is_role_arn,
     role_account,
 )
-from localcloud.operations import AwsError, Call, not_implemented, operation
 
 _SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}", re.ASCII)
 _MIN_SECONDS, _DEFAULT_SECONDS = 900, 3600

@@ -17,14 +17,14 @@ from demo.accounts import REGION, SPARK, Account, Local
 from demo.rows import read_rows
 from demo.story import Story
 from localcloud.cloud import Cloud
+from localcloud.command.instance import note_instance
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
-from localcloud.running import note_running
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
 from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
-from tests.localcloud.kafka.running import Running, produce
+from tests.localcloud.kafka.running import Instance, produce
 
 # No other test uses these.
 PRODUCER, CONSUMER, OTHER = "444444444444", "555555555555", "666666666666"
@@ -79,7 +79,7 @@ class Accounts:
 
     def __post_init__(self) -> None:
         """Prepare the producer's root."""
-        note_running(self.cloud.folder, self.cloud.endpoint)  # the demo looks there
+        note_instance(self.cloud.folder, self.cloud.endpoint)  # the demo looks there
         self.producer = self._root("producer", self.owner)
         cluster = {"broker_count": 2, "volume_gib": 10}
         self.producer.prepare(
@@ -148,7 +148,7 @@ class Accounts:
         """Write a record past every function, as a role or as whoever deploys may."""
         key = credentials_for_role(self.cloud, role or _deploy_role(self.owner), "operator")
         cluster = self._cluster()
-        running = Running(self.cloud, cluster.arn, self.client)
+        running = Instance(self.cloud, cluster.arn, self.client)
         running.learn_names()
         keys = {
             "AccessKeyId": key.access_key,

@@ -16,8 +16,8 @@ from typing import Self
 
 import pyspark
 
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.network.names import HOSTS_VARIABLE
-from localcloud.operations import Call, HttpAnswer
 from penstock.spark import session_settings
 
 ACCOUNT = "111111111111"

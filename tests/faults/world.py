@@ -16,8 +16,8 @@ from kafka import KafkaProducer
 from pyiceberg.catalog import load_catalog
 
 from localcloud.cloud import Cloud
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.network.names import write_hosts
-from localcloud.operations import Call, HttpAnswer
 from tests.faults.killing import ACCOUNT, JOB, REGION, JobProcess, Trap
 from tests.faults.sent import Place, Topic
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers

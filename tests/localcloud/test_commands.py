@@ -14,7 +14,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from localcloud.running import find_running, start_time
+from localcloud.command.instance import find_instance, start_time
 from tests.fixtures.functions import deploy, invoke
 
 _AWS = str(Path(sys.executable).with_name("aws"))
@@ -47,10 +47,10 @@ def free_port():
 
 @pytest.fixture
 def up(folder, free_port):
-    """A localcloud in the background, as `find_running` tells of it."""
+    """A localcloud in the background, as `find_instance` tells of it."""
     done = _run(folder, "up", "--port", str(free_port))
     assert done.returncode == 0, done.stderr
-    return find_running(folder)
+    return find_instance(folder)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_up_says_what_runs_and_a_second_up_says_so(folder, free_port):
     assert time.monotonic() - begun < 60
     assert f"localcloud answers on http://127.0.0.1:{free_port} after" in first.stdout
     assert folder.stat().st_mode & 0o777 == 0o700
-    pid = find_running(folder).pid
+    pid = find_instance(folder).pid
     second = _run(folder, "up", "--port", str(free_port))
     assert second.returncode == 0
     assert f"localcloud runs already: http://127.0.0.1:{free_port} (process {pid})" in second.stdout
@@ -123,7 +123,7 @@ def test_after_kill_9_the_next_up_works(folder, up, free_port):
         time.sleep(0.02)
     assert "localcloud does not run: python -m localcloud up" in _run(folder, "status").stderr
     assert _run(folder, "up", "--port", str(free_port)).returncode == 0
-    assert find_running(folder).pid != up.pid
+    assert find_instance(folder).pid != up.pid
 
 
 def test_a_process_that_got_the_same_id_is_left_alone(tmp_path):
@@ -160,7 +160,7 @@ def test_env_is_all_that_the_aws_command_and_boto3_need(shared):
 
 
 def test_status_and_logs_tell_of_the_calls(shared):
-    running = find_running(shared)
+    running = find_instance(shared)
     environment = _environment(shared, "--account", "333333333333")
     subprocess.run([_AWS, "dynamodb", "list-tables"], env=environment, check=True)
     status = _run(shared, "status").stdout
@@ -174,7 +174,7 @@ def test_status_and_logs_tell_of_the_calls(shared):
 
 
 def test_logs_of_a_function_are_those_of_its_log_group(shared):
-    endpoint = find_running(shared).endpoint
+    endpoint = find_instance(shared).endpoint
 
     def client(service):
         keys = {"aws_access_key_id": "444444444444", "aws_secret_access_key": "x"}

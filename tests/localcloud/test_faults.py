@@ -12,7 +12,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from localcloud import control
+from localcloud.door import control
 from localcloud.errors import BrokerStartError
 
 _ONCE = Config(retries={"max_attempts": 0}, read_timeout=20)

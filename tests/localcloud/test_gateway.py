@@ -13,10 +13,10 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto.core.responses import BaseResponse
 
-from localcloud import behind, call_log
-from localcloud.call_log import CallLog
+from localcloud.door import call_log, moto_fallback
+from localcloud.door.call_log import CallLog
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.identity.callers import Caller
-from localcloud.operations import Call, HttpAnswer
 
 
 def test_a_key_of_12_digits_is_that_account(client):
@@ -62,9 +62,9 @@ def test_what_nobody_implements_is_named(client, service, operation, params):
 
 
 def test_a_method_that_is_only_inherited_is_no_operation():
-    assert behind.knows("glue", "GetDatabase")
+    assert moto_fallback.knows("glue", "GetDatabase")
     assert hasattr(BaseResponse, "dispatch")
-    assert not behind.knows("glue", "Dispatch")
+    assert not moto_fallback.knows("glue", "Dispatch")
 
 
 def test_a_page_of_html_becomes_an_error_that_names_the_operation(client, monkeypatch):
@@ -72,7 +72,7 @@ def test_a_page_of_html_becomes_an_error_that_names_the_operation(client, monkey
         start_response("404 NOT FOUND", [("Content-Type", "text/html")])
         return [b"<!doctype html>\n<title>404</title>"]
 
-    monkeypatch.setattr(behind, "_moto", page)
+    monkeypatch.setattr(moto_fallback, "_moto", page)
     with pytest.raises(ClientError, match="neither localcloud nor moto answers sqs:ListQueues"):
         client("sqs").list_queues()
 
@@ -81,7 +81,7 @@ def test_moto_saying_it_is_not_implemented_is_heard(client, monkeypatch):
     def lacking(_environ, _start_response):
         raise NotImplementedError  # as moto does for an operation that it lacks
 
-    monkeypatch.setattr(behind, "_moto", lacking)
+    monkeypatch.setattr(moto_fallback, "_moto", lacking)
     with pytest.raises(ClientError, match="neither localcloud nor moto answers sqs:ListQueues"):
         client("sqs").list_queues()
 
@@ -90,7 +90,7 @@ def test_a_bug_inside_is_answered_with_its_name(client, monkeypatch, caplog):
     def broken(_environ, _start_response):
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr(behind, "_moto", broken)
+    monkeypatch.setattr(moto_fallback, "_moto", broken)
     once = client("sqs", config=Config(retries={"max_attempts": 0}))
     with pytest.raises(ClientError, match="sqs:ListQueues failed in localcloud: ZeroDiv") as failed:
         once.list_queues()

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from localcloud.door.http_server import CutConnectionError, serve
 from localcloud.errors import AddressInUseError
-from localcloud.http_server import CutConnectionError, serve
 
 _MEGABYTE = 1 << 20
 

@@ -11,7 +11,7 @@ import time
 import boto3
 import pytest
 
-from localcloud.running import find_running, start_time
+from localcloud.command.instance import find_instance, start_time
 from tests.localcloud.kafka.conftest import describe_request
 
 pytestmark = pytest.mark.kafka
@@ -60,14 +60,14 @@ def _start_brokers(endpoint):
 
 
 def _broker_pids(folder):
-    [cluster] = find_running(folder).ask("status")["clusters"]
+    [cluster] = find_instance(folder).ask("status")["clusters"]
     return [process["pid"] for process in cluster["processes"]]
 
 
 @pytest.mark.parametrize("end", ["kill -9", "down"])
 def test_no_broker_outlives_the_server(folder, end):
     _run(folder, "up", "--port", "0")
-    server = find_running(folder)
+    server = find_instance(folder)
     _start_brokers(server.endpoint)
     pids = _broker_pids(folder)
     assert len(pids) == 3  # two brokers and their controller
@@ -81,5 +81,5 @@ def test_no_broker_outlives_the_server(folder, end):
         os.kill(server.pid, signal.SIGKILL)
         assert _wait(_GONE_SECONDS, lambda: not any(start_time(pid) for pid in pids))
     _run(folder, "up", "--port", "0")
-    assert find_running(folder).pid != server.pid
-    assert find_running(folder).ask("status")["clusters"] == []
+    assert find_instance(folder).pid != server.pid
+    assert find_instance(folder).ask("status")["clusters"] == []

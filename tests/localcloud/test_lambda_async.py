@@ -8,7 +8,7 @@ import secrets
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.functions import asynchronous
+from localcloud.functions import async_invocation
 from tests.fixtures.functions import allow, deploy, invoke, make_queue, make_role, wait_until
 
 _FAILING = """
@@ -25,7 +25,7 @@ def handler(event, context):
 @pytest.fixture(autouse=True)
 def quick_retries(monkeypatch):
     """Two retries, without the pauses."""
-    monkeypatch.setattr(asynchronous, "_RETRY_SECONDS", (0.05, 0.05))
+    monkeypatch.setattr(async_invocation, "_RETRY_SECONDS", (0.05, 0.05))
 
 
 @pytest.fixture

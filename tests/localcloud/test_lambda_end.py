@@ -15,7 +15,7 @@ _SCRIPT = """
 import sys, threading, time
 from pathlib import Path
 import boto3
-from localcloud.server import start_server
+from localcloud.door.server import start_server
 from tests.fixtures.functions import deploy, wait_until
 from tests.fixtures.functions import invoke
 server = start_server(Path(sys.argv[1]), 0)

@@ -6,8 +6,8 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from localcloud.constraints import check_params
-from localcloud.operations import AwsError, Call, operation
+from localcloud.door.constraints import check_params
+from localcloud.door.operations import AwsError, Call, operation
 from localcloud.queries import Query, QueryState
 from localcloud.services.athena.model import (
     INVALID,
@@ -17,7 +17,7 @@ from localcloud.services.athena.model import (
     find_execution,
     find_settings,
 )
-from localcloud.services.athena.running import RunningQueries, check_output
+from localcloud.services.athena.runner import RunningQueries, check_output
 
 _PAGE = 50
 _STOP_SECONDS = 5

@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.athena.models import athena_backends
 
-from localcloud.operations import AwsError, Call
+from localcloud.door.operations import AwsError, Call
 from localcloud.queries import Query
 
 INVALID = "InvalidRequestException"

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 
-from localcloud.operations import AwsError, Call, operation
+from localcloud.door.operations import AwsError, Call, operation
 from localcloud.queries import QueryState
 from localcloud.services.athena.model import INVALID, cut_page, find_execution
-from localcloud.services.athena.running import open_client
+from localcloud.services.athena.runner import open_client
 
 _PAGE = 1000
 _NUMBERS = {"bigint": 19, "integer": 10, "smallint": 5, "tinyint": 3, "double": 17, "float": 17}

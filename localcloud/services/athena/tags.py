@@ -6,7 +6,7 @@ from typing import Any
 
 from moto.athena.models import athena_backends
 
-from localcloud.operations import AwsError, Call, operation
+from localcloud.door.operations import AwsError, Call, operation
 
 
 @operation("athena", "ListTagsForResource")

@@ -7,9 +7,9 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from localcloud.network import created
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.network import inventory
 from localcloud.network.principals import account_of
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
 
 
 @operation("ec2", "AcceptVpcEndpointConnections")
@@ -142,7 +142,7 @@ def _own_service(call: Call, service_id: str) -> Any:
 def _endpoints_of(service: Any) -> list[Any]:
     return [
         endpoint
-        for ec2 in created.regions_of_ec2()
+        for ec2 in inventory.regions_of_ec2()
         for endpoint in list(ec2.vpc_end_points.values())
         if endpoint.service_name == service.service_name and endpoint.state != "deleted"
     ]

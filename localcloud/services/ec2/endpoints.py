@@ -10,9 +10,9 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 from moto.ec2.utils import add_tag_specification, random_resource_id
 
-from localcloud.network import created
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.network import inventory
 from localcloud.network.principals import allows_account
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.services.ec2.endpoint_services import describe_names
 
 
@@ -21,7 +21,7 @@ def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
     """Make an endpoint; one for an endpoint service only where that lets the account in."""
     if call.params.get("VpcEndpointType") != "Interface":
         return call.forward()
-    found = created.find_endpoint_service(call.params["ServiceName"])
+    found = inventory.find_endpoint_service(call.params["ServiceName"])
     if _is_own(call.params["ServiceName"]):
         _check_consumer(call, found)
     endpoint = _make_interface_endpoint(call)
@@ -100,7 +100,7 @@ def _check_consumer(call: Call, found: tuple[Any, Any] | None) -> None:
 
 def _zone_ids(owner: Any, service: Any) -> set[str]:
     balancers = (
-        created.find_load_balancer(owner.account_id, owner.region_name, arn)
+        inventory.find_load_balancer(owner.account_id, owner.region_name, arn)
         for arn in service.network_load_balancer_arns
     )
     return {

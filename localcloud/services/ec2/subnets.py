@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from moto.ec2.models import ec2_backends
 
-from localcloud.operations import Call, HttpAnswer, operation
+from localcloud.door.operations import Call, HttpAnswer, operation
 
 
 @operation("ec2", "CreateSubnet")

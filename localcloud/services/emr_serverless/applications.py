@@ -6,7 +6,7 @@ import secrets
 from datetime import UTC, datetime
 from typing import Any
 
-from localcloud.operations import AwsError, Call
+from localcloud.door.operations import AwsError, Call
 from localcloud.services.emr_serverless.model import (
     INVALID,
     Application,

@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.control import describe
+from localcloud.door.control import describe
+from localcloud.door.operations import AwsError, Call
 from localcloud.jobs import JobRun
-from localcloud.operations import AwsError, Call
 from localcloud.processes import describe_process
+from localcloud.services.emr_serverless.driver_environment import Place
 from localcloud.services.emr_serverless.model import (
     Application,
     Applications,
@@ -28,14 +29,13 @@ from localcloud.services.emr_serverless.requests import (
     read_rule,
     read_timeout_minutes,
 )
-from localcloud.services.emr_serverless.running import JobSpec, Runner, RunningJobs
-from localcloud.services.emr_serverless.showing import (
+from localcloud.services.emr_serverless.runner import JobSpec, Runner, RunningJobs
+from localcloud.services.emr_serverless.views import (
     mode_of,
     show_run,
     sum_up_attempt,
     sum_up_run,
 )
-from localcloud.services.emr_serverless.surroundings import Place
 
 _GRACE_SECONDS = 15
 

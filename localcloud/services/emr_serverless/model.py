@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
 
-from localcloud.constraints import check_params
+from localcloud.door.constraints import check_params
+from localcloud.door.operations import AwsError, Call, operation
 from localcloud.jobs import JobRun
-from localcloud.operations import AwsError, Call, operation
-from localcloud.services.emr_serverless.running import Runner
+from localcloud.services.emr_serverless.runner import Runner
 
 INVALID = "ValidationException"
 _PAGE = 50

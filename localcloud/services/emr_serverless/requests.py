@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from localcloud.door.operations import AwsError, Call
 from localcloud.identity.roles import role_account
 from localcloud.jobs import LogPlaces, RetryRule, Submission, read_places, read_submission
-from localcloud.operations import AwsError, Call
 from localcloud.services.emr_serverless.model import INVALID, Application
 
 _DEFAULTS = "spark-defaults"

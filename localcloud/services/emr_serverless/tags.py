@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.operations import Call
+from localcloud.door.operations import Call
 from localcloud.services.emr_serverless.model import (
     Applications,
     application_operation,

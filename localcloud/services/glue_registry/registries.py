@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.operations import AwsError, Call
+from localcloud.door.operations import AwsError, Call
 from localcloud.services.glue_registry.requests import (
     arn_of,
     find_registry,

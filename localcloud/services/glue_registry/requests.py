@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from localcloud.constraints import check_params
-from localcloud.operations import AwsError, Call, operation
+from localcloud.door.constraints import check_params
+from localcloud.door.operations import AwsError, Call, operation
 from localcloud.services.glue_registry.state import (
     DEFAULT_REGISTRY,
     GlueRegistries,

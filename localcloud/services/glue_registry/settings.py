@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.control import action
+from localcloud.door.control import action
 from localcloud.services.glue_registry.state import GlueRegistries
 from penstock.registry import ComparedWith
 

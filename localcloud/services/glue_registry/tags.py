@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.operations import Call, HttpAnswer, operation
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.services.glue_registry.requests import not_found, own_registries
 from localcloud.services.glue_registry.state import Described
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from localcloud.door.operations import AwsError, Call
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.policies import (
     Principal,
@@ -10,7 +11,6 @@ from localcloud.identity.policies import (
     judge_resource,
     read_statements,
 )
-from localcloud.operations import AwsError, Call
 from localcloud.services.kafka.model import Cluster, not_found, state_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from localcloud.operations import AwsError, Call, operation
+from localcloud.door.operations import AwsError, Call, operation
 from localcloud.services.kafka.model import (
     Configuration,
     Revision,

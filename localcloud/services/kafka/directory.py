@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.control import action, describe
+from localcloud.door.control import action, describe
 from localcloud.services.kafka.brokers import RunningBrokers
 from localcloud.services.kafka.listeners import PORTS, enabled_listeners
 from localcloud.services.kafka.model import BrokerNode, Cluster, all_clusters

@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from localcloud.operations import AwsError
+from localcloud.door.operations import AwsError
 from localcloud.services.kafka.model import BrokerNode, Cluster, bad_request, now
 
 _RESERVED = 4  # of each subnet's first addresses, AWS keeps the network's own and three more

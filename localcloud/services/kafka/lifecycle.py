@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from localcloud.cloud import Cloud
+from localcloud.door.operations import Call
 from localcloud.network.nodes import Node, Nodes
-from localcloud.operations import Call
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.interfaces import add_nodes, drop_nodes
 from localcloud.services.kafka.model import (

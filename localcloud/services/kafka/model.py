@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from localcloud.operations import AwsError, Call
+from localcloud.door.operations import AwsError, Call
 
 if TYPE_CHECKING:
     from localcloud.cloud import Cloud

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from localcloud.operations import Call
+from localcloud.door.operations import Call
 from localcloud.services.kafka.configurations import find_revision
 from localcloud.services.kafka.listeners import (
     any_login,

@@ -11,7 +11,7 @@ from moto.core.exceptions import JsonRESTError
 from moto.secretsmanager.models import secretsmanager_backends
 
 from localcloud.cloud import Cloud
-from localcloud.operations import Call, operation
+from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.listeners import is_enabled
 from localcloud.services.kafka.model import Cluster, all_clusters, bad_request, take_page

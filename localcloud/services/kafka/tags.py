@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.operations import Call, operation
+from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.model import not_found, own_state
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.operations import Call, operation
+from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.configurations import find_revision, read_properties
 from localcloud.services.kafka.interfaces import add_nodes, drop_nodes, zone_of

@@ -10,11 +10,11 @@ from moto.s3.exceptions import S3ClientError
 from moto.s3.models import s3_backends
 
 from localcloud.cloud import Cloud
-from localcloud.control import describe
+from localcloud.door.control import describe
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.functions import Fleet, check_zip, read_spec
 from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.identity.roles import is_role_arn
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.processes import describe_process
 from localcloud.services.lambda_.dead_letters import (
     check_target,
@@ -22,7 +22,7 @@ from localcloud.services.lambda_.dead_letters import (
     keep_target,
     show_target,
 )
-from localcloud.services.lambda_.running import find_fleet, find_function
+from localcloud.services.lambda_.execution import find_fleet, find_function
 
 _RESERVED = frozenset(
     """_HANDLER _X_AMZN_TRACE_ID AWS_DEFAULT_REGION AWS_REGION AWS_EXECUTION_ENV

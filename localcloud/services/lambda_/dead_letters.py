@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from localcloud.door.operations import AwsError, Call, HttpAnswer
 from localcloud.identity.permissions import may
 from localcloud.identity.roles import is_role_arn
-from localcloud.operations import AwsError, Call, HttpAnswer
 
 _ACTIONS = {"sqs": "SendMessage", "sns": "Publish"}
 

@@ -8,6 +8,7 @@ import uuid
 
 from moto.awslambda.models import lambda_backends
 
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.functions import (
     MAX_PAYLOAD_BYTES,
     AsyncSettings,
@@ -15,9 +16,8 @@ from localcloud.functions import (
     Outcome,
     invoke_later,
 )
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.services.lambda_.dead_letters import DeadLetters
-from localcloud.services.lambda_.running import find_function, open_client, run_function
+from localcloud.services.lambda_.execution import find_function, open_client, run_function
 
 _MAX_ASYNC_BYTES = 1024 * 1024
 _ASYNC_RETRIES = 2

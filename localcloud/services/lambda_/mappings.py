@@ -11,16 +11,16 @@ from typing import Any
 from moto.awslambda.models import lambda_backends
 
 from localcloud.cloud import Cloud
-from localcloud.control import describe
+from localcloud.door.control import describe
+from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.functions import EventSourceMapping, PollerProcess
-from localcloud.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.processes import describe_process
-from localcloud.services.lambda_.mapping_rules import check_record
-from localcloud.services.lambda_.running import (
+from localcloud.services.lambda_.execution import (
     find_function,
     name_missing_hop,
     poller_surroundings,
 )
+from localcloud.services.lambda_.mapping_rules import check_record
 
 _DEFAULTS: dict[str, Any] = {"BatchSize": 100, "SourceAccessConfigurations": []}
 _NOT_KEPT = frozenset({"Enabled", "FunctionName", "Tags", "UUID"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from localcloud.following import follow_log
+from localcloud.command.logs import follow_log
 from localcloud.services.emr_serverless.model import Applications
 from tests.fixtures.functions import is_running, wait_until
 

@@ -13,7 +13,7 @@ from localcloud.identity.credentials import SessionKeys
 from localcloud.jobs import deliver_logs, read_places, spark
 from localcloud.jobs.artifacts import fetch_archive
 from localcloud.jobs.logs import _batches
-from localcloud.services.emr_serverless.surroundings import Place, describe_surroundings
+from localcloud.services.emr_serverless.driver_environment import Place, describe_surroundings
 from localcloud.services.kafka.directory import ClusterDirectory
 
 _NOWHERE = Place("arn", "arn:aws:iam::111111111111:role/job", None, (), ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcloud.cloud import Cloud
-from localcloud.operations import find_operation, operation, own_operations
+from localcloud.door.operations import find_operation, operation, own_operations
 
 
 @pytest.fixture

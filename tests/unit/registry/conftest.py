@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.server import start_server
+from localcloud.door.server import start_server
 from penstock.attempts import Attempts
 from penstock.registry import (
     GlueRegistry,

@@ -10,12 +10,12 @@ from werkzeug.serving import BaseWSGIServer
 
 import localcloud.network.actions  # noqa: F401 - its actions too
 import localcloud.services  # noqa: F401 - each module registers its operations
-from localcloud.call_log import CallLog
 from localcloud.cloud import Cloud
-from localcloud.control import ControlDoor
+from localcloud.door.call_log import CallLog
+from localcloud.door.control import ControlDoor
+from localcloud.door.gateway import Gateway
+from localcloud.door.http_server import serve
 from localcloud.faults import Faults
-from localcloud.gateway import Gateway
-from localcloud.http_server import serve
 from localcloud.network import VpcBorder
 
 _LOOPBACK = "127.0.0.1"

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from localcloud.destinations import send_dead_letter, send_record
+from localcloud.door.operations import AwsError
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec
-from localcloud.operations import AwsError
 
 # AWS waits a minute, then two; nobody wants that on their own machine.
 _RETRY_SECONDS = (1.0, 2.0)

@@ -12,6 +12,7 @@ from moto.awslambda.exceptions import UnknownFunctionException
 from moto.awslambda.models import lambda_backends
 
 from localcloud.cloud import Cloud
+from localcloud.door.operations import AwsError, Call
 from localcloud.errors import LocalcloudError, MissingHopError
 from localcloud.functions import (
     ExecutionEnvironment,
@@ -24,7 +25,6 @@ from localcloud.functions import (
 )
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import Nodes, find_path, find_source, load_network
-from localcloud.operations import AwsError, Call
 from localcloud.services.kafka.directory import ClusterDirectory
 
 _SESSION_SECONDS = 43_200

@@ -24,9 +24,9 @@ from typing import Any
 from botocore import session as botocore_session
 
 from localcloud.cloud import Cloud
-from localcloud.control import action
-from localcloud.operations import AwsError, Call, HttpAnswer
-from localcloud.unprocessed import BATCHES, answer_in_part
+from localcloud.door.control import action
+from localcloud.door.operations import AwsError, Call, HttpAnswer
+from localcloud.faults.partial_batch import BATCHES, answer_in_part
 
 MAX_SECONDS = 900.0
 

@@ -8,16 +8,16 @@ from typing import Any, TypeAlias
 
 from moto.core.request import Request
 
-from localcloud import wire
 from localcloud.cloud import Cloud
+from localcloud.door import wire
+from localcloud.door.operations import AwsError
 from localcloud.errors import MissingHopError
 from localcloud.identity.callers import read_scope
-from localcloud.network import created
+from localcloud.network import inventory
 from localcloud.network._firewall import Party
 from localcloud.network._walk import Walk
 from localcloud.network.nodes import Nodes, Source
 from localcloud.network.views import load_network
-from localcloud.operations import AwsError
 
 _Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -34,9 +34,9 @@ def require_service(source: Source, service: str, region: str) -> None:
     """
     walk = Walk(Nodes(), source)
     name = f"com.amazonaws.{region}.{service}"
-    for endpoint in created.endpoints(walk.ec2, source.vpc_id):
+    for endpoint in inventory.endpoints(walk.ec2, source.vpc_id):
         if endpoint.service_name == name:
-            enter = _enter_interface if created.is_interface(endpoint) else _enter_gateway
+            enter = _enter_interface if inventory.is_interface(endpoint) else _enter_gateway
             enter(walk, source, endpoint)
             return
     raise MissingHopError(

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import boto3
 
+from localcloud.command.instance import Instance
 from localcloud.errors import LocalcloudError
-from localcloud.running import Running
 
 _POLL_SECONDS = 0.2
 _CALLS = "calls.jsonl"
 
 
-def follow_log(running: Running, folder: Path, name: str, *, once: bool) -> Iterator[str]:
+def follow_log(instance: Instance, folder: Path, name: str, *, once: bool) -> Iterator[str]:
     """Yield the lines of a log until localcloud ends, or only those that are there.
 
     Raises:
@@ -23,8 +23,8 @@ def follow_log(running: Running, folder: Path, name: str, *, once: bool) -> Iter
     """
     path = _files(folder).get(name)
     if path is not None:
-        return _follow_file(running, path, once=once)
-    return _follow_function(running, folder, name, once=once)
+        return _follow_file(instance, path, once=once)
+    return _follow_function(instance, folder, name, once=once)
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -36,25 +36,25 @@ def _files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _follow_file(running: Running, path: Path, *, once: bool) -> Iterator[str]:
+def _follow_file(instance: Instance, path: Path, *, once: bool) -> Iterator[str]:
     with path.open(errors="replace") as log:
         while True:
             line = log.readline()
             if line:
                 yield line.rstrip("\n")
-            elif once or not running.alive:
+            elif once or not instance.alive:
                 return
             else:
                 time.sleep(_POLL_SECONDS)
 
 
-def _follow_function(running: Running, folder: Path, name: str, *, once: bool) -> Iterator[str]:
-    account, region = _find_function(running, folder, name)
+def _follow_function(instance: Instance, folder: Path, name: str, *, once: bool) -> Iterator[str]:
+    account, region = _find_function(instance, folder, name)
     group = f"/aws/lambda/{name}"
     logs = boto3.client(
         "logs",
         region_name=region,
-        endpoint_url=running.endpoint,
+        endpoint_url=instance.endpoint,
         aws_access_key_id=account,
         aws_secret_access_key="localcloud",  # noqa: S106 - any will do
     )
@@ -64,13 +64,13 @@ def _follow_function(running: Running, folder: Path, name: str, *, once: bool) -
             new = [event for event in page["events"] if event["eventId"] not in seen]
             seen.update(event["eventId"] for event in new)
             yield from (event["message"].rstrip("\n") for event in new)
-        if once or not running.alive:
+        if once or not instance.alive:
             return
         time.sleep(_POLL_SECONDS)
 
 
-def _find_function(running: Running, folder: Path, name: str) -> tuple[str, str]:
-    functions = running.ask("status").get("functions", [])
+def _find_function(instance: Instance, folder: Path, name: str) -> tuple[str, str]:
+    functions = instance.ask("status").get("functions", [])
     for function in functions:
         if function["name"] == name:
             return function["account"], function["region"]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.control import describe
-from localcloud.operations import Call, HttpAnswer, find_operation
+from localcloud.door.control import describe
+from localcloud.door.operations import Call, HttpAnswer, find_operation
 
 _MAX_BYTES = 50_000_000  # then the file is put aside, once
 _MAX_TEXT = 500

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from localcloud.operations import Call, HttpAnswer
+from localcloud.door.operations import Call, HttpAnswer
 
 # Operation -> the member of its answer that holds what was not done.
 BATCHES = {"BatchWriteItem": "UnprocessedItems", "BatchGetItem": "UnprocessedKeys"}

@@ -12,8 +12,8 @@ import boto3
 from botocore.exceptions import ClientError
 
 from localcloud.cloud import Cloud
+from localcloud.door.operations import AwsError
 from localcloud.identity.callers import Caller
-from localcloud.operations import AwsError
 from localcloud.queries import Query, QueryFailedError, QueryState, Result, ScanLimitError
 from localcloud.services.athena.model import INVALID, Execution
 

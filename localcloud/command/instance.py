@@ -20,7 +20,7 @@ _POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class Instance:
     """A server process; id and start time together name it, whatever happens to the id later."""
 
     pid: int
@@ -62,20 +62,20 @@ class Running:
                 raise LocalcloudError(json.load(error)["error"]) from error
 
 
-def find_running(folder: Path) -> Running | None:
+def find_instance(folder: Path) -> Instance | None:
     """Return the server that runs on a folder, None where none does."""
     try:
-        running = Running(**json.loads((folder / _FILE).read_text()))
+        instance = Instance(**json.loads((folder / _FILE).read_text()))
     except (OSError, ValueError, TypeError):
         return None
-    return running if running.alive else None
+    return instance if instance.alive else None
 
 
-def note_running(folder: Path, endpoint: str) -> None:
+def note_instance(folder: Path, endpoint: str) -> None:
     """Write down that this process serves a folder, in one step."""
-    running = Running(os.getpid(), start_time(os.getpid()), endpoint)
+    instance = Instance(os.getpid(), start_time(os.getpid()), endpoint)
     scratch = folder / f"{_FILE}.new"
-    scratch.write_text(json.dumps(asdict(running)))
+    scratch.write_text(json.dumps(asdict(instance)))
     scratch.replace(folder / _FILE)
 
 

@@ -22,7 +22,7 @@ from localcloud.jobs import (
     deliver_logs,
     execute,
 )
-from localcloud.services.emr_serverless.surroundings import (
+from localcloud.services.emr_serverless.driver_environment import (
     Place,
     describe_surroundings,
     take_role,

@@ -14,15 +14,15 @@ from typing import Any
 from moto.core.exceptions import ServiceException
 from moto.core.request import Request
 
-from localcloud import behind, wire
-from localcloud.call_log import CallLog
 from localcloud.cloud import Cloud
+from localcloud.door import moto_fallback, wire
+from localcloud.door.call_log import CallLog
+from localcloud.door.http_server import CutConnectionError, Wsgi
+from localcloud.door.operations import AwsError, Call, HttpAnswer, find_operation, not_implemented
+from localcloud.door.wire import Target
 from localcloud.faults import Faults
-from localcloud.http_server import CutConnectionError, Wsgi
 from localcloud.identity.callers import Caller, identify, read_scope, refuse_unknown
 from localcloud.identity.permissions import authorize
-from localcloud.operations import AwsError, Call, HttpAnswer, find_operation, not_implemented
-from localcloud.wire import Target
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Gateway:
             service=service,
             operation=target.operation if target else f"{request.method} {request.path}",
             params={},
-            forward=lambda: behind.forward(environ, call),
+            forward=lambda: moto_fallback.forward(environ, call),
             body=environ["wsgi.input"].getvalue(),
             protocol=target.protocol if target else "",
             agent=request.headers.get("User-Agent", ""),
@@ -94,14 +94,14 @@ def _answer_unsigned(
     if refusal is not None:
         return _send(refusal, start_response)
     environ["wsgi.input"].seek(0)
-    return behind.answer_unsigned(environ, start_response)
+    return moto_fallback.answer_unsigned(environ, start_response)
 
 
 def _perform(call: Call, target: Target) -> HttpAnswer:
     refuse_unknown(call.caller, call.protocol)
     call.owner = authorize(call)
     own = find_operation(call.service, call.operation)
-    if own is None and not behind.knows(call.service, call.operation):
+    if own is None and not moto_fallback.knows(call.service, call.operation):
         raise not_implemented(call.name)
     result = own(call) if own else call.forward()
     return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)

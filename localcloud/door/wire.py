@@ -20,7 +20,7 @@ from moto.core.serialize import get_serializer_class
 from moto.core.utils import get_service_model
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-from localcloud.operations import AwsError, HttpAnswer, not_implemented
+from localcloud.door.operations import AwsError, HttpAnswer, not_implemented
 
 # Operations of S3 whose body is an object: nobody here but moto needs to look at it.
 _OBJECTS = frozenset({"PutObject", "UploadPart"})

@@ -8,7 +8,7 @@ from typing import Any
 
 from moto.core.utils import get_service_model
 
-from localcloud.operations import AwsError, Call
+from localcloud.door.operations import AwsError, Call
 
 
 def check_params(call: Call, code: str) -> None:

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from localcloud.command.instance import Instance, clear_folder, find_instance
+from localcloud.command.logs import follow_log
 from localcloud.errors import LocalcloudError
-from localcloud.following import follow_log
-from localcloud.running import Running, clear_folder, find_running
 
 _READY_SECONDS = 30  # far more than it needs: a busy machine is no failure
 _END_SECONDS = 20  # brokers hand over and close their logs
@@ -21,17 +21,17 @@ _POLL_SECONDS = 0.05
 def up(folder: Path, port: int) -> None:
     """Start localcloud in the background, unless it runs already."""
     begun = time.monotonic()
-    if running := find_running(folder):
-        _say(f"localcloud runs already: {running.endpoint} (process {running.pid})")
-        if not running.endpoint.endswith(f":{port}"):
+    if instance := find_instance(folder):
+        _say(f"localcloud runs already: {instance.endpoint} (process {instance.pid})")
+        if not instance.endpoint.endswith(f":{port}"):
             raise LocalcloudError(
                 f"it does not answer on port {port}: end it first, or use another --folder"
             )
         return
     clear_folder(folder)
-    running = _start(folder, port)
-    _say(f"localcloud answers on {running.endpoint} after {time.monotonic() - begun:.1f} s")
-    _say(f"  process   {running.pid}, its files in {folder}")
+    instance = _start(folder, port)
+    _say(f"localcloud answers on {instance.endpoint} after {time.monotonic() - begun:.1f} s")
+    _say(f"  process   {instance.pid}, its files in {folder}")
     _say("  accounts  any: a 12-digit access key is that account")
     _say('  use it    eval "$(python -m localcloud env)"')
     _say("  end it    python -m localcloud down")
@@ -39,24 +39,24 @@ def up(folder: Path, port: int) -> None:
 
 def down(folder: Path) -> None:
     """End localcloud and every process that it started."""
-    running = find_running(folder)
-    if running is None:
+    instance = find_instance(folder)
+    if instance is None:
         _say("localcloud does not run")
         return
-    gently = running.end(_END_SECONDS)
+    gently = instance.end(_END_SECONDS)
     clear_folder(folder)
     how = "ended" if gently else f"was killed, it did not end within {_END_SECONDS} s"
-    _say(f"localcloud {how} (process {running.pid})")
+    _say(f"localcloud {how} (process {instance.pid})")
 
 
 def status(folder: Path, as_json: bool) -> None:
     """Show what runs."""
-    running = _require(folder)
-    parts = running.ask("status")
+    instance = _require(folder)
+    parts = instance.ask("status")
     if as_json:
         _say(json.dumps(parts, indent=2))
         return
-    _say(f"localcloud answers on {running.endpoint} (process {running.pid})")
+    _say(f"localcloud answers on {instance.endpoint} (process {instance.pid})")
     for name, things in parts.items():
         _say(f"\n{name}: {len(things) or 'none'}")
         for thing in things:
@@ -93,11 +93,11 @@ def trace(folder: Path, host: str, port: int, vpc: str, group: str) -> None:
         raise LocalcloudError(found["missing"])
 
 
-def _start(folder: Path, port: int) -> Running:
+def _start(folder: Path, port: int) -> Instance:
     log = folder / "server.log"
     with log.open("ab") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "localcloud.daemon", str(folder), str(port)],
+            [sys.executable, "-m", "localcloud.command.daemon", str(folder), str(port)],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
@@ -105,8 +105,8 @@ def _start(folder: Path, port: int) -> Running:
         )
     deadline = time.monotonic() + _READY_SECONDS
     while time.monotonic() < deadline:
-        if running := find_running(folder):
-            return running
+        if instance := find_instance(folder):
+            return instance
         if process.poll() is not None:
             lines = log.read_text().strip().splitlines()
             raise LocalcloudError(lines[-1] if lines else f"it ended with {process.returncode}")
@@ -115,11 +115,11 @@ def _start(folder: Path, port: int) -> Running:
     raise LocalcloudError(f"localcloud was not ready within {_READY_SECONDS} s; see {log}")
 
 
-def _require(folder: Path) -> Running:
-    running = find_running(folder)
-    if running is None:
+def _require(folder: Path) -> Instance:
+    instance = find_instance(folder)
+    if instance is None:
         raise LocalcloudError("localcloud does not run: python -m localcloud up")
-    return running
+    return instance
 
 
 def _show(value: Any) -> str:

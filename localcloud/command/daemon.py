@@ -8,9 +8,9 @@ import sys
 import threading
 from pathlib import Path
 
+from localcloud.command.instance import note_instance
+from localcloud.door.server import start_server
 from localcloud.errors import LocalcloudError
-from localcloud.running import note_running
-from localcloud.server import start_server
 
 
 def main(folder: Path, port: int) -> int:
@@ -24,7 +24,7 @@ def main(folder: Path, port: int) -> int:
     except LocalcloudError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    note_running(folder, server.cloud.endpoint)
+    note_instance(folder, server.cloud.endpoint)
     ended.wait()
     server.stop()
     return 0
