@@ -15,7 +15,7 @@ from bench.spark.jobs import BegunJobs
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere
 from bench.spark.world import mixed_topic, world_for
-from penstock.spark import SinkSettings
+from penstock.spark.settings.sinks import SinkSettings
 
 _FEW, _NEXT_TO_NOTHING = 10_000, 40
 _BATCHES, _SOME = 80, 20

@@ -17,7 +17,8 @@ from bench.spark.ways import (
     to_nowhere,
 )
 from bench.spark.world import mixed_topic, world_for
-from penstock.spark import Decoder, split_frames
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
 
 _FRAME = ("status", "schema", "compression", "payload")
 _PYTHON_SHARE = 4  # of the records: Python's ways take their time

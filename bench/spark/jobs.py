@@ -11,7 +11,9 @@ from bench.spark.ways import NoErrors, QuickRegistry
 from bench.spark.world import PARTITIONS, World
 from jobs import consume
 from penstock.attempts import Attempts
-from penstock.spark import ConsumeSettings, ReadSettings, SinkSettings
+from penstock.spark import ConsumeSettings
+from penstock.spark.settings.consume import ReadSettings
+from penstock.spark.settings.sinks import SinkSettings
 
 _FIRST = 100 * PARTITIONS
 

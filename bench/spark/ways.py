@@ -24,7 +24,10 @@ from bench.spark.world import World
 from penstock.errors import Reason
 from penstock.registry import SchemaVersion
 from penstock.schemas import Schema, merge_schemas
-from penstock.spark import BatchCounts, Batches, BatchId, Decoder, Ledger, Lesson, split_frames
+from penstock.spark import BatchCounts, Batches, Ledger, Lesson
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
+from penstock.tables import BatchId
 
 _HEADER = 18
 COORDINATES = (

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from bench.brokers import running_broker
 from bench.spark.records import make_frames, make_versions
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
-from penstock.spark import session_settings
+from penstock.spark.session import session_settings
 
 PARTITIONS = 4
 _ROOT = Path(__file__).resolve().parents[2]

@@ -15,6 +15,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
+from datetime import datetime
 from typing import Any, Self, TypeVar
 
 from penstock.errors import SettingsError
@@ -109,6 +110,18 @@ def parse_count(text: str, least: int = 1) -> int:
     if count < least:
         raise ValueError(text)
     return count
+
+
+def parse_moment(text: str) -> datetime:
+    """Read a time like 2026-11-21T08:00:00+00:00; without a zone it could be another moment.
+
+    Raises:
+        ValueError: it is no time, or has no zone.
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(text)
+    return moment
 
 
 def describe_settings(settings_class: type[Settings]) -> tuple[SettingRow, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import runpy
 
-from penstock.spark import lease
+from penstock.spark.state import lease
 from tests.faults.killing import JOB
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import pyspark
 
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.network.names import HOSTS_VARIABLE
-from penstock.spark import session_settings
+from penstock.spark.session import session_settings
 
 ACCOUNT = "111111111111"
 REGION = "eu-central-1"

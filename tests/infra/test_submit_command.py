@@ -12,7 +12,8 @@ import pytest
 from botocore.validate import ParamValidator
 
 from penstock.settings import describe_settings
-from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, session_settings
+from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
+from penstock.spark.session import session_settings
 from tests.infra.plans import ROOT
 from tools.hcl import read_file
 

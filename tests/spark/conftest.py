@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.spark import session_settings
+from penstock.spark.session import session_settings
 from tests.fixtures.brokers import keep_secret, running_brokers
 from tests.spark.consuming import PASSWORD, USER, Job
 from tests.spark.lakes import LakeReader

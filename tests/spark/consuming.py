@@ -13,7 +13,9 @@ from jobs import consume
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
 from penstock.registry import CachedRegistry, MemoryRegistry
 from penstock.schemas import Compatibility
-from penstock.spark import ConsumeSettings, ReadSettings, SinkSettings
+from penstock.spark import ConsumeSettings
+from penstock.spark.settings.consume import ReadSettings
+from penstock.spark.settings.sinks import SinkSettings
 from tests.fixtures.brokers import PRODUCER, logged_in
 from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS

@@ -12,9 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.schemas import Schema
-from penstock.spark import BatchId, Lake, name_event
-from penstock.spark._iceberg import IcebergTable
-from penstock.spark._names import COORDINATES
+from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.lake import Lake
+from penstock.spark.rows import COORDINATES, name_event
+from penstock.tables import BatchId
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOON_MS = int(NOON.timestamp()) * 1_000

@@ -8,7 +8,7 @@ from uuid import UUID
 from penstock.framing import encode_glue_frame
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import encode
-from penstock.spark._places import written_out
+from penstock.spark.decoding.reader_schema import written_out
 
 KAFKA = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from penstock.spark import BatchId
+from penstock.tables import BatchId
 
 
 @dataclass

@@ -13,7 +13,7 @@ from penstock.errors import (
     SchemaLimitError,
     UnroutableError,
 )
-from penstock.spark import Decoder, admit
+from penstock.spark.decoding.decoder import Decoder, admit
 from tests.spark.records import make_record, make_version
 
 _TREE = make_record(("children", {"type": "array", "items": "Tree"}), name="Tree")

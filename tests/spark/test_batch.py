@@ -11,7 +11,9 @@ from penstock.errors import RegistryUnavailableError
 from penstock.framing import encode_glue_frame
 from penstock.registry import CachedRegistry
 from penstock.schemas import encode
-from penstock.spark import Batches, BatchId, Ledger, _parts
+from penstock.spark import Batches, Ledger
+from penstock.spark.query import parts
+from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.registries import UNKNOWN_ID, CountedRegistry, unavailable
@@ -100,7 +102,7 @@ def test_without_rows_nothing_is_written_until_there_are_some(job, monkeypatch):
     take(0, value)
     busy = take(1, value)
     with monkeypatch.context() as patch:
-        patch.setattr(_parts, "_MARKED_SECONDS", 0)
+        patch.setattr(parts, "_MARKED_SECONDS", 0)
         take(2, None)
     for number, each in enumerate((None, None, None, value), 3):
         take(number, each)
@@ -231,7 +233,7 @@ def test_a_batch_that_died_comes_again_and_is_split_as_before(job, death):
 
 
 def test_more_ids_than_are_asked_for_at_once(job, monkeypatch):
-    monkeypatch.setattr("penstock.spark.batch._IDS_AT_ONCE", 2)
+    monkeypatch.setattr("penstock.spark.query.batch._IDS_AT_ONCE", 2)
     versions = [job.register(schema) for schema in (_V1, _V2, _V3)]
     values = [
         frame(versions[0], {"deviceId": "a"}),

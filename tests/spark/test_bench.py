@@ -20,7 +20,7 @@ from bench.spark.ways import (
 )
 from bench.spark.world import World
 from penstock.schemas import canonical_form
-from penstock.spark import SinkSettings
+from penstock.spark.settings.sinks import SinkSettings
 
 _RECORDS = 1_000
 

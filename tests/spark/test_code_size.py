@@ -6,9 +6,10 @@ import pytest
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from penstock.spark import Decoder, split_frames
-from penstock.spark._counting import IS_ERROR
-from penstock.spark._names import COORDINATES
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
+from penstock.spark.query.parts import IS_ERROR
+from penstock.spark.rows import COORDINATES
 from tests.spark.records import frame, make_record, make_topic, make_version
 
 _HUGE_METHOD = 8_000  # bytes: HotSpot never compiles a longer one

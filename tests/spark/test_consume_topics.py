@@ -10,7 +10,8 @@ from pyspark.errors import StreamingQueryException
 from jobs import consume
 from penstock.attempts import Attempts
 from penstock.kafka import TopicIds
-from penstock.spark import LostOffsets, TopicWatch
+from penstock.spark import TopicWatch
+from penstock.spark.settings.consume import LostOffsets
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record

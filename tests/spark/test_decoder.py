@@ -10,8 +10,9 @@ from chispa import assert_df_equality
 
 from penstock.errors import LossyWideningError, SchemaConflictError
 from penstock.schemas import decode, encode, merge_schemas
-from penstock.spark import Decoder, event_schema, split_frames
-from penstock.spark._names import COORDINATES
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
+from penstock.spark.rows import COORDINATES, event_schema
 from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
 from tests.spark.records import NOON, as_spark_gives, frame, make_record, make_topic, make_version

@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from penstock.schemas import encode, merge_schemas
-from penstock.spark import Decoder, split_frames
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
 from tests.spark.records import as_spark_gives, frame, make_record, make_topic, make_version
 
 _ONE = {"type": "enum", "name": "one.E", "symbols": ["A", "B", "C"]}

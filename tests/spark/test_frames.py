@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from penstock.errors import FramingError
 from penstock.framing import FrameKind, decode_frame, encode_glue_frame
-from penstock.spark import split_frames
+from penstock.spark.decoding.frames import split_frames
 
 _ID = "d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e"
 _KAFKA = "value binary, headers array<struct<key: string, value: binary>>"

@@ -6,7 +6,8 @@ from collections import Counter
 
 from penstock.errors import InvalidTextError, PayloadError
 from penstock.schemas import decode, encode
-from penstock.spark import Decoder, split_frames
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
 from tests.oracle.generate import Maker, damage
 from tests.spark.records import frame, make_record, make_topic, make_version
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from penstock.spark import Lake
+from penstock.spark.lake.lake import Lake
 from tests.spark.lakes import NOON, NOON_MS, batch, make_rows
 
 

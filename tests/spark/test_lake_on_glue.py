@@ -9,7 +9,8 @@ import duckdb
 import pytest
 from pyiceberg.catalog import load_catalog
 
-from penstock.spark import Lake, catalog_settings
+from penstock.spark.lake.catalog import catalog_settings
+from penstock.spark.lake.lake import Lake
 from tests.spark.lakes import batch, make_rows
 
 _KEYS = {"aws.accessKeyId": "111111111111", "aws.secretAccessKey": "any"}

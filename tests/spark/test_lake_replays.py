@@ -10,9 +10,9 @@ from pyspark.sql.types import IntegerType, StructField
 
 from penstock.attempts import Attempts
 from penstock.errors import LakeHistoryError, SettingsError, SinkUnavailableError
-from penstock.spark._iceberg import IcebergTable
-from penstock.spark._replayed import ReplayedLake
-from penstock.spark._table_columns import Growth, NewColumn
+from penstock.spark.lake.columns import Growth, NewColumn
+from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.replayed import ReplayedLake
 from tests.spark.lakes import batch, make_rows
 
 

@@ -52,7 +52,7 @@ def test_a_widening_that_was_killed_is_made_up_for(spark, reader, monkeypatch, s
     reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
     rows = make_rows(spark, "x double", (0.5,), first=1)
     with monkeypatch.context() as patch, pytest.raises(KilledError):
-        patch.setattr(f"penstock.spark._iceberg.IcebergTable.{step}", die)
+        patch.setattr(f"penstock.spark.lake.iceberg.IcebergTable.{step}", die)
         reader.lake.write(rows, batch(1), 0)
     assert reader.query("SELECT x FROM t") == [(1,)]
 

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import CheckpointTakenError
-from penstock.spark import BatchId, Lease, LeasedSink, StateFiles, lease
-from penstock.spark._process import describe_driver, has_ended
+from penstock.spark import Lease, StateFiles
+from penstock.spark.state import lease
+from penstock.spark.state.lease import LeasedSink
+from penstock.spark.state.process import describe_driver, has_ended
+from penstock.tables import BatchId
 from tests.fixtures.functions import wait_until
 
 _BATCH = BatchId("q", 3)

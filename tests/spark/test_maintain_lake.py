@@ -10,7 +10,7 @@ import pytest
 from jobs import maintain_lake
 from penstock.errors import SettingsError
 from penstock.spark import MaintainSettings, maintain_table
-from penstock.spark.maintenance import _settle_writers
+from penstock.spark.lake.maintenance import _settle_writers
 from tests.spark.lakes import batch, make_rows
 
 

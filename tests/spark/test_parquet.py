@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from penstock.spark import ParquetFiles
+from penstock.spark.lake.parquet import ParquetFiles
 from tests.spark.lakes import NOON_MS, batch, make_rows
 
 

@@ -15,7 +15,8 @@ from penstock.errors import (
     RegistryUnavailableError,
 )
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings
-from penstock.spark import Batches, BatchId, Ledger
+from penstock.spark import Batches, Ledger
+from penstock.tables import BatchId
 from tests.fixtures.glue_api import GlueApi
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink

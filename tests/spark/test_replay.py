@@ -19,16 +19,11 @@ from penstock.sinks import (
     Parking,
     Source,
 )  # fmt: skip
-from penstock.spark import (
-    Batches,
-    DynamoDbTables,
-    Lake,
-    Ledger,
-    Lesson,
-    ReplaySettings,
-    SelectionSettings,
-    SinkSettings,
-)
+from penstock.spark import Batches, Ledger, Lesson, ReplaySettings
+from penstock.spark.lake.lake import Lake
+from penstock.spark.query.dynamodb import DynamoDbTables
+from penstock.spark.settings.replay import SelectionSettings
+from penstock.spark.settings.sinks import SinkSettings
 from tests.fixtures.errors import make_error_table
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record

@@ -54,7 +54,7 @@ def test_a_folder_that_is_a_file(spark, tmp_path: Path) -> None:
 
 
 def test_a_failure_is_no_missing_file(files: StateFiles) -> None:
-    with patch("penstock.spark.state_files._is", return_value=False):
+    with patch("penstock.spark.state.files._is", return_value=False):
         with pytest.raises(Py4JJavaError):
             files.read("a")
         with pytest.raises(Py4JJavaError):

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pyspark.sql import Column, DataFrame
@@ -25,22 +24,21 @@ from pyspark.sql.types import StructType
 
 from penstock.errors import Reason
 from penstock.schemas import Schema
-from penstock.spark._names import EVENT
+from penstock.tables import BatchId
 
 _SCHEMA_KEY: Final = "avro"
-
-
-@dataclass(frozen=True, slots=True)
-class BatchId:
-    """A batch of a streaming query, the same when it comes again after a crash.
-
-    `query` is the id in the checkpoint, which outlives restarts. `offsets` is what the checkpoint
-    says the batch holds; sinks that keep it notice a checkpoint that tells another story.
-    """
-
-    query: str
-    number: int
-    offsets: str = ""
+EVENT: Final = "event"
+# Columns that every table of readings has, with their types in SQL.
+COORDINATES: Final = {
+    "_topic": "string",
+    "_kafka_partition": "int",
+    "_offset": "bigint",
+    "_kafka_timestamp": "timestamp",
+    "_schema_id": "string",
+    "_schema_version": "int",
+}
+# The record as it was.
+RAW: Final = ("_key", "_value", "_headers")
 
 
 class Sink(Protocol):

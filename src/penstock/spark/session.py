@@ -7,7 +7,7 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 from penstock.errors import SettingsError
-from penstock.spark.catalog import catalog_settings
+from penstock.spark.lake.catalog import catalog_settings
 
 # A string of 2 GB may be claimed in six bytes, and Avro for Java makes room for what is claimed.
 # No payload is longer than the first two; an array may take a byte for each of its items.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from penstock.spark import lease
+from penstock.spark.state import lease
 
 _INFRA = Path(__file__).parents[3] / "infra"
 

@@ -9,14 +9,10 @@ import pytest
 
 from penstock.errors import SettingsError
 from penstock.kafka import Security
-from penstock.spark import (
-    ConsumeSettings,
-    LostOffsets,
-    Starting,
-    contract_environ,
-    read_settings,
-    source_options,
-)
+from penstock.spark import ConsumeSettings, read_settings
+from penstock.spark.query.source import source_options
+from penstock.spark.settings.consume import LostOffsets, Starting
+from penstock.spark.settings.contract import contract_environ
 
 _ROLE = "arn:aws:iam::111111111111:role/reader"
 _SECRET = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:AmazonMSK_a-AbCdEf"

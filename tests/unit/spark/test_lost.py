@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.spark import OffsetRange, lost_ranges, parse_offsets, planned_ranges
+from penstock.spark.state.losses import OffsetRange, lost_ranges, parse_offsets, planned_ranges
 
 _SENSOR = ("sensor", 0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
-from penstock.spark._pacing import Pace
-from penstock.spark._tasks import raise_as_told
+from penstock.spark.failures.tasks import raise_as_told
+from penstock.spark.query.dynamodb import Pace
 from tests.stubs.registries import FakeTime
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from unittest.mock import Mock
 
 from penstock.sinks import GivenUp, Selection
-from penstock.spark.replay import Replay, ReplayCounts
+from penstock.spark.query.replay import Replay, ReplayCounts
 
 
 def test_counts_by_reason_are_json():

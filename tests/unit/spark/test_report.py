@@ -7,7 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from penstock.errors import Reason
-from penstock.spark import BatchCounts, OffsetRange, ReportListener, write_report
+from penstock.spark import BatchCounts, ReportListener
+from penstock.spark.query.report import write_report
+from penstock.spark.state.losses import OffsetRange
 
 _PROGRESS = {
     "id": "6a3c3d3e-0000-4000-8000-000000000000",

@@ -23,8 +23,8 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
-from penstock.spark._conversion import Inexact, convert
-from penstock.spark._table_columns import Growth, compare_columns, field_of, merge_columns
+from penstock.spark.lake.columns import Growth, compare_columns, field_of, merge_columns
+from penstock.spark.lake.conversion import Inexact, convert
 
 _INT, _LONG, _FLOAT, _DOUBLE, _TEXT = (
     IntegerType(),

@@ -9,7 +9,10 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from penstock.errors import CheckpointError, LostRecordsError, TopicNotFoundError
-from penstock.spark import LostOffsets, OffsetRange, TopicChanges, TopicWatch, await_end
+from penstock.spark import TopicWatch, await_end
+from penstock.spark.settings.consume import LostOffsets
+from penstock.spark.state.losses import OffsetRange
+from penstock.spark.state.topic_watch import TopicChanges
 from tests.stubs.state_files import MemoryFiles
 
 _A, _B = "aaaaaaaa", "bbbbbbbb"

@@ -26,11 +26,23 @@ MAY_IMPORT = {
     "registry": _EDGES,
     "kafka": _EDGES,
     "sinks": _EDGES,
+    "tables": _BOTTOM,
     "producing": _EDGES | {"registry", "kafka"},
     "consuming": _EDGES | {"registry", "sinks"},
-    "spark": _EDGES | {"registry", "kafka", "sinks"},
+    "spark": _EDGES | {"registry", "kafka", "sinks", "tables"},
     "operations": _EDGES | {"registry", "kafka", "sinks", "producing"},
     "cli": {"errors", "settings", "operations"},
+}
+# The wings of `penstock.spark`, and the two modules beside them.
+_WINGS_MAY_IMPORT = {
+    "rows": set(),
+    "settings": set(),
+    "decoding": {"rows"},
+    "lake": {"rows"},
+    "session": {"lake"},
+    "state": {"rows", "settings"},
+    "failures": {"state"},
+    "query": {"rows", "settings", "decoding", "lake", "state", "failures"},
 }
 # Third-party packages that only these rooms may import.
 _KEPT_TO = {
@@ -68,6 +80,16 @@ def _offences(source: str, room: str, package: str) -> list[str]:
     return found
 
 
+def _wing_offences(source: str, wing: str, package: str) -> list[str]:
+    """What a module of a wing of `penstock.spark` imports and should not."""
+    below = {f"penstock.spark.{each}." for each in (_WINGS_MAY_IMPORT[wing] | {wing})}
+    return [
+        f"spark/{wing} imports {name}: upward or sideways"
+        for name in _imported(source, package)
+        if name.startswith("penstock.spark") and not name.startswith(tuple(below))
+    ]
+
+
 def _modules() -> list[Path]:
     return [path for path in sorted((_ROOT / "src/penstock").rglob("*.py")) if path.parent.name]
 
@@ -79,7 +101,10 @@ def test_a_module_imports_downward_only(path: Path) -> None:
         assert list(_imported(path.read_text(), "penstock")) == []
         return
 
-    assert _offences(path.read_text(), parts[1], ".".join(parts[:-1])) == []
+    package = ".".join(parts[:-1])
+    assert _offences(path.read_text(), parts[1], package) == []
+    if parts[1] == "spark" and parts[2] != "__init__":
+        assert _wing_offences(path.read_text(), parts[2], package) == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +139,24 @@ def test_an_upward_import_is_found(room: str, line: str, expected: str) -> None:
     assert expected in offences[0]
 
 
+@pytest.mark.parametrize(
+    ("wing", "line"),
+    [
+        ("lake", "from penstock.spark.query.batch import Batches"),
+        ("lake", "from penstock.spark import query"),
+        ("decoding", "from ..state import lease"),
+        ("rows", "import penstock.spark.lake.lake"),
+    ],
+)
+def test_an_upward_import_between_wings_is_found(wing: str, line: str) -> None:
+    package = "penstock.spark" if wing == "rows" else f"penstock.spark.{wing}"
+
+    assert len(_wing_offences(line, wing, package)) == 1
+
+
 def test_every_room_is_in_the_table() -> None:
     rooms = {path.stem for path in (_ROOT / "src/penstock").iterdir() if path.stem[0] != "_"}
 
     assert rooms <= set(MAY_IMPORT)
+    wings = {path.stem for path in (_ROOT / "src/penstock/spark").iterdir()}
+    assert {wing for wing in wings if wing[0] != "_"} == set(_WINGS_MAY_IMPORT)

@@ -1,0 +1,1 @@
+"""Records of Kafka to columns: frames, versions, the union that Avro reads."""

@@ -1,0 +1,112 @@
+"""What Avro makes of the reader's schema, in SQL: the values that tables show, and their faults.
+
+Where some versions have whole numbers of 64 bits and others a double, Avro keeps both apart. Here
+they become one double, and a whole number that it may not hold is a fault of its record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.spark.decoding.reader_schema import Place
+
+_LARGEST = 2**53  # as in penstock.schemas: docs/adr/20261121-numbers.md
+
+
+def write_value(place: Place, sql: str, depth: int = 0) -> str:
+    """Give the value at a place, without the fields that never hold anything."""
+    parts = list(_parts(place, sql))
+    written = [_write_part(each, value, long, depth) for each, value, long in parts]
+    if len(parts) < 2:
+        return written[0] if written else sql
+    if written == [value for _, value, _ in parts] and not any(long for *_, long in parts):
+        return sql
+    members = {f"member{at}": value for at, value in enumerate(written)}
+    return _struct(sql, members)
+
+
+def find_invalid_text(place: Place, sql: str, depth: int = 0) -> str:
+    """Give the condition that a text is not valid UTF-8; empty where there is no text."""
+    texts: list[str] = []
+    conditions: list[str] = []
+    for each, value, _ in _leaves(place, sql):
+        texts += [value] * (each.kind == "string") + [f"map_keys({value})"] * (each.kind == "map")
+        if each.item is None:
+            continue
+        items = value if each.kind == "array" else f"map_values({value})"
+        if [inner.kind for inner in each.item.values] == ["string"]:
+            texts.append(items)
+        elif condition := find_invalid_text(each.item, f"v{depth}", depth + 1):
+            conditions.append(f"exists({items}, v{depth} -> {condition})")
+    if texts:  # what stands between them keeps halves of letters from becoming whole ones
+        conditions.insert(0, f"NOT is_valid_utf8(concat_ws(',', {', '.join(texts)}))")
+    return _any(conditions)
+
+
+def find_lossy(place: Place, sql: str, depth: int = 0) -> str:
+    """Give the condition that a whole number would be rounded; empty where there is none."""
+    conditions = []
+    for each, value, long in _leaves(place, sql):
+        if long:
+            conditions.append(f"{long} NOT BETWEEN -{_LARGEST}L AND {_LARGEST}L")
+        elif each.item is not None:
+            items = value if each.kind == "array" else f"map_values({value})"
+            if condition := find_lossy(each.item, f"v{depth}", depth + 1):
+                conditions.append(f"exists({items}, v{depth} -> {condition})")
+    return _any(conditions)
+
+
+def _any(conditions: list[str]) -> str:
+    return f"({' OR '.join(conditions)})" if conditions else ""
+
+
+def _parts(place: Place, sql: str) -> Iterator[tuple[Place, str, str]]:
+    """Give what a value may be, with its SQL; and that of the whole number beside a double."""
+    apart = len(place.values) > 1 or any(each.holds_long for each in place.values)
+    at = 0
+    for each in place.values:
+        long = f"{sql}.member{at}" if each.holds_long else ""
+        at += bool(long)
+        yield each, f"{sql}.member{at}" if apart else sql, long
+        at += 1
+
+
+def _leaves(place: Place, sql: str) -> Iterator[tuple[Place, str, str]]:
+    """Give what is no record, at a place and in the records there."""
+    for each, value, long in _parts(place, sql):
+        if each.kind != "record":
+            yield each, value, long
+        for name, field in each.fields.items():
+            yield from _leaves(field, f"{value}.`{name}`")
+
+
+def _write_part(place: Place, sql: str, long: str, depth: int) -> str:
+    if long:
+        return f"coalesce({sql}, CAST({long} AS DOUBLE))"
+    if place.item is not None:
+        item = f"v{depth}"
+        written = write_value(place.item, item, depth + 1)
+        if written == item:
+            return sql
+        if place.kind == "array":
+            return f"transform({sql}, {item} -> {written})"
+        return f"transform_values({sql}, (k{depth}, {item}) -> {written})"
+    given = {name: f"{sql}.`{name}`" for name in place.fields}
+    fields = {
+        name: write_value(each, given[name], depth)
+        for name, each in place.fields.items()
+        if not is_empty(each)
+    }
+    return sql if fields == given else _struct(sql, fields)
+
+
+def is_empty(place: Place) -> bool:
+    """Whether nothing is ever held here but null and records of nothing, which no table takes."""
+    return all(
+        each.kind == "record" and all(map(is_empty, each.fields.values())) for each in place.values
+    )
+
+
+def _struct(sql: str, members: dict[str, str]) -> str:
+    inside = ", ".join(f"'{name}', {value}" for name, value in members.items())
+    return f"IF({sql} IS NULL, NULL, named_struct({inside}))"

@@ -1,0 +1,1 @@
+"""Records that failed: why, and into the dead-letter table."""

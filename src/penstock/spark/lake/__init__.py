@@ -1,0 +1,1 @@
+"""Rows into Iceberg and Parquet: columns, markers, maintenance."""

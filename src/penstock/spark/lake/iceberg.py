@@ -1,0 +1,154 @@
+"""An Iceberg table through Iceberg's own interface in the JVM: its history, properties and schema.
+
+A look at the history takes milliseconds there, and a second as a query of its metadata tables.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from penstock.attempts import Attempts
+from penstock.errors import SinkUnavailableError
+from penstock.spark.lake.columns import Growth
+from penstock.tables import MARKER_KEYS, Commit, Marker
+
+_CONFLICT: Final = ".CommitFailedException"
+_ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, spread=True)
+
+
+class IcebergTable:
+    """A table that exists; what it tells is as of the last `refresh`."""
+
+    def __init__(self, spark: SparkSession, name: str, *, attempts: Attempts = _ATTEMPTS) -> None:
+        """Load the table called `catalog.database.table`."""
+        self.name = name
+        self._attempts = attempts
+        context: Any = spark.sparkContext
+        self._jvm = context._jvm
+        load = self._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable
+        self._table = load(spark._jsparkSession, name)
+
+    def refresh(self) -> None:
+        """See what others did to the table."""
+        self._table.refresh()
+
+    def schema(self) -> StructType:
+        """Give its columns, with their comments."""
+        convert = self._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert
+        return StructType.fromJson(json.loads(convert(self._table.schema()).json()))
+
+    def properties(self) -> dict[str, str]:
+        """Give its properties."""
+        return dict(self._table.properties())
+
+    def commits(self) -> Iterator[Commit]:
+        """Give its snapshots, newest first, as far as they are kept."""
+        snapshot = self._table.currentSnapshot()
+        while snapshot is not None:
+            parent = snapshot.parentId()
+            yield Commit(snapshot.sequenceNumber(), parent is None, _read_marker(snapshot))
+            snapshot = None if parent is None else self._table.snapshot(parent)
+
+    def sequence(self) -> int:
+        """Give the sequence number of the last commit, 0 before the first."""
+        return int(self._table.operations().current().lastSequenceNumber())
+
+    def format_version(self) -> int:
+        """Give the version of Iceberg's format."""
+        return int(self._table.operations().current().formatVersion())
+
+    def count_snapshots(self) -> int:
+        """Count the snapshots that are kept."""
+        return int(self._table.operations().current().snapshots().size())
+
+    def count_files(self) -> int:
+        """Count the data files of the newest snapshot."""
+        snapshot = self._table.currentSnapshot()
+        return 0 if snapshot is None else int(snapshot.summary().get("total-data-files"))
+
+    def expire(self, before_ms: int) -> None:
+        """Forget snapshots of before a time, but for the newest, and delete what they alone use."""
+        self._table.expireSnapshots().expireOlderThan(before_ms).commit()
+
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """Set properties of the table, in one commit."""
+        update = self._table.updateProperties()
+        for name, text in properties.items():
+            update.set(name, text)
+        update.commit()
+
+    def grow(self, plan: Callable[[StructType], Growth]) -> Growth:
+        """Add and widen columns in one commit, which touches no data.
+
+        `plan` says what is to be done to the columns that there are; it is asked again when other
+        commits came first.
+        """
+        planned = Growth()
+
+        def change(update: Any) -> None:
+            nonlocal planned
+            planned = plan(self.schema())
+            for new in planned.added:
+                type_, comment = self._to_iceberg(new.column)
+                update.addColumn(new.parent, new.column.name, type_, comment)
+            for wider in planned.widened:
+                update.updateColumn(wider.path, self._to_iceberg(StructField("it", wider.new))[0])
+
+        self._change_schema(change)
+        return planned
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Rename columns in one commit, so that two may change places."""
+
+        def change(update: Any) -> None:
+            for old, new in names.items():
+                update.renameColumn(old, new)
+
+        self._change_schema(change)
+
+    def drop(self, column: str) -> None:
+        """Drop a column."""
+        self._change_schema(lambda update: update.deleteColumn(column))
+
+    def describe(self, column: str, comment: str) -> None:
+        """Set the comment of a column."""
+        self._change_schema(lambda update: update.updateColumnDoc(column, comment))
+
+    def _change_schema(self, change: Callable[[Any], object]) -> None:
+        """Commit a change; Iceberg repeats other commits by itself, and not these."""
+        for _ in self._attempts:
+            update = self._table.updateSchema()
+            change(update)
+            try:
+                update.commit()
+            except Py4JJavaError as error:
+                if not error.java_exception.getClass().getName().endswith(_CONFLICT):
+                    raise
+                self.refresh()
+            else:
+                return
+        raise SinkUnavailableError(
+            f"the columns of {self.name} could not be changed for "
+            f"{self._attempts.total_seconds:g} s: each time other commits came first"
+        )
+
+    def _to_iceberg(self, column: StructField) -> tuple[Any, str | None]:
+        """Give a column's type in Iceberg's terms, and its comment."""
+        spark_type = self._jvm.org.apache.spark.sql.types.DataType.fromJson(
+            StructType([column]).json()
+        )
+        converted = self._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert(spark_type)
+        field = converted.columns().get(0)
+        return field.type(), field.doc()
+
+
+def _read_marker(snapshot: Any) -> Marker | None:
+    summary = snapshot.summary()
+    found = {key: summary.get(key) for key in MARKER_KEYS}
+    return Marker.from_summary({key: text for key, text in found.items() if text is not None})

@@ -1,0 +1,159 @@
+"""Rows into an Iceberg table: each batch once, under columns that grow with the events."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from penstock.errors import Reason, SettingsError
+from penstock.spark.lake.catalog import qualify_table
+from penstock.spark.lake.columns import Growth, compare_columns, merge_columns
+from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
+from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.widening import rewrite_columns
+from penstock.spark.rows import COORDINATES, event_type
+from penstock.tables import (
+    LEAST_KEPT_HOURS,
+    BatchId,
+    Marker,
+    WriterRecord,
+    is_written,
+    list_writers,
+)
+
+_LOG = logging.getLogger(__name__)
+
+_HOUR_MS: Final = 3_600_000
+# How long snapshots are kept, as Iceberg's and Athena's maintenance read it, and in what unit.
+_KEPT: Final = {
+    "history.expire.max-snapshot-age-ms": _HOUR_MS,
+    "vacuum_max_snapshot_age_seconds": 3_600,
+}
+_PROPERTIES: Final = {
+    "commit.retry.num-retries": "10",
+    "format-version": "2",
+    "history.expire.max-snapshot-age-ms": str(5 * 24 * _HOUR_MS),
+    # A commit a minute makes half a million files of metadata a year.
+    "write.metadata.delete-after-commit.enabled": "true",
+    # By day, all rows of a batch would go to one task; sorted within each they need one file each.
+    "write.distribution-mode": "none",
+    "write.update.isolation-level": "snapshot",
+}
+
+
+class Lake:
+    """An Iceberg table that keeps every event, by the day of its time.
+
+    A batch that is there is known by its marker (`penstock.tables.markers`) and not written again.
+    """
+
+    def __init__(self, spark: SparkSession, table: str, event_time: str = "timestamp") -> None:
+        """Keep where to write; the table is made with the first batch, where there is none.
+
+        Args:
+            spark: a session with the catalog that the table is in.
+            table: its name, as DATABASE.TABLE.
+            event_time: the event's field that the day of a row is taken from.
+        """
+        self._spark = spark
+        self._name = qualify_table(table)
+        self._event_time = event_time
+        self._table: IcebergTable | None = None
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Append the rows of a part of a batch, unless the table has it.
+
+        Raises:
+            LakeHistoryError: whether it has cannot be told; nothing is written.
+            SchemaConflictError: a column cannot hold what the records have; nothing is written.
+        """
+        table = self._open()
+        record = list_writers(table.properties()).get(batch.query)
+        if is_written(self._name, table.commits(), record, batch, part):
+            _LOG.info("%s has part %d of batch %d already", self._name, part, batch.number)
+            return {}
+        if record is None:
+            # Before the first append: what is in the table without a record is not this query's.
+            record = WriterRecord(batch.number, part, table.sequence())
+            table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
+        self._append(table, rows, Marker(batch, part).to_summary())
+        return {}
+
+    def read(self) -> DataFrame:
+        """Give what the table has."""
+        return self._spark.table(self._open().name)
+
+    def add(self, rows: DataFrame) -> None:
+        """Append rows of no batch; whoever does it again has them twice.
+
+        Raises:
+            SchemaConflictError: a column cannot hold what the records have; nothing is written.
+        """
+        self._append(self._open(), rows, {})
+
+    def _append(self, table: IcebergTable, rows: DataFrame, summary: Mapping[str, str]) -> None:
+        event = event_type(rows)
+        self._grow(table, event)
+        writer = rows.selectExpr(*self._project(table.schema(), event)).writeTo(self._name)
+        for name, text in summary.items():
+            writer = writer.option(f"snapshot-property.{name}", text)
+        writer.append()
+
+    def _open(self) -> IcebergTable:
+        """Load the table, or see what others did to it since; make it where there is none."""
+        if self._table is not None:
+            self._table.refresh()
+            return self._table
+        if not self._spark.catalog.tableExists(self._name):
+            self._create()
+        table = IcebergTable(self._spark, self._name)
+        _check_table(table)
+        self._table = table
+        return table
+
+    def _create(self) -> None:
+        types = {EVENT_TIME: "timestamp", **COORDINATES}
+        columns = ", ".join(f"{name} {type_}" for name, type_ in types.items())
+        properties = ", ".join(f"'{name}' = '{text}'" for name, text in _PROPERTIES.items())
+        self._spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {self._name} ({columns}) USING iceberg "
+            f"PARTITIONED BY (days({EVENT_TIME})) TBLPROPERTIES ({properties})"
+        )
+
+    def _grow(self, table: IcebergTable, event: StructType) -> None:
+        def plan(columns: StructType) -> Growth:
+            return compare_columns(columns, merge_columns(columns, event))
+
+        if plan(table.schema()) == Growth():
+            return
+        growth = table.grow(plan)
+        rewrite_columns(self._spark, table, growth.rewritten)
+        _LOG.info("%s grew: %s", self._name, growth)
+
+    def _project(self, columns: StructType, event: StructType) -> list[str]:
+        """Write what each column takes from a row; columns that are not named stay null."""
+        values = project_event(event, columns)
+        return [
+            f"{write_event_time(event, self._event_time)} AS {EVENT_TIME}",
+            *COORDINATES,
+            *(f"{value} AS {quote(name)}" for name, value in values.items()),
+        ]
+
+
+def _check_table(table: IcebergTable) -> None:
+    """Refuse a table whose history could not tell what it has."""
+    properties = table.properties()
+    problems = [
+        f"{table.name} keeps snapshots for {int(properties[name]) / unit:g} h ({name}), expected "
+        f"{LEAST_KEPT_HOURS} h or more: they say which batches it has"
+        for name, unit in _KEPT.items()
+        if name in properties and int(properties[name]) < LEAST_KEPT_HOURS * unit
+    ]
+    if table.format_version() < 2:
+        problems.append(f"{table.name} is of Iceberg's format 1, expected 2, which counts commits")
+    if problems:
+        raise SettingsError(problems)

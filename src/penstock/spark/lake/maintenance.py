@@ -1,0 +1,104 @@
+"""Upkeep of a lake's table: files of a sane size, and no more history than is wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from penstock.settings import Settings, setting
+from penstock.spark.lake.catalog import LAKE_CATALOG, qualify_table
+from penstock.spark.lake.iceberg import IcebergTable
+from penstock.tables import LEAST_KEPT_HOURS, WriterRecord, list_writers, settle
+
+_HOUR: Final = 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainSettings(Settings):
+    """Which table, and what is old enough."""
+
+    lake_table: str = setting("PENSTOCK_LAKE_TABLE", "Iceberg table, as DATABASE.TABLE")
+    keep_hours: int = setting(
+        "PENSTOCK_KEEP_HOURS",
+        f"hours that snapshots are kept, {LEAST_KEPT_HOURS} or more",
+        parse=int,
+        default=120,
+    )
+    orphan_hours: int = setting(
+        "PENSTOCK_ORPHAN_HOURS",
+        f"hours after which files of no snapshot are removed, {LEAST_KEPT_HOURS} or more",
+        parse=int,
+        default=72,
+    )
+    file_mib: int = setting(
+        "PENSTOCK_FILE_MIB", "size in MiB that small files grow to", parse=int, default=512
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Say what is too little: markers of batches and files of running commits must stay."""
+        for flag, value, least in (
+            ("--keep-hours", self.keep_hours, LEAST_KEPT_HOURS),
+            ("--orphan-hours", self.orphan_hours, LEAST_KEPT_HOURS),
+            ("--file-mib", self.file_mib, 1),
+        ):
+            if value is not None and value < least:
+                yield f"{flag} is {value}, expected {least} or more"
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What was done to a table, in numbers."""
+
+    table: str
+    files_before: int
+    files_after: int
+    snapshots_before: int
+    snapshots_after: int
+    orphans_removed: int
+
+
+def maintain_table(
+    spark: SparkSession, settings: MaintainSettings, clock: Callable[[], float] = time.time
+) -> Upkeep:
+    """Compact a table's files, then drop what is older than was asked for.
+
+    Jobs may write to the table meanwhile; they find their markers, or records of them.
+    """
+    table = settings.lake_table
+    found = IcebergTable(spark, qualify_table(table))
+    files, snapshots = found.count_files(), found.count_snapshots()
+    if not snapshots:
+        return Upkeep(found.name, 0, 0, 0, 0, 0)
+    now = int(clock())
+    call = f"CALL {LAKE_CATALOG}.system"
+    spark.sql(
+        f"{call}.rewrite_data_files(table => '{table}', "
+        f"options => map('target-file-size-bytes', '{settings.file_mib * 2**20}'))"
+    )
+    spark.sql(f"{call}.rewrite_manifests(table => '{table}')")
+    found.refresh()
+    _settle_writers(found)
+    found.expire((now - settings.keep_hours * _HOUR) * 1_000)
+    orphans = spark.sql(
+        f"{call}.remove_orphan_files(table => '{table}', prefix_listing => true, "
+        f"older_than => TIMESTAMP_SECONDS({now - settings.orphan_hours * _HOUR}))"
+    ).count()
+    found.refresh()
+    return Upkeep(
+        found.name, files, found.count_files(), snapshots, found.count_snapshots(), orphans
+    )
+
+
+def _settle_writers(table: IcebergTable) -> None:
+    """Write down what each query has in the table, before the snapshots that say so expire."""
+    now = table.sequence()
+    settled = {
+        WriterRecord.property_of(query): settle(table.commits(), query, record, now).to_property()
+        for query, record in list_writers(table.properties()).items()
+    }
+    if settled:
+        table.set_properties(settled)

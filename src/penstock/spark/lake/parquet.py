@@ -1,0 +1,41 @@
+"""Rows into plain Parquet files, for those who cannot read Iceberg.
+
+A batch is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`, which is written anew when the batch
+comes again. Who lists files at that moment, or before the batch is over, sees some of them; and a
+field that was a whole number in one batch may be a double in the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from penstock.errors import Reason
+from penstock.spark.lake.columns import merge_columns
+from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
+from penstock.spark.rows import COORDINATES, event_type
+from penstock.tables import BatchId
+
+
+class ParquetFiles:
+    """A folder of Parquet files with the columns of the lake."""
+
+    def __init__(self, path: str, event_time: str = "timestamp") -> None:
+        """Keep where to write, and which field of the event has its time."""
+        self._path = path.rstrip("/")
+        self._event_time = event_time
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Write the rows of a part of a batch, in the place of those of an earlier try."""
+        event = event_type(rows)
+        values = project_event(event, merge_columns(StructType(), event))
+        rows.selectExpr(
+            f"{write_event_time(event, self._event_time)} AS {EVENT_TIME}",
+            *COORDINATES,
+            *(f"{value} AS {quote(name)}" for name, value in values.items()),
+        ).write.mode("overwrite").parquet(
+            f"{self._path}/query={batch.query}/batch={batch.number}/part={part}"
+        )
+        return {}

@@ -1,0 +1,202 @@
+"""One batch of records into the sinks, in parts that are the same when the batch comes again.
+
+| part | which records                                                                   |
+| ---- | ------------------------------------------------------------------------------- |
+| 0    | those of the versions that were known when the batch began                      |
+| 1    | the compressed ones among them, inflated in Python                              |
+| 2, 3 | likewise, of the versions that the batch learnt in its first round; 4, 5: second |
+
+Where schemas are routed by their names, each table has its own versions, merge and parts, and the
+records of a name without a route are given up.
+
+A part is decoded, judged, counted and written in one pass. Only when that meets ids that are not
+known are they looked up, and the answers go into the ledger before anything is written that depends
+on them. So the ledger and a record tell together in which part the record is, and a batch that
+comes again is split as before (docs/adr/20261121-parts-of-a-batch.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.errors import PenstockError, Reason
+from penstock.registry import SchemaRegistry, SchemaVersion
+from penstock.spark.decoding.decoder import RowStatus, admit
+from penstock.spark.decoding.frames import split_frames
+from penstock.spark.failures.judging import ErrorSink, Judge, file_errors
+from penstock.spark.query.parts import FRAMED, Figures, PartWriter
+from penstock.spark.query.report import BatchCounts
+from penstock.spark.rows import Sink
+from penstock.spark.state.schema_ledger import Lesson, Lessons, Refusal
+from penstock.tables import BatchId
+
+_IDS_AT_ONCE = 1_000
+
+
+@dataclass(slots=True)
+class _Batch:
+    """A batch on its way: what it is split by, and what it came to so far."""
+
+    id: BatchId
+    frames: DataFrame
+    known: tuple[SchemaVersion, ...]
+    lessons: list[Lesson] = field(default_factory=list)
+    figures: Figures = field(default_factory=Figures)
+
+    def versions(self) -> tuple[SchemaVersion, ...]:
+        """Give all versions that are known by now."""
+        return (*self.known, *(each for lesson in self.lessons for each in lesson.versions))
+
+    def settled(self) -> list[str]:
+        """Give the ids of which it is known what becomes of their records."""
+        refused = [version_id for lesson in self.lessons for version_id in lesson.refused]
+        return [*(each.id for each in self.versions()), *refused]
+
+
+class Batches:
+    """Takes the batches of one query, one after the other."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        registry: SchemaRegistry,
+        ledger: Lessons,
+        sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]],
+        errors: ErrorSink,
+    ) -> None:
+        """Keep what to read and write with; the registry is best one that keeps its answers.
+
+        Sinks are given for all records, or by the name of a record's schema.
+        """
+        self._spark = spark
+        self._registry = registry
+        self._ledger = ledger
+        self._errors = errors
+        self._routed = isinstance(sinks, Mapping)
+        tables = sinks if isinstance(sinks, Mapping) else {"": sinks}
+        self._writers = {table: PartWriter(each, errors) for table, each in tables.items()}
+
+    def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
+        """Write the records of a batch; taking it again changes nothing.
+
+        Raises:
+            PenstockError: retriable, or nothing that a record could be blamed for: what is left of
+                the batch may not be given up, and all of it is to be taken again.
+        """
+        self._ledger.tidy(batch_id.number)
+        known = self._ledger.before(batch_id.number)
+        batch = _Batch(batch_id, split_frames(records), known)
+        self._write_known(batch)
+        records_read = batch.figures.records
+        if batch.figures.unknown:
+            self._settle(batch)
+        figures = batch.figures
+        versions = batch.versions()
+        return BatchCounts(
+            records_read, figures.rows, len(versions), len(versions) - len(known), figures.errors
+        )
+
+    def _settle(self, batch: _Batch) -> None:
+        """Write the records of ids that were not known, as they were settled before or are now."""
+        for lesson in self._ledger.lessons(batch.id.number):
+            self._write_lesson(batch, lesson)
+        while ids := self._find_unsettled(batch):
+            lesson = self._learn(batch, ids)
+            self._ledger.add(lesson)
+            self._write_lesson(batch, lesson)
+            if len(ids) < _IDS_AT_ONCE:
+                break
+
+    def _find_unsettled(self, batch: _Batch) -> list[str]:
+        settled = batch.settled()
+        others = batch.frames.filter(f"{FRAMED} AND NOT {_among(settled)}")
+        ids = others.select("schema").distinct().limit(_IDS_AT_ONCE).collect()
+        return sorted(str(UUID(bytes=bytes(row.schema))) for row in ids)
+
+    def _learn(self, batch: _Batch, ids: Iterable[str]) -> Lesson:
+        """Ask for versions; raise where the answer is not final."""
+        found: list[SchemaVersion] = []
+        admitted: list[SchemaVersion] = []
+        refused: dict[str, Refusal] = {}
+        for version_id in ids:
+            try:
+                found.append(self._registry.get(version_id))
+            except PenstockError as error:
+                refused[version_id] = _refuse(error)
+        refused |= self._find_unroutable(found)
+        for version in sorted(found, key=lambda each: each.number):
+            if version.id in refused:
+                continue
+            try:
+                beside = self._of_table(self._table(version), [*batch.versions(), *admitted])
+                admit(self._spark, beside, version)
+                admitted.append(version)
+            except PenstockError as error:
+                refused[version.id] = _refuse(error)
+        return Lesson(batch.id.number, len(batch.lessons) + 1, tuple(admitted), refused)
+
+    def _write_lesson(self, batch: _Batch, lesson: Lesson) -> None:
+        batch.lessons.append(lesson)
+        self._write_each(batch, lesson.versions, 2 * lesson.round)
+        self._give_up(batch, lesson.refused)
+
+    def _write_known(self, batch: _Batch) -> None:
+        """Write part 0; the pass of the first table judges all that is no table's, too."""
+        first = next(iter(self._writers))
+        others = [each for each in batch.known if self._table(each) != first]
+        elsewhere = f"IF({_among(each.id for each in others)}, '{RowStatus.ELSEWHERE}', status)"
+        frames = batch.frames.withColumn("status", F.expr(elsewhere)) if others else batch.frames
+        self._write_table(batch, first, frames, 0)
+        self._write_each(batch, others, 0)
+
+    def _write_each(self, batch: _Batch, versions: Sequence[SchemaVersion], part: int) -> None:
+        """Write the records of these versions, each into its table, and give up those of none."""
+        for table in self._writers:
+            if own := self._of_table(table, versions):
+                rows = batch.frames.filter(_among(each.id for each in own))
+                self._write_table(batch, table, rows, part)
+        self._give_up(batch, self._find_unroutable(versions))
+
+    def _write_table(self, batch: _Batch, table: str, frames: DataFrame, part: int) -> None:
+        versions = self._of_table(table, batch.versions())
+        self._writers[table].write(batch.id, part, frames, versions, batch.figures)
+
+    def _give_up(self, batch: _Batch, refused: Mapping[str, Refusal]) -> None:
+        if refused:
+            judge = Judge.of_versions((), refused)
+            rows = batch.frames.filter(_among(refused))
+            batch.figures.refuse(file_errors(rows, judge, self._errors))
+
+    def _table(self, version: SchemaVersion) -> str:
+        return version.name if self._routed else ""
+
+    def _of_table(self, table: str, versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
+        return tuple(each for each in versions if self._table(each) == table)
+
+    def _find_unroutable(self, versions: Iterable[SchemaVersion]) -> dict[str, Refusal]:
+        return {
+            each.id: Refusal(
+                Reason.UNROUTABLE,
+                f"found a record of schema {each.name}, expected one of {', '.join(self._writers)}",
+            )
+            for each in versions
+            if self._table(each) not in self._writers
+        }
+
+
+def _refuse(error: PenstockError) -> Refusal:
+    """Keep why a version is refused for good; raise where it may be there later."""
+    if error.reason is None:
+        raise error
+    return Refusal(error.reason, str(error))
+
+
+def _among(ids: Iterable[str]) -> str:
+    """Write the condition that a frame is of one of these versions."""
+    listed = ", ".join(f"X'{UUID(each).hex}'" for each in ids)
+    return f"schema IN ({listed})" if listed else "FALSE"

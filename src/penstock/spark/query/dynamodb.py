@@ -1,0 +1,141 @@
+"""Rows into DynamoDB from Spark's executors: the same readings and errors as from the Lambda."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from penstock.errors import Reason, SinkError, UnroutableError
+from penstock.schemas import compile_row_restorer
+from penstock.sinks import DynamoDbClient, ErrorRecord, Source, TableWriter, make_reading
+from penstock.spark.failures.judging import ErrorSink
+from penstock.spark.failures.tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
+from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema
+from penstock.tables import BatchId
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoDbTables:
+    """A table of readings, and where a record goes that it refuses.
+
+    `rows_per_second` bounds all executors together; None leaves it to the tables.
+    """
+
+    readings: str
+    errors: ErrorSink
+    rows_per_second: float | None = None
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Write a row for every record; a batch that comes again writes the same rows.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: some may be written, and writing all of
+                them again does no harm.
+        """
+        # Kafka takes times that no datetime of Python holds.
+        written = F.unix_millis("_kafka_timestamp")
+        chosen = rows.withColumn("_kafka_timestamp", written).select(EVENT, *COORDINATES, *RAW).rdd
+        cores = chosen.context.defaultParallelism
+        at_once = max(1, min(chosen.getNumPartitions(), cores))
+        pace = self.rows_per_second and self.rows_per_second / at_once
+        write = _Write(self, json.dumps(event_schema(rows)), pace)
+        return count_by_reason(chosen, write)
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What a task does with its rows; sent to the executors."""
+
+    tables: DynamoDbTables
+    schema: str
+    rows_per_second: float | None
+
+    def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
+        """Write the rows, those that cannot be readings as errors."""
+        readings = _connect(self.tables.readings)
+        to_event = _load_event_reader(self.schema)
+        pace = Pace(self.rows_per_second)
+        for chunk in in_chunks(rows):
+            pace.wait(len(chunk))
+            made, given_up = [], []
+            for row in chunk:
+                try:
+                    made.append((row, _make_row(row, to_event)))
+                except UnroutableError as error:
+                    given_up.append(_give_up(row, error))
+            refused = readings.write([reading for _, reading in made])
+            given_up += [_give_up(made[place][0], error) for place, error in refused.items()]
+            self.tables.errors.keep(given_up)
+            yield Counter(record.reason for record in given_up)
+
+
+@cache
+def _connect(table: str) -> TableWriter:
+    """Connect once in each Python process, which runs one task after the other."""
+    return TableWriter.of_readings(DynamoDbClient(), table)
+
+
+@cache
+def _load_event_reader(schema: str) -> Any:
+    return compile_row_restorer(json.loads(schema))
+
+
+def _source(row: Any) -> Source:
+    return Source(row["_topic"], row["_kafka_partition"], row["_offset"])
+
+
+def _make_row(row: Any, to_event: Any) -> dict[str, Any]:
+    event = to_event(row[EVENT])
+    return make_reading(event, _source(row), row["_schema_version"], row["_schema_id"])
+
+
+def _give_up(row: Any, error: SinkError) -> ErrorRecord:
+    """Make the error of a record that no reading can be made of; raise where one may be later."""
+    if error.reason is None:
+        raise error
+    return ErrorRecord(
+        _source(row),
+        row["_kafka_timestamp"],
+        error.reason,
+        str(error),
+        row["_schema_id"],
+        to_bytes(row["_key"]),
+        to_bytes(row["_value"]),
+        to_headers(row["_headers"]),
+        time.time_ns() // 1_000_000,
+        STAGE,
+    )
+
+
+class Pace:
+    """Lets rows through at a rate, whatever they took so far; None is as fast as may be."""
+
+    def __init__(
+        self,
+        rows_per_second: float | None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin now."""
+        self._rows_per_second = rows_per_second
+        self._sleep = sleep
+        self._clock = clock
+        self._next = clock()
+
+    def wait(self, rows: int) -> None:
+        """Wait until these rows may go; time that was not used is not made up for."""
+        if self._rows_per_second is None:
+            return
+        now = self._clock()
+        if self._next > now:
+            self._sleep(self._next - now)
+        self._next = max(self._next, now) + rows / self._rows_per_second

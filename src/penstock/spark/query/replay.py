@@ -1,0 +1,195 @@
+"""Records of a table of errors, tried again by what consumes, and marked with what came of it.
+
+A row is done, failed again, or parked, and says so when its batch is over. Until then nothing is
+marked, so that a replay which was killed is simply begun again: sinks for replayed records leave
+out what they have.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from penstock.sinks import (
+    DynamoDbClient,
+    ErrorRecord,
+    ErrorRows,
+    GivenUp,
+    ParkedRecords,
+    Parking,
+    Selection,
+)
+from penstock.spark.query.batch import Batches
+from penstock.tables import BatchId
+
+_LOG = logging.getLogger(__name__)
+
+Ends = Mapping[tuple[str, int], int]
+
+_RECORDS_AT_ONCE: Final = 500
+_BYTES_AT_ONCE: Final = 32 * 2**20
+_KAFKA: Final = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp bigint,"
+    " headers array<struct<key: string, value: binary>>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAgain:
+    """Where records go that a replay gives up: back to their rows, which count it."""
+
+    table: str
+    replay: str
+
+    def keep(self, records: Sequence[ErrorRecord]) -> None:
+        """Count an attempt of each record, one however often it is told."""
+        rows = _connect(self.table)
+        for record in records:
+            rows.count_failure(record, self.replay)
+
+
+@cache
+def _connect(table: str) -> ErrorRows:
+    """Connect once in each Python process, which runs one task after the other."""
+    return ErrorRows(DynamoDbClient(), table, Parking(""))
+
+
+@dataclass(slots=True)
+class ReplayCounts:
+    """What a replay came to."""
+
+    selected: int = 0
+    waiting: int = 0
+    lost: int = 0
+    done: int = 0
+    failed: int = 0
+    parked: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+    def to_values(self) -> dict[str, Any]:
+        """Make what JSON takes; `asdict` makes of a counter one of pairs."""
+        return {**asdict(self), "errors": dict(self.errors)}
+
+
+class Replay:
+    """One replay, which tries each record once, where no other runs beside it."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        rows: ErrorRows,
+        batches: Batches,
+        parked: ParkedRecords,
+    ) -> None:
+        """Keep what to read, write and mark with."""
+        self._spark = spark
+        self._name = name
+        self._rows = rows
+        self._batches = batches
+        self._parked = parked
+
+    def run(self, selection: Selection, ends: Ends | None = None) -> ReplayCounts:
+        """Try what is selected now.
+
+        Where `ends` are given, the job that consumes has read up to these offsets. It may still
+        bring what is behind them, and looks for its batches in a table, not for single records:
+        so these wait for it.
+
+        Raises:
+            PenstockError: retriable, or nothing that a record could be blamed for: what is not
+                marked is to be tried again.
+        """
+        counts = ReplayCounts()
+
+        def takes(record: GivenUp) -> bool:
+            if not selection.takes(record):
+                return False
+            is_read = ends is None or _is_before(ends, record)
+            counts.waiting += not is_read
+            return is_read
+
+        found = self._rows.read(self._rows.find(selection), takes)
+        for number, batch in enumerate(_in_batches(_leave_lost(found, counts))):
+            counts.selected += len(batch)
+            # Killed before they were parked.
+            spent = [record for record in batch if record.is_spent]
+            fresh = [record for record in batch if not record.is_spent]
+            done, failed = self._try(number, fresh)
+            counts.done += done
+            counts.failed += len(failed)
+            counts.errors.update(record.reason for record in failed)
+            spent += [record for record in failed if record.is_spent and not record.lost]
+            counts.parked += self._park(number, spent)
+        return counts
+
+    def _try(self, number: int, records: Sequence[GivenUp]) -> tuple[int, list[GivenUp]]:
+        """Write records and mark them; say how many are done, and give the rows of the failed."""
+        if not records:
+            return 0, []
+        rows = [
+            (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
+            for each in records
+        ]
+        # Kafka takes times that no datetime of Python holds.
+        written = "timestamp_millis(timestamp) AS timestamp"
+        batch = self._spark.createDataFrame(rows, _KAFKA).selectExpr(
+            "* EXCEPT (timestamp)", written
+        )
+        self._batches.take(batch, BatchId(self._name, number))
+        left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
+        found = list(self._rows.read(left))  # but those that somebody deleted meanwhile
+        failed = [row for row in found if row.replay == self._name and not row.settled]
+        return len(records) - len(left) + sum(row.settled for row in found), failed
+
+    def _park(self, number: int, records: Sequence[GivenUp]) -> int:
+        """Park records, and count those whose rows are still there to say so."""
+        places = self._parked.park(records, f"{self._name}-{number}")
+        return sum(
+            self._rows.mark_parked(record.id, place, self._name)
+            for record, place in zip(records, places, strict=True)
+        )
+
+
+def _place(record: GivenUp) -> tuple[str, int, int]:
+    return record.source.topic, record.source.partition, record.source.offset
+
+
+def _is_before(ends: Ends, record: GivenUp) -> bool:
+    topic, partition, offset = _place(record)
+    return offset < ends.get((topic, partition), 0)
+
+
+def _leave_lost(records: Iterable[GivenUp], counts: ReplayCounts) -> Iterator[GivenUp]:
+    """Count and name those whose bytes are nowhere, and give the others."""
+    for record in records:
+        if not record.lost:
+            yield record
+            continue
+        counts.lost += 1
+        _LOG.warning(
+            "the row %s cannot be tried again: %s, expected what the row has no room for; bring "
+            "the object back, or delete the row",
+            record.id,
+            record.lost,
+        )
+
+
+def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:
+    """Give records in lists that the driver's memory can hold."""
+    batch: list[GivenUp] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += record.size
+        if len(batch) >= _RECORDS_AT_ONCE or size >= _BYTES_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

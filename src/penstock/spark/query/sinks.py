@@ -1,0 +1,60 @@
+"""The tables that a job's settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import SparkSession
+
+from penstock.spark.failures.judging import ErrorSink
+from penstock.spark.lake.lake import Lake
+from penstock.spark.lake.parquet import ParquetFiles
+from penstock.spark.lake.replayed import ReplayedFiles, ReplayedLake
+from penstock.spark.query.dynamodb import DynamoDbTables
+from penstock.spark.rows import Sink
+from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.state.lease import Lease, LeasedSink
+
+
+def open_sinks(
+    spark: SparkSession,
+    settings: SinkSettings,
+    errors: ErrorSink,
+    lease: Lease,
+    *,
+    replayed: bool = False,
+) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
+    """Open the sinks of all records, or with routes by the name of a record's schema.
+
+    They are written to for as long as the lease is held; what they refuse goes to the errors. Those
+    for `replayed` records leave out what is there, whichever batch brought it.
+    """
+
+    def open_tables(given: SinkSettings) -> list[Sink]:
+        sinks = _open_replayed(spark, given) if replayed else _open(spark, given)
+        if given.dynamodb_table:
+            rate = given.dynamodb_rows_per_second
+            sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate))
+        return [LeasedSink(sink, lease) for sink in sinks]
+
+    if not settings.route:
+        return open_tables(settings)
+    return {name: open_tables(each) for name, each in settings.by_schema().items()}
+
+
+def _open(spark: SparkSession, settings: SinkSettings) -> list[Sink]:
+    sinks: list[Sink] = []
+    if settings.lake_table:
+        sinks.append(Lake(spark, settings.lake_table, settings.event_time))
+    if settings.parquet_path:
+        sinks.append(ParquetFiles(settings.parquet_path, settings.event_time))
+    return sinks
+
+
+def _open_replayed(spark: SparkSession, settings: SinkSettings) -> list[Sink]:
+    sinks: list[Sink] = []
+    if settings.lake_table:
+        sinks.append(ReplayedLake(Lake(spark, settings.lake_table, settings.event_time)))
+    if path := settings.parquet_path:
+        sinks.append(ReplayedFiles(spark, path, ParquetFiles(path, settings.event_time)))
+    return sinks

@@ -1,0 +1,75 @@
+"""The stream of a topic's records, as they are in Kafka."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.kafka import KafkaSettings, java_options
+from penstock.spark.settings.consume import ReadSettings
+from penstock.spark.state.losses import OffsetRange
+
+
+def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
+    """Open the stream; nothing is read yet."""
+    return spark.readStream.format("kafka").options(**source_options(kafka, read)).load()
+
+
+def read_ranges(
+    records: DataFrame, kafka: KafkaSettings, read: ReadSettings, ranges: Iterable[OffsetRange]
+) -> DataFrame:
+    """Read these ranges in the place of a batch's records, which need topics that are gone."""
+    starts: dict[str, dict[int, int]] = {}
+    ends: dict[str, dict[int, int]] = {}
+    for each in ranges:
+        starts.setdefault(each.topic, {})[each.partition] = each.start
+        ends.setdefault(each.topic, {})[each.partition] = each.end
+    if not ends:
+        return records.filter("FALSE")
+    options = {
+        **_common_options(kafka, read),
+        "assign": json.dumps({topic: [*partitions] for topic, partitions in ends.items()}),
+        "startingOffsets": json.dumps(starts),
+        "endingOffsets": json.dumps(ends),
+    }
+    return records.sparkSession.read.format("kafka").options(**options).load()
+
+
+def source_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
+    """Return the options of Spark's Kafka source; they may hold a password."""
+    topics = (
+        {"subscribePattern": read.topic_pattern}
+        if read.topic_pattern
+        else {"subscribe": ",".join(read.topics)}
+    )
+    limit = read.max_offsets_per_trigger
+    return {
+        **_common_options(kafka, read),
+        **topics,
+        **_starting(read.starting),
+        **({"maxOffsetsPerTrigger": str(limit)} if limit else {}),
+        # Its three looks are over in no time; a broker that has just started knows no topics yet.
+        "fetchOffset.retryIntervalMs": "5000",
+    }
+
+
+def _common_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
+    return {
+        **{f"kafka.{name}": value for name, value in java_options(kafka).items()},
+        "groupIdPrefix": f"{read.group_prefix}spark",
+        # Spark would stop without saying what is lost; the batch says it (state/losses.py).
+        "failOnDataLoss": "false",
+    }
+
+
+def _starting(starting: str | datetime) -> dict[str, str]:
+    if not isinstance(starting, datetime):
+        return {"startingOffsets": str(starting)}
+    return {
+        "startingTimestamp": str(int(starting.timestamp() * 1000)),
+        # Partitions without a record since then begin with the next one.
+        "startingOffsetsByTimestampStrategy": "latest",
+    }

@@ -1,0 +1,1 @@
+"""Settings of the jobs, from flags, the contract and the environment."""

@@ -1,0 +1,165 @@
+"""What the job that consumes has to be told."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from penstock.kafka import KafkaSettings
+from penstock.settings import Settings, nested, parse_count, parse_moment, setting
+from penstock.spark.settings.contract import contract_environ
+from penstock.spark.settings.sinks import SinkSettings
+
+_Read = TypeVar("_Read", bound=Settings)
+
+_AVAILABLE_NOW = "available-now"
+_INTERVAL = re.compile(r"[1-9][0-9]* (second|minute|hour)s?")
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+class Starting(StrEnum):
+    """Where a new checkpoint begins to read, if not at a time."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+class LostOffsets(StrEnum):
+    """What to do when Kafka no longer has records that were not read."""
+
+    STOP = "stop"
+    GO_ON = "go-on"
+
+
+def _parse_trigger(text: str) -> str:
+    if text != _AVAILABLE_NOW and not _INTERVAL.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+def _parse_starting(text: str) -> Starting | datetime:
+    if text in set(Starting):
+        return Starting(text)
+    return parse_moment(text)
+
+
+def _parse_topics(text: str) -> tuple[str, ...]:
+    topics = tuple(topic.strip() for topic in text.split(","))
+    if not all(_NAME.fullmatch(topic) for topic in topics):
+        raise ValueError(text)
+    return topics
+
+
+def _parse_pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(text) from error
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings(Settings):
+    """What to read, from where on, and how much at once."""
+
+    topics: tuple[str, ...] = setting(
+        "PENSTOCK_TOPICS", "topics, separated by commas", parse=_parse_topics, default=()
+    )
+    topic_pattern: str = setting(
+        "PENSTOCK_TOPIC_PATTERN",
+        "a regular expression for whole names of topics, instead of --topics",
+        parse=_parse_pattern,
+        default="",
+    )
+    group_prefix: str = setting(
+        "PENSTOCK_GROUP_PREFIX",
+        "what the names of consumer groups begin with, as the access lists have it",
+        default="penstock-",
+    )
+    starting: Starting | datetime = setting(
+        "PENSTOCK_STARTING",
+        "where a new checkpoint begins: earliest, latest or a time like 2026-11-21T08:00:00+00:00",
+        parse=_parse_starting,
+        default=Starting.EARLIEST,
+    )
+    max_offsets_per_trigger: int | None = setting(
+        "PENSTOCK_MAX_OFFSETS_PER_TRIGGER",
+        "the most records of one batch, a number from 1 [no limit]",
+        parse=parse_count,
+        default=None,
+    )
+    on_lost_offsets: LostOffsets = setting(
+        "PENSTOCK_ON_LOST_OFFSETS",
+        "when Kafka has deleted records that were not read: stop, or go-on and report them",
+        parse=LostOffsets,
+        default=LostOffsets.STOP,
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Say whether topics are missing, or named twice."""
+        if self.topics == () and self.topic_pattern == "":
+            yield "PENSTOCK_TOPICS (--topics) is missing, expected topics or --topic-pattern"
+        if self.topics and self.topic_pattern:
+            yield "--topics and --topic-pattern are both given, expected one of them"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumeSettings(Settings):
+    """All that jobs/consume.py is told."""
+
+    kafka: KafkaSettings = nested(KafkaSettings)
+    read: ReadSettings = nested(ReadSettings)
+    sinks: SinkSettings = nested(SinkSettings)
+    registry: str = setting(
+        "PENSTOCK_REGISTRY",
+        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",
+        secret=True,  # it may hold an external id
+    )
+    checkpoint: str = setting(
+        "PENSTOCK_CHECKPOINT", "folder, such as s3://..., that remembers what was read"
+    )
+    trigger: str = setting(
+        "PENSTOCK_TRIGGER",
+        f"{_AVAILABLE_NOW} to read what there is and end, or an interval like '30 seconds'",
+        parse=_parse_trigger,
+        default="10 seconds",
+    )
+    contract: str = setting(
+        "PENSTOCK_CONTRACT",
+        "file that `make contract` wrote, by path or URL, for all that other flags leave out",
+        default="",
+    )
+
+    def when(self) -> dict[str, Any]:
+        """Give what Spark's `trigger` is told."""
+        if self.trigger == _AVAILABLE_NOW:
+            return {"availableNow": True}
+        return {"processingTime": self.trigger}
+
+
+def read_settings(
+    kind: type[_Read],
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    read_text: Callable[[str], str],
+) -> _Read:
+    """Read a job's settings from flags, else the contract, else the environment.
+
+    `read_text` returns the text behind the path or URL of the contract.
+
+    Raises:
+        SettingsError: with every problem there is.
+    """
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    parser.add_argument("--contract", default=environ.get("PENSTOCK_CONTRACT", ""))
+    parser.add_argument("--topic-pattern", default=environ.get("PENSTOCK_TOPIC_PATTERN", ""))
+    given, _ = parser.parse_known_args(argv)
+    told = contract_environ(read_text(given.contract)) if given.contract else {}
+    if given.topic_pattern:
+        told.pop("PENSTOCK_TOPICS", None)
+    return kind.from_args(argv, {**environ, **told})

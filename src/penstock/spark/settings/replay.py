@@ -1,0 +1,132 @@
+"""What the job that replays has to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from uuid import UUID
+
+from penstock.errors import Reason
+from penstock.settings import Settings, nested, parse_count, parse_moment, setting
+from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
+from penstock.spark.settings.sinks import SinkSettings
+
+
+class Which(StrEnum):
+    """Which of the rows that are neither done nor parked."""
+
+    OPEN = "open"
+    DUE = "due"
+
+
+def _parse_reasons(text: str) -> frozenset[Reason]:
+    return frozenset(Reason(reason.strip()) for reason in text.split(","))
+
+
+def _parse_ids(text: str) -> frozenset[str]:
+    return frozenset(str(UUID(version_id.strip())) for version_id in text.split(","))
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSettings(Settings):
+    """Which records to try again: all that is given must hold."""
+
+    which: Which = setting(
+        "PENSTOCK_WHICH",
+        "open for all that are neither done nor parked, or due for those of them that did not fail"
+        " again within the last hour",
+        parse=Which,
+        default=Which.OPEN,
+    )
+    since: datetime | None = setting(
+        "PENSTOCK_SINCE",
+        "a time like 2026-11-21T08:00:00+00:00, for records that were given up then or later",
+        parse=parse_moment,
+        default=None,
+    )
+    until: datetime | None = setting(
+        "PENSTOCK_UNTIL",
+        "a time like 2026-11-21T08:00:00+00:00, for records that were given up before it",
+        parse=parse_moment,
+        default=None,
+    )
+    reason: frozenset[Reason] = setting(
+        "PENSTOCK_REASON",
+        f"reasons, separated by commas, of {', '.join(Reason)}",
+        parse=_parse_reasons,
+        default=frozenset(),
+    )
+    schema: frozenset[str] = setting(
+        "PENSTOCK_SCHEMA",
+        "ids of schema versions, as the rows have them, separated by commas",
+        parse=_parse_ids,
+        default=frozenset(),
+    )
+    attempts: int | None = setting(
+        "PENSTOCK_ATTEMPTS",
+        "how often it was tried again so far, a number from 0",
+        parse=partial(parse_count, least=0),
+        default=None,
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Say whether no time lies between the two."""
+        if self.since and self.until and self.since >= self.until:
+            yield f"--until is {self.until}, expected a time after --since {self.since}"
+
+    def select(self, now_s: int) -> Selection:
+        """Give what to ask the table for."""
+        return Selection(
+            _to_ms(self.since),
+            _to_ms(self.until),
+            self.reason,
+            self.schema,
+            self.attempts,
+            now_s if self.which is Which.DUE else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySettings(Settings):
+    """All that jobs/replay.py is told."""
+
+    sinks: SinkSettings = nested(SinkSettings)
+    selection: SelectionSettings = nested(SelectionSettings)
+    registry: str = setting(
+        "PENSTOCK_REGISTRY",
+        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",
+        secret=True,  # it may hold an external id
+    )
+    checkpoint: str = setting(
+        "PENSTOCK_REPLAY_CHECKPOINT",
+        "folder, such as s3://..., for replays alone: by it they see that one runs at a time",
+    )
+    consume_checkpoint: str = setting(
+        "PENSTOCK_CONSUME_CHECKPOINT",
+        "checkpoint of the job that consumes into the lake, whose schemas records are decoded with",
+        default="",
+    )
+    keep_settled_days: int = setting(
+        "PENSTOCK_KEEP_SETTLED_DAYS",
+        "days that a row is kept when it is done or parked, a number from 1",
+        parse=parse_count,
+        default=DEFAULT_KEEP_DAYS,
+    )
+    contract: str = setting(
+        "PENSTOCK_CONTRACT",
+        "file that `make contract` wrote, by path or URL, for the registry",
+        default="",
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Say whether it is unknown what a table of records has, and will have."""
+        table = self.sinks.lake_table or self.sinks.parquet_path
+        if table and not self.consume_checkpoint:
+            yield f"--consume-checkpoint is missing, expected that of the job that writes {table}"
+
+
+def _to_ms(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1_000)

@@ -1,0 +1,1 @@
+"""State beside a checkpoint: Spark's own files, the schema ledger, the lease, topics, losses."""

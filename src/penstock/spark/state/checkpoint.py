@@ -1,0 +1,186 @@
+"""What a query's checkpoint tells of it; Spark writes these files, and only Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from penstock.errors import CheckpointError
+from penstock.spark.state.files import WHAT_TO_DO, StateFiles
+from penstock.spark.state.losses import parse_offsets
+from penstock.tables import BatchId
+
+_Offsets = dict[tuple[str, int], int]
+_SHOWN = 80
+
+
+class Checkpoint:
+    """A checkpoint of a query with one Kafka source.
+
+    | file | holds |
+    | --- | --- |
+    | `metadata` | `{"id": ...}`: the query's id, the same after each restart |
+    | `offsets/N` | a line with the version, one with settings, one with the next offsets |
+    | `commits/N` | a line with the version, one of JSON; there once batch N is over |
+    | `sources/0/0` | a zero byte, `v1`, and the offsets that the query began with |
+    """
+
+    def __init__(self, spark: SparkSession, folder: str) -> None:
+        """Keep where it is; nothing is read yet."""
+        self.folder = folder
+        self._query: str | None = None
+        self._ends: dict[int, _Offsets] = {}
+        self._top = StateFiles(spark, folder)
+        self._offsets = StateFiles(spark, f"{folder}/offsets")
+        self._commits = StateFiles(spark, f"{folder}/commits")
+        self._begun = StateFiles(spark, f"{folder}/sources/0")
+
+    def check(self) -> int:
+        """Look whether a query can go on from here, before Spark tries to.
+
+        Spark makes itself a new id where `metadata` is missing, by which no table would know its
+        batches; it finds the place to begin anew where `sources/0/0` is; and of what it cannot
+        read it does not say how to go on.
+
+        Returns:
+            The batch that comes next, or again.
+
+        Raises:
+            CheckpointError: a file that is needed is missing or damaged.
+        """
+        planned, over = _numbers(self._offsets), _numbers(self._commits)
+        last = max(planned | over, default=None)
+        if last is not None or "metadata" in self._top.names():
+            self.query_id()
+        if last in over:
+            self._read_json(self._commits, f"commits/{last}")
+        elif last is not None and last - 1 in over:
+            self._read_json(self._commits, f"commits/{last - 1}")
+        if last is not None:
+            self.ends(last)
+        if last is None and self._begun.names():
+            self._parse(self._begun, "sources/0/0")
+        elif last is not None and (last > 0 or last not in over):
+            self.starts(last)
+        return 0 if last is None else last + (last in over)
+
+    def is_begun(self, batch: int) -> bool:
+        """Look whether Spark has planned a batch."""
+        return batch in _numbers(self._offsets)
+
+    def query_id(self) -> str:
+        """Read the id of the query.
+
+        Raises:
+            CheckpointError: the file is missing or damaged.
+        """
+        text = self._read(self._top, "metadata")
+        try:
+            return str(json.loads(text)["id"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged("metadata", text, "the id of a query") from error
+
+    def batch_id(self, batch: int) -> BatchId:
+        """Name a batch as sinks know it, with what it holds.
+
+        Raises:
+            CheckpointError: a file is missing or damaged.
+        """
+        if self._query is None:
+            self._query = self.query_id()
+        ends = sorted((topic, part, end) for (topic, part), end in self.ends(batch).items())
+        return BatchId(self._query, batch, json.dumps(ends))
+
+    def ends(self, batch: int) -> _Offsets:
+        """Read the offsets behind a batch.
+
+        Raises:
+            CheckpointError: the file is missing or damaged.
+        """
+        if batch not in self._ends:
+            # Spark never changes what it wrote; a batch asks for its own and for the one before.
+            before = {known: self._ends[known] for known in self._ends if known == batch - 1}
+            self._ends = before | {batch: self._parse(self._offsets, f"offsets/{batch}")}
+        return self._ends[batch]
+
+    def read_so_far(self) -> _Offsets:
+        """Read the offsets behind the last batch that is over; none where no batch is.
+
+        Raises:
+            CheckpointError: the file is missing or damaged, or there is no checkpoint at all.
+        """
+        over = _numbers(self._commits)
+        if not over and "metadata" not in self._top.names():
+            raise CheckpointError(
+                f"found neither metadata nor commits in {self.folder}, expected the checkpoint of "
+                "the job that consumes; give the folder that it has as --checkpoint, or start it "
+                "first"
+            )
+        return self.ends(max(over)) if over else {}
+
+    def starts(self, batch: int) -> _Offsets:
+        """Read the first offsets of a batch.
+
+        Raises:
+            CheckpointError: the file is missing or damaged.
+        """
+        return self.ends(batch - 1) if batch else self._parse(self._begun, "sources/0/0")
+
+    def _parse(self, files: StateFiles, name: str) -> _Offsets:
+        text = self._read(files, name)
+        try:
+            return parse_offsets(text.splitlines()[-1])
+        except (ValueError, AttributeError, IndexError) as error:
+            raise self._damaged(name, text, "offsets") from error
+
+    def _read_json(self, files: StateFiles, name: str) -> None:
+        text = self._read(files, name)
+        try:
+            dict(json.loads(text.splitlines()[1]))
+        except (ValueError, TypeError, IndexError) as error:
+            raise self._damaged(name, text, "a version and a line of JSON") from error
+
+    def _read(self, files: StateFiles, name: str) -> str:
+        text = files.read(name.rpartition("/")[2])
+        if text is None:
+            raise CheckpointError(
+                f"the file {name} of the checkpoint {self.folder} is missing; {WHAT_TO_DO}"
+            )
+        return text
+
+    def _damaged(self, name: str, text: str, expected: str) -> CheckpointError:
+        found = f"ends in {text[-_SHOWN:]!r}" if text else "is empty"
+        return CheckpointError(
+            f"the file {name} of the checkpoint {self.folder} {found}, expected {expected}; "
+            f"{WHAT_TO_DO}"
+        )
+
+
+def _numbers(files: StateFiles) -> set[int]:
+    return {int(name) for name in files.names() if name.isdecimal()}
+
+
+def check_routes(
+    files: StateFiles, checkpoint: Checkpoint, batch: int, routes: Mapping[str, str]
+) -> None:
+    """Keep the routes that a job starts with, whose next batch is this one.
+
+    Each change makes a file, `NUMBER.json`, with the tables by the schemas' names.
+
+    Raises:
+        CheckpointError: that batch is half done under other routes.
+    """
+    names = files.names()
+    text = json.dumps(dict(sorted(routes.items())))
+    kept = files.read(names[-1]) if names else None
+    if kept == text:
+        return
+    if kept is not None and checkpoint.is_begun(batch):
+        raise CheckpointError(
+            f"batch {batch} of the checkpoint {checkpoint.folder} is half done with the routes "
+            f"{kept}, found {text}, expected the same until it is over: start once with those and "
+            "--trigger available-now, then with these"
+        )
+    files.append(text)

@@ -1,0 +1,127 @@
+"""Records that Kafka deleted before a batch read them: exactly which, and what to do."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from penstock.errors import LostRecordsError
+from penstock.kafka import KafkaSettings, open_consumer
+from penstock.spark.settings.consume import LostOffsets
+
+_LOG = logging.getLogger(__name__)
+_MOST_NAMED = 10
+_Offsets = Mapping[tuple[str, int], int]
+
+
+class LossWatch:
+    """Looks at a batch that was written: nothing more than a count, while nothing is missing."""
+
+    def __init__(self, kafka: KafkaSettings, policy: LostOffsets) -> None:
+        """Keep where to look, and what to do about it."""
+        self._kafka = kafka
+        self._policy = policy
+
+    def check(
+        self, records: DataFrame, batch: int, planned: Sequence[OffsetRange], found: int
+    ) -> tuple[OffsetRange, ...]:
+        """Compare the number of records found with what the batch was to read.
+
+        Returns:
+            What is lost; empty where compaction or aborted transactions took what is missing.
+
+        Raises:
+            LostRecordsError: something is, and the job is to stop. What was there is written; the
+                next start stops again at this batch, unless it is told to go on.
+        """
+        if found >= sum(map(len, planned)):
+            return ()
+        lost = tuple(self._find(records, planned))
+        if lost:
+            sentence = _describe(batch, lost)
+            if self._policy is LostOffsets.STOP:
+                raise LostRecordsError(
+                    f"{sentence}; start with --on-lost-offsets go-on to read on without them"
+                )
+            _LOG.warning("%s", sentence)
+        return lost
+
+    def _find(self, records: DataFrame, planned: Sequence[OffsetRange]) -> list[OffsetRange]:
+        first = F.min("offset").alias("first")
+        rows = records.groupBy("topic", "partition").agg(first).collect()
+        firsts = {(row["topic"], row["partition"]): row["first"] for row in rows}
+        with closing(open_consumer(self._kafka)) as consumer:
+            earliest = consumer.find_earliest((each.topic, each.partition) for each in planned)
+        return lost_ranges(planned, firsts, earliest)
+
+
+def _describe(batch: int, lost: tuple[OffsetRange, ...]) -> str:
+    named = ", ".join(map(str, lost[:_MOST_NAMED]))
+    more = f" and {len(lost) - _MOST_NAMED} more ranges" if len(lost) > _MOST_NAMED else ""
+    return (
+        f"batch {batch} found {sum(map(len, lost))} records deleted that were not read, expected "
+        f"all that the topics were given: {named}{more}"
+    )
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OffsetRange:
+    """Offsets of one partition, the end not among them."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        """Count the offsets."""
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        """Name them as people do, with the last one."""
+        return f"{self.topic}/{self.partition} {self.start} to {self.end - 1}"
+
+
+def parse_offsets(text: str) -> dict[tuple[str, int], int]:
+    """Read the offsets that Spark writes of a Kafka source: by topic and partition the next one."""
+    topics = json.loads(text)
+    return {
+        (topic, int(partition)): offset
+        for topic, partitions in topics.items()
+        for partition, offset in partitions.items()
+    }
+
+
+def planned_ranges(starts: _Offsets, ends: _Offsets) -> list[OffsetRange]:
+    """List what a batch is to read; partitions that came since the batch before begin at 0."""
+    ranges = (
+        OffsetRange(topic, partition, starts.get((topic, partition), 0), end)
+        for (topic, partition), end in ends.items()
+    )
+    return sorted(found for found in ranges if found.end > found.start)
+
+
+def lost_ranges(
+    planned: Iterable[OffsetRange], firsts: _Offsets, earliest: _Offsets
+) -> list[OffsetRange]:
+    """Find what is no longer there.
+
+    Args:
+        planned: what a batch was to read.
+        firsts: the first offset that each partition did give; none where it gave nothing.
+        earliest: the first offset that Kafka has. Gaps behind it are no loss: compaction and
+            aborted transactions make them.
+    """
+    lost = []
+    for found in planned:
+        place = (found.topic, found.partition)
+        end = min(found.end, firsts.get(place, found.end), earliest.get(place, found.end))
+        if end > found.start:
+            lost.append(OffsetRange(found.topic, found.partition, found.start, end))
+    return lost

@@ -1,0 +1,197 @@
+"""What a query ever learnt about schemas, beside its checkpoint.
+
+A batch that comes again after a crash must split its records as it did before: those that were
+decoded go to the same part of the batch, those that were given up stay so, whatever a registry has
+learnt since. So each time a batch asks for versions it does not know, the answers are written here
+before any record is written that depends on them.
+
+One file for each time, `BATCH-ROUND.jsonl`, a JSON value a line:
+
+| line                                             | what it holds                            |
+| ------------------------------------------------ | ---------------------------------------- |
+| `{"version": {...}}`                             | a version that is used from there on     |
+| `{"refused": ID, "reason": ..., "detail": ...}`  | an id whose records this batch gives up  |
+| `{"lines": N, "before": M}`                      | the last: N lines are before it, and M   |
+|                                                  | files with versions before this file     |
+
+A file of the batch that is under way and without its last line was being written when the machine
+died; nothing depends on it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from penstock.errors import CheckpointError, CheckpointTakenError, Reason
+from penstock.registry import SchemaVersion, read_version, write_version
+from penstock.spark.state.files import WHAT_TO_DO, StateFiles
+
+_LOG = logging.getLogger(__name__)
+_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the records of a version are given up."""
+
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a batch learnt in one round: versions, and by their ids those that nobody can use."""
+
+    batch: int
+    round: int
+    versions: tuple[SchemaVersion, ...]
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
+
+
+class Lessons:
+    """The lessons of a query, for as long as its driver lives."""
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self._lessons: dict[tuple[int, int], Lesson] = {}
+
+    def before(self, batch: int) -> tuple[SchemaVersion, ...]:
+        """Give the versions that were known when a batch began, in the order they were learnt."""
+        return tuple(
+            version
+            for place in sorted(self._lessons)
+            if place[0] < batch
+            for version in self._lessons[place].versions
+        )
+
+    def lessons(self, batch: int) -> tuple[Lesson, ...]:
+        """Give what a batch has learnt already, before it came again."""
+        return tuple(self._lessons[place] for place in sorted(self._lessons) if place[0] == batch)
+
+    def add(self, lesson: Lesson) -> None:
+        """Learn a lesson, before any record is written that depends on it."""
+        self._lessons[lesson.batch, lesson.round] = lesson
+
+    def tidy(self, batch: int) -> None:
+        """Forget what earlier batches refused: they are over, and ids nobody knows are endless."""
+        for place, lesson in list(self._lessons.items()):
+            if place[0] < batch and not lesson.versions:
+                self._forget(place)
+
+    def _forget(self, place: tuple[int, int]) -> None:
+        del self._lessons[place]
+
+
+class Ledger(Lessons):
+    """The lessons of a query, in a folder."""
+
+    def __init__(self, spark: SparkSession, folder: str, next_batch: int | None = None) -> None:
+        """Read what there is, as far as the checkpoint says by the batch that comes next.
+
+        Without that batch the ledger is another job's, which alone puts its files in order.
+
+        Raises:
+            CheckpointError: a file is missing or not as it was written.
+        """
+        super().__init__()
+        self._folder = folder
+        self._next_batch = next_batch
+        self._files = StateFiles(spark, folder)
+        for name in self._files.names():
+            lesson = self._read(name)
+            if lesson is not None:
+                self._lessons[lesson.batch, lesson.round] = lesson
+
+    def add(self, lesson: Lesson) -> None:
+        """Write a lesson, before any record is written that depends on it.
+
+        Raises:
+            CheckpointTakenError: another job has written it.
+        """
+        lines: list[dict[str, Any]] = [
+            {"version": write_version(version)} for version in lesson.versions
+        ]
+        lines += [
+            {"refused": version_id, "reason": refusal.reason.value, "detail": refusal.detail}
+            for version_id, refusal in lesson.refused.items()
+        ]
+        lines.append({"lines": len(lines), "before": self._count_with_versions()})
+        name = _name(lesson.batch, lesson.round)
+        if not self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in lines)):
+            raise CheckpointTakenError(
+                f"{self._folder}/{name} is there already, expected no other job that works with "
+                "the checkpoint; end one of the two"
+            )
+        super().add(lesson)
+
+    def _forget(self, place: tuple[int, int]) -> None:
+        self._files.delete(_name(*place))
+        super()._forget(place)
+
+    def _count_with_versions(self) -> int:
+        return sum(bool(lesson.versions) for lesson in self._lessons.values())
+
+    def _read(self, name: str) -> Lesson | None:
+        where = f"{self._folder}/{name}"
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise CheckpointError(f"{where} is in the way, expected files of a ledger alone")
+        batch = int(match[1])
+        if self._next_batch is not None and batch > self._next_batch:
+            raise CheckpointError(
+                f"{where} is of batch {batch}, and the checkpoint's files in offsets end before "
+                f"batch {self._next_batch}, expected those of all batches; {WHAT_TO_DO}"
+            )
+        try:
+            values = _parse(self._files.read(name) or "")
+            if values is None and batch >= (self._next_batch or 0):
+                _LOG.warning("%s was cut off when it was written", where)
+                if self._next_batch is not None:
+                    self._files.delete(name)
+                return None
+            return _make_lesson(batch, int(match[2]), values, self._count_with_versions())
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"{where} is damaged ({error}), expected it as it was written; {WHAT_TO_DO}"
+            ) from error
+
+
+def _name(batch: int, round_: int) -> str:
+    return f"{batch:020d}-{round_:04d}.jsonl"
+
+
+def _parse(text: str) -> list[dict[str, Any]] | None:
+    """Read a file; None where its end is missing."""
+    *lines, rest = text.split("\n")
+    if rest or not lines or not lines[-1].startswith('{"lines": '):
+        return None
+    return [json.loads(line) for line in lines]
+
+
+def _make_lesson(
+    batch: int, round_: int, found: list[dict[str, Any]] | None, before: int
+) -> Lesson:
+    if found is None:
+        raise ValueError("its end is missing")
+    *values, end = found
+    if end["lines"] != len(values):
+        raise ValueError(f"found {len(values)} lines before {end}")
+    if end["before"] != before:
+        raise ValueError(f"it is the one after {end['before']} files, and {before} are there")
+    return Lesson(
+        batch,
+        round_,
+        tuple(read_version(each["version"]) for each in values if "version" in each),
+        {
+            each["refused"]: Refusal(Reason(each["reason"]), each["detail"])
+            for each in values
+            if "version" not in each
+        },
+    )

@@ -1,0 +1,176 @@
+"""Notices topics that were deleted, or deleted and created anew, under a checkpoint.
+
+Spark knows a topic by its name. One that was created anew begins at offset 0 again, and Spark would
+go on at the offset that it had come to in the old one, or where the new one ends by then. One that
+is gone when its records are to be read is waited for, again with each start.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.errors import CheckpointError, LostRecordsError, TopicNotFoundError
+from penstock.kafka import TopicIds
+from penstock.spark.settings.consume import LostOffsets
+from penstock.spark.state.checkpoint import Checkpoint
+from penstock.spark.state.files import WHAT_TO_DO, StateFiles
+from penstock.spark.state.losses import OffsetRange, planned_ranges
+
+_LOG = logging.getLogger(__name__)
+_UNKNOWN: Final = "UnknownTopicOrPartitionException"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicChanges:
+    """What to know of a batch's topics before it is read.
+
+    `planned` is what the batch is to have of the topics that are there, and `gone` says that others
+    are not. `lost` is what those were to give, and what topics that were created anew have and this
+    query does not read.
+    """
+
+    planned: tuple[OffsetRange, ...] = ()
+    gone: bool = False
+    lost: tuple[OffsetRange, ...] = ()
+
+
+class TopicWatch:
+    """Looks at each batch before it is taken; topics' ids are kept beside the checkpoint.
+
+    Each change makes a file there, `NUMBER.json`, with the ids of all topics by their names.
+    """
+
+    def __init__(
+        self,
+        ids: TopicIds,
+        checkpoint: Checkpoint,
+        files: StateFiles,
+        policy: LostOffsets,
+        topics: Sequence[str] = (),
+    ) -> None:
+        """Read what is known, and keep what to do about a change.
+
+        Where `topics` names what the job is told to read, others may be closed to it by now.
+        """
+        self._ids = ids
+        self._checkpoint = checkpoint
+        self._files = files
+        self._policy = policy
+        self._topics = topics
+        names = files.names()
+        self._known = self._read(names[-1]) if names else {}
+        self._found: dict[str, str] = {}
+
+    def check(self, batch: int) -> TopicChanges:
+        """Compare the topics of a batch with those of the batches before.
+
+        Raises:
+            LostRecordsError: a topic is another or not there, and the job is to stop. Nothing of
+                the batch is written, and the next start stops likewise.
+        """
+        starts, ends = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
+        found, gone = self._find(sorted({topic for topic, _ in ends}))
+        planned = planned_ranges(starts, ends)
+        unread = tuple(each for each in planned if each.topic in gone)
+        left = tuple(each for each in planned if each.topic not in gone)
+        ends = {place: end for place, end in ends.items() if place[0] not in gone}
+        anew = {topic for topic in found if self._known.get(topic, found[topic]) != found[topic]}
+        self._found = self._known | found
+        problems = _describe(anew, starts, ends)
+        skipped = tuple(
+            OffsetRange(topic, partition, 0, min(start, ends[topic, partition]))
+            for (topic, partition), start in sorted(starts.items())
+            if topic in anew and min(start, ends.get((topic, partition), 0))
+        )
+        if unread:
+            problems.append(f"{_list(unread)} cannot be read")
+        if skipped:
+            problems.append(f"{_list(skipped)} of the new would not be read")
+        if problems:
+            self._tell(f"before batch {batch} topics changed: {'; '.join(problems)}")
+        return TopicChanges(left, bool(gone), (*unread, *skipped))
+
+    def _find(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
+        """Give the ids of the topics that are there, and the names of the others."""
+        optional = [topic for topic in topics if self._topics and topic not in self._topics]
+        answers = self._ids.find(topics, optional)
+        found = {topic: answer for topic, answer in answers.items() if answer is not None}
+        return found, answers.keys() - found.keys()
+
+    def _tell(self, sentence: str) -> None:
+        if self._policy is LostOffsets.STOP:
+            raise LostRecordsError(
+                f"{sentence}. Begin with a new checkpoint and --starting at the time of the last "
+                "batch to read all that there is, or start with --on-lost-offsets go-on to go on"
+            )
+        _LOG.warning("%s", sentence)
+
+    def remember(self) -> None:
+        """Keep what was found, once the batch is done: until then it is told again."""
+        if self._found != self._known:
+            self._files.append(json.dumps(self._found))
+            self._known = self._found
+
+    def _read(self, name: str) -> dict[str, str]:
+        try:
+            return dict(json.loads(self._files.read(name) or ""))
+        except (ValueError, TypeError) as error:
+            raise CheckpointError(
+                f"the file {self._files.locate(name)} is damaged ({error}), expected the ids of "
+                f"topics; {WHAT_TO_DO}"
+            ) from error
+
+
+def await_end(query: StreamingQuery, ids: TopicIds, topics: Sequence[str]) -> None:
+    """Wait for the end of a query that reads these topics; empty where it has a pattern.
+
+    Raises:
+        TopicNotFoundError: Spark went without a topic, which its own sentence does not name.
+        StreamingQueryException: it ended of something else.
+    """
+    try:
+        query.awaitTermination()
+    except StreamingQueryException as error:
+        answers = ids.find(topics) if _UNKNOWN in str(error) else {}
+        if gone := [topic for topic, answer in answers.items() if answer is None]:
+            raise TopicNotFoundError(
+                f"found no topic {', '.join(sorted(gone))}, and Spark reads no others without "
+                "it; create it, or take it out of --topics and start with --on-lost-offsets go-on"
+            ) from error
+        raise
+
+
+def _describe(
+    anew: set[str], starts: Mapping[tuple[str, int], int], ends: Mapping[tuple[str, int], int]
+) -> list[str]:
+    problems = [
+        f"{topic} was deleted and created anew, and what the old one had from "
+        f"{_list_starts(topic, starts)} on is gone"
+        for topic in sorted(anew)
+    ]
+    for (topic, partition), start in sorted(starts.items()):
+        end = ends.get((topic, partition))
+        if topic in anew or (end is not None and end >= start):
+            continue
+        there = "is not there" if end is None else f"ends at offset {end}"
+        problems.append(f"{topic}/{partition} {there}, and was read up to offset {start}")
+    return problems
+
+
+def _list(ranges: Iterable[OffsetRange]) -> str:
+    return ", ".join(map(str, ranges))
+
+
+def _list_starts(topic: str, starts: Mapping[tuple[str, int], int]) -> str:
+    return ", ".join(
+        f"{name}/{partition} {start}"
+        for (name, partition), start in sorted(starts.items())
+        if name == topic
+    )
