@@ -4,10 +4,10 @@
 SHELL := /bin/bash
 VENV := .venv/bin
 
-# Extra words for pytest or a Spark job, as in: make test ARGS="-k framing"
+# Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-down up down status test lint tf-check build contract \
+.PHONY: help install demo demo-down up down status check unit test lint tf-check build contract \
   format docs lock pr nightly bench clean
 
 help: ## Show this list
@@ -35,8 +35,14 @@ status: install ## Show what runs in localcloud
 	@$(VENV)/python -m localcloud status
 
 ##@ Test
-test: install ## Run every test, real Kafka brokers included
-	@$(VENV)/pytest $(ARGS)
+check: install ## Check style, types and documents, and run the unit tests
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs unit
+
+unit: install
+	@$(VENV)/python -m tools.suite unit
+
+test: install ## Run every test, real Kafka brokers included (ARGS: words for one pytest)
+	@$(if $(ARGS),$(VENV)/pytest $(ARGS),$(VENV)/python -m tools.suite)
 
 lint: install ## Check style and types
 	@$(VENV)/ruff check .

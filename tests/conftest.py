@@ -10,11 +10,17 @@ import boto3
 import hypothesis
 import pytest
 
+from tests.cpu_time import CpuTime
+
 _NIGHTLY = os.environ.get("NIGHTLY") == "1"
 
 hypothesis.settings.register_profile("pr", max_examples=100, deadline=None)
 hypothesis.settings.register_profile("nightly", max_examples=2_000, deadline=None)
 hypothesis.settings.load_profile("nightly" if _NIGHTLY else "pr")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CpuTime())
 
 
 @pytest.fixture(scope="session")

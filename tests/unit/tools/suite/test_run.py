@@ -1,0 +1,113 @@
+"""Rooms run in processes of their own; each failure counts, whatever form it has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.suite.report import Outcome, Result, show_results
+from tools.suite.rooms import Room
+from tools.suite.run import may_start, run_rooms
+
+_WORKS, _ALSO = Room("works", "tests/works"), Room("also", "tests/also")
+_WAITS = Room("waits", "tests/waits", waits=True)
+_SPARK, _MORE = Room("spark", "tests/spark", spark=True), Room("more", "tests/more", spark=True)
+
+
+@pytest.mark.parametrize(
+    ("room", "running", "may"),
+    [
+        (_WORKS, [], True),
+        (_WORKS, [_ALSO], True),
+        (_WORKS, [_ALSO, _SPARK], False),
+        (_WORKS, [_ALSO, _WAITS], True),
+        (_WAITS, [_ALSO, _WORKS], True),
+        (_MORE, [_SPARK], False),
+        (_MORE, [_WAITS], True),
+    ],
+)
+def test_rooms_share_two_cores(room, running, may):
+    assert may_start(room, running, cores=2) is may
+
+
+def _run(clone, **sources):
+    rooms = [Room(name, f"tests/{name}") for name in sources]
+    for name, source in sources.items():
+        (clone / "tests" / name).mkdir(parents=True)
+        (clone / "tests" / name / "test_it.py").write_text(source)
+    results = run_rooms(rooms, rooms, clone, 2, lambda result: None)
+    return {result.room: result for result in results}
+
+
+def test_results_are_counted(tmp_path):
+    found = _run(
+        tmp_path,
+        mixed="def test_a(): pass\ndef test_b(): assert 0\n",
+        broken="import nothing_of_that_name\n",
+        crashed="import os\ndef test_a(): os._exit(3)\n",
+        empty="",
+    )
+
+    counts = {name: (result.passed, result.failed) for name, result in found.items()}
+    assert counts == {"mixed": (1, 1), "broken": (0, 1), "crashed": (0, 1), "empty": (0, 1)}
+    assert [test.name for test in found["mixed"].tests if test.failed] == [
+        "tests.mixed.test_it::test_b"
+    ]
+
+
+def test_what_runs_is_interrupted_with_the_suite(tmp_path):
+    lines = ["import os, pathlib, time, pytest", "def test_it():", " pathlib.Path('begun').touch()"]
+    lines += [" try:", "  time.sleep(600)", " finally:", "  pathlib.Path('cleaned').touch()"]
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text("\n".join(lines))
+    (tmp_path / "short").mkdir()
+    (tmp_path / "short" / "test_it.py").write_text(
+        "import pathlib, time\ndef test_it():\n"
+        " while not pathlib.Path('begun').exists():\n  time.sleep(0.01)\n"
+    )
+
+    def interrupt(result):
+        raise KeyboardInterrupt
+
+    rooms = [Room("long", "tests"), Room("short", "short")]
+    with pytest.raises(KeyboardInterrupt):
+        run_rooms(rooms, rooms, tmp_path, 2, interrupt)
+
+    assert (tmp_path / "cleaned").exists()
+
+
+def test_the_slowest_come_first_and_the_totals_last():
+    tests = (Outcome("a::one", 1, 0.5, False), Outcome("a::two", 3, 0.25, True))
+    shown = show_results([Result("a", tests, 5, 2, 1), Result("b", (), 7, 1, 5)], 8)
+
+    assert shown.splitlines() == [
+        "",
+        "  wall s     CPU s  slowest rooms",
+        "     7.0       1.0  b",
+        "     5.0       2.0  a",
+        "",
+        "  wall s     CPU s  slowest tests",
+        "     3.0       0.2  a::two",
+        "     1.0       0.5  a::one",
+        "",
+        "8 s in all, 3 s of CPU",
+        "1 passed, 2 failed",
+    ]
+
+
+def test_the_cpu_seconds_of_a_test_are_those_of_its_children_too(tmp_path):
+    burn = "import subprocess, sys\ncode = 'import time\\nwhile time.process_time() < 1: pass'\n"
+    burn += "def test_it(): subprocess.run([sys.executable, '-c', code], check=True)\n"
+    (tmp_path / "tests").mkdir()
+    source = (
+        "import pathlib, sys\nsys.path.insert(0, {root!r})\nfrom tests.cpu_time import CpuTime\n"
+    )
+    source += "def pytest_configure(config): config.pluginmanager.register(CpuTime())\n"
+    (tmp_path / "conftest.py").write_text(source.format(root=str(Path.cwd())))
+    (tmp_path / "tests" / "test_it.py").write_text(burn)
+    room = Room("burns", "tests")
+
+    (result,) = run_rooms([room], [room], tmp_path, 2, lambda result: None)
+
+    assert result.tests[0].cpu >= 1

@@ -1,0 +1,1 @@
+"""The test suite, room by room: `make test`."""

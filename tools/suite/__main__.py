@@ -1,0 +1,50 @@
+"""Run the test suite room by room, several rooms at once, and show where the time went."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from tools.suite.report import Result, show_results
+from tools.suite.rooms import ROOMS, check_rooms
+from tools.suite.run import LOGS, run_rooms
+
+_CLONE = Path(__file__).parents[2]
+_SHOWN_LINES = 400  # of the log of a room that failed
+
+
+def main() -> int:
+    """Run the rooms; 1 when a test failed, 2 when the rooms do not hold every test."""
+    names = [room.name for room in ROOMS]
+    parser = argparse.ArgumentParser(prog="python -m tools.suite", description=__doc__)
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=", ".join(names))
+    asked = parser.parse_args().rooms or names
+    if unknown := [name for name in asked if name not in names]:
+        parser.error(f"found the room {unknown[0]}, expected one of {', '.join(names)}")
+    files = [path.relative_to(_CLONE) for path in (_CLONE / "tests").rglob("test_*.py")]
+    if problems := check_rooms(ROOMS, files):
+        print("\n".join(problems), file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    started = time.monotonic()
+    rooms = [room for room in ROOMS if room.name in asked]
+    results = run_rooms(rooms, ROOMS, _CLONE, os.cpu_count() or 1, _tell)
+    print(show_results(results, time.monotonic() - started))
+    return int(any(result.failed for result in results))
+
+
+def _tell(result: Result) -> None:
+    failed = f", {result.failed} failed" if result.failed else ""
+    print(f"{result.room:20} {result.passed} passed{failed} in {result.wall:.0f} s", flush=True)
+    if result.failed:
+        log = _CLONE / LOGS / f"{result.room}.log"
+        lines = log.read_text(errors="replace").splitlines()
+        print(*lines[-_SHOWN_LINES:], f"The whole log: {LOGS / log.name}", sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""What ran, how it ended and how long it took: read from JUnit reports, shown as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+_SLOWEST = 10
+_PROPERTY = "cpu_seconds"  # written by tests/cpu_time.py
+_PROBLEMS = ("failure", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One test that ran, with its wall and CPU seconds."""
+
+    name: str
+    wall: float
+    cpu: float
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A room that ran: its tests, its seconds and the exit code of its process."""
+
+    room: str
+    tests: tuple[Outcome, ...]
+    wall: float
+    cpu: float
+    code: int
+
+    @property
+    def passed(self) -> int:
+        """The number of tests that passed."""
+        return sum(not test.failed for test in self.tests)
+
+    @property
+    def failed(self) -> int:
+        """The number of tests that failed, at least 1 if the process itself did."""
+        return max(sum(test.failed for test in self.tests), int(self.code != 0))
+
+
+def read_outcomes(path: Path) -> tuple[Outcome, ...]:
+    """Read a JUnit report; a process that crashed has left none."""
+    if not path.exists():
+        return ()
+    cases = ElementTree.parse(path).iter("testcase")  # noqa: S314 - pytest wrote it
+    return tuple(_read_outcome(case) for case in cases)
+
+
+def _read_outcome(case: ElementTree.Element) -> Outcome:
+    used = case.find(f"properties/property[@name='{_PROPERTY}']")
+    return Outcome(
+        f"{case.get('classname', '')}::{case.get('name', '')}",
+        float(case.get("time", 0)),
+        0 if used is None else float(used.get("value", 0)),
+        any(case.find(problem) is not None for problem in _PROBLEMS),
+    )
+
+
+def show_results(results: Sequence[Result], wall: float) -> str:
+    """Show the slowest rooms and tests, and the totals in the last line."""
+    tests = [test for result in results for test in result.tests]
+    cpu = sum(result.cpu for result in results)
+    failed = sum(result.failed for result in results)
+    return "\n".join(
+        [
+            *_table("rooms", [(it.wall, it.cpu, it.room) for it in results]),
+            *_table("tests", [(it.wall, it.cpu, it.name) for it in tests]),
+            f"\n{wall:.0f} s in all, {cpu:.0f} s of CPU",
+            f"{sum(result.passed for result in results)} passed, {failed} failed",
+        ]
+    )
+
+
+def _table(what: str, rows: Sequence[tuple[float, float, str]]) -> list[str]:
+    slowest = sorted(rows, reverse=True)[:_SLOWEST]
+    heading = f"\n  wall s     CPU s  slowest {what}"
+    return [heading, *(f"{wall:8.1f}  {cpu:8.1f}  {name}" for wall, cpu, name in slowest)]

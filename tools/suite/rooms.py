@@ -1,0 +1,55 @@
+"""The rooms of the suite: folders of tests that each run in a pytest process of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A folder of tests, without the folders below it that are rooms of their own."""
+
+    name: str
+    path: str
+    waits: bool = False  # for Terraform's provider, most of the time: it needs no core of its own
+    spark: bool = False  # runs Spark drivers, JVMs of a gigabyte, most of the time
+
+    def others_below(self, rooms: Iterable[Room]) -> list[str]:
+        """List the paths inside of this one that are other rooms."""
+        paths = [room.path for room in rooms if room is not self]
+        return [path for path in paths if Path(path).is_relative_to(self.path)]
+
+
+# In the order in which they start: the longest first.
+ROOMS = (
+    Room("e2e", "tests/e2e", waits=True),
+    Room("spark", "tests/spark", spark=True),
+    Room("localcloud-kafka", "tests/localcloud/kafka"),
+    Room("localcloud", "tests/localcloud"),
+    Room("localcloud-mappings", "tests/localcloud/mappings"),
+    Room("faults", "tests/faults", spark=True),
+    Room("lambdas", "tests/lambdas"),
+    Room("unit", "tests/unit"),
+    Room("infra", "tests/infra"),
+    Room("kafka", "tests/kafka"),
+    Room("oracle", "tests/oracle"),
+)
+
+
+def check_rooms(rooms: Iterable[Room], files: Iterable[Path]) -> list[str]:
+    """Name the test files that no room holds, and the rooms that hold none."""
+    held = {room.path: 0 for room in rooms}
+    problems = []
+    for file in files:
+        holding = [path for path in held if file.is_relative_to(path)]
+        if holding:
+            held[max(holding, key=len)] += 1
+        else:
+            problems.append(f"{file} is in no room: add one to tools/suite/rooms.py")
+    empty = [path for path, count in held.items() if not count]
+    return [
+        *problems,
+        *(f"{path} is a room in tools/suite/rooms.py without tests" for path in empty),
+    ]

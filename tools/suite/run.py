@@ -1,0 +1,106 @@
+"""Rooms at work: as many at once as the machine has cores, those that wait beside them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.suite.report import Result, read_outcomes
+from tools.suite.rooms import Room
+
+Tell = Callable[[Result], None]
+
+LOGS = Path(".cache/tests")  # in the clone: ROOM.log and ROOM.xml
+
+_POLL_SECONDS = 0.1
+_END_SECONDS = 60  # for brokers and Spark to end when the suite is interrupted
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A room that runs."""
+
+    room: Room
+    process: subprocess.Popen[bytes]
+    report: Path
+    started: float
+
+    def poll(self) -> Result | None:
+        """Return the result once the process has ended."""
+        pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
+        if not pid:
+            return None
+        code = self.process.returncode = os.waitstatus_to_exitcode(status)
+        wall, cpu = time.monotonic() - self.started, used.ru_utime + used.ru_stime
+        return Result(self.room.name, read_outcomes(self.report), wall, cpu, code)
+
+
+def run_rooms(
+    rooms: Sequence[Room], suite: Sequence[Room], clone: Path, cores: int, tell: Tell
+) -> list[Result]:
+    """Run some rooms of a suite and return their results; `tell` gets each as soon as it is there.
+
+    At most `cores` rooms run at once, and those that wait beside them.
+    """
+    left, running, results = list(rooms), list[Run](), list[Result]()
+    try:
+        while left or running:
+            while room := _next(left, [run.room for run in running], cores):
+                left.remove(room)
+                running.append(_start(room, suite, clone))
+            time.sleep(_POLL_SECONDS)
+            for run in list(running):
+                if result := run.poll():
+                    running.remove(run)
+                    results.append(result)
+                    tell(result)
+    finally:
+        _end(running)
+    return results
+
+
+def _next(left: Iterable[Room], running: Sequence[Room], cores: int) -> Room | None:
+    return next((room for room in left if may_start(room, running, cores)), None)
+
+
+def may_start(room: Room, running: Sequence[Room], cores: int) -> bool:
+    """Whether a room may start beside those that run: one with Spark at a time."""
+    if room.spark and any(other.spark for other in running):
+        return False
+    return room.waits or sum(not other.waits for other in running) < cores
+
+
+def _start(room: Room, suite: Iterable[Room], clone: Path) -> Run:
+    folder = clone / LOGS
+    folder.mkdir(parents=True, exist_ok=True)
+    report = folder / f"{room.name}.xml"
+    report.unlink(missing_ok=True)
+    words = [f"--ignore={path}" for path in room.others_below(suite)]
+    with (folder / f"{room.name}.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", room.path, f"--junitxml={report}", *words],
+            cwd=clone,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            process_group=0,  # ctrl-C reaches it once, through _end
+        )
+    return Run(room, process, report, time.monotonic())
+
+
+def _end(running: Iterable[Run]) -> None:
+    """Interrupt what still runs: pytest then ends its brokers and Spark drivers."""
+    for run in running:
+        run.process.send_signal(signal.SIGINT)
+    for run in running:
+        try:
+            run.process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            run.process.kill()
+            run.process.wait()
