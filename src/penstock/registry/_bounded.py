@@ -36,11 +36,6 @@ class BoundedMap(Generic[_Key, _Value]):
             if len(self._entries) > self._capacity:
                 self._entries.popitem(last=False)
 
-    def items(self) -> list[tuple[_Key, _Value]]:
-        """Give what is kept now, the one unused for longest first."""
-        with self._lock:
-            return list(self._entries.items())
-
     def __len__(self) -> int:
         """Count the entries."""
         return len(self._entries)

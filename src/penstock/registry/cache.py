@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import logging
 import marshal
-import threading
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeVar
 
 from penstock.errors import PenstockError, RegistryError
 from penstock.registry._bounded import BoundedMap
-from penstock.registry._bundle import read_bundle, write_bundle
 from penstock.registry._fitness import write_definition
 from penstock.registry._flights import SingleFlight
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
@@ -46,20 +43,15 @@ class _Listing:
 
 
 class CachedRegistry:
-    """Any registry with a memory: bounded, one call per question, answers when the other is down.
-
-    With `bundle`, the file is read at the start and written whenever a version is learnt.
-    """
+    """A bounded cache over any registry: one call per question, answers while it is down."""
 
     def __init__(
         self,
         registry: SchemaRegistry,
         *,
         limits: CacheLimits = CacheLimits(),
-        bundle: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with what the bundle holds."""
         self._registry = registry
         self._limits = limits
         self._clock = clock
@@ -69,9 +61,6 @@ class CachedRegistry:
         self._by_form = BoundedMap[tuple[str, str], Registration](limits.versions)
         self._refusals = BoundedMap[Hashable, tuple[float, PenstockError]](limits.refusals)
         self._flights = SingleFlight()
-        self._bundle = bundle
-        self._writing = threading.Lock()
-        self._read_bundle()
 
     @property
     def source(self) -> str:
@@ -129,7 +118,7 @@ class CachedRegistry:
         found = self._versions.get(version_id)
         if found is None:
             found = self._registry.get(version_id)
-            self._keep(found)
+            self._versions.put(version_id, found)
         return found
 
     def _list(self, name: str) -> _Listing:
@@ -147,8 +136,6 @@ class CachedRegistry:
         self._listings.put(name, fresh)
         for version in versions:
             self._versions.put(version.id, version)
-        if listing is None or listing.versions != versions:
-            self._write_bundle()
         return fresh
 
     def _register(self, form: tuple[str, str], schema: Schema) -> Registration:
@@ -161,43 +148,8 @@ class CachedRegistry:
         listing = self._listings.get(name)
         if registration.created and listing is not None:
             self._listings.put(name, replace(listing, fresh_until=self._clock()))
-        self._keep(registration.version)
+        self._versions.put(registration.version.id, registration.version)
         return registration
-
-    def _keep(self, version: SchemaVersion) -> None:
-        new = self._versions.get(version.id) is None
-        self._versions.put(version.id, version)
-        if new:
-            self._write_bundle()
-
-    def _read_bundle(self) -> None:
-        if self._bundle is None or not self._bundle.exists():
-            return
-        try:
-            bundle = read_bundle(self._bundle, self.source)
-        except (OSError, ValueError) as error:
-            _LOG.warning("bundle %s is not used: %s", self._bundle, error)
-            return
-        for version in bundle.versions.values():
-            self._versions.put(version.id, version)
-        for name, versions in bundle.lists.items():
-            # Known but not fresh: the registry is asked first.
-            self._listings.put(name, _Listing(versions, self._clock()))
-
-    def _write_bundle(self) -> None:
-        if self._bundle is None:
-            return
-        with self._writing:
-            versions = dict(self._versions.items())
-            lists = {
-                name: [each.id for each in listing.versions]
-                for name, listing in self._listings.items()
-                if all(each.id in versions for each in listing.versions)
-            }
-            try:
-                write_bundle(self._bundle, self.source, versions.values(), lists)
-            except OSError as error:
-                _LOG.warning("bundle %s is not written: %s", self._bundle, error)
 
 
 def _quick_key(schema: Schema) -> bytes:
