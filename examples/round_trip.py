@@ -34,7 +34,7 @@ from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
 from penstock.schemas import (
     BASE_FIELDS,
     Policy,
-    choose_schema,
+    VersionSet,
     decode,
     diff_schemas,
     encode,
@@ -75,10 +75,9 @@ def _try_send(producer: Producer, registry: SchemaRegistry, text: str) -> bool:
 def _send(producer: Producer, registry: SchemaRegistry, text: str) -> str:
     """Send one event; say where it went and under which version."""
     event = parse_event(text)
-    versions = [version.schema for version in registry.versions(_NAME)]
-    known = merge_schemas(versions) if versions else None
-    inferred = infer_schema(event, _NAME, known, BASE_FIELDS)
-    schema = choose_schema(inferred, versions, Policy.EXACT, _VERSION_BUDGET)
+    versions = VersionSet([version.schema for version in registry.versions(_NAME)])
+    inferred = infer_schema(event, _NAME, versions.merged, BASE_FIELDS)
+    schema = versions.choose(inferred, Policy.EXACT, _VERSION_BUDGET)
     registration = registry.register(_NAME, schema)
     own = {"deviceId": _DEVICE, "timestamp": time.time_ns() // 1_000_000}
     payload = encode(to_record(event, schema, own), schema)

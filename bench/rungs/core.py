@@ -18,7 +18,6 @@ from penstock.schemas import (
     Policy,
     Schema,
     VersionSet,
-    choose_schema,
     compile_decoder,
     compile_encoder,
     infer_schema,
@@ -92,7 +91,7 @@ def _choose(policy: Policy, count: int) -> Result:
     return compare(
         lambda: kept.choose(inferred, policy, 100),
         # The merge once to infer by, and once more to choose.
-        lambda: (VersionSet(versions), choose_schema(inferred, versions, policy, 100)),
+        lambda: (VersionSet(versions), VersionSet(versions).choose(inferred, policy, 100)),
         max(10, count // 100),
     )
 

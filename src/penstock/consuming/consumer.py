@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from penstock.consuming.record import Record
@@ -26,7 +27,7 @@ from penstock.sinks import (
 )
 
 _LOG = logging.getLogger(__name__)
-_MAX_READERS = 1_000
+_MAX_COMPILED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,6 @@ class Consumer:
         self._errors = errors
         self._stage = stage
         self._partial_answers = partial_answers
-        self._readers: dict[str, Callable[[bytes], Any]] = {}
 
     def consume(self, records: Iterable[Record]) -> Consumed:
         """Make a row of every record that has a value; doing it again changes nothing.
@@ -135,18 +135,8 @@ class Consumer:
                 f"{self._registry.source}"
             )
         version = self._find_version(str(frame.schema_id), batch)
-        event = self._reader(version)(frame.payload)
+        event = _compile(version)(frame.payload)
         return make_reading(event, record.source, version.number, version.id)
-
-    def _reader(self, version: SchemaVersion) -> Callable[[bytes], Any]:
-        """Compile what turns a payload into an event, once; a version never changes."""
-        reader = self._readers.get(version.id)
-        if reader is None:
-            decode, restore = compile_decoder(version.schema), compile_restorer(version.schema)
-            if len(self._readers) >= _MAX_READERS:
-                self._readers.clear()
-            reader = self._readers[version.id] = lambda payload: restore(decode(payload))
-        return reader
 
     def _find_version(self, version_id: str, batch: _Batch) -> SchemaVersion:
         """Ask the registry; of one that is down only once in a batch, for that takes its time."""
@@ -188,6 +178,13 @@ def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
         stage,
         partial_answers=settings.partial_answers,
     )
+
+
+@lru_cache(maxsize=_MAX_COMPILED)
+def _compile(version: SchemaVersion) -> Callable[[bytes], Any]:
+    """Compile what turns a payload into an event; a version never changes."""
+    decode, restore = compile_decoder(version.schema), compile_restorer(version.schema)
+    return lambda payload: restore(decode(payload))
 
 
 def _schema_id(record: Record) -> str | None:

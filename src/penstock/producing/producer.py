@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from penstock.attempts import Attempts
@@ -26,12 +26,18 @@ from penstock.producing._deadline import run_within
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamping import StampedEvent
-from penstock.registry import CachedRegistry, Registration, SchemaRegistry, load_registry
+from penstock.registry import (
+    CachedRegistry,
+    Registration,
+    SchemaRegistry,
+    SchemaVersion,
+    load_registry,
+)
 from penstock.schemas import (
     BASE_FIELDS,
     VersionSet,
+    compile_encoder,
     diff_schemas,
-    encode,
     infer_schema,
     parse_event,
     to_record,
@@ -46,6 +52,8 @@ _CALL_SECONDS = 3.0
 
 # What registering may take of the time: known events must still be sent when the registry hangs.
 _REGISTERING_SHARE = 0.6
+
+_MAX_COMPILED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +159,7 @@ class EventProducer:
         registration = self._register(event)
         version = registration.version
         record = to_record(event, version.schema, stamped.own)
-        payload = encode(record, version.schema)
+        payload = _compile(version)(record)
         frame = encode_glue_frame(version.id, payload, compress="if-smaller")
         key = record["deviceId"].encode()
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
@@ -212,6 +220,11 @@ class EventProducer:
             left = deadline - time.monotonic()
             ensure_topic(self._settings.kafka, self._settings.new_topic, timeout_seconds=left)
         return self._producer.send_all(messages, seconds=deadline - time.monotonic())
+
+
+@lru_cache(maxsize=_MAX_COMPILED)
+def _compile(version: SchemaVersion) -> Callable[[Any], bytes]:
+    return compile_encoder(version.schema)
 
 
 def _write(event: Any) -> str:

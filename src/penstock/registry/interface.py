@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -41,7 +41,7 @@ class SchemaVersion:
     name: str
     number: int
     status: VersionStatus
-    schema: Schema
+    schema: Schema = field(hash=False)
     registered_at: datetime | None
 
 

@@ -12,7 +12,7 @@ from penstock.schemas.infer import BASE_FIELDS, infer_schema
 from penstock.schemas.interpreted import compile_row_restorer
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.modes import Compatibility, check_mode
-from penstock.schemas.policy import Policy, VersionSet, choose_schema
+from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.records import compile_restorer, from_record, to_record
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "check_compatibility",
     "check_mode",
     "check_schema",
-    "choose_schema",
     "compile_decoder",
     "compile_encoder",
     "compile_restorer",

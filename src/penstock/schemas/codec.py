@@ -9,7 +9,6 @@ docs/adr/20261121-bounded-avro-decoding.md for why this is not left to a library
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -19,8 +18,6 @@ from penstock.schemas._located import READ_ERRORS, LocatedError, located
 from penstock.schemas._resolution import Resolution
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema, check_schema
-
-_MAX_COMPILED = 512
 
 
 def compile_encoder(schema: Schema) -> Callable[[Any], bytes]:
@@ -68,48 +65,25 @@ def compile_decoder(writer: Schema, reader: Schema | None = None) -> Callable[[b
 
 
 def encode(value: Any, schema: Schema) -> bytes:
-    """Encode a value exactly as its schema says.
+    """Encode one value exactly as its schema says; for many, compile the schema once.
 
     Raises:
         UnencodableValueError: the schema cannot carry the value; names the field.
         SchemaError: as of `compile_encoder`.
     """
-    encoder: Callable[[Any], bytes] = _compile_once(compile_encoder, schema)
-    return encoder(value)
+    return compile_encoder(schema)(value)
 
 
 def decode(payload: bytes, writer: Schema, reader: Schema | None = None) -> Any:
-    """Decode a whole payload with its writer's schema, into the reader's where one is given.
+    """Decode one payload with its writer's schema, into the reader's where one is given.
 
     Raises:
         PayloadError: the bytes are no value of the writer's schema, or reading would round one.
         SchemaError: as of `compile_decoder`.
     """
-    decoder: Callable[[bytes], Any] = _compile_once(compile_decoder, writer, reader)
-    return decoder(payload)
+    return compile_decoder(writer, reader)(payload)
 
 
 def _resolve_checked(schema: Schema) -> AvroType:
     check_schema(schema)
     return resolve(schema)
-
-
-# What was compiled, by the identity of the schemas, which costs no look at them. Another schema may
-# come to have that identity, and the same one may be changed: so each is compared with a copy.
-_Key = tuple[Callable[..., Any], int, int]
-_compiled: dict[_Key, tuple[tuple[Schema, ...], Any]] = {}
-
-
-def _compile_once(
-    compile_: Callable[..., Any], schema: Schema, reader: Schema | None = None
-) -> Any:
-    """Compile, or find what was compiled before for the same objects."""
-    schemas = (schema,) if reader is None else (schema, reader)
-    key = (compile_, id(schema), id(reader))
-    known = _compiled.get(key)
-    if known is None or known[0] != schemas:
-        if len(_compiled) >= _MAX_COMPILED:
-            _compiled.clear()  # simple, and rare: compiling anew costs about a millisecond
-        compiled = compile_(*schemas)  # first: it refuses what deepcopy would fall over
-        known = _compiled[key] = (copy.deepcopy(schemas), compiled)
-    return known[1]

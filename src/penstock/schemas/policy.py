@@ -78,13 +78,3 @@ class VersionSet:
                 f"expected at most {budget}: {_ADVICE[policy]}"
             )
         return wanted
-
-
-def choose_schema(
-    inferred: Schema, versions: Sequence[Schema], policy: Policy, budget: int
-) -> Schema:
-    """Choose the schema for one event, given the usable versions (oldest first) of its schema.
-
-    As `VersionSet.choose`, which is for many events.
-    """
-    return VersionSet(versions).choose(inferred, policy, budget)

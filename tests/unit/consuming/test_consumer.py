@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import pytest
 
-from penstock.consuming import Consumed
+from penstock.consuming import Consumed, consumer
 from penstock.errors import (
     PenstockError,
     Reason,
@@ -54,7 +56,8 @@ def test_a_whole_number_stays_exact_though_a_later_version_widens_it(world: Worl
 def test_many_versions_are_read_with_little_memory(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.consuming.consumer._MAX_READERS", 2)
+    two = lru_cache(maxsize=2)(consumer._compile.__wrapped__)
+    monkeypatch.setattr(consumer, "_compile", two)
     frames = [world.frame({f"n{number}": number}) for number in (0, 1, 2, 3, 0, 1)]
 
     assert world.consume(*frames).written == 6

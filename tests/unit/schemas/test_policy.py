@@ -17,7 +17,6 @@ from penstock.schemas import (
     VersionSet,
     canonical_form,
     check_compatibility,
-    choose_schema,
     decode,
     encode,
     from_record,
@@ -39,7 +38,7 @@ class _Story:
         """Give the number of the version that the event is encoded with."""
         known = merge_schemas(self.versions) if self.versions else None
         inferred = infer_schema(event, "reading", known, BASE_FIELDS)
-        chosen = choose_schema(inferred, self.versions, self._policy, self._budget)
+        chosen = VersionSet(self.versions).choose(inferred, self._policy, self._budget)
         texts = [canonical_form(version) for version in self.versions]
         if canonical_form(chosen) not in texts:
             self.versions.append(chosen)
@@ -116,7 +115,7 @@ def test_a_contradiction_is_refused_whatever_was_known_when_it_was_inferred(poli
     number = infer_schema({"t": 1}, "reading", base=BASE_FIELDS)
     text = infer_schema({"t": "warm"}, "reading", base=BASE_FIELDS)
     with pytest.raises(SchemaConflictError) as caught:
-        choose_schema(text, [number], policy, 100)
+        VersionSet([number]).choose(text, policy, 100)
     assert str(caught.value) == (
         "t: long (optional) in one version and string (optional) in another, "
         "expected types that one can hold without changing a value"
@@ -126,8 +125,8 @@ def test_a_contradiction_is_refused_whatever_was_known_when_it_was_inferred(poli
 def test_a_version_that_exists_is_given_as_it_was_registered() -> None:
     inferred = infer_schema({"t": 1}, "reading", base=BASE_FIELDS)
     registered = dict(reversed(inferred.items())) if isinstance(inferred, dict) else inferred
-    assert choose_schema(inferred, [registered], Policy.EXACT, 1) is registered
-    assert choose_schema(inferred, [registered], Policy.GROW, 1) is registered
+    assert VersionSet([registered]).choose(inferred, Policy.EXACT, 1) is registered
+    assert VersionSet([registered]).choose(inferred, Policy.GROW, 1) is registered
 
 
 @pytest.mark.parametrize("policy", Policy)
