@@ -68,7 +68,7 @@ module "consumer" {
   memory_mib = var.functions.memory_mib
   network = {
     vpc_id     = module.network.vpc_id
-    subnet_ids = values(module.network.subnet_ids)
+    subnet_ids = values(module.network.workload_subnet_ids)
     egress     = local.egress
   }
   package = {
@@ -96,7 +96,7 @@ module "kafka_mapping" {
   group_prefix = var.contract.group_prefix
   network = {
     security_group_id = module.consumer.security_group_id
-    subnet_ids        = values(module.network.subnet_ids)
+    subnet_ids        = values(module.network.workload_subnet_ids)
   }
   provisioned = var.mapping.provisioned
   region      = var.contract.region

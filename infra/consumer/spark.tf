@@ -85,7 +85,7 @@ module "spark" {
   }
   network = {
     vpc_id     = module.network.vpc_id
-    subnet_ids = values(module.network.subnet_ids)
+    subnet_ids = values(module.network.workload_subnet_ids)
     egress     = local.egress
   }
   policy_json = local.spark_policy

@@ -71,7 +71,7 @@ module "kafka_access" {
   }
   delete_removed_topics = var.delete_removed_topics
   log_days              = var.retention.log_days
-  network               = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.subnet_ids) }
+  network               = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.workload_subnet_ids) }
   package               = local.packages["access"]
   readers = {
     for name, consumer in local.consumers : name => {
@@ -135,7 +135,7 @@ module "producer" {
   memory_mib = var.functions.memory_mib
   network = {
     vpc_id     = module.network.vpc_id
-    subnet_ids = values(module.network.subnet_ids)
+    subnet_ids = values(module.network.workload_subnet_ids)
     egress = merge(
       {
         brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id }

@@ -13,24 +13,26 @@ output "s3_prefix_list_id" {
   value       = try(aws_vpc_endpoint.gateway["s3"].prefix_list_id, var.existing.prefix_list_ids["s3"], null)
 }
 
-# Whoever is placed by these finds the endpoints in place.
 output "subnet_ids" {
-  description = "The private subnets by zone id."
+  description = "The private subnets by zone id, for brokers, load balancers and endpoints, which call no endpoint themselves."
   value       = local.subnet_ids
 
-  depends_on = [
-    aws_route_table_association.private,
-    aws_vpc_endpoint.gateway,
-    aws_vpc_endpoint.interface,
-  ]
+  depends_on = [aws_route_table_association.private]
 }
 
 output "vpc_id" {
   description = "The VPC."
   value       = local.vpc_id
 
+  depends_on = [aws_default_security_group.this]
+}
+
+output "workload_subnet_ids" {
+  description = "The same subnets once the endpoints stand, for functions and jobs, which call AWS as soon as they run."
+  value       = local.subnet_ids
+
   depends_on = [
-    aws_default_security_group.this,
+    aws_route_table_association.private,
     aws_vpc_endpoint.gateway,
     aws_vpc_endpoint.interface,
   ]
