@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from boto3.dynamodb.types import TypeDeserializer
@@ -34,7 +35,7 @@ class Sent:
         """Say for the table what was sent and under which version."""
         schema = self.answer["schema"]
         return {
-            "event": json.dumps(self.event, default=str),
+            "event": json.dumps(self.event, default=_number),
             "version": schema["version"],
             "new": "yes" if schema["created"] else "",
             "record": self.source,
@@ -85,9 +86,14 @@ def find_wrong_rows(
 def show_row(row: Row) -> Row:
     """Write a row's values as the table shows them."""
     return {
-        name: json.dumps(value, default=str) if isinstance(value, dict | list) else value
+        name: json.dumps(value, default=_number) if isinstance(value, dict | list) else value
         for name, value in row.items()
     }
+
+
+def _number(value: Decimal) -> int | float:
+    """Show one of DynamoDB's numbers as JSON does."""
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def _fields(row: Row) -> Row:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from demo.rows import Sent, find_wrong_rows
+from demo.rows import Sent, find_wrong_rows, show_row
 
 
 def sent(offset, event):
@@ -46,3 +46,10 @@ def test_rows_that_are_as_they_were_sent_are_right():
 )
 def test_a_wrong_row_is_named(after, problem):
     assert [line for line in find_wrong_rows(SENT, OLD, after) if line.startswith(problem)]
+
+
+def test_numbers_are_shown_as_numbers():
+    place = {"latitude": Decimal("52.52"), "floor": Decimal(3)}
+
+    assert show_row({"location": place})["location"] == '{"latitude": 52.52, "floor": 3}'
+    assert sent(1, place).describe()["event"] == '{"latitude": 52.52, "floor": 3}'
