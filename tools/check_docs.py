@@ -64,10 +64,10 @@ def main() -> int:
 
 def generated_pages(root: Path) -> dict[Path, str]:
     """Write the pages that hold a generated table, as they should be."""
-    readme, contributing = root / "README.md", root / "CONTRIBUTING.md"
+    settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
     modules = sorted(root.glob("infra/modules/*/README.md"))
     return {
-        readme: with_settings_tables(readme.read_text(), _TABLES),
+        settings: with_settings_tables(settings.read_text(), _TABLES),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
 
@@ -96,16 +96,9 @@ def with_module_tables(page: str, module: Path) -> str:
 
 
 def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
-    """Put tables of settings between their marks; what one above has already is left out."""
-    classes = {settings.__name__: settings for settings in tables}
-    shown: set[SettingRow] = set()
-
-    def write(marks: re.Match[str]) -> str:
-        rows = [row for row in describe_settings(classes[marks[2]]) if row not in shown]
-        shown.update(rows)
-        return marks[1] + _settings_table(rows) + marks[3]
-
-    return _SETTINGS.sub(write, page)
+    """Put each program's table of settings between its marks, whole."""
+    rows = {settings.__name__: describe_settings(settings) for settings in tables}
+    return _SETTINGS.sub(lambda marks: marks[1] + _settings_table(rows[marks[2]]) + marks[3], page)
 
 
 def dead_links(page: Path) -> list[str]:

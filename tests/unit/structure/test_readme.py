@@ -130,8 +130,12 @@ def test_comments_and_other_blocks_are_not_commands() -> None:
     assert _commands(text) == ["make test", "make    up"]
 
 
+def test_the_readme_is_short() -> None:
+    assert len((_ROOT / "README.md").read_text().splitlines()) <= 200
+
+
 def test_the_costs_add_up() -> None:
-    page = (_ROOT / "README.md").read_text()
+    page = (_ROOT / "docs/cost.md").read_text()
     rows = re.findall(r"^\| .* \| (\d.*) \| ([\d.]+) \|$", page, re.MULTILINE)
     totals = re.findall(r"\*\*([\d.]+) US dollars a month\*\*", page)
 

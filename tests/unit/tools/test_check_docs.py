@@ -34,6 +34,8 @@ def test_settings_tables_replace_what_stands_between_their_marks() -> None:
         "| `COPY_LIMIT` | `--limit` | `100` | files at most |\n"
         "<!-- end of settings -->\nbetween\n"
         f"<!-- settings of _Program: made -->\n{head}"
+        "| `COPY_SOURCE` | `--source` | required | folder to copy from |\n"
+        "| `COPY_LIMIT` | `--limit` | `100` | files at most |\n"
         "| `COPY_TOPIC` | `--topic` |  | topic to write to |\n"
         "<!-- end of settings -->\nafter\n"
     )
@@ -48,7 +50,8 @@ def test_a_dead_link_is_found_and_others_are_left(tmp_path: Path) -> None:
 
 
 def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("no table\n")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/settings.md").write_text("no table\n")
     (tmp_path / "CONTRIBUTING.md").write_text("nor here\n")
     module = tmp_path / "infra/modules/lake"
     module.mkdir(parents=True)
@@ -58,7 +61,7 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
     (module / "outputs.tf").write_text('output "arn" {\n  description = "The ARN."\n}\n')
 
     assert generated_pages(tmp_path) == {
-        tmp_path / "README.md": "no table\n",
+        tmp_path / "docs/settings.md": "no table\n",
         tmp_path / "CONTRIBUTING.md": "nor here\n",
         module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"
         f"| `arn` | The ARN. |\n\n{end}after\n",
