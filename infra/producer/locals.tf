@@ -3,8 +3,9 @@ locals {
   schema_name = "sensor"
 
   # None in a serverless cluster. (`try` would make the keys unknown until apply.)
-  brokers        = merge(module.broker_exposure[*].brokers...)
-  load_balancers = merge(module.broker_exposure[*].load_balancers...)
+  exposure       = var.cluster.type == "provisioned" ? var.exposure : "none"
+  brokers        = merge(concat(module.broker_exposure_privatelink[*].brokers, module.broker_exposure_multi_vpc[*].brokers)...)
+  load_balancers = merge(module.broker_exposure_privatelink[*].load_balancers...)
 
   packages = {
     for name in ["access", "producer"] : name => {

@@ -38,9 +38,9 @@ module "broker_cluster" {
 }
 
 # A serverless cluster has no brokers that could be exposed.
-module "broker_exposure" {
-  source = "../modules/broker-exposure"
-  count  = var.cluster.type == "provisioned" ? 1 : 0
+module "broker_exposure_privatelink" {
+  source = "../modules/broker-exposure-privatelink"
+  count  = local.exposure == "privatelink" ? 1 : 0
 
   prefix       = var.prefix
   broker_count = module.broker_cluster.broker_count
@@ -50,11 +50,19 @@ module "broker_exposure" {
     zone_name         = module.broker_cluster.zone_name
   }
   consumers  = { for name, consumer in local.consumers : name => consumer.account_id }
-  exposure   = var.exposure
   subnet_ids = module.network.subnet_ids
   vpc_id     = module.network.vpc_id
 
   acceptance_required = var.acceptance_required
+}
+
+module "broker_exposure_multi_vpc" {
+  source = "../modules/broker-exposure-multi-vpc"
+  count  = local.exposure == "multi_vpc" ? 1 : 0
+
+  broker_count = module.broker_cluster.broker_count
+  zone_ids     = keys(module.network.subnet_ids)
+  zone_name    = module.broker_cluster.zone_name
 }
 
 module "kafka_access" {

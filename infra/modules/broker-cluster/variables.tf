@@ -68,7 +68,7 @@ variable "cluster" {
 }
 
 variable "exposure" {
-  description = "How consumers reach the brokers: privatelink (by broker-exposure) or multi_vpc (by connections that MSK manages)."
+  description = "How consumers reach the brokers: privatelink (by broker-exposure-privatelink) or multi_vpc (by connections that MSK manages)."
   type        = string
   default     = "privatelink"
 

@@ -20,7 +20,7 @@ _CASES = {"smallest", "full", "invalid"}
 _MOST_INPUTS = 15
 # None of them asks AWS for anything, but the last (docs/adr), which reads addresses of brokers.
 _DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
-_BROKER_NODES = ("broker-exposure", "aws_msk_broker_nodes")
+_BROKER_NODES = ("broker-exposure-privatelink", "aws_msk_broker_nodes")
 _LOCAL = re.compile(r"\blocal\.(\w+)")
 
 every_folder = pytest.mark.parametrize("folder", [*_MODULES, *_ROOTS], ids=lambda path: path.name)

@@ -4,14 +4,12 @@ locals {
   partition = data.aws_partition.this.partition
   port      = 9096
 
-  broker_ids = [for number in range(1, var.broker_count + 1) : tostring(number)]
-  # What is exposed here; MSK's own way in makes all of it itself.
-  exposed = var.exposure == "privatelink" ? toset(local.broker_ids) : toset([])
+  broker_ids = toset([for number in range(1, var.broker_count + 1) : tostring(number)])
 
   # Two consumers may live in one account, which is let in once.
   _account_ids = toset(values(var.consumers))
   principals = {
-    for pair in setproduct(local.exposed, local._account_ids) :
+    for pair in setproduct(local.broker_ids, local._account_ids) :
     join("/", pair) => { broker_id = pair[0], account_id = pair[1] }
   }
 
@@ -24,8 +22,6 @@ data "aws_partition" "this" {}
 # Read while applying whenever something of the cluster changes or a broker has no target yet: at
 # plan time MSK would answer without the brokers that this very apply adds.
 data "aws_msk_broker_nodes" "this" {
-  count = var.exposure == "privatelink" ? 1 : 0
-
   cluster_arn = var.cluster.arn
 
   depends_on = [aws_lb_target_group.broker, var.cluster]
@@ -34,13 +30,13 @@ data "aws_msk_broker_nodes" "this" {
 resource "aws_lb" "broker" {
   # checkov:skip=CKV_AWS_91: a load balancer logs TLS that it ends itself; this one passes it through
   # checkov:skip=CKV_AWS_150: it holds nothing, and goes with its broker
-  for_each = local.exposed
+  for_each = local.broker_ids
 
   name                             = "${var.prefix}-b-${each.key}"
   load_balancer_type               = "network"
   internal                         = true
   subnets                          = values(var.subnet_ids)
-  security_groups                  = aws_security_group.exposure[*].id
+  security_groups                  = [aws_security_group.exposure.id]
   enable_cross_zone_load_balancing = true
   # Who comes in is for the endpoint service to say, by principal and acceptance; the addresses
   # that come are those of consumers' networks, which nobody knows here.
@@ -48,7 +44,7 @@ resource "aws_lb" "broker" {
 }
 
 resource "aws_lb_listener" "broker" {
-  for_each = local.exposed
+  for_each = local.broker_ids
 
   load_balancer_arn = aws_lb.broker[each.key].arn
   port              = local.port
@@ -61,7 +57,7 @@ resource "aws_lb_listener" "broker" {
 }
 
 resource "aws_lb_target_group" "broker" {
-  for_each = local.exposed
+  for_each = local.broker_ids
 
   name        = "${var.prefix}-b-${each.key}"
   port        = local.port
@@ -84,11 +80,11 @@ resource "aws_lb_target_group" "broker" {
 }
 
 resource "aws_lb_target_group_attachment" "broker" {
-  for_each = local.exposed
+  for_each = local.broker_ids
 
   target_group_arn = aws_lb_target_group.broker[each.key].arn
   target_id = one([
-    for node in flatten(data.aws_msk_broker_nodes.this[*].node_info_list) :
+    for node in data.aws_msk_broker_nodes.this.node_info_list :
     node.client_vpc_ip_address if node.broker_id == tonumber(each.key)
   ])
 
@@ -103,8 +99,6 @@ resource "aws_lb_target_group_attachment" "broker" {
 
 # One group for all load balancers. No ingress rule: only PrivateLink leads here.
 resource "aws_security_group" "exposure" {
-  count = var.exposure == "privatelink" ? 1 : 0
-
   name        = "${var.prefix}-exposure"
   description = "Load balancers in front of the brokers"
   vpc_id      = var.vpc_id
@@ -113,9 +107,7 @@ resource "aws_security_group" "exposure" {
 }
 
 resource "aws_vpc_security_group_egress_rule" "exposure" {
-  count = var.exposure == "privatelink" ? 1 : 0
-
-  security_group_id            = aws_security_group.exposure[0].id
+  security_group_id            = aws_security_group.exposure.id
   description                  = "SCRAM logins to the brokers"
   ip_protocol                  = "tcp"
   from_port                    = local.port
@@ -124,12 +116,10 @@ resource "aws_vpc_security_group_egress_rule" "exposure" {
 }
 
 resource "aws_vpc_security_group_ingress_rule" "brokers" {
-  count = var.exposure == "privatelink" ? 1 : 0
-
   security_group_id            = var.cluster.security_group_id
   description                  = "SCRAM logins from the load balancers"
   ip_protocol                  = "tcp"
   from_port                    = local.port
   to_port                      = local.port
-  referenced_security_group_id = aws_security_group.exposure[0].id
+  referenced_security_group_id = aws_security_group.exposure.id
 }

@@ -11,7 +11,7 @@ variable "broker_count" {
 
   validation {
     condition     = contains(range(1, 101), var.broker_count)
-    error_message = "broker_count is ${var.broker_count}; give a whole number from 1 to 100, since MSK's own connections have a hundred ports."
+    error_message = "broker_count is ${var.broker_count}; give a whole number from 1 to 100, which has room in the name of a load balancer."
   }
 }
 
@@ -32,17 +32,6 @@ variable "consumers" {
   validation {
     condition     = alltrue([for account_id in values(var.consumers) : can(regex("^[0-9]{12}$", account_id))])
     error_message = "The consumers' accounts are ${join(", ", values(var.consumers))}; give the 12 digits of each, in quotes."
-  }
-}
-
-variable "exposure" {
-  description = "How consumers reach the brokers: privatelink (made here) or multi_vpc (MSK's own, of which only the names are told here)."
-  type        = string
-  default     = "privatelink"
-
-  validation {
-    condition     = contains(["privatelink", "multi_vpc"], var.exposure)
-    error_message = "exposure is ${var.exposure}; choose privatelink or multi_vpc."
   }
 }
 

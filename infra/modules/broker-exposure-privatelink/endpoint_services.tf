@@ -1,5 +1,5 @@
 resource "aws_vpc_endpoint_service" "broker" {
-  for_each = local.exposed
+  for_each = local.broker_ids
 
   acceptance_required        = var.acceptance_required
   network_load_balancer_arns = [aws_lb.broker[each.key].arn]

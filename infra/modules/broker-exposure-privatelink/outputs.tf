@@ -1,0 +1,31 @@
+output "brokers" {
+  description = "What a consumer dials, by broker number: host, port, zones, and the endpoint service."
+  value = {
+    for id in local.broker_ids : id => {
+      host         = "b-${id}.${var.cluster.zone_name}"
+      port         = local.port
+      service_arn  = aws_vpc_endpoint_service.broker[id].arn
+      service_id   = aws_vpc_endpoint_service.broker[id].id
+      service_name = aws_vpc_endpoint_service.broker[id].service_name
+      zone_ids     = local.zone_ids
+    }
+  }
+
+  depends_on = [
+    aws_lb_listener.broker,
+    aws_lb_target_group_attachment.broker,
+    aws_vpc_endpoint_service_allowed_principal.consumer,
+    aws_vpc_security_group_egress_rule.exposure,
+    aws_vpc_security_group_ingress_rule.brokers,
+  ]
+}
+
+output "load_balancers" {
+  description = "The parts of ARNs that CloudWatch knows the load balancers by, by broker number."
+  value = {
+    for id in local.broker_ids : id => {
+      arn_suffix              = aws_lb.broker[id].arn_suffix
+      target_group_arn_suffix = aws_lb_target_group.broker[id].arn_suffix
+    }
+  }
+}
