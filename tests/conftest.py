@@ -54,8 +54,7 @@ def client(cloud):
 
     def make(service, account="111111111111", region="eu-central-1", **settings):
         keys = {"aws_access_key_id": account, "aws_secret_access_key": "any"}
-        return boto3.client(
-            service, endpoint_url=cloud.endpoint, region_name=region, **(keys | settings)
-        )
+        where = {"endpoint_url": cloud.endpoint, "region_name": region}
+        return boto3.client(service, **(where | keys | settings))
 
     return make

@@ -53,9 +53,11 @@ class Instance:
             LocalcloudError: it refused, with its sentence.
         """
         body = json.dumps(arguments).encode() if arguments else None
-        url = f"{self.endpoint}/_localcloud/{name}"
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            f"{self.endpoint}/_localcloud/{name}", body, {"Content-Type": "application/json"}
+        )
         try:
-            with urllib.request.urlopen(url, body) as answer:  # noqa: S310 - our own server
+            with urllib.request.urlopen(request) as answer:  # noqa: S310 - our own server
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             with error:

@@ -4,7 +4,7 @@
     def kill_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
         ...
 
-is `POST /_localcloud/kill-broker {"cluster": "c", "broker": 1}`, and
+is `POST /_localcloud/kill-broker {"cluster": "c", "broker": 1}`, sent as application/json, and
 
     @describe("brokers")
     def describe_brokers(cloud: Cloud) -> list[dict[str, Any]]:
@@ -21,6 +21,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, get_type_hints
 
+from werkzeug.exceptions import UnsupportedMediaType
 from werkzeug.wrappers import Request, Response
 
 from localcloud.cloud import Cloud
@@ -32,6 +33,7 @@ Description: TypeAlias = Callable[[Cloud], list[dict[str, Any]]]
 _ACTIONS: dict[str, Action] = {}
 _DESCRIPTIONS: dict[str, Description] = {}
 _PREFIX = "/_localcloud/"
+_JSON = "application/json"
 
 
 def action(name: str) -> Callable[[Action], Action]:
@@ -68,15 +70,15 @@ class ControlDoor:
         request = Request(environ)
         try:
             status, answer = 200, self._answer(request)
+        except UnsupportedMediaType as error:
+            status, answer = 415, {"error": str(error.description)}
         except LookupError as error:
             status, answer = 404, {"error": str(error.args[0])}
         except ValueError as error:
             status, answer = 400, {"error": str(error)}
         except LocalcloudError as error:  # asked for rightly, and it did not work
             status, answer = 500, {"error": str(error)}
-        response = Response(
-            json.dumps(answer, default=str) + "\n", status, mimetype="application/json"
-        )
+        response = Response(json.dumps(answer, default=str) + "\n", status, mimetype=_JSON)
         return response(environ, start_response)
 
     def _answer(self, request: Request) -> Any:
@@ -90,6 +92,8 @@ class ControlDoor:
                 f"{request.method} {request.path} is not known; there are GET {_PREFIX}status and "
                 f"POST {_PREFIX} with one of: {', '.join(sorted(_ACTIONS)) or 'nothing'}"
             )
+        if request.mimetype != _JSON:  # which a web page cannot send unasked
+            raise UnsupportedMediaType(f"{name} takes Content-Type: {_JSON}")
         function = _ACTIONS[name]
         return function(self._cloud, **_read_arguments(name, function, request.get_data()))
 

@@ -17,12 +17,14 @@ from typing import Any, TypeAlias
 from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer
 
+from localcloud.door.web_pages import find_objection
 from localcloud.errors import AddressInUseError
 
 Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 _log = logging.getLogger(__name__)
-_FAILED = ("500 Internal Server Error", [("Content-Type", "text/plain")], b"localcloud failed\n")
+_PLAIN_TEXT = [("Content-Type", "text/plain")]
+_FAILED = ("500 Internal Server Error", _PLAIN_TEXT, b"localcloud failed\n")
 _BACKLOG = 256
 _IDLE_SECONDS = 120  # longer than SDKs keep an unused connection
 
@@ -70,11 +72,14 @@ class _Handler(MotoRequestHandler):
         return going_on
 
     def run_wsgi(self) -> None:
-        """Read one request, have it answered, send the answer with its length."""
+        """Read one request, have it answered unless a web page sent it, send the answer."""
         environ = self.make_environ()
         body = self._read_body(environ)
         if body is None:  # cut off: what is not whole has no effect
             self.close_connection = True
+            return
+        if objection := find_objection(self.headers):
+            self._send("403 Forbidden", _PLAIN_TEXT, f"{objection}\n".encode())
             return
         environ["wsgi.input"] = io.BytesIO(body)
         environ["CONTENT_LENGTH"] = str(len(body))

@@ -19,6 +19,8 @@ from enum import Enum, auto
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from localcloud.door.web_pages import find_objection
+
 _OK = 200
 _ACCEPTED = 202
 _GONE = 410
@@ -108,6 +110,15 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Without it an event of some kilobytes waits 40 ms for a delayed acknowledgement.
     disable_nagle_algorithm = True
+
+    def parse_request(self) -> bool:
+        """Read the head of a request, and refuse one that a web page sent."""
+        if not super().parse_request():
+            return False
+        if objection := find_objection(self.headers):
+            self.send_error(403, explain=objection)
+            return False
+        return True
 
     def do_GET(self) -> None:
         event = self.server.api.wait_event()

@@ -44,7 +44,8 @@ def set_password(cloud):
     def set_it(password):
         asked = f"{cloud.endpoint}/_localcloud/set-random-password"
         body = json.dumps({"password": password}).encode()
-        urllib.request.urlopen(asked, body, timeout=10).close()
+        request = urllib.request.Request(asked, body, {"Content-Type": "application/json"})
+        urllib.request.urlopen(request, timeout=10).close()
 
     yield set_it
     set_it(None)

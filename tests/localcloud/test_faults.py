@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 from localcloud.door import control
 from localcloud.errors import BrokerStartError
 
+_JSON = {"Content-Type": "application/json"}
 _ONCE = Config(retries={"max_attempts": 0}, read_timeout=20)
 
 
@@ -25,7 +26,7 @@ def door(cloud):
     def ask(name, method="POST", **arguments):
         body = json.dumps(arguments).encode() if method == "POST" else None
         request = urllib.request.Request(
-            f"{cloud.endpoint}/_localcloud/{name}", data=body, method=method
+            f"{cloud.endpoint}/_localcloud/{name}", body, _JSON, method=method
         )
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:

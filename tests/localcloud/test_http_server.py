@@ -83,8 +83,8 @@ def test_a_chunked_body_is_put_together(connection, application):
 @pytest.mark.parametrize(
     "sent",
     [
-        b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf",
-        b"POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf",
+        b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf",
+        b"POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf",
     ],
 )
 def test_a_request_that_is_cut_off_has_no_effect(server, application, sent):
@@ -113,7 +113,8 @@ def test_a_bug_in_the_application_is_a_500(connection, caplog):
 def test_a_client_that_waits_for_100_continue_gets_it(server):
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
         raw.sendall(
-            b"PUT /x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+            b"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+            b"Expect: 100-continue\r\n\r\n"
         )
         assert raw.recv(1000).startswith(b"HTTP/1.1 100")
         raw.sendall(b"ok")

@@ -47,7 +47,8 @@ def dial(accounts, cloud, host):
 
 def ask(cloud, name, **arguments):
     url = f"{cloud.endpoint}/_localcloud/{name}"
-    request = urllib.request.Request(url, json.dumps(arguments).encode(), method="POST")
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, json.dumps(arguments).encode(), headers, method="POST")
     with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as answer:
         return json.load(answer)
 

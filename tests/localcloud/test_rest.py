@@ -81,7 +81,8 @@ def test_a_random_password_may_be_set(cloud, client, passwords):
     def set_to(password):
         body = json.dumps({"password": password}).encode()
         url = f"{cloud.endpoint}/_localcloud/set-random-password"
-        with urllib.request.urlopen(url, body, timeout=10) as answer:
+        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
 
     secrets = client("secretsmanager")

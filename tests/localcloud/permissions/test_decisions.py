@@ -16,7 +16,9 @@ from tests.localcloud.policy_documents import allow, allow_role
 def ask(cloud, role):
     """What the control door says of a role."""
     body = json.dumps({"role": role}).encode()
-    with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/list-decisions", body) as answer:
+    url = f"{cloud.endpoint}/_localcloud/list-decisions"
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
         return json.load(answer)
 
 
