@@ -7,7 +7,8 @@ LocalcloudError
 ├── TokenRefusedError           an MSK IAM token that does not hold
 ├── MissingHopError             a way through the network that is not there
 ├── UndecidablePolicyError      a policy that uses what localcloud cannot judge
-└── JobFailedError              a job run that ends as FAILED, and why
+├── JobFailedError              a job run that ends as FAILED, and why
+└── MotoChangedError            a moto that is not the one that localcloud was written for
 """
 
 from __future__ import annotations
@@ -43,3 +44,7 @@ class UndecidablePolicyError(LocalcloudError):
 
 class JobFailedError(LocalcloudError):
     """A job run that ends as FAILED; the message becomes its state's details."""
+
+
+class MotoChangedError(LocalcloudError):
+    """A moto that is not the one that localcloud was written for."""

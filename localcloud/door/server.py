@@ -16,6 +16,7 @@ from localcloud.door.control import ControlDoor
 from localcloud.door.gateway import Gateway
 from localcloud.door.http_server import serve
 from localcloud.faults import Faults
+from localcloud.moto_repairs import repair_moto
 from localcloud.network import VpcBorder
 
 _LOOPBACK = "127.0.0.1"
@@ -43,6 +44,7 @@ class Server:
 
 def start_server(folder: Path, port: int) -> Server:
     """Answer on a loopback port (0 takes a free one) until the server is stopped."""
+    repair_moto()
     folder.mkdir(parents=True, exist_ok=True)
     cloud = Cloud(endpoint="", folder=folder)
     log = CallLog(folder / "calls.jsonl")

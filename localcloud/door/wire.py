@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import UnknownServiceError
-from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.exceptions import ServiceException
 from moto.core.parse import PROTOCOL_PARSERS
 from moto.core.request import Request, determine_request_protocol
@@ -21,6 +20,7 @@ from moto.core.utils import get_service_model
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from localcloud.door.operations import AwsError, HttpAnswer, not_implemented
+from localcloud.moto_repairs import announce_error_code
 
 # Operations of S3 whose body is an object: nobody here but moto needs to look at it.
 _OBJECTS = frozenset({"PutObject", "UploadPart"})
@@ -140,7 +140,7 @@ def serialize(target: Target, result: dict[str, Any] | ServiceException) -> Http
     status = None
     if isinstance(result, AwsError) and result.status is not None:
         status = result.status
-        _announce(result.code)
+        announce_error_code(result.code)
     service = target.model.service_model.service_name
     answer = get_serializer_class(service, target.protocol)(target.model).serialize(result)
     body = answer["body"]
@@ -149,9 +149,3 @@ def serialize(target: Target, result: dict[str, Any] | ServiceException) -> Http
         headers=tuple((name, str(value)) for name, value in answer["headers"].items()),
         body=body if isinstance(body, bytes) else body.encode(),
     )
-
-
-def _announce(code: str) -> None:
-    """Tell moto of a code that the service's model leaves out, as AWS's models do with most."""
-    if code not in COMMON_ERROR_CODES:
-        COMMON_ERROR_CODES.append(code)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from localcloud.moto_repairs import read_vpc_config
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionSpec:
@@ -36,7 +38,7 @@ class FunctionSpec:
 
 def read_spec(function: Any) -> FunctionSpec:
     """Read it off moto's record of a function."""
-    network = function._vpc_config or {}  # its public property invents a VPC
+    network = read_vpc_config(function)
     reserved = function.reserved_concurrency
     return FunctionSpec(
         account=function.account_id,

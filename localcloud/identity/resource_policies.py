@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeGuard
 
 from moto.kms.models import kms_backends
-from moto.kms.utils import _deserialize_ciphertext_blob
 from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
 from moto.sns.models import sns_backends
@@ -67,14 +66,6 @@ def key_arn(account: str, region: str, key_id: str) -> str:
     if key_id.startswith("alias/"):
         key_id = kms_backends[account][region].get_key_id_from_alias(key_id) or key_id
     return f"arn:aws:kms:{region}:{account}:key/{key_id}"
-
-
-def key_of_ciphertext(blob: bytes) -> str | None:
-    """Return the key that a ciphertext was made with, None where it is no ciphertext of moto."""
-    try:
-        return str(_deserialize_ciphertext_blob(ciphertext_blob=blob).key_id)
-    except Exception:  # moto's own, whatever it is: Decrypt itself answers what is wrong
-        return None
 
 
 def key_use_of_secret(arn: str, operation: str) -> Iterator[KeyUse]:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from localcloud.door.operations import Call
 from localcloud.identity import resource_policies
 from localcloud.identity.conditions import Context
+from localcloud.moto_repairs import read_key_of_ciphertext
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def _secretsmanager(call: Call) -> Iterator[Access]:
 def _kms(call: Call) -> Iterator[Access]:
     key = call.params.get("KeyId") or call.params.get("TargetKeyId")
     if key is None and "CiphertextBlob" in call.params:
-        key = resource_policies.key_of_ciphertext(call.params["CiphertextBlob"])
+        key = read_key_of_ciphertext(call.params["CiphertextBlob"])
     yield Access(
         _action(call), resource_policies.key_arn(call.account, call.region, key) if key else None
     )

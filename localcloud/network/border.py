@@ -79,9 +79,13 @@ def _route_tables(ec2: Any, source: Source) -> set[str]:
     tables = [it for it in list(ec2.route_tables.values()) if it.vpc_id == source.vpc_id]
     used = set()
     for subnet_id in source.subnet_ids or (None,):
-        own = [it.id for it in tables if subnet_id in it._associations.values()]
+        own = [it.id for it in tables if _has_subnet(it, subnet_id)]
         used |= set(own) or {it.id for it in tables if it.main_association_id}
     return used
+
+
+def _has_subnet(table: Any, subnet_id: str | None) -> bool:
+    return any(subnet_id == one.get("SubnetId", "") for one in table.associations)
 
 
 class VpcBorder:

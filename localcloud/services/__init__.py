@@ -13,7 +13,6 @@ from localcloud.services import (
     kafka,
     lambda_,
     route53,
-    s3,
     secretsmanager,
     sts,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "kafka",
     "lambda_",
     "route53",
-    "s3",
     "secretsmanager",
     "sts",
 ]

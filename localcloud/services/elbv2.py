@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from contextvars import ContextVar
 from typing import Any
 
 from moto.ec2.models import ec2_backends
-from moto.elbv2 import models
-from moto.elbv2.utils import make_arn_for_load_balancer
+from moto.elbv2.models import elbv2_backends
 
 from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.moto_repairs import load_balancer_kind
 from localcloud.network import inventory
 from localcloud.network.nodes import Nodes
 
-_kind: ContextVar[str] = ContextVar("kind of load balancer", default="app")
 _PROBE_SECONDS = 0.5
-
-
-def _make_arn(*args: Any, **kwargs: Any) -> str:
-    """Name the kind of load balancer in its ARN, which moto always calls app."""
-    arn: str = make_arn_for_load_balancer(*args, **kwargs)
-    return arn.replace(":loadbalancer/app/", f":loadbalancer/{_kind.get()}/")
-
-
-models.make_arn_for_load_balancer = _make_arn  # type: ignore[attr-defined]  # imported there
 
 
 @operation("elbv2", "CreateLoadBalancer")
 def create_load_balancer(call: Call) -> HttpAnswer:
     """Make a load balancer with an ARN of its kind."""
-    token = _kind.set("net" if call.params.get("Type") == "network" else "app")
+    token = load_balancer_kind.set("net" if call.params.get("Type") == "network" else "app")
     try:
         return call.forward()
     finally:
-        _kind.reset(token)
+        load_balancer_kind.reset(token)
 
 
 @operation("elbv2", "SetSecurityGroups")
@@ -50,7 +39,7 @@ def set_security_groups(call: Call) -> dict[str, Any] | HttpAnswer:
             "InvalidConfigurationRequest",
             f"You cannot set security groups on load balancer '{arn}': it was created without",
         )
-    backend = models.elbv2_backends[call.account][call.region]
+    backend = elbv2_backends[call.account][call.region]
     backend.set_security_groups(arn, groups)
     enforce = call.params.get("EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic", "on")
     balancer.enforce_security_group_inbound_rules_on_private_link_traffic = enforce

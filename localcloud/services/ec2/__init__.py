@@ -1,7 +1,7 @@
-"""EC2 where moto differs from AWS: endpoint services, endpoints, group rules, subnets."""
+"""EC2 where moto differs from AWS: endpoint services, endpoints, subnets."""
 
 from __future__ import annotations
 
-from localcloud.services.ec2 import endpoint_services, endpoints, security_groups, subnets
+from localcloud.services.ec2 import endpoint_services, endpoints, subnets
 
-__all__ = ["endpoint_services", "endpoints", "security_groups", "subnets"]
+__all__ = ["endpoint_services", "endpoints", "subnets"]

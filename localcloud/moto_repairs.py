@@ -1,0 +1,165 @@
+"""Everything that localcloud changes in moto, or takes from moto's private names, and why.
+
+moto is pinned. Each entry says what moto had when it was written, and `repair_moto` compares before
+it changes anything: after an upgrade localcloud ends at its start with a sentence, instead of
+answering wrongly later.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from moto.core.errors import COMMON_ERROR_CODES
+from moto.ec2.models.security_groups import SecurityGroupRule
+from moto.elbv2 import models as elbv2_models
+from moto.elbv2.utils import make_arn_for_load_balancer
+from moto.iam.access_control import PermissionResult
+from moto.kms import utils as kms_utils
+from moto.moto_server import werkzeug_app
+from moto.s3.models import FakeBucket, FakeDeleteMarker
+
+from localcloud.errors import MotoChangedError
+from localcloud.identity.policies import (
+    Principal,
+    Request,
+    Verdict,
+    judge_resource,
+    read_statements,
+)
+
+# The kind of the load balancer that is being made: app or net.
+load_balancer_kind: ContextVar[str] = ContextVar("load_balancer_kind", default="app")
+
+_ANYBODY = Principal("", "")
+_make_rule = SecurityGroupRule.__init__
+_rule_signature = inspect.signature(_make_rule)
+
+
+def _init_rule(rule: SecurityGroupRule, *args: Any, **kwargs: Any) -> None:
+    """Keep the description of a rule for a group or a prefix list, where moto looks for it."""
+    _make_rule(rule, *args, **kwargs)
+    given = _rule_signature.bind(rule, *args, **kwargs).arguments
+    for target in (given.get("source_group"), given.get("prefix_list_id")):
+        if target and "Description" in target:
+            rule.ip_range = {"Description": target["Description"]}
+
+
+def _make_arn(*args: Any, **kwargs: Any) -> str:
+    """Name the kind of load balancer in its ARN, which moto always calls app."""
+    arn: str = make_arn_for_load_balancer(*args, **kwargs)
+    return arn.replace(":loadbalancer/app/", f":loadbalancer/{load_balancer_kind.get()}/")
+
+
+def _dispose_marker(_marker: FakeDeleteMarker, _garbage: bool = False) -> None:
+    """Do nothing: a delete marker has no content.
+
+    Where versions are not kept any more, deleting a key disposes of all its versions, and moto
+    forgot that markers are among them: a bucket with markers could not be emptied.
+    """
+
+
+def _get_permission(bucket: FakeBucket, action: str, resource: str) -> Any:
+    """Say whether a bucket's policy lets anybody in.
+
+    A signed call was judged at the door already, with the conditions; moto would judge again
+    without them, so that a bucket that refuses plain HTTP would refuse everybody.
+    """
+    request = Request(action, resource, {"aws:SecureTransport": "true"})
+    allowed = judge_resource(read_statements(bucket.policy), request, _ANYBODY) is Verdict.ALLOWED
+    return PermissionResult.PERMITTED if allowed else PermissionResult.NEUTRAL
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A name of moto: its parameters or type as `describe` writes them, and what takes its place.
+
+    Without a replacement it is only called.
+    """
+
+    owner: Any
+    name: str
+    expected: str
+    replacement: Any = None
+
+    def check(self) -> None:
+        """Compare with the moto that is installed.
+
+        Raises:
+            MotoChangedError: the name has other parameters, or is missing, or is new.
+        """
+        found = describe(getattr(self.owner, self.name, None))
+        if found != self.expected:
+            raise MotoChangedError(
+                f"moto {version('moto')} has {found} as {self.owner.__name__}.{self.name}, expected"
+                f" {self.expected}: localcloud/moto_repairs.py was written for that"
+            )
+
+
+def describe(found: Any) -> str:
+    """Write a function by its parameters, another value by its type, None as `nothing`."""
+    if found is None:
+        return "nothing"
+    if not callable(found):
+        return type(found).__name__
+    return f"({', '.join(inspect.signature(found).parameters)})"
+
+
+REPAIRS = (
+    Repair(
+        SecurityGroupRule,
+        "__init__",
+        "(self, ec2_backend, ip_protocol, group_id, from_port, to_port, ip_range, source_group, "
+        "prefix_list_id, is_egress, tags)",
+        _init_rule,
+    ),
+    Repair(
+        elbv2_models,
+        "make_arn_for_load_balancer",
+        "(account_id, lb_id, name, region_name)",
+        _make_arn,
+    ),
+    Repair(FakeDeleteMarker, "dispose", "nothing", _dispose_marker),
+    Repair(FakeBucket, "get_permission", "(self, action, resource)", _get_permission),
+    Repair(kms_utils, "_deserialize_ciphertext_blob", "(ciphertext_blob)"),
+    # Every web page would be let in; the door refuses them (door/web_pages.py).
+    Repair(werkzeug_app, "DISABLE_GLOBAL_CORS", "bool", True),
+)
+
+
+@functools.cache
+def repair_moto() -> None:
+    """Check every repair, then make them all, once in a process.
+
+    Raises:
+        MotoChangedError: the moto that is installed is not the one that they were written for.
+    """
+    for repair in REPAIRS:
+        repair.check()
+    for repair in REPAIRS:
+        if repair.replacement is not None:
+            setattr(repair.owner, repair.name, repair.replacement)
+
+
+def announce_error_code(code: str) -> None:
+    """Tell moto of a code that the service's model leaves out, as AWS's models do with most."""
+    if code not in COMMON_ERROR_CODES:
+        COMMON_ERROR_CODES.append(code)
+
+
+def read_vpc_config(function: Any) -> dict[str, Any]:
+    """Return the VpcConfig of moto's record of a function; its public property invents a VPC."""
+    config: dict[str, Any] = function._vpc_config or {}
+    return config
+
+
+def read_key_of_ciphertext(blob: bytes) -> str | None:
+    """Return the key that a ciphertext was made with, None where it is no ciphertext of moto."""
+    try:
+        return str(kms_utils._deserialize_ciphertext_blob(ciphertext_blob=blob).key_id)
+    except Exception:  # moto's own, whatever it is: Decrypt itself answers what is wrong
+        return None
