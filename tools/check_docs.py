@@ -21,7 +21,7 @@ from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
 
 _ROOT = Path(__file__).parents[1]
-_PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md")
+_PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/**/*.md")
 _TABLES: tuple[type[Settings], ...] = (
     KafkaSettings,
     ProducerSettings,

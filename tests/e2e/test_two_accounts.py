@@ -144,7 +144,7 @@ def test_nothing_is_left_but_keys_that_wait_for_their_end(accounts, client, befo
 
 
 def _is_refused(accounts, name):
-    """Whether a client is told so: kafka-python misses most such answers (docs/gotchas.md)."""
+    """Whether a client is told so: kafka-python misses most such answers (docs/gotchas-maintainers.md)."""
     return "SaslAuthenticationFailed" in accounts.read_in_vain(name, "sensor")
 
 
