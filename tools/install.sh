@@ -70,9 +70,10 @@ packages_ready() {
 }
 project_ready() { is_made_from "$project_stamp" pyproject.toml; }
 jars_ready() { is_made_from "$(jars_stamp "$1")" "$1"; }
+classes_ready() { for archive in .cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
 
 nothing_to_do() {
-    packages_ready && project_ready || return 1
+    packages_ready && project_ready && classes_ready || return 1
     for pom in jars/*/pom.xml; do
         jars_ready "$pom" || return 1
     done
@@ -112,6 +113,12 @@ fetch_jars() {
     done
 }
 
+# Which archive fits is the tool's to know: it does nothing where there is one.
+record_classes() {
+    say "The classes that Spark jobs load into .cache"
+    .venv/bin/python tools/record_classes.py
+}
+
 case "$(uname -s)/$(uname -m)" in
 Linux/x86_64 | Linux/aarch64) ;;
 *) fail "Penstock runs on Linux (x86_64, arm64, WSL2 on Windows); this machine is $(uname -s) on $(uname -m)" ;;
@@ -125,4 +132,5 @@ check_machine
 install_packages
 install_project
 fetch_jars
+record_classes
 say "Installed in $(($(date +%s) - started)) s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from localcloud.jobs.class_archive import RECORDED_JOB, archive_options, archive_path
 from localcloud.jobs.driver import Driver, DriverLaunch
 from localcloud.jobs.execution import execute
 from localcloud.jobs.logs import LogPlaces, deliver_logs, read_places
@@ -10,6 +11,7 @@ from localcloud.jobs.spark import SparkJob, build_launch
 from localcloud.jobs.submission import Submission, read_submission
 
 __all__ = [
+    "RECORDED_JOB",
     "Attempt",
     "Driver",
     "DriverLaunch",
@@ -19,6 +21,8 @@ __all__ = [
     "RunState",
     "SparkJob",
     "Submission",
+    "archive_options",
+    "archive_path",
     "build_launch",
     "deliver_logs",
     "execute",

@@ -10,12 +10,14 @@ from typing import Any
 
 from localcloud.errors import MissingToolError
 from localcloud.jobs.artifacts import fetch, fetch_archive
+from localcloud.jobs.class_archive import archive_options
 from localcloud.jobs.driver import DriverLaunch
 from localcloud.jobs.interpreter import load_spark_python
 from localcloud.jobs.submission import Submission
 
 _ROOT = Path(__file__).resolve().parents[2]
 _S3_JARS = _ROOT / "jars" / "s3" / "lib"
+_DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"
 _DRIVER_VARIABLES = "spark.emr-serverless.driverEnv."
 
 
@@ -95,10 +97,12 @@ def _s3_jars() -> list[Path]:
 
 def _settings(job: SparkJob, folder: Path) -> list[str]:
     """The job's settings, then those that are localcloud's to say."""
-    endpoint = job.variables["AWS_ENDPOINT_URL"]
+    endpoint, given = job.variables["AWS_ENDPOINT_URL"], job.submission.settings
     own = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        # Before the job's own, which win.
+        _DEFAULT_OPTIONS: f"{archive_options()} {given.get(_DEFAULT_OPTIONS, '')}".strip(),
         "spark.ui.enabled": "false",
         "spark.hadoop.hadoop.tmp.dir": str(folder / "local"),
         # What EMR has a filesystem of its own for.
@@ -111,7 +115,7 @@ def _settings(job: SparkJob, folder: Path) -> list[str]:
             "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider"
         ),
     }
-    pairs = {**job.submission.settings, **own}.items()
+    pairs = {**given, **own}.items()
     words = [word for name, value in pairs for word in ("--conf", f"{name}={value}")]
     return ["--master", "local[*]", "--deploy-mode", "client", *words]
 

@@ -18,6 +18,8 @@ case "$*" in
 "-V") echo "Python ${FAKE_VERSION:-3.11.7}" ;;
 "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv >>"$CALLS" ;;
 "-m pip "*) echo pip >>"$CALLS" && echo "$*" >>"$CALLS.pip" ;;
+"tools/record_classes.py") mkdir -p .cache/spark-classes && echo classes >>"$CALLS" &&
+    echo >.cache/spark-classes/1.jsa ;;
 esac
 """
 _MAVEN = """#!/bin/sh
@@ -120,7 +122,7 @@ def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
     clone.provide("python3.13", _PYTHON)
 
     assert clone.install().returncode == 0
-    assert clone.calls() == ["venv", "pip", "pip", "pip", "mvn"]
+    assert clone.calls() == ["venv", "pip", "pip", "pip", "mvn", "classes"]
 
 
 def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
@@ -156,9 +158,9 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
 @pytest.mark.parametrize(
     ("changed", "calls"),
     [
-        ("requirements.lock", ["venv", "pip", "pip", "pip"]),
-        ("pyproject.toml", ["pip"]),
-        ("jars/broker/pom.xml", ["mvn"]),
+        ("requirements.lock", ["venv", "pip", "pip", "pip", "classes"]),
+        ("pyproject.toml", ["pip", "classes"]),
+        ("jars/broker/pom.xml", ["mvn", "classes"]),
     ],
 )
 def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: list[str]) -> None:
@@ -170,13 +172,22 @@ def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: lis
     assert clone.calls() == calls
 
 
+def test_an_archive_that_is_missing_is_recorded_again(clone: _Clone) -> None:
+    clone.install()
+    shutil.rmtree(clone.folder / ".cache")
+
+    clone.install()
+
+    assert clone.calls() == ["classes"]
+
+
 def test_asking_for_another_python_makes_the_environment_anew(clone: _Clone) -> None:
     clone.install()
     clone.provide("python3.13", _PYTHON.replace("3.11.7", "3.13.0"))
 
     clone.install(PYTHON="python3.13")
 
-    assert clone.calls() == ["venv", "pip", "pip", "pip"]
+    assert clone.calls() == ["venv", "pip", "pip", "pip", "classes"]
 
 
 def test_a_cut_run_is_redone(clone: _Clone) -> None:
@@ -186,7 +197,7 @@ def test_a_cut_run_is_redone(clone: _Clone) -> None:
 
     clone.install()
 
-    assert clone.calls() == ["mvn"]
+    assert clone.calls() == ["mvn", "classes"]
 
 
 def test_the_real_lock_file_names_versions_and_hashes_only() -> None:

@@ -1,0 +1,38 @@
+"""The archive of loaded classes (AppCDS): with it a driver starts in half of the CPU seconds.
+
+`tools/record_classes.py`, which `make install` runs, records it from `recorded_job.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from localcloud.jobs.interpreter import load_spark_python
+
+_ROOT = Path(__file__).resolve().parents[2]
+RECORDED_JOB = Path(__file__).with_name("recorded_job.py")
+
+
+def archive_path() -> Path:
+    """Name the archive by what it depends on: the JDK, the jars, the job.
+
+    Java ignores an archive of another JDK, or of jars with another size or time.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home, "bin", "java") if home else Path(shutil.which("java") or "java")
+    jars = [*load_spark_python().spark_home.glob("jars/*.jar"), *_ROOT.glob("jars/s*/lib/*.jar")]
+    digest = hashlib.sha256(RECORDED_JOB.read_bytes())
+    for path in (Path(os.path.realpath(java)), *sorted(jars)):
+        stat = path.stat()
+        digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return _ROOT / ".cache" / "spark-classes" / f"{digest.hexdigest()[:16]}.jsa"
+
+
+def archive_options() -> str:
+    """Return the options of a JVM that uses the archive, none where there is no archive."""
+    archive = archive_path()
+    # Where the archive does not fit, Java starts slower, and would say so on each start.
+    return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off" if archive.exists() else ""
