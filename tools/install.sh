@@ -79,18 +79,17 @@ nothing_to_do() {
     done
 }
 
-install_pinned() {
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes "$@"
-}
-
 install_packages() {
     packages_ready && return
     say "Python packages into .venv ($(grep -c '^[a-z]' requirements.lock) of them, pinned by hash)"
     rm -rf .venv
     "$python" -m venv .venv
-    # PySpark comes as source alone. Left to itself, pip would build it with any newest setuptools.
-    sed -n '/^setuptools==/,/[^\\]$/p' requirements.lock | install_pinned --requirement /dev/stdin
-    install_pinned --no-build-isolation --requirement requirements.lock
+    # PySpark comes as source alone. Left to itself, an installer would build it with any newest
+    # setuptools. uv keeps the wheel that it built for the next time.
+    sed -n '/^\(setuptools\|uv\)==/,/[^\\]$/p' requirements.lock |
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement /dev/stdin
+    .venv/bin/python -m uv pip install --quiet --python .venv/bin/python --compile-bytecode \
+        --require-hashes --no-build-isolation --requirement requirements.lock
     fingerprint requirements.lock >"$packages_stamp"
 }
 
@@ -119,6 +118,12 @@ record_classes() {
     .venv/bin/python tools/record_classes.py
 }
 
+# What the first cluster and the first function would otherwise wait for.
+prepare_localcloud() {
+    say "Kafka's classes and Lambda's runtime into .cache"
+    .venv/bin/python -m localcloud.command.prepare
+}
+
 case "$(uname -s)/$(uname -m)" in
 Linux/x86_64 | Linux/aarch64) ;;
 *) fail "Penstock runs on Linux (x86_64, arm64, WSL2 on Windows); this machine is $(uname -s) on $(uname -m)" ;;
@@ -129,8 +134,14 @@ if nothing_to_do; then
 fi
 started=$(date +%s)
 check_machine
+trap wait EXIT # a failure beside something else ends when that does
+fetch_jars &
+jars=$!
 install_packages
 install_project
-fetch_jars
-record_classes
+wait "$jars"
+record_classes &
+classes=$!
+prepare_localcloud
+wait "$classes"
 say "Installed in $(($(date +%s) - started)) s"

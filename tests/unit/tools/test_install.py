@@ -17,7 +17,8 @@ _PYTHON = """#!/bin/sh
 case "$*" in
 "-V") echo "Python ${FAKE_VERSION:-3.11.7}" ;;
 "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv >>"$CALLS" ;;
-"-m pip "*) echo pip >>"$CALLS" && echo "$*" >>"$CALLS.pip" ;;
+"-m pip "* | "-m uv "*) echo "$2" >>"$CALLS" && echo "$*" >>"$CALLS.pip" ;;
+"-m localcloud"*) [ -d jars/broker/lib ] && echo prepare >>"$CALLS" ;;
 "tools/record_classes.py") mkdir -p .cache/spark-classes && echo classes >>"$CALLS" &&
     echo >.cache/spark-classes/1.jsa ;;
 esac
@@ -75,7 +76,9 @@ class _Clone:
         return self._calls.with_suffix(".pip").read_text().splitlines()
 
     def calls(self) -> list[str]:
-        return self._calls.read_text().split()
+        """The programs in their order, but Maven is first and classes last: they run beside others."""
+        calls = self._calls.read_text().split()
+        return sorted(calls, key=lambda name: (name != "mvn", name == "classes"))
 
 
 @pytest.fixture
@@ -122,7 +125,7 @@ def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
     clone.provide("python3.13", _PYTHON)
 
     assert clone.install().returncode == 0
-    assert clone.calls() == ["venv", "pip", "pip", "pip", "mvn", "classes"]
+    assert clone.calls() == ["mvn", "venv", "pip", "uv", "pip", "prepare", "classes"]
 
 
 def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
@@ -137,14 +140,33 @@ def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
 
 
 def test_nothing_is_built_with_what_is_not_pinned(clone: _Clone) -> None:
-    (clone.folder / "requirements.lock").write_text("setuptools==1 \\\n    --hash=sha256:0\n")
-
     clone.install()
 
-    setuptools, packages, project = clone.pip_arguments()
-    assert "--require-hashes --requirement /dev/stdin" in setuptools
+    installers, packages, project = clone.pip_arguments()
+    assert "--require-hashes --requirement /dev/stdin" in installers
     assert "--require-hashes --no-build-isolation --requirement requirements.lock" in packages
     assert "--no-build-isolation --no-deps --editable" in project
+
+
+def test_the_installers_are_pinned_themselves(clone: _Clone) -> None:
+    pinned = ["setuptools==1 \\\n    --hash=sha256:0\n", "uv==2 \\\n    --hash=sha256:1\n"]
+    (clone.folder / "requirements.lock").write_text("six==1 \\\n    --hash=sha256:2\n".join(pinned))
+    clone.provide(
+        "python3", _PYTHON.replace('"-m pip "*', '"-m pip "*requirement*) cat ;;\n"-m pip "*')
+    )
+
+    assert "".join(pinned) in clone.install().stdout
+
+
+def test_a_failure_waits_for_maven(clone: _Clone) -> None:
+    clone.provide("python3", _PYTHON.replace('"-m uv "*) ', '"-m uv "*) exit 3 '))
+    clone.provide("mvn", _MAVEN.replace("mkdir", "sleep 0.5 && mkdir"))
+    clone.provide("sleep", f'#!/bin/sh\n{shutil.which("sleep")} "$1"\n')
+
+    done = clone.install()
+
+    assert done.returncode == 3
+    assert (clone.folder / "jars/broker/lib/.jars").exists()
 
 
 def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
@@ -158,9 +180,9 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
 @pytest.mark.parametrize(
     ("changed", "calls"),
     [
-        ("requirements.lock", ["venv", "pip", "pip", "pip", "classes"]),
-        ("pyproject.toml", ["pip", "classes"]),
-        ("jars/broker/pom.xml", ["mvn", "classes"]),
+        ("requirements.lock", ["venv", "pip", "uv", "pip", "prepare", "classes"]),
+        ("pyproject.toml", ["pip", "prepare", "classes"]),
+        ("jars/broker/pom.xml", ["mvn", "prepare", "classes"]),
     ],
 )
 def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: list[str]) -> None:
@@ -178,7 +200,7 @@ def test_an_archive_that_is_missing_is_recorded_again(clone: _Clone) -> None:
 
     clone.install()
 
-    assert clone.calls() == ["classes"]
+    assert clone.calls() == ["prepare", "classes"]
 
 
 def test_asking_for_another_python_makes_the_environment_anew(clone: _Clone) -> None:
@@ -187,7 +209,7 @@ def test_asking_for_another_python_makes_the_environment_anew(clone: _Clone) -> 
 
     clone.install(PYTHON="python3.13")
 
-    assert clone.calls() == ["venv", "pip", "pip", "pip", "classes"]
+    assert clone.calls() == ["venv", "pip", "uv", "pip", "prepare", "classes"]
 
 
 def test_a_cut_run_is_redone(clone: _Clone) -> None:
@@ -197,7 +219,7 @@ def test_a_cut_run_is_redone(clone: _Clone) -> None:
 
     clone.install()
 
-    assert clone.calls() == ["mvn", "classes"]
+    assert clone.calls() == ["mvn", "prepare", "classes"]
 
 
 def test_the_real_lock_file_names_versions_and_hashes_only() -> None:
@@ -205,6 +227,8 @@ def test_the_real_lock_file_names_versions_and_hashes_only() -> None:
     requirements = [line for line in lines if not line.startswith(" ")]
 
     assert all("==" in line for line in requirements)
-    assert any(line.startswith("setuptools==") for line in requirements)  # tools/install.sh
+    assert {"setuptools", "uv"} <= {
+        line.split("==")[0] for line in requirements
+    }  # tools/install.sh
     assert all(line.startswith("    --hash=sha256:") for line in lines if line.startswith(" "))
     assert os.linesep.join(lines).find("://") == -1
