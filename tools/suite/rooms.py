@@ -28,6 +28,7 @@ ROOMS = (
     Room("spark", "tests/spark", spark=True),
     Room("localcloud-kafka", "tests/localcloud/kafka"),
     Room("localcloud", "tests/localcloud"),
+    Room("localcloud-terraform", "tests/localcloud/terraform", waits=True),
     Room("localcloud-mappings", "tests/localcloud/mappings"),
     Room("faults", "tests/faults", spark=True),
     Room("lambdas", "tests/lambdas"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -72,8 +73,8 @@ class PretendedBrokers:
             raise failure
 
 
-@pytest.fixture
-def pretended(cloud, monkeypatch):
+@contextmanager
+def pretend_brokers(cloud):
     """Let clusters have pretended brokers; a dictionary of them by the clusters' names."""
     known = {}
 
@@ -81,8 +82,16 @@ def pretended(cloud, monkeypatch):
         known[cluster.name] = PretendedBrokers(cluster)
         return known[cluster.name]
 
-    monkeypatch.setattr(cloud.state(Launcher), "launch", launch)
-    return known
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cloud.state(Launcher), "launch", launch)
+        yield known
+
+
+@pytest.fixture
+def pretended(cloud):
+    """Pretended brokers, for one test."""
+    with pretend_brokers(cloud) as known:
+        yield known
 
 
 @pytest.fixture(scope="session")
@@ -206,7 +215,7 @@ def describe_request(subnets, zones=2):
     }
 
 
-def wait_for(kafka, arn, state="ACTIVE", seconds=60):
+def wait_for(kafka, arn, state="ACTIVE", seconds=150):
     """Wait until a cluster is in a state; returns what DescribeCluster shows."""
     deadline = time.monotonic() + seconds
     while (shown := kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"])["State"] != state:

@@ -1,14 +1,4 @@
 # A cluster as its owner declares it, with all that the provider manages around it.
-terraform {
-  required_providers {
-    aws = { source = "hashicorp/aws", version = "5.100.0" }
-  }
-}
-
-provider "aws" {
-  region = "eu-central-1"
-}
-
 variable "broker_count" {
   type = number
 }

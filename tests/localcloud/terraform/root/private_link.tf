@@ -1,26 +1,4 @@
 # One broker of the producer, exposed to a consumer: the resources and arguments of both roots.
-terraform {
-  required_providers {
-    aws = {
-      source  = "hashicorp/aws"
-      version = "~> 5.100"
-    }
-  }
-}
-
-provider "aws" {
-  region     = "eu-central-1"
-  access_key = "111111111111"
-  secret_key = "any"
-}
-
-provider "aws" {
-  alias      = "consumer"
-  region     = "eu-central-1"
-  access_key = "222222222222"
-  secret_key = "any"
-}
-
 locals {
   port = 9096
   zone = "terraform.abc123.c1.kafka.eu-central-1.amazonaws.com"

@@ -1,25 +1,7 @@
 # What the platform makes of Glue and EMR Serverless, each as small as it can be.
 
-terraform {
-  required_providers {
-    aws = {
-      source  = "hashicorp/aws"
-      version = "5.100.0"
-    }
-  }
-}
-
-provider "aws" {
-  region = "eu-central-1"
-
-  default_tags {
-    tags = { project = "penstock" }
-  }
-}
-
 variable "compatibility" {
-  type    = string
-  default = "BACKWARD"
+  type = string
 }
 
 variable "definition" {
