@@ -15,7 +15,7 @@ from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
 from tests.localcloud.account_ids import PRODUCER
 from tests.localcloud.echo_brokers import Broker
-from tests.localcloud.kafka.running import Running
+from tests.localcloud.kafka.running import JavaProducer, Running
 from tests.localcloud.two_accounts import TwoAccounts
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
@@ -199,6 +199,12 @@ def user(running, keep_secret):
     topic = running.topic(num_partitions=4)
     running.allow(name, "TOPIC", topic, "WRITE", "READ", "DESCRIBE")
     return running.scram(name, password), topic
+
+
+@pytest.fixture(scope="session")
+def java(tmp_path_factory):
+    """A producer with AWS's own Java library."""
+    return JavaProducer(tmp_path_factory.mktemp("java")).compile()
 
 
 def describe_request(subnets, zones=2):

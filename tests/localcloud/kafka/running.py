@@ -35,6 +35,7 @@ from penstock.kafka import check_access
 REGION = "eu-central-1"
 _PATIENCE_MS = 3_000
 _JARS = Path(__file__).parents[3] / "jars"
+_JAVA_PATH = f"{_JARS}/iam/lib/*:{_JARS}/broker/lib/*"
 
 
 @dataclass
@@ -159,33 +160,47 @@ def produce_to_each(settings, topic, *values):
             producer.send(topic, value.encode(), partition=partition).get(10)
 
 
-def produce_by_java(running, keys, topic, mechanism, environ):
-    """Write one record by Produce.java with those keys; returns what it printed."""
-    settings = running.msk_iam()
-    done = subprocess.run(
-        [
-            "java",
-            "-XX:TieredStopAtLevel=1",
-            f"-Daws.accessKeyId={keys['AccessKeyId']}",
-            f"-Daws.secretAccessKey={keys['SecretAccessKey']}",
-            f"-Daws.sessionToken={keys['SessionToken']}",
-            "-Daws.region=eu-central-1",
-            "-cp",
-            f"{_JARS}/iam/lib/*:{_JARS}/broker/lib/*",
-            str(Path(__file__).with_name("Produce.java")),
-            ",".join(settings["bootstrap_servers"]),
-            settings["ssl_cafile"],
-            topic,
-            mechanism,
-        ],
-        env={"PATH": os.environ["PATH"], **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@dataclass(frozen=True, slots=True)
+class JavaProducer:
+    """Produce.java, compiled once into a folder."""
+
+    folder: Path
+
+    def compile(self):
+        """Compile it; returns itself."""
+        source = Path(__file__).with_name("Produce.java")
+        command = ["javac", "-d", self.folder, "-cp", _JAVA_PATH, source]
+        subprocess.run(command, check=True, timeout=60)
+        return self
+
+    def produce(self, running, keys, topic, mechanism, environ):
+        """Write one record with those keys; returns what it printed."""
+        settings = running.msk_iam()
+        done = subprocess.run(
+            [
+                "java",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                f"-Daws.accessKeyId={keys['AccessKeyId']}",
+                f"-Daws.secretAccessKey={keys['SecretAccessKey']}",
+                f"-Daws.sessionToken={keys['SessionToken']}",
+                "-Daws.region=eu-central-1",
+                "-cp",
+                f"{self.folder}:{_JAVA_PATH}",
+                "Produce",
+                ",".join(settings["bootstrap_servers"]),
+                settings["ssl_cafile"],
+                topic,
+                mechanism,
+            ],
+            env={"PATH": os.environ["PATH"], **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
 
 def consume(settings, topic, group=None):

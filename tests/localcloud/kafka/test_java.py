@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.localcloud.kafka.running import consume, produce_by_java
+from tests.localcloud.kafka.running import consume
 
 pytestmark = pytest.mark.kafka
 
@@ -12,14 +12,14 @@ _WRITER = ["Connect", "DescribeTopic", "WriteData", "WriteDataIdempotently"]
 
 
 @pytest.fixture
-def produce(running, tmp_path):
+def produce(running, java, tmp_path):
     """Run Produce.java with those keys; returns what it printed."""
     hosts = "".join(f"{node.loopback_address} {node.name}\n" for node in running.view.nodes)
     (tmp_path / "hosts").write_text(f"127.0.0.1 localhost\n{hosts}")
     environ = {"JAVA_TOOL_OPTIONS": f"-Djdk.net.hosts.file={tmp_path / 'hosts'}"}
 
     def run(keys, topic, mechanism):
-        return produce_by_java(running, keys, topic, mechanism, environ)
+        return java.produce(running, keys, topic, mechanism, environ)
 
     return run
 

@@ -14,7 +14,7 @@ from localcloud.network import load_network
 from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import get, seen, trace_in, tracing
 from tests.localcloud.account_ids import CONSUMER
-from tests.localcloud.kafka.running import consume, produce_by_java, produce_to_each
+from tests.localcloud.kafka.running import consume, produce_to_each
 from tests.localcloud.refusing import refusals_of, rejected
 
 pytestmark = pytest.mark.kafka
@@ -119,12 +119,12 @@ def test_a_mapping_feeds_a_function_by_private_link_alone(
     consumer("lambda").delete_event_source_mapping(UUID=mapping)
 
 
-def test_a_java_client_writes_by_iam_from_the_consumers_vpc(cloud, accounts, running):
+def test_a_java_client_writes_by_iam_from_the_consumers_vpc(cloud, accounts, running, java):
     topic = running.topic(num_partitions=4)
     _, keys = running.assume_role(["*"])
     environment = load_network(cloud).environment_for(accounts.source)
 
-    assert "written" in produce_by_java(running, keys, topic, "AWS_MSK_IAM", environment)
+    assert "written" in java.produce(running, keys, topic, "AWS_MSK_IAM", environment)
 
     assert consume(running.iam(keys), topic) == b"from java by AWS_MSK_IAM"
 

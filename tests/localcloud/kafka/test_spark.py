@@ -17,16 +17,21 @@ from tests.localcloud.refusing import refusals_of, rejected
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 _ROOT = Path(__file__).parents[3]
-_CHILD_SECONDS = 100  # half a minute on a machine that does much else
-# A driver with everything in one JVM. As on EMR the jars come after Spark's own.
+_END_SECONDS = 60  # of a driver that is told to
+# A driver with everything in one JVM: it answers a line for each source that it is told of. As on
+# EMR the jars come after Spark's own.
 _READ = """
 import json, sys
 from pyspark.sql import SparkSession
 
-given = json.load(sys.stdin)
-spark = SparkSession.builder.config(map=given["spark"]).getOrCreate()
-rows = spark.read.format("kafka").options(**given["source"]).load()
-print(sorted(bytes(row.value).decode() for row in rows.select("value").collect()))
+spark = SparkSession.builder.config(map=json.loads(sys.stdin.readline())).getOrCreate()
+for line in sys.stdin:
+    try:
+        rows = spark.read.format("kafka").options(**json.loads(line)).load()
+        said = sorted(bytes(row.value).decode() for row in rows.select("value").collect())
+    except Exception as error:
+        said = str(error)
+    print(json.dumps(said), flush=True)
 spark.stop()
 """
 _SCRAM = {
@@ -43,19 +48,48 @@ _IAM = {
 }
 
 
-@pytest.fixture
-def read(cloud, accounts, tmp_path):
-    """Let a Spark driver in the consumer's VPC read a topic; returns what it printed."""
+@pytest.fixture(scope="module")
+def driver(cloud, accounts, running, tmp_path_factory):
+    """A Spark driver in the consumer's VPC, with the keys of a role that may read."""
+    folder = tmp_path_factory.mktemp("driver")
+    _, keys = running.assume_role(["Connect", "DescribeTopic", "ReadData"])
     jars = [*_ROOT.glob("jars/spark/lib/*.jar"), *_ROOT.glob("jars/iam/lib/*.jar")]
     spark = {
         "spark.master": "local[1]",
         "spark.driver.memory": "512m",
         "spark.ui.enabled": "false",
-        "spark.local.dir": str(tmp_path),
+        "spark.local.dir": str(folder),
         "spark.jars": ",".join(map(str, jars)),
     }
+    with (folder / "stderr").open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _READ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env={
+                "PATH": os.environ["PATH"],
+                "SPARK_LOCAL_IP": "127.0.0.1",
+                "AWS_ACCESS_KEY_ID": keys["AccessKeyId"],
+                "AWS_SECRET_ACCESS_KEY": keys["SecretAccessKey"],
+                "AWS_SESSION_TOKEN": keys["SessionToken"],
+                "AWS_REGION": "eu-central-1",
+                **load_network(cloud).environment_for(accounts.source),
+            },
+            text=True,
+            cwd=folder,
+        )
+    process.stdin.write(f"{json.dumps(spark)}\n")
+    yield process
+    process.communicate(timeout=_END_SECONDS)  # closes its input, at which it ends
+    assert process.returncode == 0, (folder / "stderr").read_text()
 
-    def run(settings, topic, login, **environment):
+
+@pytest.fixture
+def read(driver):
+    """Let the driver read a topic; returns the values, or the error."""
+
+    def run(settings, topic, login):
         source = {
             "subscribe": topic,
             "kafka.bootstrap.servers": ",".join(settings["bootstrap_servers"]),
@@ -67,22 +101,9 @@ def read(cloud, accounts, tmp_path):
             "kafka.default.api.timeout.ms": "10000",
             "fetchOffset.numRetries": "1",
         }
-        done = subprocess.run(
-            [sys.executable, "-c", _READ],
-            input=json.dumps({"spark": spark, "source": source | login}),
-            env={
-                "PATH": os.environ["PATH"],
-                "SPARK_LOCAL_IP": "127.0.0.1",
-                **load_network(cloud).environment_for(accounts.source),
-                **environment,
-            },
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            timeout=_CHILD_SECONDS,
-            check=False,
-        )
-        return done.stdout.strip() or done.stderr
+        driver.stdin.write(f"{json.dumps(source | login)}\n")
+        driver.stdin.flush()
+        return json.loads(driver.stdout.readline())
 
     return run
 
@@ -98,25 +119,14 @@ def test_spark_reads_by_scram_from_the_consumers_vpc(read, user, scram):
     settings, topic = user
     produce_to_each(settings, topic, "a", "b", "c", "d")
 
-    assert read(settings, topic, scram) == "['a', 'b', 'c', 'd']"
+    assert read(settings, topic, scram) == ["a", "b", "c", "d"]
 
 
 def test_spark_reads_by_iam_from_the_consumers_vpc(read, running, user):
     settings, topic = user
     produce_to_each(settings, topic, "a", "b", "c", "d")
-    _, keys = running.assume_role(["Connect", "DescribeTopic", "ReadData"])
 
-    said = read(
-        running.msk_iam(),
-        topic,
-        _IAM,
-        AWS_ACCESS_KEY_ID=keys["AccessKeyId"],
-        AWS_SECRET_ACCESS_KEY=keys["SecretAccessKey"],
-        AWS_SESSION_TOKEN=keys["SessionToken"],
-        AWS_REGION="eu-central-1",
-    )
-
-    assert said == "['a', 'b', 'c', 'd']"
+    assert read(running.msk_iam(), topic, _IAM) == ["a", "b", "c", "d"]
 
 
 def test_without_the_way_spark_gives_up_in_time(read, cloud, accounts, user, scram):
