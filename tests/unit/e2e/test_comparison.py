@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import itemgetter
 
 import pytest
 
 from tests.e2e.model import expect_rows, find_differences, make_events
+
+_SAMPLE = 20  # of the records, other ones in each run
 
 
 @pytest.fixture
@@ -28,16 +31,16 @@ def test_the_rows_that_are_expected_are_right(expected):
     assert find_differences(expected, list(reversed(expected.values()))) == []
 
 
-def test_any_record_that_is_lost_is_named(expected):
-    for source in expected:
+def test_a_record_that_is_lost_is_named(expected, seeded):
+    for source in seeded.sample(sorted(expected), _SAMPLE):
         found = [row for row in expected.values() if row["_source"] != source]
         first, second = find_differences(expected, found)
         assert first == "199 rows, expected 200"
         assert second.startswith(f"{source}: None, expected ")
 
 
-def test_any_value_that_is_altered_is_named(expected, seeded):
-    for source, row in expected.items():
+def test_a_value_that_is_altered_is_named(expected, seeded):
+    for source, row in seeded.sample(sorted(expected.items(), key=itemgetter(0)), _SAMPLE):
         name = seeded.choice(sorted(row.keys() - {"_source"}))
         found = [each for each in expected.values() if each is not row]
         found.append(row | {name: _alter(row[name])})
