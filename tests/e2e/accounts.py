@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from demo.accounts import REGION, SPARK, Account, Local
 from demo.rows import read_rows
@@ -24,13 +25,17 @@ from localcloud.services.kafka import ClusterDirectory, RunningCluster
 from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
-from tests.localcloud.kafka.running import Instance, produce
+from tests.localcloud.kafka.running import Running, produce
 
 # No other test uses these.
-PRODUCER, CONSUMER, OTHER = "444444444444", "555555555555", "666666666666"
+PRODUCER, CONSUMER = "444444444444", "555555555555"
 _CLIENT = Path(__file__).with_name("plain_client.py")
 _ZONES = ["euc1-az1", "euc1-az2"]
 _NO_CHANGES, _CHANGES = 0, 2
+
+
+# How many resources of a type were created, updated, replaced or deleted.
+Changes: TypeAlias = Counter[tuple[str, str]]
 
 
 class Root(Account):
@@ -38,14 +43,25 @@ class Root(Account):
 
     __slots__ = ()
 
-    def plan(self, **changes: Any) -> dict[str, Any]:
-        """Plan with changes that do not stay."""
-        self.run("plan", "-input=false", "-out=plan", *_words(changes))
-        return json.loads(self.run("show", "-json", "plan").stdout)
+    def apply(self, **changes: Any) -> Changes:
+        """Make what its root declares, with changes to the variables that stay."""
+        self._keep(self.variables | changes)
+        said = self.run("apply", "-auto-approve", "-input=false", "-json").stdout
+        told = map(json.loads, said.splitlines())
+        planned = [one["change"] for one in told if one["type"] == "planned_change"]
+        return Counter(
+            (one["resource"]["resource_type"], one["action"])
+            for one in planned
+            if one["action"] != "read"
+        )
+
+    def outputs(self) -> dict[str, Any]:
+        """Read its outputs, once after each apply."""
+        return _read_outputs(self, (self.folder / "terraform.tfstate").stat().st_mtime_ns)
 
     def try_plan(self, **changes: Any) -> list[str]:
         """Plan with changes that do not stay; the errors."""
-        words = ("plan", "-input=false", "-json", *_words(changes))
+        words = ("plan", "-input=false", "-json", "-refresh=false", *_words(changes))
         return read_errors(self.run(*words, fine=(0, 1)).stdout)
 
     def has_changes(self) -> bool:
@@ -73,58 +89,60 @@ class Accounts:
     client: Callable[..., Any]
     folder: Path
     packages: Path
-    owner: str = PRODUCER
     producer: Root = field(init=False)
     consumers: dict[str, Root] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Prepare the producer's root."""
         note_instance(self.cloud.folder, self.cloud.endpoint)  # the demo looks there
-        self.producer = self._root("producer", self.owner)
+        self.producer = self._root("producer", PRODUCER)
         cluster = {"broker_count": 2, "volume_gib": 10}
         self.producer.prepare(
             self.packages,
             cluster=cluster,
-            deploy_role_arn=_deploy_role(self.owner),
+            deploy_role_arn=_deploy_role(PRODUCER),
             network={"cidr": "10.0.0.0/16", "zone_ids": _ZONES},
             region=REGION,
             topics={"sensor": {}},
         )
 
-    def apply_consumer(self, name: str, account: str, **changes: Any) -> Root:
-        """Hand a consumer its contract and apply its root."""
-        if name not in self.consumers:
-            root = self.consumers[name] = self._root("consumer", account, name)
-            network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
-            # One consumer with Spark tells as much as two, whose jars are a lot to upload.
-            spark = None if len(self.consumers) > 1 else SPARK
-            settings = {"deploy_role_arn": _deploy_role(account), "network": network}
-            root.prepare(self.packages, spark=spark, **settings)
-        root = self.consumers[name]
+    def add_consumer(self, name: str, account: str) -> Root:
+        """Prepare a consumer's root, with its contract."""
+        root = self.consumers[name] = self._root("consumer", account, name)
+        network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
+        # One consumer with Spark tells as much as two, whose jars are a lot to upload.
+        spark = None if len(self.consumers) > 1 else SPARK
+        settings = {"deploy_role_arn": _deploy_role(account), "network": network}
+        root.prepare(self.packages, spark=spark, **settings)
         self.hand_over(name)
-        root.apply(**changes)
         return root
-
-    def apply_consumers(self, accounts: dict[str, str]) -> None:
-        """Hand over and apply several at once, each in a thread: most of it is waiting."""
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(self.apply_consumer, accounts, accounts.values()))
 
     def list_unfinished(self) -> list[str]:
         """Name the accounts where Terraform has something left to do, planned all at once."""
         roots = [self.producer, *self.consumers.values()]
-        with ThreadPoolExecutor() as pool:
-            changes = list(pool.map(Root.has_changes, roots))
+        changes = at_once(*(root.has_changes for root in roots))
         return [root.where for root, changed in zip(roots, changes, strict=True) if changed]
 
-    def destroy_consumers(self) -> None:
-        """Destroy all at once; an application that a job has started must be stopped before."""
+    def destroy(self) -> None:
+        """Destroy the consumers, and the producer as soon as none is connected to it.
+
+        An application that a job has started must be stopped before.
+        """
         for root in self.consumers.values():
-            # An output that is null is none.
+            # An output that is null is missing.
             if application := root.outputs().get("spark_application"):
                 stop_application(self.client("emr-serverless", root.id), application)
         with ThreadPoolExecutor() as pool:
-            list(pool.map(Root.destroy, self.consumers.values()))
+            ends = [pool.submit(root.destroy) for root in self.consumers.values()]
+            wait_until(
+                "no consumer is connected",
+                lambda: all(end.done() for end in ends) or not self._list_connections(),
+                300,
+                every=0.5,
+            )
+            self.producer.destroy()
+            for end in ends:
+                end.result()
 
     def hand_over(self, name: str) -> None:
         """Do what `make contract` does."""
@@ -139,16 +157,16 @@ class Accounts:
 
     def produce(self, event: Any) -> dict[str, Any]:
         """Give the producer function an event; its answer."""
-        client = partial(self.client, account=self.owner)
+        client = partial(self.client, account=PRODUCER)
         answer, error = invoke(client, "penstock-producer", event)
         assert error is None, answer
         return answer
 
     def write(self, topic: str, value: bytes, role: str = "") -> None:
         """Write a record past every function, as a role or as whoever deploys may."""
-        key = credentials_for_role(self.cloud, role or _deploy_role(self.owner), "operator")
+        key = credentials_for_role(self.cloud, role or _deploy_role(PRODUCER), "operator")
         cluster = self._cluster()
-        running = Instance(self.cloud, cluster.arn, self.client)
+        running = Running(self.cloud, cluster.arn, self.client)
         running.learn_names()
         keys = {
             "AccessKeyId": key.access_key,
@@ -166,7 +184,7 @@ class Accounts:
     def await_row(self, name: str, answer: dict[str, Any]) -> dict[str, Any]:
         """Wait for the row of an event that the producer function has answered."""
         source = "{topic}/{partition}/{offset}".format(**answer)
-        return wait_until("the row is written", lambda: self.rows(name).get(source), 60)
+        return wait_until("the row is written", lambda: self.rows(name).get(source), 60, every=0.2)
 
     def read(self, name: str, topic: str, count: int, only: str = "") -> list[dict[str, Any]]:
         """Read a topic by a plain Kafka client in a consumer's VPC, from the beginning.
@@ -183,9 +201,15 @@ class Accounts:
         assert done.returncode != 0, done.stdout
         return done.stderr
 
+    def _list_connections(self) -> list[Any]:
+        """List the endpoints that keep a service of the producer from being deleted."""
+        ec2 = self.client("ec2", PRODUCER)
+        active = {"Name": "vpc-endpoint-state", "Values": ["available", "pendingAcceptance"]}
+        return ec2.describe_vpc_endpoint_connections(Filters=[active])["VpcEndpointConnections"]
+
     def _cluster(self) -> RunningCluster:
         clusters = ClusterDirectory(self.cloud).clusters()
-        return next(it for it in clusters if it.account == self.owner)
+        return next(it for it in clusters if it.account == PRODUCER)
 
     def _run_client(
         self, name: str, topic: str, count: int, seconds: float, only: str = ""
@@ -230,18 +254,20 @@ class Accounts:
         return Root(kind, account, local, self.folder / (name or kind) / "infra")
 
 
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Make calls that mostly wait, each in a thread; their answers, or the first error."""
+    with ThreadPoolExecutor() as pool:
+        return [running.result() for running in [pool.submit(call) for call in calls]]
+
+
+@lru_cache
+def _read_outputs(root: Root, written_ns: int) -> dict[str, Any]:
+    return Account.outputs(root)
+
+
 def _words(changes: dict[str, Any]) -> list[str]:
     return [f"-var={name}={json.dumps(value)}" for name, value in changes.items()]
 
 
 def _deploy_role(account: str) -> str:
     return f"arn:aws:iam::{account}:role/deploy"
-
-
-def changed(plan: dict[str, Any], kind: str) -> list[tuple[str, ...]]:
-    """List what a plan would do to the resources of one type."""
-    return [
-        tuple(change["change"]["actions"])
-        for change in plan["resource_changes"]
-        if change["type"] == kind and change["change"]["actions"] != ["no-op"]
-    ]

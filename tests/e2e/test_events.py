@@ -11,7 +11,7 @@ from tests.e2e.accounts import PRODUCER
 from tests.e2e.model import expect_rows, find_differences, make_events
 from tests.fixtures.functions import wait_until
 
-pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 _SENT_ALONE = 12  # of the list, so that it begins with versions that others have registered
 

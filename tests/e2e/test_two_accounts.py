@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import base64
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from penstock.framing import decode_frame
-from tests.e2e.accounts import CONSUMER, OTHER, PRODUCER, changed
+from tests.e2e.accounts import CONSUMER, PRODUCER, at_once
 from tests.e2e.conftest import CANARY
 from tests.e2e.leftovers import list_everything, list_usable_keys
 from tests.fixtures.functions import wait_until
 
-# Terraform's provider waits a minute for each load balancer and up to that for each record.
-pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 _READER = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
-
-
-def test_nothing_is_left_to_do(accounts):
-    assert accounts.list_unfinished() == []
+_ROTATED = _READER | {"rotation": 2}
+# In the producer's own account: names of the two roots do not clash.
+_OTHER = {"name": "billing", "account_id": PRODUCER, "topics": ["sensor"]}
 
 
 def test_the_plan_refuses_what_is_fixed_for_life(accounts):
@@ -55,11 +54,99 @@ def test_an_event_reaches_a_plain_client_and_the_table(accounts):
     assert (row["deviceId"], row["temperature"]) == ("000001", 30)
 
 
-def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
-    analytics = accounts.consumers["analytics"]
-    assert CANARY in accounts.password_of(analytics)
+def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
+    accounts, set_password
+):
+    cluster = accounts.producer.variables["cluster"]
+    set_password(f"{CANARY}-rotated")
 
-    for root in (analytics, accounts.producer):
+    changes = accounts.producer.apply(
+        cluster=cluster | {"properties": {"message.max.bytes": "2000000"}},
+        consumers=[_ROTATED | {"topics": ["sensor", "orders"]}, _OTHER],
+        topics={"sensor": {}, "orders": {"partitions": 1}, "returns": {"partitions": 1}},
+    )
+
+    assert _without_creations(changes) == {
+        ("aws_lambda_invocation", "replace"): 1,
+        ("aws_msk_cluster", "update"): 1,
+        ("aws_msk_configuration", "update"): 1,
+        ("aws_msk_scram_secret_association", "update"): 1,
+        ("aws_secretsmanager_secret_version", "replace"): 1,
+    }
+    wait_until("the old password is refused", lambda: _is_refused(accounts, "analytics"), 90)
+
+
+def test_the_consumer_takes_its_new_contract(accounts):
+    analytics = accounts.consumers["analytics"]
+    before = accounts.password_of(analytics)
+    accounts.hand_over("analytics")
+
+    changes = analytics.apply()
+
+    assert changes["aws_lambda_event_source_mapping", "create"] == 1
+    assert _without_creations(changes) == {
+        ("aws_s3_object", "update"): 1,
+        ("aws_secretsmanager_secret_version", "replace"): 1,
+    }
+    assert accounts.password_of(analytics) != before
+    accounts.read("analytics", "sensor", 1)
+    answer = accounts.produce({"temperature": 31})
+    assert not answer["schema"]["created"]
+    accounts.await_row("analytics", answer)
+
+
+def test_a_new_topic_is_closed_to_those_whom_it_is_not_granted(accounts):
+    accounts.write("orders", b"one")
+    (record,) = accounts.read("analytics", "orders", 1)
+    assert base64.b64decode(record["value"]) == b"one"
+    assert "returns is not authorized" in accounts.read_in_vain("analytics", "returns")
+
+
+def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts):
+    """All at once: load balancers, zones and endpoints wait beside each other."""
+    producer, analytics = accounts.producer, accounts.consumers["analytics"]
+    cluster = producer.variables["cluster"] | {"broker_count": 4}
+    billing = accounts.add_consumer("billing", PRODUCER)
+
+    changes, _ = at_once(
+        partial(producer.apply, cluster=cluster, consumers=[_ROTATED, _OTHER]), billing.apply
+    )
+    assert changes["aws_lb", "create"] == changes["aws_lb_target_group_attachment", "create"] == 2
+    assert _without_creations(changes) == {
+        ("aws_iam_role_policy", "update"): 2,  # what names the brokers is not known before
+        ("aws_lambda_function", "update"): 2,
+        ("aws_lambda_invocation", "replace"): 1,
+        ("aws_msk_cluster", "update"): 1,
+    }
+    assert "orders is not authorized" in accounts.read_in_vain("analytics", "orders")
+
+    for name in accounts.consumers:
+        accounts.hand_over(name)
+    assert len(producer.outputs()["contracts"]["analytics"]["brokers"]) == 4
+    changes, _ = at_once(analytics.apply, billing.apply)
+    assert changes["aws_route53_record", "create"] == 2
+    assert _without_creations(changes) == {
+        ("aws_lambda_event_source_mapping", "delete"): 1,
+        ("aws_s3_object", "update"): 1,
+    }
+
+
+def test_nothing_is_left_to_do(accounts):
+    assert accounts.list_unfinished() == []
+
+
+def test_both_consumers_have_all_records(accounts):
+    known = accounts.rows("analytics")
+    for name in accounts.consumers:
+        accounts.read(name, "sensor", 2)
+        wait_until("all rows are there", lambda name=name: accounts.rows(name) == known, 60)
+
+
+def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
+    for consumer in accounts.consumers.values():
+        assert CANARY in accounts.password_of(consumer)
+
+    for root in (accounts.producer, *accounts.consumers.values()):
         kept = [path for path in root.infra.rglob("*") if ".terraform" not in path.parts]
         assert {"said", "plan", "terraform.tfstate"} <= {path.name for path in kept}
         for path in filter(Path.is_file, kept):
@@ -68,79 +155,17 @@ def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
     assert CANARY not in (accounts.cloud.folder / "calls.jsonl").read_text()
 
 
-def test_a_new_topic_is_closed_until_its_list_is_there(accounts):
-    topics = {"sensor": {}, "orders": {"partitions": 1}}
-    accounts.producer.apply(topics=topics)
-    assert "orders is not authorized" in accounts.read_in_vain("analytics", "orders")
-
-    accounts.producer.apply(consumers=[_READER | {"topics": ["sensor", "orders"]}])
-    accounts.write("orders", b"one")
-    (record,) = accounts.read("analytics", "orders", 1)
-    assert base64.b64decode(record["value"]) == b"one"
-
-    accounts.producer.apply(consumers=[_READER])
-    assert "orders is not authorized" in accounts.read_in_vain("analytics", "orders")
-
-
-def test_a_rotation_reaches_the_consumer(accounts, set_password):
-    analytics = accounts.consumers["analytics"]
-    before = accounts.password_of(analytics)
-    set_password("Another-password-that-nobody-may-see")
-    accounts.producer.apply(consumers=[_READER | {"rotation": 2}])
-    wait_until("the old password is refused", lambda: _is_refused(accounts, "analytics"), 90)
-
-    accounts.hand_over("analytics")
-    analytics.apply()
-    assert accounts.password_of(analytics) != before
-    accounts.read("analytics", "sensor", 1)
-    answer = accounts.produce({"temperature": 31})
-    assert not answer["schema"]["created"]
-    accounts.await_row("analytics", answer)
-    assert not analytics.has_changes()
-
-
-def test_a_change_of_the_cluster_touches_no_target(accounts):
-    properties = {"message.max.bytes": "2000000"}
-    cluster = accounts.producer.variables["cluster"] | {"properties": properties}
-    plan = accounts.producer.plan(cluster=cluster)
-    assert changed(plan, "aws_msk_configuration") == [("update",)]
-    assert changed(plan, "aws_lb_target_group_attachment") == []
-
-    accounts.producer.apply(cluster=cluster)
-    assert not accounts.producer.has_changes()
-    accounts.read("analytics", "sensor", 2)
-
-
-def test_brokers_and_a_consumer_are_added(accounts):
-    """Both at once: their load balancers and zones wait beside each other."""
-    cluster = accounts.producer.variables["cluster"] | {"broker_count": 4}
-    other = {"name": "billing", "account_id": OTHER, "topics": ["sensor"]}
-    consumers = [_READER | {"rotation": 2}, other]
-    plan = accounts.producer.plan(cluster=cluster, consumers=consumers)
-    assert changed(plan, "aws_lb_target_group_attachment") == [("create",)] * 2
-    assert changed(plan, "aws_lb") == [("create",)] * 2
-
-    accounts.producer.apply(cluster=cluster, consumers=consumers)
-    accounts.hand_over("analytics")
-    analytics = accounts.consumers["analytics"].plan()
-    assert changed(analytics, "aws_route53_record") == [("create",)] * 2
-    assert changed(analytics, "aws_lambda_event_source_mapping") == []
-    accounts.apply_consumers({"analytics": CONSUMER, "billing": OTHER})
-    assert len(accounts.producer.outputs()["contracts"]["analytics"]["brokers"]) == 4
-    assert accounts.list_unfinished() == []
-    known = accounts.rows("analytics")
-    for name in ("analytics", "billing"):
-        accounts.read(name, "sensor", 2)
-        wait_until("all rows are there", lambda name=name: accounts.rows(name) == known, 60)
-
-
 def test_nothing_is_left_but_keys_that_wait_for_their_end(accounts, client, before):
-    accounts.destroy_consumers()
-    accounts.producer.destroy()
+    accounts.destroy()
 
-    for account in (PRODUCER, CONSUMER, OTHER):
+    for account in (PRODUCER, CONSUMER):
         assert list_everything(client, account) == before[account]
         assert list_usable_keys(client, account) == []
+
+
+def _without_creations(changes):
+    """What was there before and would be another."""
+    return {one: count for one, count in changes.items() if one[1] != "create"}
 
 
 def _is_refused(accounts, name):
