@@ -76,7 +76,7 @@ class _Clone:
         return self._calls.with_suffix(".pip").read_text().splitlines()
 
     def calls(self) -> list[str]:
-        """The programs in their order, but Maven is first and classes last: they run beside others."""
+        """The programs in order, but Maven is first and classes last: they run beside others."""
         calls = self._calls.read_text().split()
         return sorted(calls, key=lambda name: (name != "mvn", name == "classes"))
 
