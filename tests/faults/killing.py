@@ -17,6 +17,7 @@ from typing import Self
 import pyspark
 
 from localcloud.door.operations import Call, HttpAnswer
+from localcloud.jobs import archive_options
 from localcloud.network.names import HOSTS_VARIABLE
 from penstock.spark.session import session_settings
 
@@ -167,8 +168,8 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
     settings = {
         **ours,
         **_QUICK,
-        "spark.driver.extraJavaOptions": f"{options} {_QUICK_JAVA}",
-        "spark.driver.extraClassPath": os.pathsep.join(jars.values()),
+        "spark.driver.extraJavaOptions": f"{options} {_QUICK_JAVA} {archive_options()}",
+        "spark.jars": ",".join(jars.values()),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
