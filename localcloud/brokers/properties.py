@@ -11,7 +11,9 @@ CONTROLLER_PORT = 9093
 INTERNAL_PORT = 9091
 ADMIN_USER = "broker"
 
-_PORTS = {"INTERNAL": INTERNAL_PORT, "PLAINTEXT": 9092, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
+# The ports of MSK, by listener; ours for administration comes beside them.
+LISTENER_PORTS = {"PLAINTEXT": 9092, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
+_PORTS = {"INTERNAL": INTERNAL_PORT, **LISTENER_PORTS}
 _KAFKA = "org.apache.kafka.common.security"
 _PROTOCOLS = {
     "CONTROLLER": "SASL_PLAINTEXT",

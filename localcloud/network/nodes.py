@@ -23,12 +23,13 @@ class Node:
     """A server of this machine behind a network interface that was made through the API.
 
     `name` is how clients dial it and what its certificate says; `address` is the loopback address
-    where it really listens, on the ports that it has inside its VPC.
+    where it really listens, on the same ports that it has inside its VPC.
     """
 
     name: str
     interface_id: str
     address: str
+    ports: frozenset[int]
 
 
 @dataclass(slots=True)
@@ -48,6 +49,10 @@ class Nodes:
     def behind(self, interface_id: str) -> Node | None:
         """Return the server behind an interface."""
         return self._by_interface.get(interface_id)
+
+    def ports(self) -> frozenset[int]:
+        """Return every port that some server has."""
+        return frozenset().union(*(node.ports for node in self.all()))
 
     def all(self) -> list[Node]:
         """List every server that is plugged in."""

@@ -26,8 +26,6 @@ from localcloud.network.relays import Relays
 
 _log = logging.getLogger(__name__)
 _PYTHON_PATH = Path(__file__).parent / "python_path"
-# What a broker of MSK listens on; ports that only some load balancer knows come on top.
-_KAFKA_PORTS = frozenset({9094, 9096, 9098})
 # Also how late a change is seen at most that no call of the API made.
 _REFRESH_SECONDS = 0.5
 _loading = threading.Lock()
@@ -189,7 +187,7 @@ class Network:
             for port in name.links:
                 self._relays.close(name.address, port)
             self._loopback.give_back(name.address)
-        ports = _KAFKA_PORTS | inventory.listener_ports()
+        ports = self._nodes.ports() | inventory.listener_ports()
         for host in sorted(visible):
             if host not in view.names:
                 view.names[host] = _Name(self._loopback.take())

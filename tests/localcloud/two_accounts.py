@@ -107,7 +107,7 @@ class TwoAccounts:
             SubnetId=self.subnets[PRODUCER][number % 2], Groups=[self.groups["broker"]]
         )["NetworkInterface"]
         broker.interface, broker.ip = made["NetworkInterfaceId"], made["PrivateIpAddress"]
-        self.nodes.plug(Node(broker.host, broker.interface, address))
+        self.nodes.plug(Node(broker.host, broker.interface, address, frozenset({PORT})))
 
     def _make_balancer(self, broker, number):
         name = f"{self.zone_name.partition('.')[0]}-{number}"

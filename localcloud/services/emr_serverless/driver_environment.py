@@ -8,13 +8,13 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 
+from localcloud.authorities import Authorities
 from localcloud.cloud import Cloud
 from localcloud.errors import JobFailedError
 from localcloud.identity.credentials import SessionKey, SessionKeys
 from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.identity.roles import role_account
 from localcloud.network import find_source, load_network
-from localcloud.services.kafka.directory import ClusterDirectory
 
 _SERVICE = "emr-serverless.amazonaws.com"
 _SESSION_SECONDS = 43_200
@@ -61,7 +61,7 @@ def describe_surroundings(
 ) -> dict[str, str]:
     """Make the variables that come from a job's role and network; the folder takes a store.
 
-    Whom everybody trusts on AWS are here the authorities of the MSK clusters.
+    The driver trusts the authorities of this localcloud in place of Amazon's.
 
     Raises:
         MissingHopError: a subnet or security group that does not exist.
@@ -74,13 +74,13 @@ def describe_surroundings(
         "AWS_SECRET_ACCESS_KEY": key.secret_key,
         "AWS_SESSION_TOKEN": key.session_token,
         "JAVA_TOOL_OPTIONS": " ".join(options),
-        "SSL_CERT_FILE": str(ClusterDirectory(cloud).write_authorities()),
+        "SSL_CERT_FILE": str(cloud.state(Authorities).write_bundle(cloud.folder)),
     }
 
 
 def _trust_options(cloud: Cloud, folder: Path) -> list[str]:
     """Say which authorities a JVM trusts, by a store of its own kind."""
-    bundle = ClusterDirectory(cloud).write_authorities().read_bytes()
+    bundle = cloud.state(Authorities).write_bundle(cloud.folder).read_bytes()
     if not bundle:
         return []
     found = x509.load_pem_x509_certificates(bundle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from localcloud.cloud import Cloud
 from localcloud.door.control import action, describe
 from localcloud.services.kafka.brokers import RunningBrokers
-from localcloud.services.kafka.listeners import PORTS, enabled_listeners
+from localcloud.services.kafka.listeners import open_ports
 from localcloud.services.kafka.model import BrokerNode, Cluster, all_clusters
 from localcloud.services.kafka.processes import running
 
@@ -56,21 +55,6 @@ class ClusterDirectory:
             for cluster in all_clusters(self._cloud)
             if cluster.brokers is not None
         ]
-
-    def write_authorities(self) -> Path:
-        """Write the certificates of all clusters' authorities into one file, made anew each time.
-
-        On AWS everybody trusts Amazon's authorities by the system's store; here those of the
-        clusters stand in their place.
-        """
-        bundle = self._cloud.folder / "authorities.pem"
-        # One that is gone since is nobody's any more.
-        found = [one.ca_file.read_text() for one in self.clusters() if one.ca_file.exists()]
-        # A process may be reading the file that was there.
-        written = bundle.with_suffix(f".{threading.get_ident()}")
-        written.write_text("".join(found))
-        written.replace(bundle)
-        return bundle.resolve()
 
 
 @action("kill-broker")
@@ -129,7 +113,7 @@ def _view(cluster: Cluster, brokers: RunningBrokers) -> RunningCluster:
         vpc_id=cluster.vpc_id,
         subnet_ids=tuple(cluster.settings["BrokerNodeGroupInfo"]["ClientSubnets"]),
         security_group_ids=tuple(cluster.security_groups),
-        ports={name: PORTS[name] for name in enabled_listeners(cluster.settings)},
+        ports=open_ports(cluster.settings),
         nodes=tuple(
             RunningNode(
                 broker_id=node.broker_id,

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from localcloud.authorities import Authorities
 from localcloud.cloud import Cloud
 from localcloud.door.operations import Call
 from localcloud.network.nodes import Node, Nodes
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.interfaces import add_nodes, drop_nodes
+from localcloud.services.kafka.listeners import open_ports
 from localcloud.services.kafka.model import (
     Cluster,
     ClusterOperation,
@@ -59,10 +61,11 @@ def begin_update(
 
 
 def plug_nodes(cloud: Cloud, cluster: Cluster) -> None:
-    """Let the network reach each broker behind its interface."""
+    """Let the network reach each broker behind its interface, and its ports."""
+    ports = frozenset(open_ports(cluster.settings).values())
     for node in cluster.nodes:
         address = running(cluster).address(node.broker_id)
-        cloud.state(Nodes).plug(Node(node.name, node.interface_id, address))
+        cloud.state(Nodes).plug(Node(node.name, node.interface_id, address, ports))
 
 
 def begin_deletion(cloud: Cloud, cluster: Cluster) -> None:
@@ -137,6 +140,7 @@ def _start(cloud: Cloud, cluster: Cluster) -> None:
         cluster.reason = str(error)
         cluster.state = "FAILED"
     else:
+        cloud.state(Authorities).add(cluster.arn, cluster.brokers.ca_file)
         plug_nodes(cloud, cluster)
         cluster.start_seconds = round((now() - cluster.created_at).total_seconds(), 1)
         cluster.state = "ACTIVE"
@@ -160,6 +164,7 @@ def _delete(cloud: Cloud, cluster: Cluster) -> None:
     if cluster.brokers is not None:
         cluster.brokers.stop()
         cluster.brokers = None
+    cloud.state(Authorities).remove(cluster.arn)
     for node in cluster.nodes:
         cloud.state(Nodes).unplug(node.interface_id)
     drop_nodes(cluster, 0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from localcloud.brokers import LISTENER_PORTS
 from localcloud.services.kafka.model import Cluster
 
-PORTS = {"PLAINTEXT": 9092, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
 _VPC_PORT = 14000  # and the broker's id on top
 
 _ANSWERS = {
@@ -39,6 +39,11 @@ def enabled_listeners(settings: dict[str, Any]) -> frozenset[str]:
     )
 
 
+def open_ports(settings: dict[str, Any]) -> dict[str, int]:
+    """Return the ports of a cluster with these settings, by listener."""
+    return {name: LISTENER_PORTS[name] for name in enabled_listeners(settings)}
+
+
 def any_login(login: dict[str, Any]) -> bool:
     """Say whether any way to log in is enabled."""
     return any(is_enabled(login, *path) for path in [("Sasl", "Scram"), ("Sasl", "Iam"), ("Tls",)])
@@ -54,8 +59,8 @@ def is_enabled(value: dict[str, Any], *path: str) -> bool:
 def bootstrap_strings(cluster: Cluster) -> dict[str, str]:
     """Write what GetBootstrapBrokers answers."""
     strings = {
-        _ANSWERS[name]: ",".join(f"{node.name}:{PORTS[name]}" for node in cluster.nodes)
-        for name in enabled_listeners(cluster.settings)
+        _ANSWERS[name]: ",".join(f"{node.name}:{port}" for node in cluster.nodes)
+        for name, port in open_ports(cluster.settings).items()
     }
     for name in vpc_logins(cluster.settings):
         strings[_VPC_ANSWERS[name]] = ",".join(

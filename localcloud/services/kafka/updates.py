@@ -143,6 +143,7 @@ def update_security(call: Call) -> dict[str, Any]:
         if enabled_listeners(wanted) != enabled_listeners(cluster.settings):
             running(cluster).open_listeners(enabled_listeners(wanted))
         cluster.settings.update(wanted)
+        plug_nodes(call.cloud, cluster)
 
     return begin_update(call, "UPDATE_SECURITY", given, change)
 

@@ -11,6 +11,7 @@ import boto3
 from moto.awslambda.exceptions import UnknownFunctionException
 from moto.awslambda.models import lambda_backends
 
+from localcloud.authorities import Authorities
 from localcloud.cloud import Cloud
 from localcloud.door.operations import AwsError, Call
 from localcloud.errors import LocalcloudError, MissingHopError
@@ -25,7 +26,6 @@ from localcloud.functions import (
 )
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import Nodes, find_path, find_source, load_network
-from localcloud.services.kafka.directory import ClusterDirectory
 
 _SESSION_SECONDS = 43_200
 _ACCESS = "SourceAccessConfigurations"
@@ -71,10 +71,10 @@ def find_fleet(cloud: Cloud) -> Fleet:
 def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     """The environment variables that come from the function's role and network.
 
-    The authorities that a process of the system trusts are here those of the clusters; a function
-    may say otherwise, as on AWS.
+    A process trusts the authorities of this localcloud in place of Amazon's; a function may say
+    otherwise, as on AWS.
     """
-    authorities = {"SSL_CERT_FILE": str(ClusterDirectory(cloud).write_authorities())}
+    authorities = {"SSL_CERT_FILE": str(cloud.state(Authorities).write_bundle(cloud.folder))}
     return {
         **{name: path for name, path in authorities.items() if name not in dict(spec.variables)},
         **_role_variables(cloud, spec.role_arn, spec.name),
@@ -96,8 +96,7 @@ def poller_surroundings(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str,
         **_role_variables(cloud, spec.role_arn, f"mapping-{record['UUID']}"),
         **_network_variables(cloud, *_place_of_poller(record)),
     }
-    # Amazon's own authorities, which everybody trusts, are here those of the clusters.
-    return variables, [str(cluster.ca_file) for cluster in ClusterDirectory(cloud).clusters()]
+    return variables, [str(file) for file in cloud.state(Authorities).files()]
 
 
 def name_missing_hop(

@@ -8,13 +8,13 @@ import subprocess
 import pytest
 import trustme
 
+from localcloud.authorities import Authorities
 from localcloud.errors import JobFailedError, MissingToolError
 from localcloud.identity.credentials import SessionKeys
 from localcloud.jobs import deliver_logs, read_places, spark
 from localcloud.jobs.artifacts import fetch_archive
 from localcloud.jobs.logs import _batches
 from localcloud.services.emr_serverless.driver_environment import Place, describe_surroundings
-from localcloud.services.kafka.directory import ClusterDirectory
 
 _NOWHERE = Place("arn", "arn:aws:iam::111111111111:role/job", None, (), ())
 
@@ -33,9 +33,10 @@ def describe(cloud, folder):
 
 
 def test_java_trusts_the_authorities_of_the_clusters(cloud, monkeypatch, tmp_path):
-    bundle = tmp_path / "authorities.pem"
-    bundle.write_bytes(b"".join(trustme.CA().cert_pem.bytes() for _ in range(2)))
-    monkeypatch.setattr(ClusterDirectory, "write_authorities", lambda _self: bundle)
+    files = [tmp_path / "one.pem", tmp_path / "other.pem"]
+    for file in files:
+        trustme.CA().cert_pem.write_to_path(str(file))
+    monkeypatch.setattr(Authorities, "files", lambda _self: files)
 
     options = describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
 
@@ -50,10 +51,8 @@ def test_java_does_not_compile_for_a_long_life(cloud, tmp_path):
     assert " -XX:TieredStopAtLevel=1" in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
 
 
-def test_java_trusts_as_usual_where_there_is_no_cluster(cloud, monkeypatch, tmp_path):
-    empty = tmp_path / "authorities.pem"
-    empty.touch()
-    monkeypatch.setattr(ClusterDirectory, "write_authorities", lambda _self: empty)
+def test_java_trusts_as_usual_where_there_is_no_authority(cloud, monkeypatch, tmp_path):
+    monkeypatch.setattr(Authorities, "files", lambda _self: [])
     assert "trustStore" not in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
 
 

@@ -101,7 +101,7 @@ def test_nothing_is_left_to_do(made):
 def test_the_way_of_private_link_is_complete(cloud, outputs):
     broker = outputs["broker"]
     nodes = cloud.state(Nodes)
-    nodes.plug(Node(broker["host"], broker["interface"], "127.0.0.1"))
+    nodes.plug(Node(broker["host"], broker["interface"], "127.0.0.1", frozenset({9096})))
 
     found = _trace(cloud, broker)
 
