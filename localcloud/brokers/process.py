@@ -7,6 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from localcloud.children import Child
 from localcloud.errors import BrokerStartError
 
 _READY = "Kafka Server started"
@@ -16,11 +17,7 @@ _LINES_SHOWN = 8
 
 
 class KafkaProcess:
-    """A JVM whose standard input is a pipe from us: the kernel closes it when we are gone.
-
-    Neither PR_SET_PDEATHSIG (it fires when the *thread* that forked ends) nor a preexec_fn (unsafe
-    beside other threads) is needed: `Broker.java` halts at the end of its standard input.
-    """
+    """A JVM of Kafka, which halts at the end of its standard input (`Broker.java`)."""
 
     def __init__(self, name: str, command: list[str], log: Path) -> None:
         """Start the process; what it prints goes to the end of the log file."""
@@ -28,19 +25,17 @@ class KafkaProcess:
         self._log = log
         with log.open("ab") as out:
             self._log_start = out.tell()
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT
-            )
+            self._child = Child(command, stdout=out, stderr=subprocess.STDOUT)
 
     @property
     def pid(self) -> int:
         """The process's id."""
-        return self._process.pid
+        return self._child.pid
 
     @property
     def running(self) -> bool:
         """Whether the process is still there."""
-        return self._process.poll() is None
+        return self._child.exit_code is None
 
     def wait_ready(self, deadline: float) -> None:
         """Wait until Kafka says it has started, up to a time of the monotonic clock.
@@ -50,37 +45,33 @@ class KafkaProcess:
         """
         while _READY not in (printed := self._printed()):
             if not self.running:
-                self._fail(f"ended with exit code {self._process.returncode}", printed)
+                self._fail(f"ended with exit code {self._child.exit_code}", printed)
             if time.monotonic() > deadline:
                 self._fail("was not ready in time", printed)
             time.sleep(_POLL_SECONDS)
 
     def ask_to_end(self) -> None:
         """Send SIGTERM: Kafka hands over its leaderships and closes its logs."""
-        self._process.terminate()
+        self._child.send_signal(signal.SIGTERM)
         self.resume()  # a paused one would not hear it
 
     def pause(self) -> None:
         """Send SIGSTOP."""
-        self._process.send_signal(signal.SIGSTOP)
+        self._child.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         """Send SIGCONT."""
-        self._process.send_signal(signal.SIGCONT)
+        self._child.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """Send SIGKILL and wait until the process is gone."""
-        self._process.kill()
+        self._child.kill()
         self.wait_end(None)
 
     def wait_end(self, timeout_seconds: float | None) -> None:
-        """Wait for the end; whoever takes longer is killed."""
-        try:
-            self._process.wait(timeout_seconds)
-        except subprocess.TimeoutExpired:
+        """Wait for the end; a process that takes longer is killed."""
+        if self._child.wait(timeout_seconds) is None:
             self.kill()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
 
     def _printed(self) -> str:
         with self._log.open("rb") as log:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from localcloud.children import Child
+
 _ROOT = Path(__file__).resolve().parents[2]
 _STOP_SECONDS = 7.0
 _AGAIN_SECONDS = 1.0
@@ -27,63 +29,54 @@ class PollerProcess:
         on_report: Callable[[PollerProcess, dict[str, str]], None],
     ) -> None:
         """Start it; every change it tells goes to `on_report`."""
-        self._job = json.dumps(job) + "\n"
+        self._job = json.dumps(job)
         path = [*filter(None, [variables.get("PYTHONPATH")]), str(_ROOT)]
         self._variables = {**variables, "PYTHONPATH": ":".join(path)}
         self._log = log
         self._on_report = on_report
         self._stopping = threading.Event()
         self._starting = threading.Lock()
-        self._process = self._start()
+        self._child = self._start()
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._thread.start()
 
     @property
     def pid(self) -> int:
         """The process's id."""
-        return self._process.pid
+        return self._child.pid
 
     def stop(self) -> None:
         """Let it finish the call that runs if that is quick, and wait until it is gone."""
         with self._starting:  # or the one that is started just now would never be told
             self._stopping.set()
-            process = self._process
-        assert process.stdin is not None  # noqa: S101 - it is a pipe
-        process.stdin.close()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
+            child = self._child
+        child.release()
+        if child.wait(_STOP_SECONDS) is None:
+            child.kill()
         self._thread.join()
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> Child:
         self._started = time.monotonic()
         self.start_seconds = 0.0  # until it polls, or knows what is in the way
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a") as log:
-            process = subprocess.Popen(
+            child = Child(
                 [sys.executable, "-m", "localcloud.poller.worker"],
-                env=self._variables,
-                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                text=True,
-                start_new_session=True,
+                variables=self._variables,
             )
-        assert process.stdin is not None  # noqa: S101 - it is a pipe
-        process.stdin.write(self._job)
-        process.stdin.flush()
-        return process
+        child.write_line(self._job)
+        return child
 
     def _follow(self) -> None:
         while True:
-            process = self._process
-            assert process.stdout is not None  # noqa: S101 - it is a pipe
-            with process.stdout as lines:
+            child = self._child
+            with child.stdout as lines:
                 for line in lines:
                     self.start_seconds = self.start_seconds or time.monotonic() - self._started
                     self._on_report(self, json.loads(line))
-            code = process.wait()
+            code = child.wait(None)
             if self._stopping.is_set():
                 return
             said = f"PROBLEM: the poller ended with exit code {code}; its log is {self._log}"
@@ -92,4 +85,4 @@ class PollerProcess:
             with self._starting:
                 if self._stopping.is_set():
                     return
-                self._process = self._start()
+                self._child = self._start()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
 import threading
 from collections.abc import Callable
@@ -12,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from localcloud.children import Child
 from localcloud.functions.log_streams import LogStream, OutputPump
 
 _WATCH_SECONDS = 0.5
@@ -36,25 +35,20 @@ class FunctionProcess:
         self._memory_kb = launch.memory_mb * _MEGABYTE
         self._on_exit = on_exit
         self._max_kb = 0
-        self._process = subprocess.Popen(
+        self._child = Child(
             launch.command,
-            cwd=launch.folder,
-            env=launch.variables,
-            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            bufsize=0,
-            start_new_session=True,
+            folder=launch.folder,
+            variables=launch.variables,
         )
-        assert self._process.stdout and self._process.stdin  # noqa: S101 - both are pipes
-        self._lifeline = self._process.stdin
-        self._output = OutputPump(self._process.stdout, stream)
+        self._output = OutputPump(self._child.stdout, stream)
         threading.Thread(target=self._watch, daemon=True).start()
 
     @property
     def pid(self) -> int:
         """The process's id, which is that of its group."""
-        return self._process.pid
+        return self._child.pid
 
     def drain_output(self) -> None:
         """Have everything that was printed until now in the log."""
@@ -67,23 +61,15 @@ class FunctionProcess:
 
     def kill(self) -> None:
         """End it and everything it started, at once."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
+        self._child.kill()
 
     def _watch(self) -> None:
-        """Wait for its end; whoever uses more memory than the function has is killed."""
-        while True:
-            try:
-                code = self._process.wait(_WATCH_SECONDS)
-            except subprocess.TimeoutExpired:
-                if _read_status(self.pid, "VmRSS") > self._memory_kb:
-                    self.measure_memory_mb()
-                    self.kill()
-            else:
-                self.kill()  # what it started and left behind
-                self._lifeline.close()
-                self._on_exit(code)
-                return
+        """Wait for its end; a process that uses more memory than the function has is killed."""
+        while (code := self._child.wait(_WATCH_SECONDS)) is None:
+            if _read_status(self.pid, "VmRSS") > self._memory_kb:
+                self.measure_memory_mb()
+                self.kill()
+        self._on_exit(code)
 
 
 def _read_status(pid: int, field: str) -> int:

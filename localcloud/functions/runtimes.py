@@ -13,6 +13,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcloud.children import LIFELINE
 from localcloud.door.operations import AwsError
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -35,18 +36,9 @@ _FOLDERS = {
 }
 # The interpreter may have packages of its own: Lambda's has none. (Not -S: that would skip
 # sitecustomize, through which a VPC's names are resolved.)
-#
-# Its standard input is a pipe from localcloud that nobody writes to: the kernel ends it when
-# localcloud is gone, by kill -9 too, and then the process and all it started go as well.
-_START = """
-import _thread, os, runpy, sys
+_START = f"""{LIFELINE}
+import runpy, sys
 
-def end_with_localcloud(pipe):
-    os.read(pipe, 1)
-    os.killpg(0, 9)
-
-_thread.start_new_thread(end_with_localcloud, (os.dup(0),))
-os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 sys.path[:] = [os.getcwd()] + [
     path for path in sys.path[1:] if not path.endswith(("site-packages", "dist-packages"))
 ]

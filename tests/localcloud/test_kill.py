@@ -56,7 +56,8 @@ def _start_brokers(endpoint):
     def state():
         return kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"]["State"]
 
-    assert _wait(60, lambda: state() == "ACTIVE")
+    assert _wait(150, lambda: state() != "CREATING")
+    assert state() == "ACTIVE"
 
 
 def _broker_pids(folder):

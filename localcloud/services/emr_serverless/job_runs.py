@@ -6,11 +6,11 @@ import secrets
 from datetime import datetime
 from typing import Any
 
+from localcloud.children import describe_process
 from localcloud.cloud import Cloud
 from localcloud.door.control import describe
 from localcloud.door.operations import AwsError, Call
 from localcloud.jobs import JobRun
-from localcloud.processes import describe_process
 from localcloud.services.emr_serverless.driver_environment import Place
 from localcloud.services.emr_serverless.model import (
     Application,

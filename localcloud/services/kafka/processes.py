@@ -12,9 +12,9 @@ from pathlib import Path
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
 
 from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
+from localcloud.children import resident_mb
 from localcloud.cloud import Cloud
 from localcloud.errors import AddressInUseError, BrokerStartError
-from localcloud.processes import resident_mb
 from localcloud.services.kafka.brokers import BrokerProcess, RunningBrokers
 from localcloud.services.kafka.iam import serve_iam
 from localcloud.services.kafka.interfaces import zone_of

@@ -9,13 +9,13 @@ from moto.awslambda.models import lambda_backends
 from moto.s3.exceptions import S3ClientError
 from moto.s3.models import s3_backends
 
+from localcloud.children import describe_process
 from localcloud.cloud import Cloud
 from localcloud.door.control import describe
 from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.functions import Fleet, check_zip, read_spec
 from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.identity.roles import is_role_arn
-from localcloud.processes import describe_process
 from localcloud.services.lambda_.dead_letters import (
     check_target,
     forget_target,

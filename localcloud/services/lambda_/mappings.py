@@ -10,11 +10,11 @@ from typing import Any
 
 from moto.awslambda.models import lambda_backends
 
+from localcloud.children import describe_process
 from localcloud.cloud import Cloud
 from localcloud.door.control import describe
 from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 from localcloud.functions import EventSourceMapping, PollerProcess
-from localcloud.processes import describe_process
 from localcloud.services.lambda_.execution import (
     find_function,
     name_missing_hop,
