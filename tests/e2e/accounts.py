@@ -62,7 +62,7 @@ class Root(Account):
     def try_plan(self, **changes: Any) -> list[str]:
         """Plan with changes that do not stay; the errors."""
         words = ("plan", "-input=false", "-json", "-refresh=false", *_words(changes))
-        return read_errors(self.run(*words, fine=(0, 1)).stdout)
+        return [error.text for error in read_errors(self.run(*words, fine=(0, 1)).stdout)]
 
     def has_changes(self) -> bool:
         """Whether there is something left to do."""

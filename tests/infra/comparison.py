@@ -74,8 +74,8 @@ def _compare_errors(expected: list[str], errors: tuple[str, ...]) -> list[str]:
 
 
 def _sentence(error: str) -> str:
-    """What the module itself says: without Terraform's heading and the place."""
-    return normalise(error.partition(": ")[2].partition("This was checked by")[0])
+    """What the module itself says: without the places and Terraform's heading."""
+    return normalise(error.split(": ", 2)[2].partition("This was checked by")[0])
 
 
 def _parsed(expected: Any, got: Any) -> Any:

@@ -29,10 +29,12 @@ def planner(cloud, client, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def plan_case(planner, request):
-    """Plan a case; all that are selected are begun at once, as two Terraforms fit a machine."""
-    for item in request.session.items:
-        callspec = getattr(item, "callspec", None)
-        case = callspec and callspec.params.get("case")
-        if isinstance(case, Case | Example):
-            planner.start(case)
-    return lambda case: planner.start(case).result()
+    """Plan a case, together with all other cases of the selected tests."""
+    planner.start(_cases_of(request.session.items))
+    return planner.plan
+
+
+def _cases_of(items):
+    given = [item.callspec.params for item in items if hasattr(item, "callspec")]
+    cases = [case for one in given for case in (one.get("case"), *one.get("cases", ()))]
+    return [case for case in cases if isinstance(case, Case | Example)]

@@ -9,14 +9,13 @@ from typing import Any
 UNKNOWN = "(known after apply)"
 
 _INDEX = re.compile(r"\[[^]]*\]")
-_PLACE = "module.this."
+_OF_A_CASE = re.compile(r"module\.([^.]+)\.module\.this\.(.+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What Terraform would make: resources by address, and outputs; or why it will not.
 
-    Of an example there is nothing but the errors.
     A resource is without what nobody wrote and AWS will make up, such as its id.
     """
 
@@ -26,27 +25,28 @@ class Plan:
     errors: tuple[str, ...] = ()
 
 
-def read_plan(shown: dict[str, Any]) -> Plan:
-    """Read what `terraform show -json` says of a plan."""
-    changes = {
-        change["address"].removeprefix(_PLACE): change
-        for change in shown.get("resource_changes", [])
-        if change["mode"] == "managed" and change["type"] != "terraform_data"
-    }
-    outputs = shown.get("output_changes", {})
-    written = _written(shown["configuration"]["root_module"])
-    return Plan(
-        {
-            address: {
-                name: value
-                for name, value in _after(change["change"]).items()
-                if value != UNKNOWN or name in written[_INDEX.sub("", change["address"])]
+def read_plans(shown: dict[str, Any]) -> dict[str, Plan]:
+    """Read what `terraform show -json` says of a plan, by the names of the cases in it.
+
+    A case is a module of the root; its own module `this` is what is tested.
+    """
+    root = shown["configuration"]["root_module"]
+    plans = {name: Plan({}, {}, {}) for name in root["module_calls"]}
+    written = _written(root)
+    for change in shown.get("resource_changes", []):
+        found = _OF_A_CASE.fullmatch(change["address"])
+        if found and change["mode"] == "managed":
+            name, address = found.groups()
+            arguments = written[_INDEX.sub("", change["address"])]
+            plans[name].types[address] = change["type"]
+            plans[name].resources[address] = {
+                argument: value
+                for argument, value in _after(change["change"]).items()
+                if value != UNKNOWN or argument in arguments
             }
-            for address, change in changes.items()
-        },
-        {address: change["type"] for address, change in changes.items()},
-        {name: _after(change) for name, change in outputs.items()},
-    )
+    for name, change in shown.get("output_changes", {}).items():
+        plans[name].outputs.update(_after(change))
+    return plans
 
 
 def _written(module: dict[str, Any], place: str = "") -> dict[str, set[str]]:

@@ -8,17 +8,22 @@ The two roots are called like modules, with the providers that they configure th
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fixtures.terraform import Terraform
-from tests.infra.planned import Plan, read_plan
+from tests.fixtures.terraform import Diagnostic, read_errors
+from tests.infra.planned import Plan, read_plans
 from tools.hcl import read_blocks
+from tools.local_root import copy_infra, local_environ, run_terraform
+from tools.terraform import VERSION, init_words
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +33,7 @@ _TERRAFORM_AT_ONCE = 2
 _HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PRODUCER, _CONSUMER = "111111111111", "222222222222"
 _BUILT = ("access-lambda", "consumer-lambda", "penstock-pyfiles", "producer-lambda")
-_GROUND = """
+_PROVIDERS = """
 provider "aws" {
   region = "eu-central-1"
 }
@@ -36,6 +41,26 @@ provider "aws" {
 provider "aws" {
   alias  = "producer"
   region = "eu-central-1"
+}
+"""
+_CALL = """
+module "{name}" {{
+  source    = "./{name}/roots/this"
+  providers = {{ aws = aws, aws.producer = aws.producer }}
+}}
+
+output "{name}" {{
+  value = module.{name}
+}}
+"""
+_GROUND = """
+terraform {
+  required_providers {
+    aws = {
+      source                = "hashicorp/aws"
+      configuration_aliases = [aws, aws.producer]
+    }
+  }
 }
 
 resource "terraform_data" "later" {
@@ -57,7 +82,7 @@ class Case:
 
     @property
     def root(self) -> str:
-        """A root that calls the module with the arguments and shows all its outputs."""
+        """A module that calls the case's with the arguments and shows all its outputs."""
         module = module_folder(self.module)
         blocks = list(read_blocks(module))
         both = any("configuration_aliases" in one.body for one in blocks)
@@ -101,17 +126,20 @@ class Example:
         return f"readme-{self.readme.parent.name}-{self.number}"
 
 
+_Cases = Mapping[str, Case | Example]
+
+
 class Planner:
-    """Plans each root once, two at a time, in a copy of infra."""
+    """Plans all cases of an account in one root, where each is a module, in a copy of infra."""
 
     def __init__(self, folder: Path, endpoint: str) -> None:
-        """Copy what a root may refer to into the folder; all calls go to the endpoint."""
+        """Copy what a case may refer to into the folder; all calls go to the endpoint."""
         self._folder = folder
         self._endpoint = endpoint
         self._pool = ThreadPoolExecutor(_TERRAFORM_AT_ONCE)
-        self._plans: dict[str, Future[Plan]] = {}
-        private = shutil.ignore_patterns(".terraform*", "*.tfstate*", "*.tfvars*", "*_override.tf")
-        shutil.copytree(ROOT / "infra", folder / "infra", ignore=private)
+        self._plans: dict[str, Future[dict[str, Plan]]] = {}
+        self._numbers = itertools.count()
+        copy_infra(ROOT / "infra", folder / "infra")
         shutil.copytree(ROOT / "tests/data", folder / "tests/data")
         (folder / "build").mkdir()  # where the roots look for what `make build` makes
         for name in _BUILT:
@@ -120,27 +148,62 @@ class Planner:
         shutil.copy(ROOT / "tests/data/tiny.zip", folder / "jars/spark/lib/tiny-1.0.jar")
         shutil.copytree(ROOT / "jobs", folder / "jobs")
 
-    def start(self, case: Case | Example) -> Future[Plan]:
-        """Begin to plan a case, unless that was done already."""
-        name = str(case)
-        if name not in self._plans:
-            self._plans[name] = self._pool.submit(self._plan, case)
-        return self._plans[name]
+    def start(self, cases: Iterable[Case | Example]) -> None:
+        """Begin to plan the cases, but for those that were begun already."""
+        fresh = {str(case): case for case in cases if str(case) not in self._plans}
+        for account in {case.account for case in fresh.values()}:
+            mine = {name: case for name, case in fresh.items() if case.account == account}
+            self._plans |= dict.fromkeys(mine, self._pool.submit(self._plan, mine))
+
+    def plan(self, case: Case | Example) -> Plan:
+        """Return a case's plan, as soon as it is made."""
+        self.start([case])
+        return self._plans[str(case)].result()[str(case)]
 
     def stop(self) -> None:
         """Plan no more."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _plan(self, case: Case | Example) -> Plan:
-        written = self._folder / f"{case}.tf"
-        written.write_text(case.root + _GROUND)
-        folder = self._folder / "roots" / str(case)
-        folder.mkdir(parents=True)
-        terraform = Terraform(written, folder, self._endpoint, case.account)
-        errors = tuple(terraform.try_plan())
-        if errors or isinstance(case, Example):
-            return Plan({}, {}, {}, errors)
-        return read_plan(terraform.show())
+    def _plan(self, cases: _Cases) -> dict[str, Plan]:
+        """Plan cases in one root; a case that has errors keeps no other from its plan."""
+        root = self._write(cases)
+        account = next(iter(cases.values())).account
+        init = [*init_words(VERSION, os.environ), "-json"]
+        errors = self._try(root, account, *init) or self._try(
+            root, account, "plan", "-out=plan", "-json"
+        )
+        told: dict[str, tuple[str, ...]] = {}
+        for error in errors:
+            name, _, place = error.place.partition("/")
+            for mine in [name] if name in cases else cases:  # an error of no case is told by all
+                text = f"{place or error.place or 'terraform'}: {error.text}"
+                told[mine] = (*told.get(mine, ()), text)
+        failed = {name: Plan({}, {}, {}, texts) for name, texts in told.items()}
+        rest = {name: case for name, case in cases.items() if name not in failed}
+        if rest and (root / "plan").exists():  # of what is independent of the errors
+            shown = self._run(root, account, "show", "-json", "plan").stdout
+            return read_plans(json.loads(shown)) | failed
+        return (self._plan(rest) if rest else {}) | failed
+
+    def _write(self, cases: _Cases) -> Path:
+        """Write a root that calls cases, each in a copy of infra that its errors name."""
+        root = self._folder / f"roots/{next(self._numbers)}"
+        for name, case in cases.items():
+            shutil.copytree(self._folder / "infra", root / name / "infra", copy_function=os.link)
+            module = root / name / "roots/this/main.tf"
+            module.parent.mkdir(parents=True)
+            module.write_text(f"{case.root}\n{_GROUND}")
+        calls = [_CALL.format(name=name) for name in cases]
+        (root / "main.tf").write_text("".join([_PROVIDERS, *calls]))
+        return root
+
+    def _try(self, root: Path, account: str, *words: str) -> list[Diagnostic]:
+        done = self._run(root, account, *words)
+        errors = read_errors(done.stdout)
+        return errors or [Diagnostic(done.stderr, "")] * (done.returncode != 0)
+
+    def _run(self, root: Path, account: str, *words: str) -> subprocess.CompletedProcess[str]:
+        return run_terraform(root, local_environ(self._endpoint, account, "eu-central-1"), *words)
 
 
 def find_cases() -> list[Case]:

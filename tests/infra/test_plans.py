@@ -9,7 +9,8 @@ from tests.infra.comparison import find_differences, rewrite
 from tests.infra.plans import ROOT, find_cases, rewrite_command, rewriting
 from tests.infra.policies import compare_policies, list_policies
 
-pytestmark = pytest.mark.terraform
+# The first test that is run waits until all cases are planned.
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _CASES = find_cases()
 _ALLOWING = [case for case in _CASES if case.name == "full" or case.policies.exists()]

@@ -6,7 +6,8 @@ import pytest
 
 from tests.infra.plans import find_examples
 
-pytestmark = pytest.mark.terraform
+# The first test that is run waits until all cases are planned.
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize("case", find_examples(), ids=str)

@@ -8,15 +8,19 @@ import pytest
 
 from tests.infra.plans import ROOT, find_cases, module_folder
 
-pytestmark = pytest.mark.terraform
+# The first test that is run waits until all cases are planned.
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _INVALID = [case for case in find_cases() if "errors:" in case.expected.read_text()]
-_PLACE = re.compile(r"checked by the validation rule at ../../(\S+?:\d+),")
+_PLACE = re.compile(r"checked by the validation rule at [^/]+/(\S+?:\d+),")
+_BY_MODULE = {
+    module: [case for case in _INVALID if case.module == module]
+    for module in sorted({case.module for case in _INVALID})
+}
 
 
-@pytest.mark.parametrize("module", sorted({case.module for case in _INVALID}))
-def test_every_validation_fails_once(module, plan_case):
-    cases = [case for case in _INVALID if case.module == module]
+@pytest.mark.parametrize(("module", "cases"), _BY_MODULE.items(), ids=_BY_MODULE)
+def test_every_validation_fails_once(module, cases, plan_case):
     failed = {
         place for case in cases for text in plan_case(case).errors for place in _PLACE.findall(text)
     }

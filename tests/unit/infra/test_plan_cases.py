@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.infra.comparison import find_differences, rewrite
-from tests.infra.planned import UNKNOWN, Plan, read_plan
+from tests.infra.planned import UNKNOWN, Plan, read_plans
 from tests.infra.policies import compare_policies, list_policies
 
 _POLICY = {
@@ -42,7 +42,8 @@ _PLAN = Plan(
     },
     {"name": "reader", "ids": {"a": UNKNOWN}},
 )
-_FAILED = Plan({}, {}, {}, ("Invalid value: name is X; give a. This was checked by the rule",))
+_ERROR = "main.tf:2: Invalid value: name is X: give a. This was checked by the rule"
+_FAILED = Plan({}, {}, {}, (_ERROR,))
 
 
 @pytest.mark.parametrize(
@@ -91,9 +92,9 @@ def test_a_difference_is_told_with_its_place(expected, told):
 
 
 def test_a_plan_that_fails_must_be_expected_to_with_each_of_its_errors():
-    assert find_differences({"errors": ["name is X;\n  give a"]}, _FAILED) == []
+    assert find_differences({"errors": ["name is X:\n  give a"]}, _FAILED) == []
     assert find_differences({"counts": {"aws_vpc": 1}}, _FAILED) == [
-        f"errors\n  got      {_FAILED.errors[0]!r}\n  expected no such error"
+        f"errors\n  got      {_ERROR!r}\n  expected no such error"
     ]
 
 
@@ -111,7 +112,7 @@ def test_a_rewritten_case_names_what_it_named():
         "outputs": {"name": "reader"},
     }
     assert rewrite({}, _PLAN)["counts"]["aws_kms_key"] == 1
-    assert rewrite({}, _FAILED) == {"errors": ["name is X; give a."]}
+    assert rewrite({}, _FAILED) == {"errors": ["name is X: give a."]}
 
 
 def test_policies_are_told_as_who_may_do_what():
@@ -138,43 +139,53 @@ def test_a_policy_more_and_one_less_are_differences():
     ]
 
 
-def test_a_plan_is_read_without_data_and_without_what_aws_makes_up():
+def test_plans_are_read_by_case_without_data_and_without_what_aws_makes_up():
     def change(address, after, unknown, mode="managed"):
         kind = address.split(".")[-2]
         said = {"after": after, "after_unknown": unknown}
         return {"address": address, "mode": mode, "type": kind, "change": said}
 
-    resource = {"address": "aws_vpc.this", "expressions": {"cidr": {}, "zones": {}}}
-    inner = {"module": {"resources": [resource]}}
+    def written(*names):
+        resource = {"address": "aws_vpc.this", "expressions": {key: {} for key in names}}
+        inner = {"module": {"resources": [resource]}}
+        return {"module": {"module_calls": {"this": {"module": {"module_calls": {"n": inner}}}}}}
+
     shown = {
         "resource_changes": [
-            change('module.this.module.n["a"].aws_vpc.this[0]', {"cidr": 1}, {"id": True}),
-            change("module.this.module.n.aws_vpc.this", {"zones": ["a"]}, {"zones": [False, True]}),
-            change("module.this.module.n.aws_vpc.this[1]", {}, {"cidr": True}),
-            change("module.this.data.aws_x.this", {}, {}, "data"),
-            change("terraform_data.later", {}, {}),
+            change('module.a.module.this.module.n["a"].aws_vpc.this[0]', {"cidr": 1}, {"id": True}),
+            change(
+                "module.a.module.this.module.n.aws_vpc.this", {"zones": ["a"]}, {"zones": [0, True]}
+            ),
+            change("module.a.module.this.module.n.aws_vpc.this[1]", {}, {"cidr": True}),
+            change("module.a.module.this.data.aws_x.this", {}, {}, "data"),
+            change("module.a.terraform_data.later", {}, {}),
+            change("module.b.module.this.module.n.aws_vpc.this", {"cidr": 2}, {"zones": True}),
         ],
-        "output_changes": {"id": {"after_unknown": True}, "map": {"after_unknown": {"a": True}}},
+        "output_changes": {
+            "a": {"after": {"name": "x"}, "after_unknown": {"id": True, "map": {"a": True}}},
+            "b": {"after": {}, "after_unknown": {}},
+        },
         "configuration": {
-            "root_module": {
-                "module_calls": {"this": {"module": {"module_calls": {"n": inner}}}},
-            }
+            "root_module": {"module_calls": {"a": written("cidr", "zones"), "b": written("cidr")}}
         },
     }
 
-    assert read_plan(shown) == Plan(
-        {
-            'module.n["a"].aws_vpc.this[0]': {"cidr": 1},
-            "module.n.aws_vpc.this": {"zones": ["a", UNKNOWN]},
-            "module.n.aws_vpc.this[1]": {"cidr": UNKNOWN},
-        },
-        dict.fromkeys(
-            [
-                'module.n["a"].aws_vpc.this[0]',
-                "module.n.aws_vpc.this",
-                "module.n.aws_vpc.this[1]",
-            ],
-            "aws_vpc",
+    assert read_plans(shown) == {
+        "a": Plan(
+            {
+                'module.n["a"].aws_vpc.this[0]': {"cidr": 1},
+                "module.n.aws_vpc.this": {"zones": ["a", UNKNOWN]},
+                "module.n.aws_vpc.this[1]": {"cidr": UNKNOWN},
+            },
+            dict.fromkeys(
+                [
+                    'module.n["a"].aws_vpc.this[0]',
+                    "module.n.aws_vpc.this",
+                    "module.n.aws_vpc.this[1]",
+                ],
+                "aws_vpc",
+            ),
+            {"name": "x", "id": UNKNOWN, "map": {"a": UNKNOWN}},
         ),
-        {"id": UNKNOWN, "map": {"a": UNKNOWN}},
-    )
+        "b": Plan({"module.n.aws_vpc.this": {"cidr": 2}}, {"module.n.aws_vpc.this": "aws_vpc"}, {}),
+    }
