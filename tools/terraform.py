@@ -20,11 +20,13 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tools.hcl import read_blocks
+
 VERSION = "5.100.0"  # of the provider, as the roots name it
 
 _ROOT = Path(__file__).parents[1]
 _TERRAFORM_AT_ONCE = 2
-_ALIAS = re.compile(r"configuration_aliases = \[aws\.(\w+)\]")
+_ALIASES = re.compile(r"configuration_aliases = \[(.*)\]")
 _PROVIDER = Path("registry.terraform.io", "hashicorp", "aws")
 _SYSTEM_PLACES = ("/opt", "/usr/local", "/usr/local/share", "/usr/share", "/var/lib")
 _USER_PLACES = ("", ".local/share", ".terraform.d")
@@ -50,7 +52,10 @@ def main() -> int:
 
 
 def check(infra: Path) -> list[str]:
-    """Tell what Terraform finds wrong, in a copy, so that no `.terraform` stays behind."""
+    """Tell what Terraform finds wrong, in a copy, so that no `.terraform` stays behind.
+
+    Each root is validated as one, and the modules together, called by a root that is made here.
+    """
     problems = [
         f"{infra.name}/{name}: run `terraform fmt` on it"
         for name in _run("fmt", "-check", "-recursive", folder=infra)
@@ -58,7 +63,9 @@ def check(infra: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary, infra.name)
         shutil.copytree(infra, copy, ignore=shutil.ignore_patterns(".terraform*", "*_override.tf"))
-        folders = sorted({path.parent for path in copy.rglob("*.tf")})
+        modules = copy / "modules"
+        (modules / "calls.tf").write_text(_call(sorted(modules.glob("*/"))))
+        folders = sorted({path.parent for path in copy.glob("*/*.tf")})
         with ThreadPoolExecutor(_TERRAFORM_AT_ONCE) as pool:
             for folder, said in zip(folders, pool.map(_validate, folders), strict=True):
                 name = folder.relative_to(temporary)
@@ -66,10 +73,26 @@ def check(infra: Path) -> list[str]:
     return problems
 
 
+def _call(modules: list[Path]) -> str:
+    """Write a root that calls modules, with arguments that are not known yet."""
+    calls, passed = ['resource "terraform_data" "later" {}'], set()
+    for module in modules:
+        aliases = _ALIASES.findall((module / "versions.tf").read_text())
+        names = {name.strip() for found in aliases for name in found.split(",")}
+        passed |= names
+        lines = [f'module "{module.name}" {{', f'  source = "./{module.name}"']
+        if names:
+            pairs = ", ".join(f"{name} = {name}" for name in sorted({"aws", *names}))
+            lines.append(f"  providers = {{ {pairs} }}")
+        inputs = (block.name for block in read_blocks(module, "variable"))
+        lines += [f"  {name} = terraform_data.later.output" for name in inputs]
+        calls.append("\n".join([*lines, "}"]))
+    aliases = [name.partition(".")[2] for name in sorted(passed)]
+    calls += [f'provider "aws" {{\n  alias = "{alias}"\n}}' for alias in aliases]
+    return "\n".join([*calls, 'provider "aws" {}', ""])
+
+
 def _validate(folder: Path) -> list[str]:
-    """Initialise and validate a folder; give it the provider that its caller would pass."""
-    for alias in _ALIAS.findall((folder / "versions.tf").read_text()):
-        (folder / "given.tf").write_text(f'provider "aws" {{\n  alias = "{alias}"\n}}\n')
     init = [*init_words(VERSION, os.environ), "-backend=false", "-no-color"]
     return _run(*init, folder=folder) or _run("validate", "-no-color", folder=folder)
 

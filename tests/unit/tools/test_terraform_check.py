@@ -15,8 +15,8 @@ _PRETENDED = """#!/bin/sh
 echo "$(basename "$PWD"): $*" >> "$CALLS"
 case "$1" in
   fmt) [ ! -f badly.tf ] || { echo badly.tf; exit 3; } ;;
-  init) grep -q "no provider" ./*.tf && { echo "no such provider" >&2; exit 1; } ;;
-  validate) grep -q wrong ./*.tf && { echo "Error: wrong"; exit 1; } ;;
+  init) grep -rq "no provider" . && { echo "no such provider" >&2; exit 1; } ;;
+  validate) grep -rq wrong . && { echo "Error: wrong"; exit 1; } ;;
   apply) exit 7 ;;
 esac
 exit 0
@@ -53,21 +53,38 @@ def test_each_folder_is_initialised_and_validated_in_a_copy(calls: Path, infra: 
 
     assert check(infra) == []
     assert sorted(calls.read_text().splitlines()) == [
-        "access: init -input=false -plugin-dir=mirror -backend=false -no-color",
-        "access: validate -no-color",
         "infra: fmt -check -recursive",
+        "modules: init -input=false -plugin-dir=mirror -backend=false -no-color",
+        "modules: validate -no-color",
         "producer: init -input=false -plugin-dir=mirror -backend=false -no-color",
         "producer: validate -no-color",
     ]
     assert sorted(infra.rglob("*")) == before
 
 
-@pytest.mark.usefixtures("calls")
-def test_a_module_gets_the_provider_that_its_caller_would_pass(infra: Path) -> None:
-    terraform._validate(infra / "modules/access")
+def test_modules_are_called_together_with_the_providers_that_they_take(infra: Path) -> None:
+    (infra / "modules/access/variables.tf").write_text('variable "prefix" {\n}\n')
+    plain = infra / "modules/bucket"
+    plain.mkdir()
+    (plain / "versions.tf").write_text("# nothing\n")
 
-    given = (infra / "modules/access/given.tf").read_text()
-    assert given == 'provider "aws" {\n  alias = "producer"\n}\n'
+    called = terraform._call([infra / "modules/access", plain])
+
+    assert called.splitlines() == [
+        'resource "terraform_data" "later" {}',
+        'module "access" {',
+        '  source = "./access"',
+        "  providers = { aws = aws, aws.producer = aws.producer }",
+        "  prefix = terraform_data.later.output",
+        "}",
+        'module "bucket" {',
+        '  source = "./bucket"',
+        "}",
+        'provider "aws" {',
+        '  alias = "producer"',
+        "}",
+        'provider "aws" {}',
+    ]
 
 
 @pytest.mark.usefixtures("calls")
@@ -79,7 +96,7 @@ def test_what_is_wrong_is_told_by_folder(infra: Path) -> None:
 
     assert check(infra) == [
         "infra/badly.tf: run `terraform fmt` on it",
-        "infra/modules/access: invalid\nno such provider",
+        "infra/modules: invalid\nno such provider",
         "infra/producer: invalid\nError: wrong",
     ]
 
