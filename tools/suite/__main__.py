@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -29,7 +28,6 @@ def main() -> int:
     if problems := check_rooms(ROOMS, files):
         print("\n".join(problems), file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     started = time.monotonic()
     rooms = [room for room in ROOMS if room.name in asked]
     results = run_rooms(rooms, ROOMS, _CLONE, os.cpu_count() or 1, _tell)

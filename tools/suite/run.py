@@ -48,6 +48,9 @@ def run_rooms(
 
     At most `cores` rooms run at once, and those that wait beside them.
     """
+    # A shell starts background jobs with SIGINT ignored; the rooms would inherit that.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     left, running, results = list(rooms), list[Run](), list[Result]()
     try:
         while left or running:
