@@ -169,7 +169,7 @@ def _without_creations(changes):
 
 
 def _is_refused(accounts, name):
-    """Whether a client is told so: kafka-python loses most such answers (gotchas-maintainers.md)."""
+    """Whether a client is told so: kafka-python loses most such answers (see the gotchas)."""
     return "SaslAuthenticationFailed" in accounts.read_in_vain(name, "sensor")
 
 
