@@ -34,14 +34,6 @@ _REPORT_POISON = """
 """
 
 
-def values_with_poison(position):
-    """Nine values, one of which the function cannot take."""
-    values = [f"v{n}" for n in range(9)]
-    values[{"first": 0, "middle": 4, "last": 8}[position]] = "poison"
-    return values
-
-
-@pytest.mark.parametrize("position", ["first", "middle", "last"])
 @pytest.mark.parametrize(
     ("body", "settings"),
     [
@@ -50,11 +42,9 @@ def values_with_poison(position):
     ],
     ids=["halved", "partial answers"],
 )
-def test_a_poison_record_stops_nothing_but_itself(  # noqa: PLR0913, PLR0917 - two tables
-    client, broker, trace, position, body, settings
-):
+def test_a_poison_record_stops_nothing_but_itself(client, broker, trace, body, settings):
     topic = create_topic(broker)
-    values = values_with_poison(position)
+    values = [f"{'poison' if n in {0, 4, 8} else 'good'}-{n}" for n in range(9)]
     topic.send(*values)
     function = deploy(client, tracing(body), **trace_in(trace))
     settings = {**settings, **_PROVISIONED, "MaximumRetryAttempts": 1, "BatchSize": 9}
@@ -64,8 +54,9 @@ def test_a_poison_record_stops_nothing_but_itself(  # noqa: PLR0913, PLR0917 - t
         group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
         wait_until("all are done", lambda: topic.committed(group) == 9)
     assert drop_repeats(seen(trace, f"{topic.name}-0")) == values
-    alone = [call for call in read_trace(trace) if call["seen"] == {f"{topic.name}-0": ["poison"]}]
-    assert len(alone) == 2  # the try and its retry
+    calls = [call["seen"][f"{topic.name}-0"] for call in read_trace(trace)]
+    for number in (0, 4, 8):
+        assert calls.count([f"poison-{number}"]) == 2  # the try and its retry
 
 
 def test_a_partial_answer_keeps_what_was_done_and_the_order(client, broker, trace):

@@ -39,12 +39,14 @@ def test_provisioned_pollers_share_the_partitions(client, broker, trace):
     assert {name: drop_repeats(seen(trace, name)) for name in model} == model
 
 
-def test_a_rebalance_loses_nothing_and_repeats_one_batch_at_most(client, broker, trace):
+def test_a_rebalance_loses_nothing_and_repeats_one_batch_at_most(client, broker, trace, tmp_path):
     topic = create_topic(broker, partitions=4)
     model = {f"{topic.name}-{p}": [f"{p}-{n}" for n in range(50)] for p in range(4)}
     for partition, values in enumerate(model.values()):
         topic.send(*values, partition=partition)
-    function = deploy(client, tracing("    time.sleep(0.5)"), Timeout=10, **trace_in(trace))
+    joined = tmp_path / "joined"  # the first batch is in work until then
+    body = f"    while not os.path.exists({str(joined)!r}):\n        time.sleep(0.05)\n"
+    function = deploy(client, tracing(body), Timeout=60, **trace_in(trace))
     elsewhere = {name: [] for name in model}
     with mapped(client, function, topic, BatchSize=20) as mapping:
         group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
@@ -59,6 +61,8 @@ def test_a_rebalance_loses_nothing_and_repeats_one_batch_at_most(client, broker,
         )
 
         def all_there():
+            if second.assignment():
+                joined.touch()
             for place, records in second.poll(timeout_ms=100).items():
                 name = f"{place.topic}-{place.partition}"
                 elsewhere[name] += [record.value.decode() for record in records]
