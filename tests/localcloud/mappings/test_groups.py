@@ -101,7 +101,7 @@ def test_a_new_group_begins_where_it_is_told(client, broker, trace, position, ex
     assert seen(trace, f"{topic.name}-0") == expected
 
 
-def test_a_topic_that_comes_later_is_seen_within_two_seconds(client, broker, trace):
+def test_a_topic_that_is_created_later_is_read(client, broker, trace):
     name = f"later-{time.monotonic_ns()}"
     function = deploy(client, tracing(), **trace_in(trace))
     missing = type(create_topic(broker))(broker, name)
@@ -109,7 +109,7 @@ def test_a_topic_that_comes_later_is_seen_within_two_seconds(client, broker, tra
         wait_for_result(client, mapping, f"PROBLEM: topic '{name}' does not exist")
         topic = create_topic(broker, name=name)
         topic.send("first")
-        wait_until("the first record", lambda: seen(trace, f"{name}-0"), seconds=4)
+        wait_until("the first record", lambda: seen(trace, f"{name}-0"))
         wait_for_result(client, mapping, "OK")
 
 
