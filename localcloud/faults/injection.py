@@ -151,18 +151,28 @@ def _break(
     raise AwsError(fault.code, said, status=fault.status)
 
 
-# How services say that they are asked too often, where it is not ThrottlingException.
-_THROTTLES = {
+# How services say that they are called too often. Each service of localcloud's own has a row;
+# those of moto are taken to say the usual of their protocol.
+THROTTLES = {
+    "application-autoscaling": ("ThrottlingException", 400),
+    "athena": ("ThrottlingException", 400),
     "dynamodb": ("ProvisionedThroughputExceededException", 400),
+    "ec2": ("RequestLimitExceeded", 503),
+    "elbv2": ("Throttling", 400),
+    "emr-serverless": ("ThrottlingException", 400),
+    "glue": ("ThrottlingException", 400),
     "kafka": ("TooManyRequestsException", 429),
     "lambda": ("TooManyRequestsException", 429),
+    "route53": ("Throttling", 400),
     "s3": ("SlowDown", 503),
+    "secretsmanager": ("ThrottlingException", 400),
+    "sts": ("Throttling", 400),
 }
 
 
 def _throttle(call: Call) -> AwsError:
     usual = "ThrottlingException" if "json" in call.protocol else "Throttling"
-    code, status = _THROTTLES.get(call.service, (usual, 400))
+    code, status = THROTTLES.get(call.service, (usual, 400))
     return AwsError(code, "Rate exceeded", status=status)
 
 

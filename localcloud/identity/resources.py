@@ -41,6 +41,11 @@ _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
+# Services of localcloud's own whose calls are judged by their action alone, on any resource.
+BY_ACTION_ALONE = frozenset(
+    {"application-autoscaling", "ec2", "elbv2", "emr-serverless", "kafka", "route53"}
+)
+
 # Operations that IAM knows by another name.
 _ACTIONS = {
     ("lambda", "Invoke"): "lambda:InvokeFunction",
@@ -89,6 +94,11 @@ def list_access(call: Call) -> list[Access]:
     """Name everything that a caller must be allowed for this call."""
     special = _SPECIAL.get(call.service)
     return list(special(call) if special else _general(call))
+
+
+def judged_by_resource(service: str) -> bool:
+    """Say whether the tables know the resources of a service."""
+    return service in _ENDS or service in _SPECIAL
 
 
 def _action(call: Call) -> str:

@@ -23,6 +23,24 @@ _Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes
 
 _HTTPS = 443
 _ANYWHERE = IPv4Network("0.0.0.0/0")
+# Signing name -> the end of the service's name for PrivateLink. Each service of localcloud's own
+# has a row ("" for one without endpoints); of others both names are the same but for these.
+ENDPOINT_NAMES = {
+    "application-autoscaling": "application-autoscaling",
+    "athena": "athena",
+    "ec2": "ec2",
+    "elasticloadbalancing": "elasticloadbalancing",
+    "emr-serverless": "emr-serverless",
+    "firehose": "kinesis-firehose",
+    "glue": "glue",
+    "kafka": "kafka",
+    "kinesis": "kinesis-streams",
+    "lambda": "lambda",
+    "route53": "",
+    "secretsmanager": "secretsmanager",
+    "sts": "sts",
+}
+# Services whose calls change what a VPC reaches.
 _CHANGING = frozenset({"ec2", "elasticloadbalancing", "route53", "kafka"})
 
 
@@ -33,7 +51,12 @@ def require_service(source: Source, service: str, region: str) -> None:
         MissingHopError: no endpoint lets it through, and what would mend that.
     """
     walk = Walk(Nodes(), source)
-    name = f"com.amazonaws.{region}.{service}"
+    end = ENDPOINT_NAMES.get(service, service)
+    if not end:
+        raise MissingHopError(
+            f"no endpoint leads to {service}, so nothing in {source.vpc_id} reaches it"
+        )
+    name = f"com.amazonaws.{region}.{end}"
     for endpoint in inventory.endpoints(walk.ec2, source.vpc_id):
         if endpoint.service_name == name:
             enter = _enter_interface if inventory.is_interface(endpoint) else _enter_gateway

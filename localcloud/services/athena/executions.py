@@ -6,7 +6,9 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from localcloud.cloud import Cloud
 from localcloud.door.constraints import check_params
+from localcloud.door.control import describe
 from localcloud.door.operations import AwsError, Call, operation
 from localcloud.queries import Query, QueryState
 from localcloud.services.athena.model import (
@@ -47,6 +49,17 @@ def start_query_execution(call: Call) -> dict[str, Any]:
     held.by_id[query.id] = execution
     call.cloud.state(RunningQueries).start(call.cloud, call.caller, execution)
     return {"QueryExecutionId": query.id}
+
+
+@describe("queries")
+def describe_queries(cloud: Cloud) -> list[dict[str, Any]]:
+    """Show each query that runs."""
+    return [
+        {"account": account, "region": region, "id": query_id, "state": execution.query.state}
+        for account, region, held in cloud.states(Executions)
+        for query_id, execution in list(held.by_id.items())
+        if not execution.query.state.final
+    ]
 
 
 def _find_by_token(params: dict[str, Any], held: Executions) -> Execution | None:
