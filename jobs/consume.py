@@ -26,6 +26,7 @@ from penstock.spark import (
     ConsumeSettings,
     DynamoDbErrors,
     ErrorSink,
+    Fence,
     Lease,
     Ledger,
     LossWatch,
@@ -49,26 +50,9 @@ def start(
     settings: ConsumeSettings,
     registry: SchemaRegistry,
     errors: ErrorSink,
+    lease: Fence,
 ) -> StreamingQuery:
-    """Start to read and write; the query goes on by itself.
-
-    Raises:
-        CheckpointTakenError: another job works with the checkpoint.
-        CheckpointError: a file of it is damaged.
-    """
-    with Lease.claim(spark, settings.checkpoint) as lease:
-        query = _start(spark, settings, registry, errors, lease)
-        lease.keep_for(query)
-        return query
-
-
-def _start(
-    spark: SparkSession,
-    settings: ConsumeSettings,
-    registry: SchemaRegistry,
-    errors: ErrorSink,
-    lease: Lease,
-) -> StreamingQuery:
+    """Start to read and write; the query goes on by itself."""
     sinks = open_sinks(spark, settings.sinks, errors, lease)
     checkpoint = Checkpoint(spark, settings.checkpoint)
     next_batch = checkpoint.check()
@@ -115,7 +99,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     registry = CachedRegistry(load_registry(settings.registry))
     errors = DynamoDbErrors(settings.sinks.errors_table, settings.sinks.parked_bucket)
-    query = start(spark, settings, registry, errors)
+    table, name = settings.sinks.errors_table, settings.checkpoint.rstrip("/")
+    with Lease.claim(table, name, settings.lease) as lease:
+        query = start(spark, settings, registry, errors, lease)
+        lease.keep_for(query)
     await_end(query, TopicIds(settings.kafka), settings.read.topics)
 
 

@@ -1,7 +1,7 @@
 """Tries records again that were given up, by the code that consumes, and says what came of it.
 
     spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/replay.py --contract FILE \\
-        --errors-table TABLE --parked-bucket BUCKET --checkpoint s3://... \\
+        --errors-table TABLE --parked-bucket BUCKET \\
         --lake-table DATABASE.TABLE --consume-checkpoint s3://... --reason unknown-schema ...
 
 Give it the sinks and routes of the job that consumes. A record that is written is marked done in
@@ -28,6 +28,7 @@ from penstock.spark import (
     Checkpoint,
     Ends,
     FailedAgain,
+    Fence,
     Lease,
     Ledger,
     Lesson,
@@ -62,7 +63,7 @@ def build_replay(
     spark: SparkSession,
     settings: ReplaySettings,
     registry: SchemaRegistry,
-    lease: Lease,
+    lease: Fence,
     name: str,
 ) -> Replay:
     """Open what is read and written; nothing is called yet."""
@@ -88,7 +89,7 @@ def run(
     Raises:
         CheckpointTakenError: another replay runs.
     """
-    with Lease.claim(spark, settings.checkpoint) as lease:
+    with Lease.claim(settings.sinks.errors_table, "replay", settings.lease) as lease:
         replay = build_replay(spark, settings, registry, lease, name)
         selection = settings.selection.select(int(time.time()))
         return replay.run(selection, find_ends(spark, settings))

@@ -10,10 +10,10 @@ from bench.spark.records import make_frames, make_version
 from bench.spark.ways import NoErrors, QuickRegistry
 from bench.spark.world import PARTITIONS, World
 from jobs import consume
-from penstock.attempts import Attempts
 from penstock.spark import ConsumeSettings
 from penstock.spark.settings.consume import ReadSettings
-from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.state.lease import NoLease
 
 _FIRST = 100 * PARTITIONS
 
@@ -58,22 +58,14 @@ class BegunJobs:
             kafka=self._world.kafka(),
             read=ReadSettings(topics=("jobs",)),
             sinks=self._sinks[name],
+            lease=LeaseSettings(),
             registry="memory://",
             checkpoint=f"file://{self._checkpoints}/{name}",
             trigger="available-now",
         )
-        query = consume.start(self._world.spark, settings, self._registry, NoErrors())
+        query = consume.start(self._world.spark, settings, self._registry, NoErrors(), NoLease())
         query.awaitTermination()
-        _await_release(self._checkpoints / name)
         (batch,) = [each for each in query.recentProgress if each["numInputRows"]]
         # Passes are counted one by one there.
         assert batch["numInputRows"] % records == 0, batch
         return float(batch["durationMs"]["triggerExecution"]) / 1e3
-
-
-def _await_release(checkpoint: Path) -> None:
-    """Wait until the job no longer claims its checkpoint: it says so a moment after its end."""
-    for _ in Attempts(0.01, 0.1, 30):
-        if not list((checkpoint / "penstock-owner").glob("*.json")):
-            return
-    raise AssertionError(f"{checkpoint} is still claimed")

@@ -45,7 +45,6 @@ module "lake" {
   prefix      = local.prefix
   account_id  = var.account_id
   region      = var.contract.region
-  checkpoints = local.checkpoints
   retention   = var.retention
   subscribers = var.subscribers
 }

@@ -119,6 +119,7 @@ locals {
         )
       },
       {
+        # Leases of jobs are rows of that table too.
         Sid      = "ReplayErrors"
         Effect   = "Allow"
         Action   = ["dynamodb:BatchGetItem", "dynamodb:UpdateItem"]

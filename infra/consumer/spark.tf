@@ -20,8 +20,7 @@ locals {
     ])
   }
 
-  checkpoints = { consume = "checkpoints/${try(var.spark.checkpoint, "consume")}", replay = "checkpoints/replay" }
-  lake_bucket = "s3://${module.lake.bucket.name}"
+  checkpoint = "s3://${module.lake.bucket.name}/checkpoints/${try(var.spark.checkpoint, "consume")}"
 
   # Whatever writes records writes them there.
   _table = local._routed ? "{table}" : local.table_of_all
@@ -60,7 +59,7 @@ module "spark" {
             "--event-time", each.value.event_time,
             "--contract", "contract.json",
             "--secret-arn", module.broker_access.secret_arn,
-            "--checkpoint", "${local.lake_bucket}/${local.checkpoints.consume}",
+            "--checkpoint", local.checkpoint,
             "--trigger", each.value.trigger,
           ], local.free_words.consume)
           job       = "consume"
@@ -70,8 +69,7 @@ module "spark" {
           arguments = concat(local.sinks, [
             "--event-time", each.value.event_time,
             "--contract", "contract.json",
-            "--checkpoint", "${local.lake_bucket}/${local.checkpoints.replay}",
-            "--consume-checkpoint", "${local.lake_bucket}/${local.checkpoints.consume}",
+            "--consume-checkpoint", local.checkpoint,
             "--keep-settled-days", tostring(var.retention.settled_days),
           ], local.free_words.replay)
           job = "replay"

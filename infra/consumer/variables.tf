@@ -158,8 +158,8 @@ variable "spark" {
   default = {}
 
   validation {
-    condition     = can(regex("^[a-z0-9-]+$", try(var.spark.checkpoint, "consume"))) && try(var.spark.checkpoint, "") != "replay"
-    error_message = "spark.checkpoint is ${try(var.spark.checkpoint, "")}; name a folder with small letters, digits and dashes, and another one than replay, where replays are."
+    condition     = can(regex("^[a-z0-9-]+$", try(var.spark.checkpoint, "consume")))
+    error_message = "spark.checkpoint is ${try(var.spark.checkpoint, "")}; name a folder with small letters, digits and dashes."
   }
   validation {
     condition = alltrue(flatten([

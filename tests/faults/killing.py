@@ -102,7 +102,6 @@ class JobProcess:
         endpoint: str,
         hosts_file: Path,
         folder: Path,
-        script: Path = JOB,
     ) -> None:
         """Start it in a folder, with the names of a hosts file."""
         folder.mkdir()
@@ -111,7 +110,7 @@ class JobProcess:
         words = [word for pair in arguments.items() for word in pair]
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [str(submit), *_settings(endpoint, hosts_file, folder), str(script), *words],
+                [str(submit), *_settings(endpoint, hosts_file, folder), str(JOB), *words],
                 cwd=folder,
                 env=_environ(endpoint, hosts_file, folder),
                 stdin=subprocess.DEVNULL,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -19,18 +18,24 @@ _OFFSETS = Step("CopyObject", r"/offsets/\d+$")
 _LESSON = Step("CopyObject", r"/penstock-ledger/.*\.jsonl$")
 _FILE = Step("PutObject", r"/data/.*\.parquet$")
 _SNAPSHOT = Step("PutObject", r"/metadata/snap-")
-_MARKER = Step("UpdateTable")
+_STAGED = Step("UpdateTable")
+_PUBLISHED = Step("UpdateTable")
 _DONE = Step("CopyObject", r"/commits/\d+$")
 # The steps to each point, and whether the last of them has its effect. A lesson says that the batch
 # brings a version that is new, whose records are a part of their own.
 _POINTS = {
     "after the offsets": ((_OFFSETS,), True),
     "amid the files of a part": ((_OFFSETS, _LESSON, _FILE), True),
-    "after the files, before the marker": ((_OFFSETS, _LESSON, _SNAPSHOT, _MARKER), False),
+    "after the files, before they are staged": ((_OFFSETS, _LESSON, _SNAPSHOT, _STAGED), False),
+    "after they are staged, before they are published": (
+        (_OFFSETS, _LESSON, _SNAPSHOT, _STAGED, _PUBLISHED), False
+    ),
     "after the tables, before Spark's commit": ((_OFFSETS, _DONE), False),
     "after Spark's commit": ((_OFFSETS, _DONE), True),
-    "after the marker, before the other table": ((_OFFSETS, _LESSON, _SNAPSHOT, _MARKER), True),
-}
+    "after they are published, before the other table": (
+        (_OFFSETS, _LESSON, _SNAPSHOT, _STAGED, _PUBLISHED), True
+    ),
+}  # fmt: skip
 _WRITES = re.compile(r"(BatchWriteItem|PutItem|UpdateTable) |\w+Object .*/(data|metadata)/")
 _SECONDS = 600  # for a start and a few batches on a machine with much else to do
 _CALLS = 250  # of a start with a batch to finish and a new one
@@ -64,22 +69,27 @@ def test_a_job_that_is_killed_writes_every_record_once(world, seeded, trials):
     assert world.compare() == {}
 
 
-def test_a_job_that_slept_while_another_took_over_writes_nothing_more(world):
-    """It sleeps between Spark's plan of a batch and the batch."""
+@pytest.mark.parametrize(
+    ("steps", "writes"),
+    [((_OFFSETS,), False), ((_OFFSETS, _FILE), True)],
+    ids=["before the batch", "amid the append"],
+)
+def test_a_job_that_stalled_while_another_took_over_writes_no_record_twice(world, steps, writes):
+    """It stalls for longer than its lease; the second one finishes what it had begun."""
     world.send(2 * BATCH)
-    trap = Trap([_OFFSETS], performed=True, stops=True)
-    with world.start(trap) as sleeper:
-        assert trap.shut.wait(_SECONDS), sleeper.tell()
-        with world.start(Trap(), Path(__file__).with_name("impatient.py")) as other:
+    trap = Trap(steps, performed=True, stops=True)
+    with world.start(trap) as stalled:
+        assert trap.shut.wait(_SECONDS), stalled.tell()
+        with world.start(Trap()) as other:
             assert other.wait(_SECONDS) == 0, other.tell()
         since = world.watch()
-        sleeper.wake()
-        assert sleeper.wait(_SECONDS) == 1, sleeper.tell()
+        stalled.wake()
+        assert stalled.wait(_SECONDS) == 1, stalled.tell()
 
     assert re.search(
-        r"CheckpointTakenError: the claim of this job is gone, .*, and no other is there; the last "
-        r"sign of life of this one was at .*; nothing more is written",
-        sleeper.tell(100_000),
+        r"CheckpointTakenError: this job has lost the lease of s3://\S+: no job holds it now; the "
+        r"last heartbeat of this one was at .*; nothing more is written",
+        stalled.tell(100_000),
     )
-    assert [call for call in since.calls if _WRITES.match(call)] == []
+    assert writes or [call for call in since.calls if _WRITES.match(call)] == []
     assert world.compare() == {}

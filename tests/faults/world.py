@@ -18,7 +18,8 @@ from pyiceberg.catalog import load_catalog
 from localcloud.cloud import Cloud
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.network.names import write_hosts
-from tests.faults.killing import ACCOUNT, JOB, REGION, JobProcess, Trap
+from penstock.spark.state.lease import LEASE_PREFIX
+from tests.faults.killing import ACCOUNT, REGION, JobProcess, Trap
 from tests.faults.sent import Place, Topic
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
 
@@ -91,6 +92,8 @@ class World:
             "--dynamodb-table": self._readings.name,
             "--errors-table": self._errors.name,
             "--parked-bucket": self._name,
+            "--lease-seconds": "5",
+            "--heartbeat-seconds": "1",
         }
 
     def send(self, count: int) -> None:
@@ -102,11 +105,11 @@ class World:
         """Stand between localcloud and the job that runs."""
         return self._trap.around(call, perform)
 
-    def start(self, trap: Trap, script: Path = JOB) -> JobProcess:
+    def start(self, trap: Trap) -> JobProcess:
         """Start the job, whose calls go through a trap from now on, and those of others too."""
         self._runs += 1
         folder = self._folder / f"run-{self._runs}"
-        job = JobProcess(self._arguments, self._endpoint, self._hosts, folder, script)
+        job = JobProcess(self._arguments, self._endpoint, self._hosts, folder)
         trap.kill, self._trap = job.stop if trap.stops else job.kill, trap
         return job
 
@@ -134,6 +137,7 @@ class World:
             "errors": [
                 (_place(item["id"]), (item["reason"], bytes(item["value"])))
                 for item in _scan(self._errors)
+                if not item["id"].startswith(LEASE_PREFIX)
             ],
         }
         wanted = self._topic.expected()

@@ -8,16 +8,22 @@ import socket
 import sys
 from pathlib import Path
 
+import boto3
 import pytest
 from pyspark.sql import SparkSession
 
+from penstock.sinks import DynamoDbClient
 from penstock.spark.session import session_settings
+from penstock.spark.state import lease
 from tests.fixtures.brokers import keep_secret, running_brokers
+from tests.fixtures.errors import make_error_table
 from tests.spark.consuming import PASSWORD, USER, Job
 from tests.spark.lakes import LakeReader
+from tests.stubs.sessions import make_session
 
 __all__ = ["keep_secret"]
 
+_ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _ROOT = Path(__file__).parents[2]
 # PySpark leaves the sockets by which it collects rows to the garbage collector.
 _SOCKETS = pytest.mark.filterwarnings("ignore:unclosed <socket.socket:ResourceWarning")
@@ -105,6 +111,32 @@ def kafka(hosts_file, tmp_path_factory):
 
 
 @pytest.fixture
-def job(spark, reader, kafka, keep_secret, tmp_path):
+def lease_table(cloud):
+    """A table of errors for leases alone.
+
+    One for each test: where moto stands in for AWS (`keep_secret`), it forgets tables of before.
+    """
+    session = boto3.Session(_ACCOUNT, "any", region_name=_REGION)
+    database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
+    return make_error_table(database, f"leases-{secrets.token_hex(4)}")
+
+
+@pytest.fixture
+def leases(cloud, lease_table, monkeypatch):
+    """Its name, for jobs that find it in localcloud."""
+    session = make_session(_ACCOUNT, region=_REGION)
+    monkeypatch.setattr(lease, "DynamoDbClient", lambda: DynamoDbClient(session))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", cloud.endpoint)
+    return lease_table.name
+
+
+@pytest.fixture
+def account(keep_secret, leases):
+    """What the job finds in its account: the secret with its login, and a table of errors."""
+    return keep_secret(USER, PASSWORD), leases
+
+
+@pytest.fixture
+def job(spark, reader, kafka, account, tmp_path):
     """The job that consumes, before its first start."""
-    return Job(spark, reader, kafka, keep_secret(USER, PASSWORD), tmp_path)
+    return Job(spark, reader, kafka, account, tmp_path)

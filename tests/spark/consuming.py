@@ -13,9 +13,9 @@ from jobs import consume
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
 from penstock.registry import CachedRegistry, MemoryRegistry
 from penstock.schemas import Compatibility
-from penstock.spark import ConsumeSettings
+from penstock.spark import ConsumeSettings, Lease
 from penstock.spark.settings.consume import ReadSettings
-from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 from tests.fixtures.brokers import PRODUCER, logged_in
 from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS
@@ -30,7 +30,8 @@ DEVICE, TIME = ("deviceId", "string"), ("timestamp", "long")
 class Job:
     """A topic with one partition, and the job that reads it, as often as it is started."""
 
-    def __init__(self, spark, reader, brokers, secret_arn, folder):
+    def __init__(self, spark, reader, brokers, account, folder):
+        secret_arn, errors_table = account
         self.spark, self.reader, self.brokers = spark, reader, brokers
         self.said = []
         self.topic = self.add_topic()
@@ -40,7 +41,10 @@ class Job:
         self.settings = ConsumeSettings(
             kafka=brokers.settings(Security.SCRAM, secret_arn=secret_arn),
             read=ReadSettings(topics=(self.topic,)),
-            sinks=SinkSettings("errors", "parked", lake_table=reader.name.removeprefix("lake.")),
+            sinks=SinkSettings(
+                errors_table, "parked", lake_table=reader.name.removeprefix("lake.")
+            ),
+            lease=LeaseSettings(lease_seconds=4, heartbeat_seconds=0.5),
             registry="memory://",
             checkpoint=f"file://{folder}/checkpoint",
             trigger="available-now",
@@ -103,7 +107,15 @@ class Job:
             read=replace(self.settings.read, **changes),
         )
         registry = CachedRegistry(self.registry)
-        return consume.start(self.spark, settings, registry, self.errors)
+        with self.claim() as lease:
+            query = consume.start(self.spark, settings, registry, self.errors, lease)
+            lease.keep_for(query)
+            return query
+
+    def claim(self):
+        """Take the lease of the job, as another that is started does."""
+        table = self.settings.sinks.errors_table
+        return Lease.claim(table, self.settings.checkpoint, self.settings.lease)
 
     def run(self, **changes):
         """Read what there is."""

@@ -14,7 +14,6 @@ from penstock.errors import CheckpointError, CheckpointTakenError
 from penstock.framing import encode_glue_frame
 from penstock.spark import Lease
 from penstock.spark.settings.consume import LostOffsets
-from penstock.spark.state import lease
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
@@ -104,19 +103,17 @@ def test_one_job_at_a_time(job, monkeypatch):
     query = job.start(trigger="1 second")
 
     def take_over():
-        with suppress(CheckpointTakenError):  # a sign of life may be under way
-            return Lease.claim(job.spark, job.settings.checkpoint)
+        with suppress(CheckpointTakenError):  # a heartbeat may be under way
+            return job.claim()
 
     try:
-        monkeypatch.setattr(lease, "_PATIENCE_SECONDS", SECONDS)
-        with pytest.raises(CheckpointTakenError, match="another job works with the checkpoint"):
+        with pytest.raises(CheckpointTakenError, match="another job holds the lease of file://"):
             job.start()
         query.processAllAvailable()
         monkeypatch.setattr(Lease, "_beat", lambda _: None)
-        monkeypatch.setattr(lease, "_PATIENCE_SECONDS", 0.5)
         with wait_until("its silence", take_over, SECONDS):
             job.send(make_reading(v1, "b"))
-            with pytest.raises(StreamingQueryException, match="is another job's by now: the one"):
+            with pytest.raises(StreamingQueryException, match="this job has lost the lease of"):
                 query.awaitTermination(SECONDS)
     finally:
         query.stop()

@@ -1,26 +1,24 @@
-"""One job at a time works with a checkpoint, and a dead one keeps nobody waiting."""
+"""One job at a time holds a lease, and a dead one keeps others waiting for a lease's length."""
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
-import subprocess
+import secrets
 import time
-from pathlib import Path
 
 import pytest
 
-from penstock.errors import CheckpointTakenError
-from penstock.spark import Lease, StateFiles
-from penstock.spark.state import lease
-from penstock.spark.state.lease import LeasedSink
-from penstock.spark.state.process import describe_driver, has_ended
+from penstock.errors import CheckpointTakenError, SettingsError, SinkUnavailableError
+from penstock.spark import Lease
+from penstock.spark.settings.sinks import LeaseSettings
+from penstock.spark.state.lease import LEASE_PREFIX, LeasedSink, LeaseRow
 from penstock.tables import BatchId
 from tests.fixtures.functions import wait_until
 
 _BATCH = BatchId("q", 3)
 _SECONDS = 60
+_LONG = LeaseSettings(lease_seconds=_SECONDS, heartbeat_seconds=0.05)
+_SHORT = LeaseSettings(lease_seconds=0.5, heartbeat_seconds=0.05)
 
 
 class Query:
@@ -48,23 +46,24 @@ class Sinks:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> str:
-    return f"file://{tmp_path}"
+def name():
+    return f"s3://bucket/{secrets.token_hex(4)}"
 
 
 @pytest.fixture
-def owner(tmp_path: Path) -> Path:
-    return tmp_path / "penstock-owner"
+def row(lease_table, name):
+    """The row of the lease, as it is now."""
+    return lambda: lease_table.get_item(Key={"id": f"{LEASE_PREFIX}{name}"}).get("Item", {})
 
 
 @pytest.fixture
-def hold(spark, folder):
-    """Start jobs that hold the checkpoint, and end them all."""
+def hold(leases, name):
+    """Start jobs that hold the lease, and end them all."""
     started = []
 
-    def start():
+    def start(settings=_LONG):
         query = Query()
-        with Lease.claim(spark, folder) as held:
+        with Lease.claim(leases, name, settings) as held:
             held.keep_for(query)
         started.append((held, query))
         return held, query
@@ -76,124 +75,85 @@ def hold(spark, folder):
 
 
 @pytest.fixture
-def elsewhere(owner: Path):
-    """A claim of a job on another machine, which is silent."""
-    who = {
-        "host": "ip-10-0-0-7", "machine": "ip-10-0-0-7 boot pid:[1]", "processes": {"7": "1"},
-        "since": "2026-11-21T08:00:00+00:00",
-    }  # fmt: skip
-    owner.mkdir()
-    claim = owner / f"{4:020d}-other.json"
-    claim.write_text(json.dumps(who))
-    claim.with_suffix(".beat").touch()
-    return claim
+def stalled(monkeypatch):
+    """From now on no holder gives heartbeats by itself."""
+    return lambda: monkeypatch.setattr(Lease, "_beat", lambda _: None)
 
 
-def test_the_job_that_starts_second_is_refused(spark, folder, hold, monkeypatch):
-    monkeypatch.setattr(lease, "_PATIENCE_SECONDS", _SECONDS)
+def test_the_job_that_starts_second_is_refused(leases, name, hold):
     first, _ = hold()
 
     with pytest.raises(
         CheckpointTakenError,
-        match=rf"^another job works with the checkpoint {folder}: the one with the processes "
-        rf"{os.getpid()} and \d+ on \S+ since 20\S+; end that one first, or leave it be$",
+        match=rf"^another job holds the lease of {name}: process {os.getpid()} on \S+ since 20\S+,"
+        r" fence 1; end that one first, or leave it be$",
     ):
-        Lease.claim(spark, folder)
+        Lease.claim(leases, name, _SHORT)
     first.check()
 
 
-def test_an_end_frees_the_checkpoint_at_once(hold, owner):
-    for _ in range(2):
-        _, query = hold()
+def test_an_end_frees_the_lease_at_once_and_the_fence_goes_on(hold, row):
+    for number in (1, 2):
+        held, query = hold()
+        assert held.fence == number == row()["fence"]
         query.ended = True
-        wait_until("free", lambda: not list(owner.glob("*.json")), _SECONDS)
+        wait_until("free", lambda: "holder" not in row(), _SECONDS)
+    assert row()["expiresAt"] > time.time() + 29 * 86_400
 
 
-def test_a_start_that_fails_frees_the_checkpoint(spark, folder, owner):
-    with pytest.raises(OSError, match="no broker"), Lease.claim(spark, folder):
+def test_a_start_that_fails_frees_the_lease(leases, name, row):
+    with pytest.raises(OSError, match="no broker"), Lease.claim(leases, name, _LONG):
         raise OSError("no broker")
 
     # At once: a driver that ends now does not wait for its threads.
-    assert list(owner.glob("*.json")) == []
+    assert "holder" not in row()
 
 
-def test_a_job_that_was_killed_here_keeps_nobody_waiting(spark, folder, owner, monkeypatch):
-    monkeypatch.setattr(lease, "_PATIENCE_SECONDS", _SECONDS)
-    with subprocess.Popen(["sleep", "600"]) as process:
-        who = describe_driver(spark)
-        stat = Path(f"/proc/{process.pid}/stat").read_text()
-        who["processes"] = {str(process.pid): stat.rpartition(")")[2].split()[19]}
-        assert not has_ended(who)
-        process.kill()
-        wait_until("its end", lambda: has_ended(who), _SECONDS)  # before anybody waits for it
-    owner.mkdir()
-    (owner / f"{1:020d}-killed.json").write_text(json.dumps(who))
-    (owner / f"{1:020d}-killed.beat").touch()
+def test_silence_is_taken_for_an_end(hold, stalled, row, caplog):
+    stalled()
+    old, _ = hold(_SHORT)
 
-    began = time.monotonic()
-    with Lease.claim(spark, folder) as held:
-        assert time.monotonic() - began < _SECONDS
-        held.check()
-        assert [path.name[:20] for path in owner.glob("*.json")] == [f"{2:020d}"]
+    new, _ = hold()
+
+    assert (old.fence, new.fence) == (1, 2)
+    assert f"is taken over: process {os.getpid()} on " in caplog.text
+    assert "gave no heartbeat for 0.5 s" in caplog.text
 
 
-def test_an_id_that_another_process_has_by_now_is_no_life(spark):
-    who = describe_driver(spark)
+def test_of_two_that_take_over_at_once_one_is_refused(leases, name, hold, stalled, monkeypatch):
+    stalled()
+    hold(_SHORT)
+    take = LeaseRow.take
 
-    assert not has_ended(who)
-    assert has_ended({**who, "processes": dict.fromkeys(who["processes"], "1")})
-    assert not has_ended({**who, "machine": "another"})
-    assert not has_ended({**who, "machine": None})
-    assert not has_ended([])
+    def take_behind_another(row, found, driver, seconds):
+        assert take(LeaseRow(leases, name, "other"), found, "another", 9) == 2
+        return take(row, found, driver, seconds)
 
-
-def test_silence_from_elsewhere_is_taken_for_an_end(spark, folder, elsewhere, monkeypatch, caplog):
-    monkeypatch.setattr(lease, "_PATIENCE_SECONDS", 0.5)
-
-    with Lease.claim(spark, folder) as held:
-        held.check()
-        assert not elsewhere.exists()
-    assert "is taken over: the one with the processes 7 on ip-10-0-0-7 since" in caplog.text
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"processes": 3, "machine": "x"}'])
-def test_a_damaged_claim_is_a_claim(spark, folder, elsewhere, monkeypatch, text):
-    elsewhere.write_text(text)
-    looks = itertools.count()
-    monkeypatch.setattr(
-        StateFiles, "times", lambda _: {elsewhere.name: 0, f"{elsewhere.stem}.beat": next(looks)}
-    )
-
-    with pytest.raises(CheckpointTakenError, match=rf"the one of the claim {elsewhere.stem}; end"):
-        Lease.claim(spark, folder)
-
-
-def test_of_two_that_start_at_once_none_goes_on_unseen(spark, folder, owner, monkeypatch):
-    write = StateFiles.write
-
-    def write_beside_another(files, name, text):
-        write(files, f"{1:020d}-0.json", "{}")
-        write(files, name, text)
-
-    monkeypatch.setattr(StateFiles, "write", write_beside_another)
+    monkeypatch.setattr(LeaseRow, "take", take_behind_another)
     with pytest.raises(
-        CheckpointTakenError, match=r"at the same moment: the one of the claim 0{19}1-0; see"
+        CheckpointTakenError,
+        match=rf"^another job took the lease of {name} at the same moment: another, fence 2; see",
     ):
-        Lease.claim(spark, folder)
-    assert [path.name for path in owner.glob("*.json")] == [f"{1:020d}-0.json"]
+        Lease.claim(leases, name, _SHORT)
 
 
-def test_a_job_that_was_taken_over_writes_nothing_more(spark, folder, hold, monkeypatch):
-    monkeypatch.setattr(Lease, "_beat", lambda _: None)  # asleep
-    old, _ = hold()
-    monkeypatch.setattr(lease, "_PATIENCE_SECONDS", 0.5)
+def test_an_answer_that_was_lost_takes_the_lease_once(leases, name):
+    row = LeaseRow(leases, name, "me")
+
+    assert [row.take({}, "it", 9), row.take({}, "it", 9)] == [1, 1]
+    assert [LeaseRow(leases, name, "you").take({}, "it", 9), row.beat()] == [None, True]
+
+
+def test_a_job_that_was_taken_over_writes_nothing_more(name, hold, stalled, row):
+    stalled()
+    old, _ = hold(_SHORT)
     new, query = hold()
 
     sinks = Sinks()
     with pytest.raises(
         CheckpointTakenError,
-        match=rf"^the checkpoint {folder} is another job's by now: the one with the processes "
-        r".* since 20\S+; the last sign of life of this one was at 20\S+; nothing more is written$",
+        match=rf"^this job has lost the lease of {name}: process \d+ on .* since 20\S+, fence 2 "
+        r"holds it; the last heartbeat of this one was at 20\S+; nothing more is written$",
     ):
         LeasedSink(sinks, old).write(None, _BATCH, 0)
     assert sinks.written == 0
@@ -204,50 +164,53 @@ def test_a_job_that_was_taken_over_writes_nothing_more(spark, folder, hold, monk
     wait_until("its end", lambda: not new._keeper.is_alive(), _SECONDS)
     with pytest.raises(
         CheckpointTakenError,
-        match=r"^the claim of this job is gone, \S+/penstock-owner/\S+.json, and no other is "
-        r"there; the last sign of life of this one was at 20\S+; nothing more is written$",
+        match=rf"^this job has lost the lease of {name}: no job holds it now; the last heartbeat",
     ):
         old.check()
+    assert "holder" not in row()
 
 
-def test_what_was_being_written_meanwhile_is_named(hold, monkeypatch):
-    monkeypatch.setattr(Lease, "_beat", lambda _: None)
-    old, _ = hold()
-    monkeypatch.setattr(lease, "_PATIENCE_SECONDS", 0.5)
+def test_a_loss_of_the_lease_amid_a_write_is_noticed(hold, stalled):
+    stalled()
+    old, _ = hold(_SHORT)
 
-    with pytest.raises(CheckpointTakenError, match=(
-        "it was writing part 2 of batch 3 of query q meanwhile, see whether a table has"
-    )):  # fmt: skip
+    with pytest.raises(CheckpointTakenError, match="this job has lost the lease of"):
         LeasedSink(Sinks(meanwhile=hold), old).write(None, _BATCH, 2)
 
 
-def test_signs_of_life_go_on_after_one_that_failed(owner, hold, monkeypatch, caplog):
-    failures = iter([OSError("slow down")])
+def test_heartbeats_go_on_after_one_that_failed(hold, monkeypatch, caplog, row):
+    failures = iter([SinkUnavailableError("slow down")])
+    beat = LeaseRow.beat
 
-    def fail_once(files, name):
+    def fail_once(of):
         for error in failures:
             raise error
-        touch(files, name)
+        return beat(of)
 
-    touch = StateFiles.touch
     hold()
-    (beat,) = owner.glob("*.beat")
-    before = beat.stat().st_mtime_ns
-    monkeypatch.setattr(StateFiles, "touch", fail_once)
+    before = row()["beat"]
+    monkeypatch.setattr(LeaseRow, "beat", fail_once)
 
-    wait_until("the failure", lambda: "no sign of life in" in caplog.text, _SECONDS)
-    wait_until("a sign of life", lambda: beat.stat().st_mtime_ns > before, _SECONDS)
+    wait_until("the failure", lambda: "no heartbeat for the lease of" in caplog.text, _SECONDS)
+    wait_until("a heartbeat", lambda: row()["beat"] > before, _SECONDS)
 
 
-def test_a_claim_that_cannot_be_taken_away_stays(owner, hold, monkeypatch, caplog):
-    def fail(files, name):
-        raise OSError("slow down")
+def test_a_lease_that_cannot_be_released_stays(hold, monkeypatch, caplog, row):
+    def fail(_):
+        raise SinkUnavailableError("slow down")
 
     held, query = hold()
-    monkeypatch.setattr(StateFiles, "delete", fail)
+    monkeypatch.setattr(LeaseRow, "release", fail)
     query.ended = True
 
     held._keeper.join(_SECONDS)
     assert not held._keeper.is_alive()
-    assert "stays behind: slow down" in caplog.text
-    assert list(owner.glob("*.json"))
+    assert "is not released: slow down" in caplog.text
+    assert "holder" in row()
+
+
+def test_a_lease_that_one_late_heartbeat_would_end_is_refused():
+    with pytest.raises(SettingsError, match=(
+        "--heartbeat-seconds is 5, expected at most half of --lease-seconds 9"
+    )):  # fmt: skip
+        LeaseSettings(lease_seconds=9)

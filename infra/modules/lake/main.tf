@@ -16,10 +16,6 @@ module "bucket" {
   force_destroy = var.retention.force_destroy
   kms_key_arn   = module.key.arn
   replaced_days = var.keep_days.replaced
-  # A sign of life every five seconds is 17280 versions a day (src/penstock/spark/state/lease.py).
-  replaced_sooner = {
-    for name, path in var.checkpoints : "signs-of-life-${name}" => { days = 1, prefix = "${path}/penstock-owner/" }
-  }
 }
 
 resource "aws_glue_catalog_database" "this" {

@@ -3,12 +3,6 @@ variable "account_id" {
   type        = string
 }
 
-variable "checkpoints" {
-  description = "By the job's name, paths in the lake's bucket that jobs keep their checkpoints below: versions of the signs of life there are kept for a day."
-  type        = map(string)
-  default     = {}
-}
-
 variable "keep_days" {
   description = "Days that things are kept: parked records, results of queries, and versions of objects after they were replaced; table data stays."
   type = object({

@@ -92,24 +92,6 @@ resource "aws_s3_bucket_lifecycle_configuration" "this" {
     }
   }
 
-  # Of two rules for a version S3 follows the one that ends it sooner.
-  dynamic "rule" {
-    for_each = var.replaced_sooner
-
-    content {
-      id     = "forget-${rule.key}"
-      status = "Enabled"
-
-      filter {
-        prefix = rule.value.prefix
-      }
-
-      noncurrent_version_expiration {
-        noncurrent_days = rule.value.days
-      }
-    }
-  }
-
   # Rules for versions that are not current ask for a bucket that has such.
   depends_on = [aws_s3_bucket_versioning.this]
 }

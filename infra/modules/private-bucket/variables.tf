@@ -43,17 +43,3 @@ variable "replaced_days" {
     error_message = "replaced_days is ${var.replaced_days}; give at least 1, the time in which a mistake can be undone."
   }
 }
-
-variable "replaced_sooner" {
-  description = "By the rule's name, prefixes of objects that are replaced so often that their versions are kept for fewer days."
-  type = map(object({
-    days   = number
-    prefix = string
-  }))
-  default = {}
-
-  validation {
-    condition     = alltrue([for rule in values(var.replaced_sooner) : rule.days >= 1])
-    error_message = "replaced_sooner has ${join(", ", [for name, rule in var.replaced_sooner : "${name} = ${rule.days}"])}; give each at least 1 day."
-  }
-}

@@ -9,6 +9,7 @@ from penstock.spark.query.replay import Ends, FailedAgain, Replay, ReplayCounts
 from penstock.spark.query.report import BatchCounts, ReportListener
 from penstock.spark.query.sinks import open_sinks
 from penstock.spark.query.source import open_stream, read_ranges
+from penstock.spark.rows import Fence
 from penstock.spark.session import build_session, check_session
 from penstock.spark.settings.consume import ConsumeSettings, read_settings
 from penstock.spark.settings.contract import read_text
@@ -29,6 +30,7 @@ __all__ = [
     "Ends",
     "ErrorSink",
     "FailedAgain",
+    "Fence",
     "Lease",
     "Ledger",
     "Lesson",

@@ -52,6 +52,17 @@ class Sink(Protocol):
         """
 
 
+class Fence(Protocol):
+    """What tells a writer whether it may still write, however long it stalled."""
+
+    @property
+    def fence(self) -> int:
+        """Return the fencing number."""
+
+    def check(self) -> None:
+        """Raise CheckpointTakenError where another job has taken over."""
+
+
 def name_event(record: Column, schema: Schema) -> Column:
     """Call a decoded struct the event, and put the schema that it was read with beside it."""
     return record.alias(EVENT, metadata={_SCHEMA_KEY: json.dumps(schema)})

@@ -22,7 +22,10 @@ _QUERY: Final = "penstock.query"
 _BATCH: Final = "penstock.batch"
 _PART: Final = "penstock.part"
 _OFFSETS: Final = "penstock.offsets"
-MARKER_KEYS: Final = (_QUERY, _BATCH, _PART, _OFFSETS)
+# What Iceberg calls the id that it publishes a staged snapshot by, once.
+_PUBLISHED: Final = "published-wap-id"
+MARKER_KEYS: Final = (_QUERY, _BATCH, _PART, _OFFSETS, _PUBLISHED)
+_WAP: Final = "penstock.part/"
 _WRITER: Final = "penstock.writer."
 
 
@@ -49,10 +52,20 @@ class Marker:
     @classmethod
     def from_summary(cls, summary: Mapping[str, str]) -> Self | None:
         """Read the marker of a snapshot; None where it is not one of ours."""
+        published = summary.get(_PUBLISHED, "")
+        if _QUERY not in summary and published.startswith(_WAP):
+            # Published behind the commit of another writer, which copies the files alone.
+            query, number, part = published.removeprefix(_WAP).rsplit("/", 2)
+            return cls(BatchId(query, int(number)), int(part))
         if _QUERY not in summary:
             return None
         batch = BatchId(summary[_QUERY], int(summary[_BATCH]), summary.get(_OFFSETS, ""))
         return cls(batch, int(summary[_PART]))
+
+    @property
+    def wap_id(self) -> str:
+        """Name what Iceberg publishes once at most."""
+        return f"{_WAP}{self.batch.query}/{self.batch.number}/{self.part}"
 
     def to_summary(self) -> dict[str, str]:
         """Write it as properties of a snapshot."""

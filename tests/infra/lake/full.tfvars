@@ -1,7 +1,6 @@
 prefix            = "penstock-analytics"
 account_id        = "222222222222"
 region            = "eu-central-1"
-checkpoints       = { consume = "checkpoints/consume" }
 keep_days         = { parked = 30, replaced = 2, results = 1 }
 query_limit_bytes = 10485760
 retention         = { force_destroy = true, key_deletion_days = 7 }

@@ -6,4 +6,3 @@ expiry = {
 }
 force_destroy   = true
 replaced_days   = 1
-replaced_sooner = { signs = { days = 2, prefix = "signs/" } }

@@ -14,7 +14,6 @@ from penstock.spark.settings.replay import Which
 
 _ID = "00000000-0000-4000-8000-00000000000a"
 _NEEDED = {
-    "--checkpoint": "s3://b/replay",
     "--errors-table": "errors",
     "--parked-bucket": "parked",
     "--consume-checkpoint": "s3://b/consume",

@@ -19,6 +19,7 @@ from penstock.spark.lake.columns import Growth
 from penstock.tables import MARKER_KEYS, Commit, Marker
 
 _CONFLICT: Final = ".CommitFailedException"
+_DUPLICATE: Final = ".DuplicateWAPCommitException"
 _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, spread=True)
 
 
@@ -75,6 +76,28 @@ class IcebergTable:
     def expire(self, before_ms: int) -> None:
         """Forget snapshots of before a time, but for the newest, and delete what they alone use."""
         self._table.expireSnapshots().expireOlderThan(before_ms).commit()
+
+    def publish(self, key: str, text: str) -> bool:
+        """Make a staged snapshot the newest; False where another of its WAP id was published.
+
+        Args:
+            key: a property in the snapshot's summary.
+            text: what it holds there, and in no other snapshot.
+        """
+        self._table.refresh()
+        snapshots = self._table.operations().current().snapshots()
+        # The newest stand last.
+        newest_first = map(snapshots.get, range(snapshots.size() - 1, -1, -1))
+        staged = next(each for each in newest_first if each.summary().get(key) == text)
+        try:
+            self._table.manageSnapshots().cherrypick(staged.snapshotId()).commit()
+        except Py4JJavaError as error:
+            if not error.java_exception.getClass().getName().endswith(_DUPLICATE):
+                raise
+            return False
+        finally:
+            self._table.refresh()
+        return True
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set properties of the table, in one commit."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from typing import Final
+from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from penstock.errors import Reason, SettingsError
+from penstock.errors import CheckpointTakenError, Reason, SettingsError
 from penstock.spark.lake.catalog import qualify_table
 from penstock.spark.lake.columns import Growth, compare_columns, merge_columns
 from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.lake.widening import rewrite_columns
-from penstock.spark.rows import COORDINATES, event_type
+from penstock.spark.rows import COORDINATES, Fence, event_type
 from penstock.tables import (
     LEAST_KEPT_HOURS,
     BatchId,
@@ -33,12 +34,18 @@ _KEPT: Final = {
     "history.expire.max-snapshot-age-ms": _HOUR_MS,
     "vacuum_max_snapshot_age_seconds": 3_600,
 }
+_WAP_ENABLED: Final = "write.wap.enabled"
+_WAP_ID: Final = "spark.wap.id"
+_ATTEMPT: Final = "penstock.attempt"
+_FENCE: Final = "penstock.fence"
 _PROPERTIES: Final = {
     "commit.retry.num-retries": "10",
     "format-version": "2",
     "history.expire.max-snapshot-age-ms": str(5 * 24 * _HOUR_MS),
     # A commit a minute makes half a million files of metadata a year.
     "write.metadata.delete-after-commit.enabled": "true",
+    # Lets an append be staged, and published where nobody published the same (`Lake._append`).
+    _WAP_ENABLED: "true",
     # By day, all rows of a batch would go to one task; sorted within each they need one file each.
     "write.distribution-mode": "none",
     "write.update.isolation-level": "snapshot",
@@ -51,14 +58,22 @@ class Lake:
     A batch that is there is known by its marker (`penstock.tables.markers`) and not written again.
     """
 
-    def __init__(self, spark: SparkSession, table: str, event_time: str = "timestamp") -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        table: str,
+        event_time: str = "timestamp",
+        fence: Fence | None = None,
+    ) -> None:
         """Keep where to write; the table is made with the first batch, where there is none.
 
         Args:
             spark: a session with the catalog that the table is in.
             table: its name, as DATABASE.TABLE.
             event_time: the event's field that the day of a row is taken from.
+            fence: is checked between an append and its publication.
         """
+        self._fence = fence
         self._spark = spark
         self._name = qualify_table(table)
         self._event_time = event_time
@@ -70,6 +85,7 @@ class Lake:
         Raises:
             LakeHistoryError: whether it has cannot be told; nothing is written.
             SchemaConflictError: a column cannot hold what the records have; nothing is written.
+            CheckpointTakenError: another job wrote the part meanwhile; nothing is written.
         """
         table = self._open()
         record = list_writers(table.properties()).get(batch.query)
@@ -80,7 +96,12 @@ class Lake:
             # Before the first append: what is in the table without a record is not this query's.
             record = WriterRecord(batch.number, part, table.sequence())
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
-        self._append(table, rows, Marker(batch, part).to_summary())
+        marker = Marker(batch, part)
+        if not self._append(table, rows, marker.wap_id, marker.to_summary()):
+            raise CheckpointTakenError(
+                f"another job wrote part {part} of batch {batch.number} of query {batch.query} to "
+                f"{self._name} meanwhile; it is there once, and nothing more is written"
+            )
         return {}
 
     def read(self) -> DataFrame:
@@ -93,15 +114,39 @@ class Lake:
         Raises:
             SchemaConflictError: a column cannot hold what the records have; nothing is written.
         """
-        self._append(self._open(), rows, {})
+        self._append(self._open(), rows, f"penstock.rows/{uuid4().hex}", {})
 
-    def _append(self, table: IcebergTable, rows: DataFrame, summary: Mapping[str, str]) -> None:
+    def _append(
+        self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
+    ) -> bool:
+        """Stage an append, then publish it; False where its WAP id was published meanwhile.
+
+        A driver may stall for any time in the append, and another take over. Iceberg looks for
+        the id in the same commit that publishes (docs/adr/20261122-lease-and-fence.md).
+        """
+        if table.properties().get(_WAP_ENABLED) != "true":
+            table.set_properties({_WAP_ENABLED: "true"})
+        attempt = uuid4().hex
+        fence = {} if self._fence is None else {_FENCE: str(self._fence.fence)}
+        self._stage(table, rows, wap_id, {**summary, **fence, _ATTEMPT: attempt})
+        if self._fence is not None:
+            self._fence.check()
+        return table.publish(_ATTEMPT, attempt)
+
+    def _stage(
+        self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
+    ) -> None:
         event = event_type(rows)
         self._grow(table, event)
         writer = rows.selectExpr(*self._project(table.schema(), event)).writeTo(self._name)
         for name, text in summary.items():
             writer = writer.option(f"snapshot-property.{name}", text)
-        writer.append()
+        session = rows.sparkSession
+        session.conf.set(_WAP_ID, wap_id)
+        try:
+            writer.append()
+        finally:
+            session.conf.unset(_WAP_ID)
 
     def _open(self) -> IcebergTable:
         """Load the table, or see what others did to it since; make it where there is none."""

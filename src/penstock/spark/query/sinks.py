@@ -11,16 +11,16 @@ from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replayed import ReplayedFiles, ReplayedLake
 from penstock.spark.query.dynamodb import DynamoDbTables
-from penstock.spark.rows import Sink
+from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.sinks import SinkSettings
-from penstock.spark.state.lease import Lease, LeasedSink
+from penstock.spark.state.lease import LeasedSink
 
 
 def open_sinks(
     spark: SparkSession,
     settings: SinkSettings,
     errors: ErrorSink,
-    lease: Lease,
+    lease: Fence,
     *,
     replayed: bool = False,
 ) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
@@ -31,7 +31,8 @@ def open_sinks(
     """
 
     def open_tables(given: SinkSettings) -> list[Sink]:
-        sinks = _open_replayed(spark, given) if replayed else _open(spark, given)
+        open_ = _open_replayed if replayed else _open
+        sinks = open_(spark, given, lease)
         if given.dynamodb_table:
             rate = given.dynamodb_rows_per_second
             sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate))
@@ -42,19 +43,19 @@ def open_sinks(
     return {name: open_tables(each) for name, each in settings.by_schema().items()}
 
 
-def _open(spark: SparkSession, settings: SinkSettings) -> list[Sink]:
+def _open(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
     sinks: list[Sink] = []
     if settings.lake_table:
-        sinks.append(Lake(spark, settings.lake_table, settings.event_time))
+        sinks.append(Lake(spark, settings.lake_table, settings.event_time, fence))
     if settings.parquet_path:
         sinks.append(ParquetFiles(settings.parquet_path, settings.event_time))
     return sinks
 
 
-def _open_replayed(spark: SparkSession, settings: SinkSettings) -> list[Sink]:
+def _open_replayed(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
     sinks: list[Sink] = []
     if settings.lake_table:
-        sinks.append(ReplayedLake(Lake(spark, settings.lake_table, settings.event_time)))
+        sinks.append(ReplayedLake(Lake(spark, settings.lake_table, settings.event_time, fence)))
     if path := settings.parquet_path:
         sinks.append(ReplayedFiles(spark, path, ParquetFiles(path, settings.event_time)))
     return sinks

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from penstock.kafka import KafkaSettings
 from penstock.settings import Settings, nested, parse_count, parse_moment, setting
 from penstock.spark.settings.contract import contract_environ
-from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 
 _Read = TypeVar("_Read", bound=Settings)
 
@@ -115,6 +115,7 @@ class ConsumeSettings(Settings):
     kafka: KafkaSettings = nested(KafkaSettings)
     read: ReadSettings = nested(ReadSettings)
     sinks: SinkSettings = nested(SinkSettings)
+    lease: LeaseSettings = nested(LeaseSettings)
     registry: str = setting(
         "PENSTOCK_REGISTRY",
         "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",

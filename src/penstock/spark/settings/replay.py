@@ -12,7 +12,7 @@ from uuid import UUID
 from penstock.errors import Reason
 from penstock.settings import Settings, nested, parse_count, parse_moment, setting
 from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
-from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 
 
 class Which(StrEnum):
@@ -94,15 +94,12 @@ class ReplaySettings(Settings):
     """All that jobs/replay.py is told."""
 
     sinks: SinkSettings = nested(SinkSettings)
+    lease: LeaseSettings = nested(LeaseSettings)
     selection: SelectionSettings = nested(SelectionSettings)
     registry: str = setting(
         "PENSTOCK_REGISTRY",
         "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",
         secret=True,  # it may hold an external id
-    )
-    checkpoint: str = setting(
-        "PENSTOCK_REPLAY_CHECKPOINT",
-        "folder, such as s3://..., for replays alone: by it they see that one runs at a time",
     )
     consume_checkpoint: str = setting(
         "PENSTOCK_CONSUME_CHECKPOINT",

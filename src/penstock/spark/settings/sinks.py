@@ -24,11 +24,11 @@ def _parse_route(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(tables.items())
 
 
-def _parse_rate(text: str) -> float:
-    rate = float(text)
-    if not 0 < rate < float("inf"):
+def _parse_positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
         raise ValueError(text)
-    return rate
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class SinkSettings(Settings):
     dynamodb_rows_per_second: float | None = setting(
         "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
         "the most rows that DynamoDB is given in a second, a number above 0 [no limit]",
-        parse=_parse_rate,
+        parse=_parse_positive,
         default=None,
     )
     lake_table: str = setting(
@@ -96,3 +96,31 @@ class SinkSettings(Settings):
                 yield f"{flag} is {name!r}, expected --route to say what {_TABLE} is"
             elif self.route and name and _TABLE not in name:
                 yield f"{flag} is {name!r}, expected {_TABLE} in it, for --route to fill in"
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseSettings(Settings):
+    """How long a job that is silent keeps others from its work."""
+
+    lease_seconds: float = setting(
+        "PENSTOCK_LEASE_SECONDS",
+        "seconds without a heartbeat after which another job may take over, a number above 0",
+        parse=_parse_positive,
+        default=20,
+    )
+    heartbeat_seconds: float = setting(
+        "PENSTOCK_HEARTBEAT_SECONDS",
+        "seconds between heartbeats, at most half of a lease",
+        parse=_parse_positive,
+        default=5,
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Report a lease that one late heartbeat would end."""
+        if not self.heartbeat_seconds or not self.lease_seconds:
+            return  # unreadable, which is reported already
+        if self.heartbeat_seconds > self.lease_seconds / 2:
+            yield (
+                f"--heartbeat-seconds is {self.heartbeat_seconds:g}, expected at most half of "
+                f"--lease-seconds {self.lease_seconds:g}"
+            )

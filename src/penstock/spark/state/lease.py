@@ -1,16 +1,18 @@
-"""Which job may work with a checkpoint: one at a time, on any file system.
+"""The lease of a checkpoint: one job at a time works with it.
 
-In the checkpoint's folder `penstock-owner` each job has two files:
+It is a row of the table of errors, which every job has. No clocks are compared: a job that starts
+watches whether the holder's heartbeats go on, and each change is made on a condition
+(docs/adr/20261122-lease-and-fence.md).
 
-| file              | holds                                                                     |
-| ----------------- | ------------------------------------------------------------------------- |
-| `NUMBER-RUN.json` | its claim: who it is; of several the one with the highest name counts     |
-| `NUMBER-RUN.beat` | nothing, written again every few seconds: the time that it was changed is |
-|                   | a sign of life                                                            |
-
-No clocks are compared and nothing has to be atomic but the appearance of a file: who wants to start
-watches whether the files of others change, and who works looks before each write whether its claim
-is still the highest (docs/adr/20261121-one-job-a-checkpoint.md).
+| attribute      | holds                                                                       |
+| -------------- | --------------------------------------------------------------------------- |
+| `id`           | `lease/` and the name of what is held, such as the URL of a checkpoint      |
+| `holder`       | the run that holds it; missing where none does                              |
+| `beat`         | the number of heartbeats so far                                             |
+| `fence`        | the fencing number: one more for each run that takes the lease              |
+| `leaseSeconds` | after so many seconds without a heartbeat another run may take it           |
+| `driver`       | the holder's host and process, and since when, for messages                 |
+| `expiresAt`    | when DynamoDB deletes the row (TTL), put off by each heartbeat              |
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import os
+import re
+import socket
 import threading
 import time
 from collections.abc import Mapping
@@ -29,65 +34,135 @@ from uuid import uuid4
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.errors import CheckpointTakenError, Reason
-from penstock.spark.rows import Sink
-from penstock.spark.state.files import StateFiles
-from penstock.spark.state.process import describe_driver, has_ended
+from penstock.errors import CheckpointTakenError, Reason, RowExistsError, SinkError
+from penstock.sinks import DynamoDbClient
+from penstock.spark.rows import Fence, Sink
+from penstock.spark.settings.sinks import LeaseSettings
 from penstock.tables import BatchId
 
+LEASE_PREFIX: Final = "lease/"  # no topic has a slash in its name, so no error has such an id
+
 _LOG = logging.getLogger(__name__)
-_FOLDER: Final = "penstock-owner"
-_BEAT_SECONDS: Final = 5
-_PATIENCE_SECONDS: Final = 20
-_LOOK_SECONDS: Final = 0.25
+_LOOKS: Final = 20  # in the seconds of a lease
+_KEPT_SECONDS: Final = 30 * 86_400
 _FAILURES: Final = (PySparkException, Py4JError, OSError)
+_TAKE: Final = (
+    "SET #holder = :me, #driver = :driver, #beat = :zero, #leaseSeconds = :seconds, "
+    "#expiresAt = :expires, #fence = if_not_exists(#fence, :zero) + :one"
+)
+_HELD: Final = "#holder = :me"
+
+
+class LeaseRow:
+    """The row of one lease, as one run sees it; for one thread."""
+
+    def __init__(self, table: str, name: str, me: str) -> None:
+        self._table = table
+        self._key = {"id": {"S": f"{LEASE_PREFIX}{name}"}}
+        self._me = me
+        self._client = DynamoDbClient()
+
+    def read(self) -> dict[str, Any]:
+        """Read the row; empty where there is none."""
+        wanted = {self._table: {"Keys": [self._key], "ConsistentRead": True}}
+        answer = self._call("BatchGetItem", {"RequestItems": wanted})
+        rows = answer["Responses"].get(self._table) or [{}]
+        return {name: next(iter(value.values())) for name, value in rows[0].items()}
+
+    def take(self, found: Mapping[str, Any], driver: str, seconds: float) -> int | None:
+        """Take the lease as it was found; return its fencing number, None if another was faster."""
+        values = {":driver": driver, ":seconds": seconds, ":zero": 0, ":one": 1}
+        condition = "attribute_not_exists(#holder)"
+        if "holder" in found:
+            values |= {":old": found["holder"], ":beat": int(found["beat"])}
+            condition = "#holder = :old AND #beat = :beat"
+        if not self._update(_TAKE, condition, values):
+            return None
+        return int(self.read()["fence"])
+
+    def beat(self) -> bool:
+        """Count a heartbeat; False where this run does not hold the lease."""
+        return self._update("SET #expiresAt = :expires ADD #beat :one", _HELD, {":one": 1})
+
+    def release(self) -> None:
+        """Let others take the lease at once, where this run holds it."""
+        self._update("SET #expiresAt = :expires REMOVE #holder, #driver", _HELD, {})
+
+    def _update(self, update: str, condition: str, values: Mapping[str, Any]) -> bool:
+        expires = int(time.time()) + _KEPT_SECONDS
+        texts = {":me": self._me, ":expires": expires, **values}
+        texts = {name: each for name, each in texts.items() if name in f"{update} {condition}"}
+        request = {
+            "TableName": self._table,
+            "Key": self._key,
+            "UpdateExpression": update,
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {
+                f"#{name}": name for name in re.findall(r"#(\w+)", update + condition)
+            },
+            "ExpressionAttributeValues": {
+                name: {"S": each} if isinstance(each, str) else {"N": str(each)}
+                for name, each in texts.items()
+            },
+        }
+        try:
+            self._call("UpdateItem", request)
+        except RowExistsError:
+            # The answer to a first try may have been lost.
+            return "#holder = :me" in update and self.read().get("holder") == self._me
+        return True
+
+    def _call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self._client.call(operation, json.dumps(request).encode())
 
 
 class Lease:
-    """The right of this job to work with a checkpoint, until its query ends or another takes it."""
+    """The right of this run to work with a checkpoint, until it ends or another run takes it."""
 
-    def __init__(self, files: StateFiles, folder: str, name: str) -> None:
-        """Keep the claim that was made; `claim` makes one."""
-        self._files = files
-        self._folder = folder
+    def __init__(self, table: str, name: str, settings: LeaseSettings) -> None:
+        me = uuid4().hex
         self._name = name
+        self._settings = settings
+        self._row = LeaseRow(table, name, me)
+        self._beats = LeaseRow(table, name, me)  # a connection is for one thread
         self._query: StreamingQuery | None = None
-        self._given_up = False
+        self._is_over = False
         self._seen = ""
         self._woken = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
+        self.fence = 0
 
     @classmethod
-    def claim(cls, spark: SparkSession, folder: str) -> Self:
-        """Claim a checkpoint; after a job that was killed elsewhere this takes some seconds.
+    def claim(cls, table: str, name: str, settings: LeaseSettings) -> Self:
+        """Take a lease; where its holder was killed, this takes as long as the holder's lease.
+
+        Args:
+            table: the table of errors.
+            name: the lease's name, the same for all jobs of which one is to run.
+            settings: how long a lease lasts without a heartbeat.
 
         Raises:
-            CheckpointTakenError: another job works with it.
+            CheckpointTakenError: another job holds it.
         """
-        files = StateFiles(spark, f"{folder}/{_FOLDER}")
-        left = _wait_for_silence(files, folder)
-        number = max((int(name.partition("-")[0]) for name in left), default=0) + 1
-        lease = cls(files, folder, f"{number:020d}-{uuid4().hex}")
-        who = {**describe_driver(spark), "since": datetime.now(UTC).isoformat(timespec="seconds")}
-        lease._give_sign()
-        files.write(f"{lease._name}.json", json.dumps(who))
-        others = _claims(files).keys() - left - {lease._name}
-        if others:
-            lease._withdraw()
+        lease = cls(table, name, settings)
+        found = lease._wait_for_silence()
+        began = _now()
+        driver = f"process {os.getpid()} on {socket.gethostname()} since {began}"
+        fence = lease._row.take(found, driver, settings.lease_seconds)
+        if fence is None:
             raise CheckpointTakenError(
-                f"another job began to work with the checkpoint {folder} at the same moment: "
-                f"{_describe(files, max(others))}; see whether it runs, and start one alone"
+                f"another job took the lease of {name} at the same moment: "
+                f"{_describe(lease._row.read())}; see whether it runs, and start one alone"
             )
-        for name in left:
-            _delete(files, name)
+        lease.fence, lease._seen = fence, began
         lease._keeper.start()
         return lease
 
     def __enter__(self) -> Self:
-        """Hold the claim while the query is being started."""
+        """Hold the lease while the query is being started."""
         return self
 
     def __exit__(
@@ -96,144 +171,118 @@ class Lease:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Give the claim up, where no query began to need it."""
-        if self._query is None:
-            self._given_up = True
+        """Release the lease, where no query began to need it."""
+        self._is_over = self._query is None
         self._woken.set()
-        if self._given_up:
-            # A driver that ends now must not leave its claim to the next one.
-            self._keeper.join(_BEAT_SECONDS)
+        if self._is_over:
+            # A driver that ends now must not leave its lease to the next one.
+            self._keeper.join(self._settings.heartbeat_seconds)
 
     def keep_for(self, query: StreamingQuery) -> None:
-        """Keep the claim until this query ends."""
+        """Hold the lease until this query ends."""
         self._query = query
         self._woken.set()
         # So that the next run need not find out that this one is gone.
-        atexit.register(self._keeper.join, _BEAT_SECONDS)
+        atexit.register(self._keeper.join, self._settings.heartbeat_seconds)
 
-    def check(self, what: str = "nothing more is written") -> None:
-        """Look whether the checkpoint is still this job's.
+    def check(self) -> None:
+        """Look whether this run holds the lease; it counts as a heartbeat.
 
         Raises:
-            CheckpointTakenError: another job has claimed it, or the claim is gone; the sentence
-                ends in `what`.
+            CheckpointTakenError: another run took it, or someone deleted its row.
         """
-        claims = _claims(self._files)
-        if self._name in claims and self._name == max(claims):
+        if self._row.beat():
+            self._seen = _now()
             return
-        others = claims.keys() - {self._name}
-        found = (
-            f"the checkpoint {self._folder} is another job's by now: "
-            f"{_describe(self._files, max(others))}"
-            if others
-            else f"the claim of this job is gone, {self._files.locate(f'{self._name}.json')}, and "
-            "no other is there"
-        )
+        found = self._row.read()
+        now = f"{_describe(found)} holds it" if "holder" in found else "no job holds it now"
         raise CheckpointTakenError(
-            f"{found}; the last sign of life of this one was at {self._seen}; {what}"
+            f"this job has lost the lease of {self._name}: {now}; the last heartbeat of this one "
+            f"was at {self._seen}; nothing more is written"
         )
 
+    def _wait_for_silence(self) -> dict[str, Any]:
+        """Wait until no holder gives heartbeats; return the row as it is then."""
+        first = row = self._row.read()
+        seconds = float(first.get("leaseSeconds", self._settings.lease_seconds))
+        until = time.monotonic() + seconds
+        while "holder" in row:
+            if (row["holder"], row["beat"]) != (first["holder"], first["beat"]):
+                raise CheckpointTakenError(
+                    f"another job holds the lease of {self._name}: {_describe(row)}; end that one "
+                    "first, or leave it be"
+                )
+            if time.monotonic() > until:
+                _LOG.warning(
+                    "the lease of %s is taken over: %s gave no heartbeat for %g s",
+                    *(self._name, _describe(row), seconds),
+                )
+                break
+            time.sleep(seconds / _LOOKS)
+            row = self._row.read()
+        return row
+
     def _keep(self) -> None:
-        """Give signs of life; a thread of its own does this."""
+        """Give heartbeats; a thread of its own does this."""
         try:
-            while not self._is_over():
+            while not self._has_ended():
                 self._beat()
         except _FAILURES:
             pass  # the query ended with an error, which whoever waits for it tells
-        self._withdraw()
+        try:
+            self._beats.release()
+        except SinkError as error:
+            _LOG.warning("the lease of %s is not released: %s", self._name, error)
 
-    def _is_over(self) -> bool:
+    def _has_ended(self) -> bool:
+        # PySpark takes fractions of a second, though its types do not say so.
+        seconds: Any = self._settings.heartbeat_seconds
         if self._query is None:
-            self._woken.wait(_BEAT_SECONDS)
-        if self._given_up:
+            self._woken.wait(seconds)
+        if self._is_over:
             return True
-        return self._query is not None and bool(self._query.awaitTermination(_BEAT_SECONDS))
+        return self._query is not None and bool(self._query.awaitTermination(seconds))
 
     def _beat(self) -> None:
         try:
-            if self._name in _claims(self._files):
-                self._give_sign()
-        except _FAILURES as error:
-            _LOG.warning("no sign of life in %s: %s", self._folder, error)
+            if self._beats.beat():
+                self._seen = _now()
+        except SinkError as error:
+            _LOG.warning("no heartbeat for the lease of %s: %s", self._name, error)
 
-    def _give_sign(self) -> None:
-        self._files.touch(f"{self._name}.beat")
-        self._seen = datetime.now(UTC).isoformat(timespec="seconds")
 
-    def _withdraw(self) -> None:
-        try:
-            _delete(self._files, self._name)
-        except _FAILURES as error:
-            _LOG.warning("the claim in %s stays behind: %s", self._folder, error)
+class NoLease:
+    """Stands for a lease where no other job can be: in a test, a notebook, a benchmark."""
+
+    fence = 0
+
+    def check(self) -> None:
+        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeasedSink:
-    """A sink that is written to while the checkpoint is this job's."""
+    """A sink that is written to while this run holds the lease."""
 
     sink: Sink
-    lease: Lease
+    lease: Fence
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Write as the sink does.
 
         Raises:
-            CheckpointTakenError: another job has taken the checkpoint over.
+            CheckpointTakenError: another job has taken the lease.
         """
         self.lease.check()
         refused = self.sink.write(rows, batch, part)
-        # Between the look before and the commit a job may have slept for any time.
-        self.lease.check(
-            f"it was writing part {part} of batch {batch.number} of query {batch.query} meanwhile, "
-            "see whether a table has that part twice"
-        )
+        # A driver may stall for any time in between: then nothing that follows is its to do.
+        self.lease.check()
         return refused
 
 
-def _wait_for_silence(files: StateFiles, folder: str) -> set[str]:
-    """Wait until those who claimed before are gone; give their claims."""
-    first = _claims(files)
-    claims = first
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while alive := [name for name in claims if not has_ended(_read(files, name))]:
-        # A name that came since then is a sign of life too.
-        changed = [name for name in alive if claims[name] != first.get(name)]
-        if changed:
-            raise CheckpointTakenError(
-                f"another job works with the checkpoint {folder}: "
-                f"{_describe(files, max(changed))}; end that one first, or leave it be"
-            )
-        if time.monotonic() > until:
-            _LOG.warning("%s is taken over: %s is silent", folder, _describe(files, max(alive)))
-            break
-        time.sleep(_LOOK_SECONDS)
-        claims = _claims(files)
-    return set(claims)
+def _describe(row: Mapping[str, Any]) -> str:
+    return f"{row['driver']}, fence {row['fence']}" if "driver" in row else "a job that has ended"
 
 
-def _claims(files: StateFiles) -> dict[str, int]:
-    """List the claims, each with the time of its last sign of life."""
-    times = files.times()
-    claims = (name.removesuffix(".json") for name in times if name.endswith(".json"))
-    return {name: times.get(f"{name}.beat", 0) for name in claims}
-
-
-def _delete(files: StateFiles, name: str) -> None:
-    files.delete(f"{name}.json")
-    files.delete(f"{name}.beat")
-
-
-def _read(files: StateFiles, name: str) -> Any:
-    try:
-        return json.loads(files.read(f"{name}.json") or "{}")
-    except ValueError:
-        return {}
-
-
-def _describe(files: StateFiles, name: str) -> str:
-    who = _read(files, name)
-    try:
-        ids = " and ".join(who["processes"])
-        return f"the one with the processes {ids} on {who['host']} since {who['since']}"
-    except (KeyError, TypeError):
-        return f"the one of the claim {name}"
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

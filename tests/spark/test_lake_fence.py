@@ -1,0 +1,107 @@
+"""A driver that stalls in the middle of an append writes no row a second time when it wakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import CheckpointTakenError
+from penstock.spark.lake.lake import Lake
+from penstock.spark.lake.replayed import ReplayedLake
+from tests.spark.lakes import batch, make_rows
+
+
+class Fence:
+    """Calls what others do while the driver stalls, between its append and the publication."""
+
+    fence = 7
+
+    def __init__(self, meanwhile):
+        self._meanwhile = meanwhile
+
+    def check(self):
+        self._meanwhile()
+
+
+@pytest.fixture
+def stall(spark, reader):
+    """The lake of a driver that stalls while others do something."""
+
+    def build(meanwhile):
+        return Lake(spark, reader.name.removeprefix("lake."), fence=Fence(meanwhile))
+
+    return build
+
+
+def test_a_part_that_another_driver_wrote_meanwhile_is_there_once(spark, reader, stall):
+    rows = make_rows(spark, "n int", (1,), (2,))
+    reader.lake.write(make_rows(spark, "n int", (0,)), batch(0), 0)
+
+    stalled = stall(lambda: reader.again().write(rows, batch(1), 0))
+    with pytest.raises(CheckpointTakenError, match=(
+        rf"^another job wrote part 0 of batch 1 of query q to {reader.name} meanwhile; it is there "
+        "once, and nothing more is written$"
+    )):  # fmt: skip
+        stalled.write(rows, batch(1), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,), (2,)]
+
+
+def test_the_first_part_of_a_table_is_fenced_too(spark, reader, stall):
+    rows = make_rows(spark, "n int", (1,))
+
+    with pytest.raises(CheckpointTakenError):
+        stall(lambda: reader.again().write(rows, batch(0), 0)).write(rows, batch(0), 0)
+
+    assert reader.query("SELECT n FROM t") == [(1,)]
+
+
+def test_commits_of_others_meanwhile_hide_no_marker(spark, reader, stall):
+    """Behind the commit of another query Iceberg publishes a copy, which has no marker of ours."""
+    other = make_rows(spark, "n int", (9,), first=9)
+    rows = make_rows(spark, "n int", (1,))
+
+    stall(lambda: reader.again().write(other, batch(0, query="r"), 0)).write(rows, batch(0), 0)
+    for _ in range(2):
+        reader.again().write(rows, batch(0), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (9,)]
+
+
+def test_a_part_that_was_staged_and_not_published_is_written(spark, reader, stall):
+    def die():
+        raise CheckpointTakenError("this job has lost the lease")
+
+    rows = make_rows(spark, "n int", (1,))
+    for number in range(2):
+        with pytest.raises(CheckpointTakenError, match="this job has lost the lease"):
+            stall(die).write(rows, batch(number), 0)
+        reader.again().write(rows, batch(number), 0)
+
+    assert reader.query("SELECT n FROM t") == [(1,), (1,)]
+    assert spark.conf.get("spark.wap.id", "none") == "none"
+
+
+def test_a_replay_that_lost_its_lease_amid_an_append_publishes_nothing(spark, reader, stall):
+    rows = make_rows(spark, "n int", (1,))
+
+    def take_over():
+        ReplayedLake(reader.again()).write(rows, batch(0, query="second"), 0)
+        raise CheckpointTakenError("this job has lost the lease")
+
+    reader.lake.write(make_rows(spark, "n int", (0,), first=5), batch(0), 0)
+    with pytest.raises(CheckpointTakenError, match="this job has lost the lease"):
+        ReplayedLake(stall(take_over)).write(rows, batch(0, query="first"), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
+
+
+def test_a_table_of_before_the_fence_is_fenced(spark, reader, stall):
+    rows = make_rows(spark, "n int", (1,))
+    reader.lake.write(rows, batch(0), 0)
+    spark.sql(f"ALTER TABLE {reader.name} UNSET TBLPROPERTIES ('write.wap.enabled')")
+
+    with pytest.raises(CheckpointTakenError):
+        stall(lambda: reader.again().write(rows, batch(1), 0)).write(rows, batch(1), 0)
+
+    assert reader.query("SELECT count(*) FROM t") == [(2,)]
+    assert reader.table().properties()["write.wap.enabled"] == "true"
