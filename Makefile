@@ -39,7 +39,7 @@ check: install ## Check style, types and documents, and run the unit tests
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs unit
 
 unit: install
-	@$(VENV)/python -m tools.suite unit
+	@$(VENV)/python -m tools.suite unit localcloud-unit
 
 test: install ## Run every test, real Kafka brokers included (ARGS: words for one pytest)
 	@$(if $(ARGS),$(VENV)/pytest $(ARGS),$(VENV)/python -m tools.suite)

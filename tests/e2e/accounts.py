@@ -22,10 +22,10 @@ from localcloud.command.instance import note_instance
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
+from localcloud.tests.kafka.running import Running, produce
 from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
-from tests.localcloud.kafka.running import Running, produce
 
 # No other test uses these.
 PRODUCER, CONSUMER = "444444444444", "555555555555"

@@ -24,7 +24,11 @@ def main() -> int:
     asked = parser.parse_args().rooms or names
     if unknown := [name for name in asked if name not in names]:
         parser.error(f"found the room {unknown[0]}, expected one of {', '.join(names)}")
-    files = [path.relative_to(_CLONE) for path in (_CLONE / "tests").rglob("test_*.py")]
+    files = [
+        path.relative_to(_CLONE)
+        for folder in ("tests", "localcloud/tests")
+        for path in (_CLONE / folder).rglob("test_*.py")
+    ]
     if problems := check_rooms(ROOMS, files):
         print("\n".join(problems), file=sys.stderr)
         return 2

@@ -1,0 +1,230 @@
+"""MSK without brokers for tests of the control plane, and what every cluster needs around it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from localcloud.network.names import resolve_names
+from localcloud.services.kafka.brokers import BrokerProcess
+from localcloud.services.kafka.processes import Launcher
+from localcloud.tests.account_ids import PRODUCER
+from localcloud.tests.echo_brokers import Broker
+from localcloud.tests.kafka.running import JavaProducer, Running
+from localcloud.tests.two_accounts import TwoAccounts
+
+SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
+
+
+class PretendedBrokers:
+    """Keeps what it is told; `fails` is what the next change raises."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.ca_file = Path("ca.pem")
+        self.users = {}
+        self.properties = dict(cluster.properties)
+        self.listeners = None
+        self.done = []
+        self.fails = None
+        self.processes = [BrokerProcess(100, 1, 2)]
+
+    def address(self, broker_id):
+        return f"127.99.99.{broker_id}"
+
+    def add_brokers(self, zones):
+        self._do(("add", dict(zones)))
+
+    def set_users(self, users):
+        self.users.update(users)
+
+    def apply(self, properties):
+        self._do("apply")
+        self.properties = dict(properties)
+
+    def open_listeners(self, listeners):
+        self._do("open")
+        self.listeners = listeners
+
+    def kill(self, broker_id):
+        self._do(("kill", broker_id))
+
+    def pause(self, broker_id):
+        self._do(("pause", broker_id))
+
+    def resume(self, broker_id):
+        self._do(("resume", broker_id))
+
+    def restart(self, broker_id):
+        self._do(("restart", broker_id))
+
+    def stop(self):
+        self._do("stop")
+
+    def _do(self, what):
+        self.done.append(what)
+        failure, self.fails = self.fails, None
+        if failure is not None:
+            raise failure
+
+
+@contextmanager
+def pretend_brokers(cloud):
+    """Let clusters have pretended brokers; a dictionary of them by the clusters' names."""
+    known = {}
+
+    def launch(_, cluster):
+        known[cluster.name] = PretendedBrokers(cluster)
+        return known[cluster.name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cloud.state(Launcher), "launch", launch)
+        yield known
+
+
+@pytest.fixture
+def pretended(cloud):
+    """Pretended brokers, for one test."""
+    with pretend_brokers(cloud) as known:
+        yield known
+
+
+@pytest.fixture(scope="session")
+def kafka(client):
+    """MSK as the producer's account has it."""
+    return client("kafka")
+
+
+@pytest.fixture(scope="session")
+def place(client):
+    """Make a VPC with subnets in three zones; returns its id and theirs."""
+
+    def make(account="111111111111"):
+        ec2 = client("ec2", account=account)
+        vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+        return vpc, [
+            ec2.create_subnet(
+                VpcId=vpc, CidrBlock=f"10.1.{number}.0/24", AvailabilityZone=f"eu-central-1{zone}"
+            )["Subnet"]["SubnetId"]
+            for number, zone in enumerate("abc")
+        ]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def subnets(place):
+    """Three subnets of one VPC of the producer's account."""
+    return place()[1]
+
+
+@pytest.fixture
+def make_cluster(kafka, subnets, pretended):
+    """Make a cluster that is ACTIVE, with changes on top; returns what DescribeCluster shows."""
+
+    def make(**changes):
+        given = describe_request(subnets) | changes
+        return wait_for(kafka, kafka.create_cluster(**given)["ClusterArn"])
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_configuration(kafka):
+    """Make a configuration with those server properties; returns its ARN."""
+
+    def make(properties, **changes):
+        given = {"Name": f"c-{secrets.token_hex(4)}", "ServerProperties": properties.encode()}
+        return kafka.create_configuration(**given | changes)["Arn"]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def keep_secret(client):
+    """Keep a user in a secret with a customer's key; returns the ARN."""
+
+    def keep(user, password, name=None, **changes):
+        key = client("kms").create_key()["KeyMetadata"]["KeyId"]
+        given = {
+            "Name": name or f"AmazonMSK_{secrets.token_hex(4)}",
+            "KmsKeyId": key,
+            "SecretString": json.dumps({"username": user, "password": password}),
+        }
+        given = {k: v for k, v in (given | changes).items() if v is not None}
+        return client("secretsmanager").create_secret(**given)["ARN"]
+
+    return keep
+
+
+@pytest.fixture(scope="session")
+def running(cloud, client, kafka, subnets, make_configuration):
+    """Two real brokers, where nobody may do anything without being allowed."""
+    properties = "allow.everyone.if.no.acl.found=false\nauto.create.topics.enable=false"
+    configuration = {"Arn": make_configuration(properties), "Revision": 1}
+    given = describe_request(subnets) | {"ConfigurationInfo": configuration}
+    arn = wait_for(kafka, kafka.create_cluster(**given)["ClusterArn"])["ClusterArn"]
+    cluster = Running(cloud, arn, client)
+    cluster.learn_names()
+    with resolve_names(cluster.names):
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def accounts(cloud, client, running, subnets):
+    """The running cluster, exposed to a consumer as Terraform would: SCRAM and IAM."""
+    nodes = running.view.nodes
+    given = [Broker(node.name, node.interface_id, node.interface_address) for node in nodes]
+    described = client("ec2", PRODUCER).describe_subnets(SubnetIds=subnets)["Subnets"]
+    zone = nodes[0].name.partition(".")[2]
+    made = TwoAccounts(cloud, client, zone, home=(described[0]["VpcId"], subnets, given))
+    for broker in made.brokers:
+        made.open_port(broker, 9098)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def user(running, keep_secret):
+    """A SCRAM user who may write and read one topic: the settings of its clients, the topic."""
+    name, password = f"u-{secrets.token_hex(4)}", secrets.token_hex(8)
+    running.client("kafka").batch_associate_scram_secret(
+        ClusterArn=running.arn, SecretArnList=[keep_secret(name, password)]
+    )
+    topic = running.topic(num_partitions=4)
+    running.allow(name, "TOPIC", topic, "WRITE", "READ", "DESCRIBE")
+    return running.scram(name, password), topic
+
+
+@pytest.fixture(scope="session")
+def java(tmp_path_factory):
+    """A producer with AWS's own Java library."""
+    return JavaProducer(tmp_path_factory.mktemp("java")).compile()
+
+
+def describe_request(subnets, zones=2):
+    """Write the parameters of CreateCluster that are always needed, under a new name."""
+    return {
+        "ClusterName": f"c-{secrets.token_hex(4)}",
+        "KafkaVersion": "3.9.x.kraft",
+        "NumberOfBrokerNodes": zones,
+        "ClientAuthentication": SCRAM_AND_IAM,
+        "BrokerNodeGroupInfo": {
+            "InstanceType": "kafka.m7g.large",
+            "ClientSubnets": subnets[:zones],
+        },
+    }
+
+
+def wait_for(kafka, arn, state="ACTIVE", seconds=150):
+    """Wait until a cluster is in a state; returns what DescribeCluster shows."""
+    deadline = time.monotonic() + seconds
+    while (shown := kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"])["State"] != state:
+        assert time.monotonic() < deadline, f"{arn} is {shown['State']}, not {state}: {shown}"
+        time.sleep(0.05)
+    return shown

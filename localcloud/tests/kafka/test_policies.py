@@ -1,0 +1,143 @@
+"""Cluster policies, and the VPC connections of other accounts that they let in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from localcloud.tests.kafka.conftest import SCRAM_AND_IAM, describe_request, wait_for
+from localcloud.tests.refusals import refusal
+
+_CONSUMER = "222222222222"
+
+
+def test_a_policy_is_set_replaced_and_deleted(kafka, make_cluster):
+    arn = make_cluster()["ClusterArn"]
+    code, message = refusal(kafka.get_cluster_policy, ClusterArn=arn)
+    assert (code, message) == ("NotFoundException", f"No policy exists for the cluster {arn}")
+
+    first = kafka.put_cluster_policy(ClusterArn=arn, Policy=_policy(arn))["CurrentVersion"]
+    shown = kafka.get_cluster_policy(ClusterArn=arn)
+    assert (shown["Policy"], shown["CurrentVersion"]) == (_policy(arn), first)
+    second = kafka.put_cluster_policy(ClusterArn=arn, Policy=_policy(arn), CurrentVersion=first)
+    code, message = refusal(
+        kafka.put_cluster_policy, ClusterArn=arn, Policy=_policy(arn), CurrentVersion=first
+    )
+    assert code == "BadRequestException"
+    assert message == f"The version of the policy is {second['CurrentVersion']}, not {first}"
+
+    kafka.delete_cluster_policy(ClusterArn=arn)
+    assert refusal(kafka.delete_cluster_policy, ClusterArn=arn)[0] == "NotFoundException"
+
+
+@pytest.mark.parametrize("policy", ["{", "[]", "{}", '{"Statement": [{"Effect": "Allow"}]}'])
+def test_what_is_no_policy_is_refused(kafka, make_cluster, policy):
+    arn = make_cluster()["ClusterArn"]
+    code, message = refusal(kafka.put_cluster_policy, ClusterArn=arn, Policy=policy)
+    assert code == "BadRequestException"
+    assert message.startswith("The policy is not a JSON document whose statements have Effect")
+
+
+def test_a_connection_from_another_account_needs_the_policy(open_cluster, kafka, client, place):
+    arn = open_cluster()
+    consumer = client("kafka", account=_CONSUMER)
+    given = _connection(arn, place)
+    code, message = refusal(consumer.create_vpc_connection, **given)
+    assert code == "ForbiddenException"
+    assert message.endswith(f"does not allow kafka:CreateVpcConnection for account {_CONSUMER}")
+
+    kafka.put_cluster_policy(ClusterArn=arn, Policy=_policy(arn))
+    made = consumer.create_vpc_connection(**given)["VpcConnectionArn"]
+
+    shown = consumer.describe_vpc_connection(Arn=made)
+    assert (shown["State"], shown["TargetClusterArn"]) == ("AVAILABLE", arn)
+    assert shown["Subnets"] == given["ClientSubnets"]
+    listed = consumer.list_vpc_connections()["VpcConnections"]
+    assert made in {each["VpcConnectionArn"] for each in listed}
+    (seen,) = kafka.list_client_vpc_connections(ClusterArn=arn)["ClientVpcConnections"]
+    assert (seen["VpcConnectionArn"], seen["Owner"]) == (made, _CONSUMER)
+    answer = consumer.get_bootstrap_brokers(ClusterArn=arn)
+    assert answer["BootstrapBrokerStringVpcConnectivitySaslIam"].split(",")[1].endswith(":14002")
+
+    kafka.reject_client_vpc_connection(ClusterArn=arn, VpcConnectionArn=made)
+    assert consumer.describe_vpc_connection(Arn=made)["State"] == "REJECTED"
+    assert consumer.delete_vpc_connection(Arn=made)["State"] == "DELETING"
+    for call in (consumer.describe_vpc_connection, consumer.delete_vpc_connection):
+        assert refusal(call, Arn=made)[0] == "NotFoundException"
+    code, message = refusal(
+        kafka.reject_client_vpc_connection, ClusterArn=arn, VpcConnectionArn=made
+    )
+    assert (code, message) == ("ForbiddenException", f"{made} is no connection to {arn}")
+
+
+def test_a_policy_that_cannot_be_judged_lets_nobody_in(kafka, make_cluster, client):
+    arn = make_cluster()["ClusterArn"]
+    (statement,) = json.loads(_policy(arn))["Statement"]
+    statement["Condition"] = {"DateEquals": {"aws:CurrentTime": "2026-01-01T00:00:00Z"}}
+    kafka.put_cluster_policy(ClusterArn=arn, Policy=json.dumps({"Statement": [statement]}))
+
+    consumer = client("kafka", account=_CONSUMER)
+    code, message = refusal(consumer.describe_cluster, ClusterArn=arn)
+
+    assert code == "ForbiddenException"
+    said = "localcloud does not know the condition operator DateEquals"
+    assert message == f"{said}: kafka:DescribeCluster is refused"
+
+
+def test_connections_that_do_not_fit_are_refused(open_cluster, make_cluster, client, place):
+    arn = open_cluster()
+    client("kafka").put_cluster_policy(ClusterArn=arn, Policy=_policy(arn))
+    consumer = client("kafka", account=_CONSUMER)
+    given = _connection(arn, place)
+    _, message = refusal(consumer.create_vpc_connection, **given | {"Authentication": "SASL_SCRAM"})
+    assert message == "The cluster has no VPC connectivity with SASL_SCRAM; it has IAM"
+    _, message = refusal(consumer.create_vpc_connection, **given | {"VpcId": "vpc-1"})
+    assert message == "The client subnets are not in vpc-1"
+    closed = make_cluster()["ClusterArn"]
+    _, message = refusal(
+        client("kafka").create_vpc_connection, **given | {"TargetClusterArn": closed}
+    )
+    assert message == "The cluster has no VPC connectivity with SASL_IAM; it has none"
+    code, _ = refusal(client("kafka").list_client_vpc_connections, ClusterArn=closed + "0")
+    assert code == "NotFoundException"
+
+
+@pytest.fixture
+def open_cluster(kafka, make_cluster, subnets):
+    """Make a cluster that VPC connections with IAM may reach; returns its ARN."""
+
+    def make():
+        login = {"Sasl": {"Iam": {"Enabled": True}}}
+        group = describe_request(subnets)["BrokerNodeGroupInfo"] | {
+            "ConnectivityInfo": {"VpcConnectivity": {"ClientAuthentication": login}}
+        }
+        arn = make_cluster(ClientAuthentication=SCRAM_AND_IAM, BrokerNodeGroupInfo=group)
+        return wait_for(kafka, arn["ClusterArn"])["ClusterArn"]
+
+    return make
+
+
+def _connection(arn, place):
+    vpc, subnets = place(_CONSUMER)
+    return {
+        "TargetClusterArn": arn,
+        "Authentication": "SASL_IAM",
+        "VpcId": vpc,
+        "ClientSubnets": subnets,
+        "SecurityGroups": [],
+    }
+
+
+def _policy(arn):
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"AWS": f"arn:aws:iam::{_CONSUMER}:root"},
+        "Action": [
+            "kafka:CreateVpcConnection",
+            "kafka:GetBootstrapBrokers",
+            "kafka:DescribeCluster",
+        ],
+        "Resource": arn,
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})

@@ -1,0 +1,144 @@
+"""Spark's Kafka source reads the brokers of another account's VPC by PrivateLink alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from localcloud.network import load_network
+from localcloud.tests.kafka.running import produce_to_each
+from localcloud.tests.refusing import refusals_of, rejected
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+_ROOT = Path(__file__).parents[3]
+_END_SECONDS = 60  # of a driver that is told to
+# A driver with everything in one JVM: it answers a line for each source that it is told of. As on
+# EMR the jars come after Spark's own.
+_READ = """
+import json, sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.config(map=json.loads(sys.stdin.readline())).getOrCreate()
+for line in sys.stdin:
+    try:
+        rows = spark.read.format("kafka").options(**json.loads(line)).load()
+        said = sorted(bytes(row.value).decode() for row in rows.select("value").collect())
+    except Exception as error:
+        said = str(error)
+    print(json.dumps(said), flush=True)
+spark.stop()
+"""
+_SCRAM = {
+    "kafka.sasl.mechanism": "SCRAM-SHA-512",
+    "kafka.sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required"
+    ' username="{sasl_plain_username}" password="{sasl_plain_password}";',
+}
+_IAM = {
+    "kafka.sasl.mechanism": "AWS_MSK_IAM",
+    "kafka.sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+    "kafka.sasl.client.callback.handler.class": (
+        "software.amazon.msk.auth.iam.IAMClientCallbackHandler"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def driver(cloud, accounts, running, tmp_path_factory):
+    """A Spark driver in the consumer's VPC, with the keys of a role that may read."""
+    folder = tmp_path_factory.mktemp("driver")
+    _, keys = running.assume_role(["Connect", "DescribeTopic", "ReadData"])
+    jars = [*_ROOT.glob("jars/spark/lib/*.jar"), *_ROOT.glob("jars/iam/lib/*.jar")]
+    spark = {
+        "spark.master": "local[1]",
+        "spark.driver.memory": "512m",
+        "spark.ui.enabled": "false",
+        "spark.local.dir": str(folder),
+        "spark.jars": ",".join(map(str, jars)),
+    }
+    with (folder / "stderr").open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _READ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env={
+                "PATH": os.environ["PATH"],
+                "SPARK_LOCAL_IP": "127.0.0.1",
+                "AWS_ACCESS_KEY_ID": keys["AccessKeyId"],
+                "AWS_SECRET_ACCESS_KEY": keys["SecretAccessKey"],
+                "AWS_SESSION_TOKEN": keys["SessionToken"],
+                "AWS_REGION": "eu-central-1",
+                **load_network(cloud).environment_for(accounts.source),
+            },
+            text=True,
+            cwd=folder,
+        )
+    process.stdin.write(f"{json.dumps(spark)}\n")
+    yield process
+    process.communicate(timeout=_END_SECONDS)  # closes its input, at which it ends
+    assert process.returncode == 0, (folder / "stderr").read_text()
+
+
+@pytest.fixture
+def read(driver):
+    """Let the driver read a topic; returns the values, or the error."""
+
+    def run(settings, topic, login):
+        source = {
+            "subscribe": topic,
+            "kafka.bootstrap.servers": ",".join(settings["bootstrap_servers"]),
+            "kafka.security.protocol": settings["security_protocol"],
+            "kafka.ssl.truststore.type": "PEM",
+            "kafka.ssl.truststore.location": settings["ssl_cafile"],
+            # Without these two it looks for brokers three times, for a minute each.
+            "kafka.request.timeout.ms": "10000",
+            "kafka.default.api.timeout.ms": "10000",
+            "fetchOffset.numRetries": "1",
+        }
+        driver.stdin.write(f"{json.dumps(source | login)}\n")
+        driver.stdin.flush()
+        return json.loads(driver.stdout.readline())
+
+    return run
+
+
+@pytest.fixture
+def scram(user):
+    """The options of the source for a SCRAM user."""
+    settings, _ = user
+    return {key: text.format_map(settings) for key, text in _SCRAM.items()}
+
+
+def test_spark_reads_by_scram_from_the_consumers_vpc(read, user, scram):
+    settings, topic = user
+    produce_to_each(settings, topic, "a", "b", "c", "d")
+
+    assert read(settings, topic, scram) == ["a", "b", "c", "d"]
+
+
+def test_spark_reads_by_iam_from_the_consumers_vpc(read, running, user):
+    settings, topic = user
+    produce_to_each(settings, topic, "a", "b", "c", "d")
+
+    assert read(running.msk_iam(), topic, _IAM) == ["a", "b", "c", "d"]
+
+
+def test_without_the_way_spark_gives_up_in_time(read, cloud, accounts, user, scram):
+    settings, topic = user
+    produce_to_each(settings, topic, "a")
+
+    with rejected(accounts):
+        said = read(settings, topic, scram)
+        refusals = refusals_of(load_network(cloud), accounts.brokers)
+
+    assert "Timed out waiting for a node assignment" in said
+    assert refusals
+    assert refusals <= {
+        f"endpoint {broker.endpoint} is rejected, not available" for broker in accounts.brokers
+    }

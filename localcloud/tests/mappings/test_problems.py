@@ -1,0 +1,70 @@
+"""What a mapping says of itself: what keeps it from its brokers, and its line in the status."""
+
+from __future__ import annotations
+
+import requests
+
+from localcloud.tests.mappings.unconnected import NOWHERE, create, function, settle
+from tests.fixtures.functions import invoke, is_running
+
+__all__ = ["create", "function"]
+
+
+def test_a_way_that_leads_nowhere_is_told(client, create):
+    identity = create(Enabled=True, servers=NOWHERE)["UUID"]
+    shown = settle(client, identity)
+    assert shown["State"] == "Enabled"
+    assert shown["LastProcessingResult"].startswith("PROBLEM: 127.0.0.1:9 ")
+    assert "Connection refused" in shown["LastProcessingResult"]
+
+
+def test_a_name_that_does_not_resolve_is_told(client, create):
+    servers = ["b-1.nowhere.abc.c1.kafka.eu-central-1.amazonaws.com:9096"]
+    shown = settle(client, create(Enabled=True, servers=servers)["UUID"])
+    assert servers[0] in shown["LastProcessingResult"]
+    assert shown["LastProcessingResult"].endswith(" does not resolve")
+
+
+def test_a_subnet_that_does_not_exist_is_told(client, create):
+    access = [{"Type": "VPC_SUBNET", "URI": "subnet:subnet-0123"}]
+    shown = settle(client, create(Enabled=True, SourceAccessConfigurations=access)["UUID"])
+    assert "there is no subnet subnet-0123 in any account" in shown["LastProcessingResult"]
+
+
+def test_a_secret_that_cannot_be_read_is_told(client, create):
+    arn = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:nobody-abcdef"
+    access = [{"Type": "SASL_SCRAM_512_AUTH", "URI": arn}]
+    shown = settle(client, create(Enabled=True, SourceAccessConfigurations=access)["UUID"])
+    assert shown["LastProcessingResult"].startswith(f"PROBLEM: the secret {arn} cannot be read: ")
+    assert "AccessDenied" in shown["LastProcessingResult"]  # the role has no right to it
+
+
+def test_status_tells_mappings_and_functions(client, cloud, create, function):
+    invoke(client, function)
+    identity = create(Enabled=True, servers=NOWHERE)["UUID"]
+    settle(client, identity)
+    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()
+    (mapping,) = [one for one in status["mappings"] if one["uuid"] == identity]
+    assert (mapping["function"], mapping["topics"]) == (function, ["orders"])
+    assert mapping["result"].startswith("PROBLEM: ")
+    _check_process(mapping)
+    (told,) = [one for one in status["functions"] if one["name"] == function]
+    assert (told["account"], told["region"]) == ("111111111111", "eu-central-1")
+    (environment,) = told["environments"]
+    assert environment["state"] == "idle"
+    _check_process(environment)
+
+
+def test_status_of_a_mapping_without_a_poller_tells_of_no_process(client, cloud, create):
+    identity = create()["UUID"]
+    settle(client, identity)
+    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()
+    (mapping,) = [one for one in status["mappings"] if one["uuid"] == identity]
+    assert (mapping["state"], mapping.get("pid")) == ("Disabled", None)
+
+
+def _check_process(told):
+    """See that what `status` tells of a process is so: no Python is smaller or as quick."""
+    assert is_running(told["pid"])
+    assert 0.01 <= told["start_seconds"] < 60
+    assert 5 <= told["memory_mb"] < 1000

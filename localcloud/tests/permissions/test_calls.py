@@ -1,0 +1,206 @@
+"""Which permission each call needs, and in which words each service refuses without it."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+
+from localcloud.tests.policy_documents import allow, allow_role
+
+
+def _code(error):
+    answer = error.value.response
+    return answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
+
+
+_KEY = {"id": {"S": "1"}}
+_REGION = "arn:aws:{}:eu-central-1:222222222222:"
+_TABLE = _REGION.format("dynamodb") + "table/"
+_GLUE = _REGION.format("glue")
+
+# service, operation, its parameters, the action and the resource that IAM judges
+_CALLS = [
+    ("dynamodb", "get_item", {"TableName": "t", "Key": _KEY}, "GetItem", _TABLE + "t"),
+    (
+        "dynamodb",
+        "query",
+        {"TableName": "t", "IndexName": "by-id", "KeyConditionExpression": "id = :i"},
+        "Query",
+        _TABLE + "t/index/by-id",
+    ),
+    (
+        "dynamodb",
+        "batch_write_item",
+        {"RequestItems": {"b": [{"DeleteRequest": {"Key": _KEY}}]}},
+        "BatchWriteItem",
+        _TABLE + "b",
+    ),
+    (
+        "dynamodb",
+        "transact_write_items",
+        {"TransactItems": [{"Delete": {"TableName": "d", "Key": _KEY}}]},
+        "DeleteItem",
+        _TABLE + "d",
+    ),
+    ("glue", "get_schema_version", {"SchemaVersionId": "0" * 36}, "GetSchemaVersion", "*"),
+    (
+        "glue",
+        "get_schema_by_definition",
+        {"SchemaId": {"RegistryName": "r", "SchemaName": "s"}, "SchemaDefinition": "{}"},
+        "GetSchemaByDefinition",
+        _GLUE + "registry/r",
+    ),
+    ("glue", "get_table", {"DatabaseName": "d", "Name": "t"}, "GetTable", _GLUE + "catalog"),
+    ("glue", "get_database", {"Name": "d"}, "GetDatabase", _GLUE + "catalog"),
+    (
+        "glue",
+        "list_schemas",
+        {"RegistryId": {"RegistryArn": _GLUE + "registry/r"}},
+        "ListSchemas",
+        _GLUE + "registry/r",
+    ),
+    (
+        "glue",
+        "get_schema",
+        {"SchemaId": {"SchemaArn": _GLUE + "schema/r/s"}},
+        "GetSchema",
+        _GLUE + "registry/r",
+    ),
+    ("s3", "get_object", {"Bucket": "b", "Key": "k"}, "GetObject", "arn:aws:s3:::b/k"),
+    (
+        "s3",
+        "get_object",
+        {"Bucket": "b", "Key": "k", "VersionId": "v"},
+        "GetObjectVersion",
+        "arn:aws:s3:::b/k",
+    ),
+    ("s3", "put_object", {"Bucket": "b", "Key": "k"}, "PutObject", "arn:aws:s3:::b/k"),
+    (
+        "dynamodbstreams",
+        "describe_stream",
+        {"StreamArn": _TABLE + "t/stream/2026-11-21T00:00:00.000"},
+        "DescribeStream",
+        _TABLE + "t/stream/2026-11-21T00:00:00.000",
+    ),
+    ("stepfunctions", "list_state_machines", {}, "ListStateMachines", None),
+    ("resourcegroupstaggingapi", "get_tag_keys", {}, "GetTagKeys", None),
+    ("s3", "head_bucket", {"Bucket": "b"}, "ListBucket", "arn:aws:s3:::b"),
+    ("s3", "list_objects_v2", {"Bucket": "b"}, "ListBucket", "arn:aws:s3:::b"),
+    ("s3", "list_buckets", {}, "ListAllMyBuckets", "*"),
+    (
+        "s3",
+        "delete_objects",
+        {"Bucket": "b", "Delete": {"Objects": [{"Key": "k"}]}},
+        "DeleteObject",
+        "arn:aws:s3:::b/k",
+    ),
+    (
+        "secretsmanager",
+        "get_secret_value",
+        {"SecretId": "s"},
+        "GetSecretValue",
+        _REGION.format("secretsmanager") + "secret:s-??????",
+    ),
+    ("secretsmanager", "list_secrets", {}, "ListSecrets", None),
+    (
+        "kms",
+        "encrypt",
+        {"KeyId": "k", "Plaintext": b"x"},
+        "Encrypt",
+        _REGION.format("kms") + "key/k",
+    ),
+    ("kms", "decrypt", {"CiphertextBlob": b"nonsense"}, "Decrypt", None),
+    ("sqs", "create_queue", {"QueueName": "q"}, "CreateQueue", _REGION.format("sqs") + "q"),
+    (
+        "sqs",
+        "send_message_batch",
+        {
+            "QueueUrl": "http://localhost/222222222222/q",
+            "Entries": [{"Id": "1", "MessageBody": "x"}],
+        },
+        "SendMessage",
+        _REGION.format("sqs") + "q",
+    ),
+    (
+        "sns",
+        "publish",
+        {"TopicArn": _REGION.format("sns") + "t", "Message": "x"},
+        "Publish",
+        _REGION.format("sns") + "t",
+    ),
+    (
+        "lambda",
+        "invoke",
+        {"FunctionName": "f"},
+        "InvokeFunction",
+        _REGION.format("lambda") + "function:f",
+    ),
+    (
+        "logs",
+        "create_log_stream",
+        {"logGroupName": "g", "logStreamName": "s"},
+        "CreateLogStream",
+        _REGION.format("logs") + "log-group:g:log-stream:s",
+    ),
+    ("cloudwatch", "list_metrics", {}, "ListMetrics", None),
+    ("ec2", "describe_vpcs", {}, "DescribeVpcs", None),
+]
+_XML, _JSON = ("AccessDenied", 403), ("AccessDeniedException", 400)
+_PREFIXES = {
+    "dynamodbstreams": "dynamodb",
+    "resourcegroupstaggingapi": "tag",
+    "stepfunctions": "states",
+}
+_CODES = {
+    "s3": _XML,
+    "sqs": _XML,
+    "ec2": _XML,
+    "sns": ("AuthorizationError", 403),
+    "lambda": ("AccessDeniedException", 403),
+}
+
+
+@pytest.mark.parametrize("call", _CALLS, ids=lambda call: f"{call[0]}-{call[1]}")
+def test_a_call_needs_its_permission(iam, role, acting, call):
+    service, operation, params, name, resource = call
+    action = f"{_PREFIXES.get(service, service)}:{name}"
+    do = getattr(acting(service), operation)
+    if operation.startswith("head"):
+        with pytest.raises(ClientError, match="403"):
+            do(**params)
+    else:
+        on = f" on resource: {resource}" if resource else ""
+        with pytest.raises(ClientError) as refused:
+            do(**params)
+        who = f"arn:aws:sts::222222222222:assumed-role/{role.rpartition('/')[2]}/run"
+        assert refused.value.response["Error"]["Message"] == (
+            f"User: {who} is not authorized to "
+            f"perform: {action}{on} because no identity-based policy allows the {action} action"
+        )
+        assert _code(refused) == _CODES.get(service, _JSON)
+    # With the permission it gets further: to an answer, or to an error of the service itself.
+    allow_role(role, iam, allow(action))
+    try:
+        do(**params)
+    except ClientError as error:
+        assert "not authorized" not in str(error)
+
+
+def test_every_table_of_a_batch_needs_the_permission(iam, role, acting):
+    allow_role(role, iam, allow("dynamodb:*", _TABLE + "mine"))
+    batch = {table: {"Keys": [_KEY]} for table in ("mine", "others")}
+    with pytest.raises(ClientError, match=r"dynamodb:BatchGetItem on resource: .*table/others"):
+        acting("dynamodb").batch_get_item(RequestItems=batch)
+
+
+def test_a_copy_reads_its_source(iam, role, acting):
+    allow_role(role, iam, allow("s3:PutObject"))
+    with pytest.raises(ClientError, match="s3:GetObject on resource: arn:aws:s3:::from/key"):
+        acting("s3").copy_object(Bucket="to", Key="key", CopySource="from/key")
+
+
+def test_a_schema_needs_its_registry_and_itself(iam, role, acting):
+    allow_role(role, iam, allow("glue:GetSchema", _GLUE + "registry/r"))
+    schema = {"RegistryName": "r", "SchemaName": "s"}
+    with pytest.raises(ClientError, match=r"glue:GetSchema on resource: .*:schema/r/s because"):
+        acting("glue").get_schema(SchemaId=schema)

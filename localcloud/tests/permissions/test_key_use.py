@@ -1,0 +1,87 @@
+"""Policies that say what a key is for, and a bucket's policy: judged once, with the conditions."""
+
+from __future__ import annotations
+
+import json
+import secrets
+
+import pytest
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from localcloud.tests.account_ids import CONSUMER
+from localcloud.tests.policy_documents import allow, allow_role, document
+
+
+@pytest.fixture
+def key(client):
+    return client("kms", account=CONSUMER).create_key()["KeyMetadata"]["Arn"]
+
+
+@pytest.fixture
+def make_bucket(client, key):
+    """Make buckets that encrypt with the key, with a key of their own below it or without."""
+    s3 = client("s3", account=CONSUMER)
+
+    def make(*, bucket_key):
+        name = f"b-{secrets.token_hex(4)}"
+        place = {"LocationConstraint": "eu-central-1"}
+        s3.create_bucket(Bucket=name, CreateBucketConfiguration=place)
+        default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
+        rule = {"ApplyServerSideEncryptionByDefault": default, "BucketKeyEnabled": bucket_key}
+        s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration={"Rules": [rule]})
+        return name
+
+    return make
+
+
+def _use(action, name, value):
+    condition = {"StringEquals": {f"kms:EncryptionContext:{name}": value}}
+    return allow(action, f"arn:aws:kms:eu-central-1:{CONSUMER}:key/*", Condition=condition)
+
+
+@pytest.mark.parametrize("end", ["", "/k"])
+def test_a_key_may_be_allowed_for_one_bucket(iam, role, acting, make_bucket, end):
+    bucket, other = (make_bucket(bucket_key=not end) for _ in range(2))
+    use = _use("kms:GenerateDataKey", "aws:s3:arn", f"arn:aws:s3:::{bucket}{end}")
+    allow_role(role, iam, allow("s3:PutObject"), use)
+    acting("s3").put_object(Bucket=bucket, Key="k", Body=b"x")
+    with pytest.raises(ClientError, match="not authorized to perform: kms:GenerateDataKey"):
+        acting("s3").put_object(Bucket=other, Key="k", Body=b"x")
+
+
+def test_a_key_may_be_allowed_for_one_secret(client, iam, role, acting, key):
+    manager = client("secretsmanager", account=CONSUMER)
+    made = [
+        manager.create_secret(Name=secrets.token_hex(4), SecretString="pw", KmsKeyId=key)["ARN"]
+        for _ in range(2)
+    ]
+    use = _use("kms:Decrypt", "SecretARN", made[0])
+    allow_role(role, iam, allow("secretsmanager:GetSecretValue"), use)
+    read = acting("secretsmanager").get_secret_value
+    assert read(SecretId=made[0])["SecretString"] == "pw"
+    with pytest.raises(ClientError, match="not authorized to perform: kms:Decrypt"):
+        read(SecretId=made[1])
+
+
+def test_a_bucket_that_refuses_plain_http_lets_its_users_in(client, make_bucket):
+    bucket, s3 = make_bucket(bucket_key=True), client("s3", account=CONSUMER)
+    over_http = {"Bool": {"aws:SecureTransport": "false"}}
+    statement = {**allow("s3:*", Principal="*", Condition=over_http), "Effect": "Deny"}
+    s3.put_bucket_policy(Bucket=bucket, Policy=document(statement))
+    s3.put_object(Bucket=bucket, Key="k", Body=b"x")
+    assert s3.get_object(Bucket=bucket, Key="k")["Body"].read() == b"x"
+    gone = s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "k"}]})
+    assert [entry["Key"] for entry in gone["Deleted"]] == ["k"]
+
+
+def test_a_bucket_may_let_anybody_read(client, make_bucket):
+    bucket, s3 = make_bucket(bucket_key=True), client("s3", account=CONSUMER)
+    anybody = client("s3", config=Config(signature_version=UNSIGNED))
+    s3.put_object(Bucket=bucket, Key="k", Body=b"x")
+    with pytest.raises(ClientError, match="403"):
+        anybody.get_object(Bucket=bucket, Key="k")
+    everybody = allow("s3:GetObject", f"arn:aws:s3:::{bucket}/*", Principal="*")
+    s3.put_bucket_policy(Bucket=bucket, Policy=json.dumps({"Statement": [everybody]}))
+    assert anybody.get_object(Bucket=bucket, Key="k")["Body"].read() == b"x"

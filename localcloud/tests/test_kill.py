@@ -1,0 +1,86 @@
+"""kill -9 of the server, with real brokers under it: nobody is left, and all can begin again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import boto3
+import pytest
+
+from localcloud.command.instance import find_instance, start_time
+from localcloud.tests.kafka.conftest import describe_request
+
+pytestmark = pytest.mark.kafka
+_GONE_SECONDS = 15  # a JVM that halts, on a machine that does other things too
+
+
+def _run(folder, *words):
+    command = [sys.executable, "-m", "localcloud", "--folder", str(folder), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
+
+
+def _wait(seconds, until):
+    deadline = time.monotonic() + seconds
+    while not (found := until()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of localcloud's, and no localcloud on it afterwards."""
+    folder = tmp_path / "state"
+    yield folder
+    _run(folder, "down")
+
+
+def _start_brokers(endpoint):
+    def client(service):
+        keys = {"aws_access_key_id": "111111111111", "aws_secret_access_key": "x"}
+        return boto3.client(service, "eu-central-1", endpoint_url=endpoint, **keys)
+
+    ec2, kafka = client("ec2"), client("kafka")
+    vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+    subnets = [
+        ec2.create_subnet(
+            VpcId=vpc, CidrBlock=f"10.1.{number}.0/24", AvailabilityZone=f"eu-central-1{zone}"
+        )["Subnet"]["SubnetId"]
+        for number, zone in enumerate("abc")
+    ]
+    arn = kafka.create_cluster(**describe_request(subnets))["ClusterArn"]
+
+    def state():
+        return kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"]["State"]
+
+    assert _wait(150, lambda: state() != "CREATING")
+    assert state() == "ACTIVE"
+
+
+def _broker_pids(folder):
+    [cluster] = find_instance(folder).ask("status")["clusters"]
+    return [process["pid"] for process in cluster["processes"]]
+
+
+@pytest.mark.parametrize("end", ["kill -9", "down"])
+def test_no_broker_outlives_the_server(folder, end):
+    _run(folder, "up", "--port", "0")
+    server = find_instance(folder)
+    _start_brokers(server.endpoint)
+    pids = _broker_pids(folder)
+    assert len(pids) == 3  # two brokers and their controller
+    assert all(start_time(pid) for pid in pids)
+    assert "b-1." in _run(folder, "status").stdout
+    assert _run(folder, "logs", "broker-1", "--once").stdout
+    if end == "down":
+        _run(folder, "down")
+        assert not any(start_time(pid) for pid in pids)
+    else:
+        os.kill(server.pid, signal.SIGKILL)
+        assert _wait(_GONE_SECONDS, lambda: not any(start_time(pid) for pid in pids))
+    _run(folder, "up", "--port", "0")
+    assert find_instance(folder).pid != server.pid
+    assert find_instance(folder).ask("status")["clusters"] == []

@@ -1,0 +1,130 @@
+"""What code and configuration a function may have."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from unittest.mock import patch
+
+import pytest
+from botocore.exceptions import ClientError
+
+from localcloud.functions import zips
+from localcloud.tests.policy_documents import make_role, trust
+from tests.fixtures.functions import ARCHITECTURE, ECHO, RUNTIME, deploy, invoke, make_zip
+
+_MACHINES = {"x86_64": b"\x3e\x00", "arm64": b"\xb7\x00"}
+_OTHER = {"x86_64": "arm64", "arm64": "x86_64"}[ARCHITECTURE]
+
+
+def shared_object(machine):
+    """The first bytes of a shared object."""
+    return b"\x7fELF" + bytes(14) + _MACHINES[machine]
+
+
+def extension(version=sys.version_info.minor, machine=ARCHITECTURE):
+    """A zip with an extension module for a Python 3.N and a machine."""
+    name = f"fast/_codec.cpython-3{version}-x86_64-linux-gnu.so"
+    return {"ZipFile": make_zip({"app.py": ECHO, name: shared_object(machine)})}
+
+
+def refusal(client, **settings):
+    """What CreateFunction answers, as code and message."""
+    with pytest.raises(ClientError) as caught:
+        deploy(client, **settings)
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]
+
+
+def test_an_extension_for_this_python_and_machine_is_accepted(client):
+    assert invoke(client, deploy(client, Code=extension()), 1) == (1, None)
+
+
+def test_an_extension_for_another_python_is_refused(client):
+    assert refusal(client, Code=extension(version=9)) == (
+        "InvalidParameterValueException",
+        "fast/_codec.cpython-39-x86_64-linux-gnu.so is built for Python 3.9, "
+        f"but the function's runtime is {RUNTIME}",
+    )
+
+
+def test_an_extension_for_another_architecture_is_refused(client):
+    code, message = refusal(client, Code=extension(machine=_OTHER))
+    assert code == "InvalidParameterValueException"
+    assert message.endswith(
+        f".so is built for {_OTHER}, but the function's architecture is {ARCHITECTURE}"
+    )
+
+
+def test_an_extension_for_another_machine_than_this_is_refused(client):
+    _, message = refusal(client, Code=extension(machine=_OTHER), Architectures=[_OTHER])
+    assert message.endswith(f".so is built for {_OTHER}, but this machine is {ARCHITECTURE}")
+
+
+def test_what_is_only_named_so_is_no_extension(client):
+    files = {"app.py": ECHO, "lib/readme.so": b"not ELF"}
+    assert invoke(client, deploy(client, Code={"ZipFile": make_zip(files)}), 2) == (2, None)
+
+
+def test_what_is_no_zip_is_refused(client):
+    code, message = refusal(client, Code={"ZipFile": b"no zip at all"})
+    assert code == "InvalidParameterValueException"
+    assert message == "Could not unzip uploaded file: File is not a zip file"
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused(client):
+    with patch.object(zips, "_MAX_UNPACKED_BYTES", 10):
+        assert refusal(client)[1] == "Unzipped size must be smaller than 10 bytes"
+
+
+@pytest.mark.parametrize(("bucket", "what"), [("no-such-bucket", "Bucket"), ("code-there", "Key")])
+def test_an_object_that_does_not_exist_is_refused(client, bucket, what):
+    with suppress(client("s3").exceptions.BucketAlreadyOwnedByYou):
+        client("s3").create_bucket(
+            Bucket="code-there", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+        )
+    code, message = refusal(client, Code={"S3Bucket": bucket, "S3Key": "f.zip"})
+    assert code == "InvalidParameterValueException"
+    assert message.startswith(f"Error occurred while GetObject. S3 Error Code: NoSuch{what}. ")
+
+
+def test_code_that_cannot_run_is_refused_in_an_update_too(client):
+    name = deploy(client)
+    with pytest.raises(ClientError, match=r"is built for Python 3\.9"):
+        client("lambda").update_function_code(FunctionName=name, **extension(version=9))
+    assert invoke(client, name, 3) == (3, None)
+
+
+def test_a_runtime_that_the_code_is_not_built_for_is_refused(client):
+    name = deploy(client, Code=extension())
+    with pytest.raises(ClientError, match=r"but the function's runtime is python3\.9"):
+        client("lambda").update_function_configuration(FunctionName=name, Runtime="python3.9")
+
+
+def test_a_role_that_does_not_trust_lambda_is_refused(client):
+    role = make_role(client("iam"), trust({"Service": "ec2.amazonaws.com"}))
+    with pytest.raises(ClientError, match="cannot be assumed by Lambda"):
+        deploy(client, Role=role)
+    lambda_, name = client("lambda"), deploy(client)
+    with pytest.raises(ClientError, match="cannot be assumed by Lambda"):
+        lambda_.update_function_configuration(FunctionName=name, Role=role)
+
+
+def test_a_variable_that_is_lambdas_own_is_refused(client):
+    code, message = refusal(client, Environment={"Variables": {"AWS_REGION": "x", "OK": "y"}})
+    assert code == "InvalidParameterValueException"
+    assert message.endswith("Reserved keys used in this request: AWS_REGION")
+
+
+def test_a_runtime_that_is_not_python_does_not_run(client):
+    name = deploy(client, Runtime="nodejs22.x")
+    with pytest.raises(ClientError) as caught:
+        invoke(client, name)
+    assert "the runtime 'nodejs22.x' is not run here, expected python3.N" in str(caught.value)
+
+
+def test_a_python_that_this_machine_lacks_is_named(client):
+    name = deploy(client, Runtime="python3.99")
+    with pytest.raises(ClientError) as caught:
+        invoke(client, name)
+    assert "the runtime python3.99 needs a Python 3.99 and none was found" in str(caught.value)
