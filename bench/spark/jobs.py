@@ -9,8 +9,8 @@ from pathlib import Path
 from bench.spark.records import make_frames, make_version
 from bench.spark.ways import NoErrors, QuickRegistry
 from bench.spark.world import PARTITIONS, World
-from jobs import consume
 from penstock.spark import ConsumeSettings
+from penstock.spark.query.api import build_query
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 from penstock.spark.state.lease import NoLease
@@ -63,7 +63,9 @@ class BegunJobs:
             checkpoint=f"file://{self._checkpoints}/{name}",
             trigger="available-now",
         )
-        query = consume.start(self._world.spark, settings, self._registry, NoErrors(), NoLease())
+        query = build_query(
+            self._world.spark, settings, self._registry, NoErrors(), NoLease()
+        ).start(**settings.when())
         query.awaitTermination()
         (batch,) = [each for each in query.recentProgress if each["numInputRows"]]
         # Passes are counted one by one there.

@@ -24,9 +24,11 @@ from bench.spark.world import World
 from penstock.errors import Reason
 from penstock.registry import SchemaVersion
 from penstock.schemas import Schema, merge_schemas
-from penstock.spark import BatchCounts, Batches, Ledger, Lesson
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
+from penstock.spark.query.batch import Batches
+from penstock.spark.query.report import BatchCounts
+from penstock.spark.state.schema_ledger import Ledger, Lesson
 from penstock.tables import BatchId
 
 _HEADER = 18

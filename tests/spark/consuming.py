@@ -9,13 +9,13 @@ from itertools import zip_longest
 
 from kafka import TopicPartition
 
-from jobs import consume
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
 from penstock.registry import CachedRegistry, MemoryRegistry
 from penstock.schemas import Compatibility
-from penstock.spark import ConsumeSettings, Lease
+from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.state.lease import Lease
 from tests.fixtures.brokers import PRODUCER, logged_in
 from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS
@@ -98,7 +98,7 @@ class Job:
         with logged_in(self.brokers, PRODUCER):
             ensure_topic(self.brokers.settings(Security.IAM), Topic(self.topic, partitions=1))
 
-    def start(self, trigger="available-now", sinks=None, **changes):
+    def start(self, trigger="available-now", sinks=None, transform=None, **changes):
         """Start the job as after a crash: with nothing but the checkpoint."""
         settings = replace(
             self.settings,
@@ -107,10 +107,9 @@ class Job:
             read=replace(self.settings.read, **changes),
         )
         registry = CachedRegistry(self.registry)
-        with self.claim() as lease:
-            query = consume.start(self.spark, settings, registry, self.errors, lease)
-            lease.keep_for(query)
-            return query
+        return start_consuming(
+            self.spark, settings, registry=registry, errors=self.errors, transform=transform
+        )
 
     def claim(self):
         """Take the lease of the job, as another that is started does."""

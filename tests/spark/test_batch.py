@@ -11,8 +11,9 @@ from penstock.errors import RegistryUnavailableError
 from penstock.framing import encode_glue_frame
 from penstock.registry import CachedRegistry
 from penstock.schemas import encode
-from penstock.spark import Batches, Ledger
 from penstock.spark.query import parts
+from penstock.spark.query.batch import Batches
+from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import CheckpointError
-from penstock.spark import Checkpoint
+from penstock.spark.state.checkpoint import Checkpoint
 
 _COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
 _OFFSETS = 'v1\n{"batchWatermarkMs":0}\n{"sensor":{"0":7,"1":3}}'

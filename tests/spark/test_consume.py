@@ -12,8 +12,8 @@ from pyspark.errors import StreamingQueryException
 
 from penstock.errors import CheckpointError, CheckpointTakenError
 from penstock.framing import encode_glue_frame
-from penstock.spark import Lease
 from penstock.spark.settings.consume import LostOffsets
+from penstock.spark.state.lease import Lease
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record

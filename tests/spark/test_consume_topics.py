@@ -7,11 +7,11 @@ from functools import partial
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from jobs import consume
 from penstock.attempts import Attempts
 from penstock.kafka import TopicIds
-from penstock.spark import TopicWatch
+from penstock.spark.query import stream
 from penstock.spark.settings.consume import LostOffsets
+from penstock.spark.state.topic_watch import TopicWatch
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
@@ -65,7 +65,7 @@ def test_a_topic_that_was_created_anew_stops_the_job(job, capsys):
 
 def test_a_topic_that_is_deleted_before_its_records_are_read(job, capsys, monkeypatch):
     """Spark would wait for them with each start; the others are read, where the job is to go on."""
-    monkeypatch.setattr(consume, "TopicIds", partial(TopicIds, absences=Attempts(0.1, 0.1, 1)))
+    monkeypatch.setattr(stream, "TopicIds", partial(TopicIds, absences=Attempts(0.1, 0.1, 1)))
     v1, other, check = job.register(_V1), job.add_topic(), TopicWatch.check
     pattern = {"topics": (), "topic_pattern": f"{job.topic}|{other}"}
     job.send(make_reading(v1, "a"))

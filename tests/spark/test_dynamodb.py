@@ -17,7 +17,7 @@ from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
 from penstock.schemas import compile_decoder, compile_restorer, encode
 from penstock.sinks import Source, make_reading
-from penstock.spark import DynamoDbErrors
+from penstock.spark.failures.judging import DynamoDbErrors
 from penstock.spark.query.dynamodb import DynamoDbTables
 from penstock.spark.rows import name_event
 from tests.spark.lakes import NOON, NOON_MS, batch, make_rows

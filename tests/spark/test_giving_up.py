@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from base64 import b64decode
 
-from penstock.spark import DynamoDbErrors
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.failures.judging import Judge, file_errors
+from penstock.spark.failures.judging import DynamoDbErrors, Judge, file_errors
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import make_topic
 from tests.stubs.dynamodb_api import serve_dynamodb

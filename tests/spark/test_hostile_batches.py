@@ -9,7 +9,8 @@ from typing import Any
 from penstock.errors import PenstockError
 from penstock.framing import decode_frame
 from penstock.schemas import compile_decoder, merge_schemas
-from penstock.spark import Batches, Ledger
+from penstock.spark.query.batch import Batches
+from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.hostile import ROW, Attacker, HostileRegistry
 from tests.spark.records import make_topic

@@ -9,9 +9,8 @@ import time
 import pytest
 
 from penstock.errors import CheckpointTakenError, SettingsError, SinkUnavailableError
-from penstock.spark import Lease
 from penstock.spark.settings.sinks import LeaseSettings
-from penstock.spark.state.lease import LEASE_PREFIX, LeasedSink, LeaseRow
+from penstock.spark.state.lease import LEASE_PREFIX, Lease, LeasedSink, LeaseRow
 from penstock.tables import BatchId
 from tests.fixtures.functions import wait_until
 

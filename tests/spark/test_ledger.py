@@ -7,8 +7,7 @@ import logging
 import pytest
 
 from penstock.errors import CheckpointError, CheckpointTakenError, Reason
-from penstock.spark import Ledger, Lesson
-from penstock.spark.state.schema_ledger import Refusal
+from penstock.spark.state.schema_ledger import Ledger, Lesson, Refusal
 from tests.spark.records import make_record, make_version
 
 _V1 = make_version(1, make_record(("a", "int")))

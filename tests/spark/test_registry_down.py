@@ -15,7 +15,8 @@ from penstock.errors import (
     RegistryUnavailableError,
 )
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings
-from penstock.spark import Batches, Ledger
+from penstock.spark.query.batch import Batches
+from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.fixtures.glue_api import GlueApi
 from tests.spark.records import frame, make_record, make_topic

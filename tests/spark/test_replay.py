@@ -8,7 +8,6 @@ import secrets
 import boto3
 import pytest
 
-from jobs import replay
 from penstock.errors import Reason
 from penstock.framing import encode_glue_frame
 from penstock.sinks import (
@@ -19,12 +18,14 @@ from penstock.sinks import (
     Parking,
     Source,
 )  # fmt: skip
-from penstock.spark import Batches, Ledger, Lesson, ReplaySettings
+from penstock.spark import ReplaySettings, run_replay
 from penstock.spark.lake.lake import Lake
+from penstock.spark.query.batch import Batches
 from penstock.spark.query.dynamodb import DynamoDbTables
 from penstock.spark.settings.replay import SelectionSettings
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 from penstock.spark.state.lease import LEASE_PREFIX
+from penstock.spark.state.schema_ledger import Ledger, Lesson
 from tests.fixtures.errors import make_error_table
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record
@@ -95,7 +96,7 @@ class World:
     def replay(self, **selection):
         """Replay with nothing but what is stored."""
         settings = self.settings(**selection)
-        return replay.run(self.spark, settings, self.registry, secrets.token_hex(4))
+        return run_replay(self.spark, settings, self.registry, secrets.token_hex(4))
 
     def rows(self):
         """What each offset has in the lake, in the files and in DynamoDB: the device, once each."""

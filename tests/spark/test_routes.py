@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.registry import CachedRegistry
-from penstock.spark import Batches, Ledger
+from penstock.spark.query.batch import Batches
+from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink

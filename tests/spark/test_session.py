@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.spark import check_session, session
-from penstock.spark.session import session_settings
+from penstock.spark import session
+from penstock.spark.session import check_session, session_settings
 
 
 def test_the_settings_suffice(spark):

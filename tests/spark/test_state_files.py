@@ -10,7 +10,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from penstock.errors import CheckpointError
-from penstock.spark import StateFiles
+from penstock.spark.state.files import StateFiles
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from typing import Final, Protocol
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
-from penstock.errors import Reason
+from penstock.errors import Reason, SettingsError
 from penstock.schemas import Schema
 from penstock.tables import BatchId
 
@@ -69,8 +69,20 @@ def name_event(record: Column, schema: Schema) -> Column:
 
 
 def event_schema(rows: DataFrame) -> Schema:
-    """Give the schema that events were read with."""
-    schema: Schema = json.loads(rows.schema[EVENT].metadata[_SCHEMA_KEY])
+    """Return the schema that events were read with.
+
+    Raises:
+        SettingsError: a transform has changed the events.
+    """
+    metadata = rows.schema[EVENT].metadata
+    if _SCHEMA_KEY not in metadata:
+        raise SettingsError(
+            [
+                f"the transform returns another {EVENT} than it was given, expected it as it was "
+                "decoded: rows of DynamoDB are made of it by its schema"
+            ]
+        )
+    schema: Schema = json.loads(metadata[_SCHEMA_KEY])
     return schema
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from penstock.errors import SettingsError
 from penstock.kafka import Security
-from penstock.spark import ConsumeSettings, read_settings
+from penstock.spark import ConsumeSettings
 from penstock.spark.query.source import source_options
-from penstock.spark.settings.consume import LostOffsets, Starting
+from penstock.spark.settings.consume import LostOffsets, Starting, read_settings
 from penstock.spark.settings.contract import contract_environ
 
 _ROLE = "arn:aws:iam::111111111111:role/reader"

@@ -9,7 +9,8 @@ import pytest
 
 from penstock.errors import Reason, SettingsError
 from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
-from penstock.spark import ReplaySettings, read_settings
+from penstock.spark import ReplaySettings
+from penstock.spark.settings.consume import read_settings
 from penstock.spark.settings.replay import Which
 
 _ID = "00000000-0000-4000-8000-00000000000a"

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from penstock.errors import Reason
-from penstock.spark import BatchCounts, ReportListener
-from penstock.spark.query.report import write_report
+from penstock.spark.query.report import BatchCounts, ReportListener, write_report
 from penstock.spark.state.losses import OffsetRange
 
 _PROGRESS = {

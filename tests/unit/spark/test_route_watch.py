@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from penstock.errors import CheckpointError
-from penstock.spark import check_routes
+from penstock.spark.state.checkpoint import check_routes
 from tests.stubs.state_files import MemoryFiles
 
 _OLD, _NEW = {"sensor": "readings", "order": "orders"}, {"sensor": "orders"}

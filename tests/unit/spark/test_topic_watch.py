@@ -9,10 +9,10 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from penstock.errors import CheckpointError, LostRecordsError, TopicNotFoundError
-from penstock.spark import TopicWatch, await_end
+from penstock.spark import await_end
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state.losses import OffsetRange
-from penstock.spark.state.topic_watch import TopicChanges
+from penstock.spark.state.topic_watch import TopicChanges, TopicWatch
 from tests.stubs.state_files import MemoryFiles
 
 _A, _B = "aaaaaaaa", "bbbbbbbb"

@@ -39,7 +39,7 @@ _WINGS_MAY_IMPORT = {
     "settings": set(),
     "decoding": {"rows"},
     "lake": {"rows"},
-    "session": {"lake"},
+    "session": {"lake", "settings"},
     "state": {"rows", "settings"},
     "failures": {"state"},
     "query": {"rows", "settings", "decoding", "lake", "state", "failures"},

@@ -96,10 +96,13 @@ class Decoder:
 
     def select(self, decoded: DataFrame) -> DataFrame:
         """Give the rows of records that were decoded, as `penstock.spark.rows` has them."""
+        return self.project(decoded.filter(F.col("status") == RowStatus.DECODED.value))
+
+    def project(self, decoded: DataFrame, *more: Column) -> DataFrame:
+        """Name the columns of rows, and `more` behind them."""
         headers = "headers" if "headers" in decoded.columns else f"CAST(NULL AS {_HEADERS})"
-        return decoded.filter(F.col("status") == RowStatus.DECODED.value).select(
-            self._event, *map(F.expr, _OWN), F.expr(f"{headers} AS _headers")
-        )
+        own = (*_OWN, f"{headers} AS _headers")
+        return decoded.select(self._event, *map(F.expr, own), *more)
 
     def _versions(self) -> str:
         entries = [

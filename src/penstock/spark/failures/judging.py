@@ -7,6 +7,7 @@ code that the functions use, on the executors.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorTable, Parking, Sou
 from penstock.spark.failures.tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
 from penstock.spark.state.schema_ledger import Refusal
 
+_LOG = logging.getLogger(__name__)
 _MAX_COMPILED: Final = 200
 
 
@@ -46,6 +48,16 @@ class DynamoDbErrors:
     def keep(self, records: Sequence[ErrorRecord]) -> None:
         """Keep records by the writer that the functions use."""
         _connect(self).keep(records)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedErrors:
+    """The log of the executors, for a query without a table of errors."""
+
+    def keep(self, records: Sequence[ErrorRecord]) -> None:
+        """Name each record with its reason; its bytes stay in Kafka."""
+        for record in records:
+            _LOG.warning("%s: %s, %s", record.source, record.reason, record.detail)
 
 
 @cache

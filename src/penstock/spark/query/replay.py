@@ -8,6 +8,8 @@ out what they have.
 from __future__ import annotations
 
 import logging
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +18,7 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
+from penstock.registry import CachedRegistry, SchemaRegistry
 from penstock.sinks import (
     DynamoDbClient,
     ErrorRecord,
@@ -26,6 +29,12 @@ from penstock.sinks import (
     Selection,
 )
 from penstock.spark.query.batch import Batches
+from penstock.spark.query.sinks import open_sinks
+from penstock.spark.rows import Fence
+from penstock.spark.settings.replay import ReplaySettings
+from penstock.spark.state.checkpoint import Checkpoint
+from penstock.spark.state.lease import Lease
+from penstock.spark.state.schema_ledger import Ledger, Lesson, Lessons
 from penstock.tables import BatchId
 
 _LOG = logging.getLogger(__name__)
@@ -193,3 +202,50 @@ def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def run_replay(
+    spark: SparkSession, settings: ReplaySettings, registry: SchemaRegistry, name: str
+) -> ReplayCounts:
+    """Try what is selected, as far as the job that consumes has read.
+
+    Raises:
+        CheckpointTakenError: another replay runs.
+    """
+    with Lease.claim(settings.sinks.errors_table, "replay", settings.lease) as lease:
+        folder = settings.consume_checkpoint
+        checkpoint = Checkpoint(spark, folder) if folder else None
+        replay = _build(spark, settings, registry, lease, name)
+        ends = checkpoint.read_so_far() if checkpoint else None
+        return replay.run(settings.selection.select(int(time.time())), ends)
+
+
+def _build(
+    spark: SparkSession,
+    settings: ReplaySettings,
+    registry: SchemaRegistry,
+    lease: Fence,
+    name: str,
+) -> Replay:
+    sinks = settings.sinks
+    failed = FailedAgain(sinks.errors_table, name)
+    opened = open_sinks(spark, sinks, failed, lease, replayed=True)
+    parking = Parking(sinks.parked_bucket)
+    days = settings.keep_settled_days
+    lessons = _recall(spark, settings.consume_checkpoint)
+    return Replay(
+        spark,
+        name,
+        ErrorRows(DynamoDbClient(), sinks.errors_table, parking, keep_days=days),
+        Batches(spark, CachedRegistry(registry), lessons, opened, failed),
+        ParkedRecords(parking),
+    )
+
+
+def _recall(spark: SparkSession, folder: str) -> Lessons:
+    """Know the versions that the job which consumes knows: it made the lake's columns of them."""
+    lessons = Lessons()
+    if folder:
+        ledger = Ledger(spark, Checkpoint(spark, folder).ledger)
+        lessons.add(Lesson(-1, 0, ledger.before(sys.maxsize)))
+    return lessons

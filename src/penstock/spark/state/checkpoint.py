@@ -25,11 +25,17 @@ class Checkpoint:
     | `offsets/N` | a line with the version, one with settings, one with the next offsets |
     | `commits/N` | a line with the version, one of JSON; there once batch N is over |
     | `sources/0/0` | a zero byte, `v1`, and the offsets that the query began with |
+
+    Beside them Penstock keeps folders of its own: `ledger` (`schema_ledger.Ledger`), `routes`
+    (`check_routes`) and `topics` (`TopicWatch`).
     """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
         """Keep where it is; nothing is read yet."""
         self.folder = folder
+        self.ledger = f"{folder}/penstock-ledger"
+        self.routes = StateFiles(spark, f"{folder}/penstock-routes")
+        self.topics = StateFiles(spark, f"{folder}/penstock-topics")
         self._query: str | None = None
         self._ends: dict[int, _Offsets] = {}
         self._top = StateFiles(spark, folder)

@@ -1,0 +1,48 @@
+"""Follow a topic into a sink of your own, new schemas without a restart.
+
+    spark-submit --py-files penstock-pyfiles.zip --jars ... examples/follow_topic.py \\
+        b-1.example:9096 sensor 'glue://penstock?region=eu-central-1' s3://BUCKET/follow
+
+Here the sink is a folder of JSON for each part of a batch, written again if the part comes again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
+from penstock.spark import BatchId, build_session, follow
+
+
+def follow_topic(
+    spark: SparkSession, options: Mapping[str, str], registry: SchemaRegistry, folder: str
+) -> StreamingQuery:
+    """Write what a topic has below a folder, then end."""
+    stream = spark.readStream.format("kafka").options(**options).load()
+
+    def write(rows: DataFrame, batch: BatchId, part: int) -> None:
+        place = f"{folder}/rows/batch={batch.number}/part={part}"
+        rows.select("event.*", "_offset").write.mode("overwrite").json(place)
+
+    return follow(stream, registry, f"{folder}/checkpoint", write, availableNow=True)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Follow until there is nothing left."""
+    servers, topic, registry, folder = argv
+    options = {
+        "kafka.bootstrap.servers": servers,
+        "subscribe": topic,
+        "startingOffsets": "earliest",
+    }
+    spark = build_session("follow-topic")
+    query = follow_topic(spark, options, CachedRegistry(load_registry(registry)), folder)
+    query.awaitTermination()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,167 @@
+"""What a job or a notebook of your own calls; examples/ has one that runs for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.errors import PenstockError, Reason
+from penstock.registry import CachedRegistry, SchemaRegistry, SchemaVersion, load_registry
+from penstock.spark.decoding.decoder import Decoder, RowStatus, admit
+from penstock.spark.decoding.frames import inflate_payloads, split_frames
+from penstock.spark.failures.judging import DynamoDbErrors, ErrorSink, LoggedErrors
+from penstock.spark.query.parts import FRAMED
+from penstock.spark.query.sinks import open_sinks
+from penstock.spark.query.source import open_stream
+from penstock.spark.query.stream import KafkaWatch, StreamQuery, Transform
+from penstock.spark.rows import EVENT, Fence
+from penstock.spark.settings.consume import ConsumeSettings
+from penstock.spark.state.lease import Lease
+from penstock.tables import BatchId
+
+STATUS = "_status"
+
+
+def decode(records: DataFrame, registry: SchemaRegistry) -> DataFrame:
+    """Decode a batch of Kafka's records, whatever versions they are in.
+
+    Every record has a row, with the columns of `penstock.spark.rows` and `_status`: `decoded`,
+    `tombstone`, `unknown` for a version that cannot be had, or the `Reason` why it cannot be read.
+    `event` is null unless it is `decoded`. Reads the records twice: schema ids first.
+
+    Args:
+        records: what Spark's Kafka source returns, or a table with its columns.
+        registry: where the versions are looked up.
+
+    Raises:
+        RegistryError: the registry cannot be asked now (retriable).
+    """
+    frames = split_frames(records)
+    versions = _find_versions(frames, registry)
+    plain = frames.filter("coalesce(compression, 'none') <> 'zlib'")
+    whole = plain.unionByName(inflate_payloads(frames.filter("compression = 'zlib'")))
+    decoder = Decoder(versions)
+    rows = decoder.project(decoder.decode(whole), F.col("status").alias(STATUS))
+    is_decoded = F.col(STATUS) == RowStatus.DECODED.value
+    return rows.withColumn(EVENT, F.when(is_decoded, F.col(EVENT)))
+
+
+def _find_versions(frames: DataFrame, registry: SchemaRegistry) -> list[SchemaVersion]:
+    """Look up the versions of frames, and leave out those that nobody can use."""
+    versions: list[SchemaVersion] = []
+    for row in frames.filter(FRAMED).select("schema").distinct().collect():
+        try:
+            version = registry.get(str(UUID(bytes=bytes(row.schema))))
+            admit(frames.sparkSession, versions, version)
+        except PenstockError as error:
+            if error.reason is None:
+                raise
+        else:
+            versions.append(version)
+    return sorted(versions, key=lambda each: (each.name, each.number))
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A sink that is a function."""
+
+    function: Callable[[DataFrame, BatchId, int], None]
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        self.function(rows, batch, part)
+        return {}
+
+
+def follow(
+    stream: DataFrame,
+    registry: SchemaRegistry,
+    checkpoint: str,
+    write: Callable[[DataFrame, BatchId, int], None],
+    *,
+    errors: ErrorSink | None = None,
+    **trigger: Any,
+) -> StreamingQuery:
+    """Follow a stream of Kafka's records, new schemas without a restart, into a sink of your own.
+
+    Args:
+        stream: what Spark's Kafka source returns.
+        registry: where versions are looked up.
+        checkpoint: a folder for this query alone.
+        write: gets the rows of a part of a batch (`penstock.spark.rows`). It is called at least
+            once for each, and after a crash again with the same rows, batch and part.
+        errors: where records go that cannot be decoded; without it they are logged.
+        trigger: what Spark's `trigger` takes, such as `availableNow=True`.
+
+    Raises:
+        CheckpointError: a file of the checkpoint is damaged.
+    """
+    return StreamQuery(
+        stream=stream,
+        checkpoint=checkpoint,
+        registry=registry,
+        sinks=[_Function(write)],
+        errors=errors or LoggedErrors(),
+    ).start(**trigger)
+
+
+def start_consuming(
+    spark: SparkSession,
+    settings: ConsumeSettings,
+    *,
+    registry: SchemaRegistry | None = None,
+    errors: ErrorSink | None = None,
+    transform: Transform | None = None,
+) -> StreamingQuery:
+    """Start what `jobs/consume.py` runs, holding the lease of its checkpoint until it ends.
+
+    Args:
+        spark: a session as `build_session` builds it.
+        settings: what the job is told.
+        registry: in place of the one that the settings name.
+        errors: in place of the table of errors that the settings name.
+        transform: a pure function of decoded rows, applied before every sink.
+
+    Raises:
+        CheckpointTakenError: another job holds the lease.
+        CheckpointError: a file of the checkpoint is damaged.
+    """
+    sinks = settings.sinks
+    name = settings.checkpoint.rstrip("/")
+    with Lease.claim(sinks.errors_table, name, settings.lease) as lease:
+        query = build_query(
+            spark,
+            settings,
+            registry or CachedRegistry(load_registry(settings.registry)),
+            errors or DynamoDbErrors(sinks.errors_table, sinks.parked_bucket),
+            lease,
+        )
+        running = replace(query, transform=transform).start(**settings.when())
+        lease.keep_for(running)
+        return running
+
+
+def build_query(
+    spark: SparkSession,
+    settings: ConsumeSettings,
+    registry: SchemaRegistry,
+    errors: ErrorSink,
+    lease: Fence,
+) -> StreamQuery:
+    """Build the query of a job's settings; nothing is read yet."""
+    return StreamQuery(
+        stream=open_stream(spark, settings.kafka, settings.read),
+        checkpoint=settings.checkpoint,
+        registry=registry,
+        sinks=open_sinks(spark, settings.sinks, errors, lease),
+        errors=errors,
+        lease=lease,
+        routes=dict(settings.sinks.route),
+        watch=partial(KafkaWatch, settings.kafka, settings.read),
+    )

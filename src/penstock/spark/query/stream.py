@@ -1,0 +1,168 @@
+"""A streaming query: batches of Kafka's records into sinks, and all that it keeps beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.errors import Reason
+from penstock.kafka import KafkaSettings, TopicIds
+from penstock.registry import SchemaRegistry
+from penstock.spark.failures.judging import ErrorSink
+from penstock.spark.query.batch import Batches
+from penstock.spark.query.report import BatchCounts, ReportListener
+from penstock.spark.query.source import read_ranges
+from penstock.spark.rows import Fence, Sink
+from penstock.spark.settings.consume import ReadSettings
+from penstock.spark.state.checkpoint import Checkpoint, check_routes
+from penstock.spark.state.lease import NoLease
+from penstock.spark.state.losses import LossWatch, OffsetRange
+from penstock.spark.state.schema_ledger import Ledger
+from penstock.spark.state.topic_watch import TopicWatch
+from penstock.tables import BatchId
+
+Transform = Callable[[DataFrame], DataFrame]
+
+
+class Watch(Protocol):
+    """Looks at each batch before and after it is written."""
+
+    def before(self, records: DataFrame, number: int) -> DataFrame:
+        """Return the records to take, or raise where the query must stop."""
+
+    def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
+        """Return what is lost of a batch that was written, with so many records found."""
+
+
+class NoWatch:
+    """Takes every batch as it comes."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None: ...
+
+    def before(self, records: DataFrame, number: int) -> DataFrame:
+        """Return the records."""
+        return records
+
+    def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
+        """Return that nothing is lost."""
+        return ()
+
+
+class KafkaWatch:
+    """Notices topics that were deleted or created again, and records that Kafka deleted."""
+
+    def __init__(self, kafka: KafkaSettings, read: ReadSettings, checkpoint: Checkpoint) -> None:
+        self._kafka = kafka
+        self._read = read
+        policy = read.on_lost_offsets
+        self._losses = LossWatch(kafka, policy)
+        ids = TopicIds(kafka)
+        self._topics = TopicWatch(ids, checkpoint, checkpoint.topics, policy, read.topics)
+        self._planned: Sequence[OffsetRange] = ()
+        self._lost: tuple[OffsetRange, ...] = ()
+
+    def before(self, records: DataFrame, number: int) -> DataFrame:
+        """Return the records of the topics that are there.
+
+        Raises:
+            LostRecordsError: a topic is another or not there, and the job is to stop.
+        """
+        changes = self._topics.check(number)
+        self._planned, self._lost = changes.planned, changes.lost
+        if not changes.gone:
+            return records
+        return read_ranges(records, self._kafka, self._read, changes.planned)
+
+    def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
+        """Return what is lost, and remember the topics.
+
+        Raises:
+            LostRecordsError: something is lost, and the job is to stop.
+        """
+        lost = (*self._lost, *self._losses.check(records, number, self._planned, found))
+        self._topics.remember()
+        return lost
+
+
+@dataclass(frozen=True, slots=True)
+class _TransformedSink:
+    """A sink of rows that a job has transformed."""
+
+    sink: Sink
+    transform: Transform
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        return self.sink.write(self.transform(rows), batch, part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamQuery:
+    """One query: a stream, a checkpoint, and the sinks that its rows go to.
+
+    A batch that comes again after a crash is split and written as before.
+
+    Attributes:
+        stream: records of Spark's Kafka source.
+        checkpoint: the folder that remembers what was read.
+        registry: where schema versions are looked up.
+        sinks: where rows go; with routes by the name of a record's schema.
+        errors: where records go that cannot be decoded or written.
+        lease: checked before each batch; without one nobody else may work with the checkpoint.
+        routes: tables by the names of schemas, kept while a batch is half done.
+        transform: a pure function of decoded rows (`penstock.spark.rows`) before every sink; it may
+            be called more than once for a batch.
+        watch: looks at each batch before and after it is written.
+    """
+
+    stream: DataFrame
+    checkpoint: str
+    registry: SchemaRegistry
+    sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]]
+    errors: ErrorSink
+    lease: Fence = field(default_factory=NoLease)
+    routes: Mapping[str, str] = field(default_factory=dict)
+    transform: Transform | None = None
+    watch: Callable[[Checkpoint], Watch] = NoWatch
+
+    def start(self, **trigger: Any) -> StreamingQuery:
+        """Start to read and write; the query goes on by itself.
+
+        Args:
+            trigger: what Spark's `trigger` takes, such as `availableNow=True`.
+
+        Raises:
+            CheckpointError: a file of the checkpoint is damaged.
+        """
+        spark = self.stream.sparkSession
+        checkpoint = Checkpoint(spark, self.checkpoint)
+        next_batch = checkpoint.check()
+        check_routes(checkpoint.routes, checkpoint, next_batch, self.routes)
+        ledger = Ledger(spark, checkpoint.ledger, next_batch)
+        batches = Batches(spark, self.registry, ledger, self._open_sinks(), self.errors)
+        watch = self.watch(checkpoint)
+        counts: dict[int, BatchCounts] = {}
+        spark.streams.addListener(ReportListener(counts))
+
+        def write(records: DataFrame, number: int) -> None:
+            self.lease.check()
+            taken = watch.before(records, number)
+            done = batches.take(taken, checkpoint.batch_id(number))
+            counts[number] = replace(done, lost=watch.after(taken, number, done.records))
+
+        writer = self.stream.writeStream.foreachBatch(write)
+        writer = writer.option("checkpointLocation", self.checkpoint)
+        return (writer.trigger(**trigger) if trigger else writer).start()
+
+    def _open_sinks(self) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
+        if isinstance(self.sinks, Mapping):
+            return {name: self._wrap(each) for name, each in self.sinks.items()}
+        return self._wrap(self.sinks)
+
+    def _wrap(self, sinks: Sequence[Sink]) -> Sequence[Sink]:
+        if self.transform is None:
+            return sinks
+        return [_TransformedSink(each, self.transform) for each in sinks]

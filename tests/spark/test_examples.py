@@ -1,0 +1,83 @@
+"""The examples of a job of one's own, each run on a real broker."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from examples import consume_hot, decode_batch, follow_topic
+from penstock.errors import SettingsError
+from penstock.framing import encode_glue_frame
+from penstock.kafka import java_options
+from penstock.spark.rows import event_schema
+from tests.spark.consuming import DEVICE, TIME, make_reading
+from tests.spark.lakes import make_rows
+from tests.spark.records import frame, make_record
+from tests.stubs.registries import UNKNOWN_ID
+
+_V1 = make_record(DEVICE, TIME)
+_V2 = make_record(DEVICE, ("temperature", ["null", "long"]), TIME)
+
+
+@pytest.fixture
+def options(job):
+    """What Spark's Kafka source is told of the job's topic."""
+    login = {f"kafka.{name}": text for name, text in java_options(job.settings.kafka).items()}
+    prefix = f"{job.settings.read.group_prefix}spark"
+    return {
+        **login, "groupIdPrefix": prefix, "subscribe": job.topic, "startingOffsets": "earliest"
+    }  # fmt: skip
+
+
+def test_a_topic_is_decoded_in_a_batch(spark, job, options):
+    v1, v2 = job.register(_V1), job.register(_V2)
+    plain = {"deviceId": "b", "timestamp": 5, "temperature": 20}
+    job.send(
+        make_reading(v1, "a"),
+        frame(v2, plain, compress=True),
+        b"?",
+        encode_glue_frame(UNKNOWN_ID, b"x"),
+    )
+
+    found = decode_batch.read_topic(spark, options, job.registry)
+
+    rows = found.orderBy("_offset").select("_status", "event.deviceId", "event.temperature")
+    assert [tuple(row) for row in rows.collect()] == [
+        ("decoded", "a", None), ("decoded", "b", 20), ("unknown-framing", None, None),
+        ("unknown", None, None),
+    ]  # fmt: skip
+
+
+def test_a_topic_is_followed_into_a_sink_of_ones_own(spark, job, options, tmp_path):
+    v1 = job.register(_V1)
+    job.send(make_reading(v1, "a"), b"?")
+    for device, version in (("b", None), ("c", job.register(_V2))):
+        query = follow_topic.follow_topic(spark, options, job.registry, f"file://{tmp_path}")
+        assert query.awaitTermination(240)
+        job.send(make_reading(version or v1, device, 20))
+    query = follow_topic.follow_topic(spark, options, job.registry, f"file://{tmp_path}")
+    assert query.awaitTermination(240)
+
+    lines = [line for path in sorted(tmp_path.glob("rows/*/*/*.json"))
+             for line in path.read_text().splitlines()]  # fmt: skip
+    found = sorted((row["_offset"], row["deviceId"], row.get("temperature"))
+                   for row in map(json.loads, lines))  # fmt: skip
+    assert found == [(0, "a", None), (2, "b", None), (3, "c", 20)]
+
+
+def test_the_consuming_job_takes_a_transform(job):
+    v1, v2 = job.register(_V1), job.register(_V2)
+    job.send(*(make_reading(v2, str(heat), heat) for heat in (29, 30, 31)), make_reading(v1, "a"))
+
+    job.run(transform=consume_hot.keep_hot)
+
+    assert job.query("deviceId, temperature") == [("30", 30), ("31", 31)]
+
+
+def test_a_transform_that_changes_events_is_refused_by_dynamodb(spark):
+    rows = make_rows(spark, "n int", (1,), schema=_V1)
+    assert event_schema(rows.filter("event.n = 1")) == _V1
+
+    with pytest.raises(SettingsError, match="the transform returns another event than it was"):
+        event_schema(rows.withColumn("event", rows["event"].withField("n", rows["_offset"])))

@@ -1,0 +1,32 @@
+"""What a user sets with --conf stays."""
+
+from __future__ import annotations
+
+from penstock.spark.session import add_settings, session_settings
+
+_JAVA = "spark.executor.extraJavaOptions"
+
+
+def test_what_the_user_set_stays_and_the_rest_is_added() -> None:
+    given = {"spark.sql.session.timeZone": "Europe/Berlin", "spark.sql.catalog.lake.type": "rest"}
+    ours = {**session_settings(), "spark.sql.catalog.lake.type": "glue"}
+
+    added = add_settings(ours, given)
+
+    assert not given.keys() & added.keys()
+    assert {**added, **given}.keys() == ours.keys()
+
+
+def test_our_options_of_java_go_behind_the_users() -> None:
+    own = "-XX:+UseZGC -Dorg.apache.avro.limits.string.maxLength=1000"
+
+    added = add_settings(session_settings(), {_JAVA: own})
+
+    options = added[_JAVA].split()
+    assert options[:2] == own.split()
+    names = [option.partition("=")[0] for option in options]
+    assert len(names) == len(set(names)) == 4
+    assert (
+        added["spark.driver.extraJavaOptions"]
+        == session_settings()["spark.driver.extraJavaOptions"]
+    )
