@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from demo.accounts import MACHINE, REGION, ROOT, SPARK, Account, Local
+from demo.accounts import MACHINE, REGION, ROOT, SPARK, Account, Local, make_jobs
 from demo.screen import StepFailedError, Steps, print_failure
 from demo.story import CONSUMER_NAME, Story
 from localcloud.command.instance import find_instance
@@ -60,7 +60,7 @@ def _prepare(steps: Steps) -> Story:
         _PRODUCER.apply()
     with steps.step(f"{_CONSUMER.where}: contract, terraform apply"):
         deploy_role = f"arn:aws:iam::{_CONSUMER.id}:role/deploy"
-        _CONSUMER.prepare(_ZIPS, deploy_role_arn=deploy_role, spark=SPARK)
+        _CONSUMER.prepare(_ZIPS, deploy_role_arn=deploy_role, jobs=make_jobs(), spark=SPARK)
         _CONSUMER.take_contract(_PRODUCER, CONSUMER_NAME)
         _CONSUMER.apply()
     return Story(_PRODUCER, _CONSUMER, _PRODUCER.outputs(), _CONSUMER.outputs())

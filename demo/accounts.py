@@ -25,12 +25,9 @@ ROOT = Path(__file__).parents[1]
 REGION = "eu-central-1"
 MACHINE = "this machine"
 _VARIABLES = "applied.auto.tfvars.json"
-# What the Spark jobs are made of; they read what there is and end.
-SPARK = {
-    "jars": str(ROOT / "jars" / "spark" / "lib"),
-    "jobs": str(ROOT / "jobs"),
-    "trigger": "available-now",
-}
+# What the Spark jobs are made of.
+SPARK = {"jars": str(ROOT / "jars" / "spark" / "lib"), "jobs": str(ROOT / "jobs")}
+
 _NETWORK = {"zone_ids": ["euc1-az1", "euc1-az2"]}
 _NOTHING_IS_KEPT = {
     "deletion_protection": False,
@@ -41,6 +38,11 @@ _NOTHING_IS_KEPT = {
 _ERROR = re.compile(r"^Error: .*?(?=^Error: |\Z)", re.MULTILINE | re.DOTALL)
 _LAST_LINES = 12
 _MOST_LINES = 40  # one error of Terraform may be long
+
+
+def make_jobs(**writes: str) -> dict[str, Any]:
+    """Describe the one job, which reads what there is and ends; by schema, its tables."""
+    return {"consume": {"trigger": "available-now", "writes": writes or {"*": "readings"}}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ module "reading_store" {
   prefix     = local.prefix
   account_id = var.account_id
   region     = var.contract.region
+  errors     = setunion([local.errors], values(local.jobs)[*].errors)
   retention  = var.retention
   tables     = setunion([local.table_of_all], local.tables)
 }
@@ -57,7 +58,7 @@ module "consumer" {
   region      = var.contract.region
   description = "Writes what it reads from Kafka to DynamoDB, each record by the schema it was written in"
   environment = {
-    PENSTOCK_ERRORS_TABLE    = module.reading_store.errors.name
+    PENSTOCK_ERRORS_TABLE    = module.reading_store.errors[local.errors].name
     PENSTOCK_PARKED_BUCKET   = module.lake.parked_bucket.name
     PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"
     PENSTOCK_READINGS_TABLE  = module.reading_store.readings[local.table_of_all].name

@@ -9,8 +9,8 @@ output "consumer" {
 }
 
 output "errors_table" {
-  description = "The table of records that could not be read or written."
-  value       = module.reading_store.errors.name
+  description = "The table of records that the consumer function and the job consume could not read or write; other jobs have one each."
+  value       = module.reading_store.errors[local.errors].name
 }
 
 output "function" {
@@ -49,6 +49,6 @@ output "spark_application" {
 }
 
 output "submit_commands" {
-  description = "By run of a Spark job, the command that submits it, ready for a shell: consume, replay, and maintain-TABLE for each table of the lake."
+  description = "By run, the command that submits it, ready for a shell: for each of jobs its name, replay-NAME (of consume: replay), and maintain-TABLE for each of its tables."
   value       = merge([for spark in values(module.spark) : spark.submit_commands]...)
 }

@@ -16,23 +16,29 @@ locals {
     Resource = [var.contract.registry.role_arn]
   }
   # By who writes: the function knows no routes.
-  _written = {
-    function = [module.reading_store.readings[local.table_of_all]]
-    spark    = [for table in local.tables : module.reading_store.readings[table]]
-  }
-  _write_tables = { for writer, tables in local._written : writer => [
+  _readings = module.reading_store.readings
+  _written = merge(
+    { function = { errors = module.reading_store.errors[local.errors], tables = [local._readings[local.table_of_all]] } },
+    {
+      for name, job in local.jobs : name => {
+        errors = module.reading_store.errors[job.errors]
+        tables = [for table in job.tables : local._readings[table]]
+      }
+    },
+  )
+  _write_tables = { for writer, written in local._written : writer => [
     {
       Sid      = "WriteReadings"
       Effect   = "Allow"
       Action   = ["dynamodb:BatchWriteItem"]
-      Resource = tables[*].arn
+      Resource = written.tables[*].arn
     },
     {
       # One by one, so that an error which is there already stays as it is.
       Sid      = "KeepErrors"
       Effect   = "Allow"
       Action   = ["dynamodb:PutItem"]
-      Resource = [module.reading_store.errors.arn]
+      Resource = [written.errors.arn]
     },
     {
       Sid      = "ParkWhatNoRowHolds"
@@ -57,7 +63,7 @@ locals {
       Action   = ["kms:Decrypt"]
       Resource = [local._keys]
       Condition = { StringEquals = {
-        "kms:EncryptionContext:aws:dynamodb:tableName" = concat(tables[*].name, [module.reading_store.errors.name])
+        "kms:EncryptionContext:aws:dynamodb:tableName" = concat(written.tables[*].name, [written.errors.name])
         "kms:ViaService"                               = "dynamodb.${local._services}"
       } }
     },
@@ -68,68 +74,87 @@ locals {
     Statement = concat([local._read_schemas], local._write_tables.function)
   })
 
-  spark_policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = concat([local._read_schemas], local._write_tables.spark, [
+  # Every program of a job finds what is in the lake; what it reads and writes there is its own.
+  _lake_arn = module.lake.bucket.arn
+  _use_lake = [
+    {
+      # Without it an object that is not there would look like one that is forbidden.
+      Sid      = "SeeTheLakesObjects"
+      Effect   = "Allow"
+      Action   = ["s3:ListBucket"]
+      Resource = [local._lake_arn]
+    },
+    {
+      Sid      = "UseTheKeyOfTheLake"
+      Effect   = "Allow"
+      Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
+      Resource = [local._keys]
+      Condition = { StringEquals = {
+        "kms:EncryptionContext:aws:s3:arn" = local._lake_arn
+        "kms:ViaService"                   = "s3.${local._services}"
+      } }
+    },
+  ]
+  _table_objects = { for name, job in local.jobs : name => [for table in job.tables : "${local._lake_arn}/tables/${table}/*"] }
+  _table_arns = {
+    for name, job in local.jobs : name => concat(
+      ["${local._glue}:catalog", "${local._glue}:database/${module.lake.database.name}"],
+      [for table in job.tables : "${local._glue}:table/${module.lake.database.name}/${table}"],
+    )
+  }
+  # Spark asks for the folders above its checkpoint as well.
+  _checkpoint_objects = {
+    for name, job in local.jobs : name => ["${local._lake_arn}/checkpoints", "${local._lake_arn}/${job.checkpoint}", "${local._lake_arn}/${job.checkpoint}/*"]
+  }
+
+  _read_password = [
+    {
+      Sid      = "ReadItsPassword"
+      Effect   = "Allow"
+      Action   = ["secretsmanager:GetSecretValue"]
+      Resource = [local._login]
+    },
+    {
+      Sid      = "DecryptItsPassword"
+      Effect   = "Allow"
+      Action   = ["kms:Decrypt"]
+      Resource = [local._keys]
+      Condition = {
+        StringEquals = { "kms:ViaService" = "secretsmanager.${local._services}" }
+        StringLike   = { "kms:EncryptionContext:SecretARN" = local._login }
+      }
+    },
+  ]
+
+  _hold_lease = {
+    for name, job in local.jobs : name => [{
+      # Leases of jobs are rows of that table too.
+      Sid      = "HoldItsLease"
+      Effect   = "Allow"
+      Action   = ["dynamodb:BatchGetItem", "dynamodb:UpdateItem"]
+      Resource = [module.reading_store.errors[job.errors].arn]
+    }]
+  }
+  _replay_errors = {
+    for name, job in local.jobs : name => [
       {
-        Sid      = "ReadItsPassword"
+        Sid      = "ReadTheCheckpointOfTheJob"
         Effect   = "Allow"
-        Action   = ["secretsmanager:GetSecretValue"]
-        Resource = [local._login]
+        Action   = ["s3:GetObject"]
+        Resource = local._checkpoint_objects[name]
       },
       {
-        Sid      = "DecryptItsPassword"
-        Effect   = "Allow"
-        Action   = ["kms:Decrypt"]
-        Resource = [local._keys]
-        Condition = {
-          StringEquals = { "kms:ViaService" = "secretsmanager.${local._services}" }
-          StringLike   = { "kms:EncryptionContext:SecretARN" = local._login }
-        }
-      },
-      {
-        Sid      = "SeeTheLakesObjects"
-        Effect   = "Allow"
-        Action   = ["s3:ListBucket"]
-        Resource = [module.lake.bucket.arn]
-      },
-      {
-        Sid      = "WriteTheLake"
-        Effect   = "Allow"
-        Action   = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-        Resource = ["${module.lake.bucket.arn}/*"]
-      },
-      {
-        Sid      = "UseTheKeyOfTheLake"
-        Effect   = "Allow"
-        Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource = [local._keys]
-        Condition = { StringEquals = {
-          "kms:EncryptionContext:aws:s3:arn" = module.lake.bucket.arn
-          "kms:ViaService"                   = "s3.${local._services}"
-        } }
-      },
-      {
-        Sid    = "KeepTheLakesTables"
-        Effect = "Allow"
-        Action = ["glue:CreateTable", "glue:GetDatabase", "glue:GetTable", "glue:UpdateTable"]
-        Resource = concat(
-          ["${local._glue}:catalog", "${local._glue}:database/${module.lake.database.name}"],
-          [for table in local.tables : "${local._glue}:table/${module.lake.database.name}/${table}"],
-        )
-      },
-      {
-        # Leases of jobs are rows of that table too.
+        # Its lease is a row of that table too.
         Sid      = "ReplayErrors"
         Effect   = "Allow"
         Action   = ["dynamodb:BatchGetItem", "dynamodb:UpdateItem"]
-        Resource = [module.reading_store.errors.arn]
+        Resource = [module.reading_store.errors[job.errors].arn]
       },
       {
         Sid      = "FindErrorsToReplay"
         Effect   = "Allow"
         Action   = ["dynamodb:Query"]
-        Resource = ["${module.reading_store.errors.arn}/index/${module.reading_store.errors.due_index}"]
+        Resource = ["${module.reading_store.errors[job.errors].arn}/index/${module.reading_store.errors[job.errors].due_index}"]
       },
       {
         Sid      = "ReplayWhatNoRowHolds"
@@ -161,6 +186,53 @@ locals {
         Action   = ["s3:PutObject"]
         Resource = ["${module.lake.parked_bucket.arn}/notices/*", "${module.lake.parked_bucket.arn}/records/*"]
       },
-    ])
-  })
+    ]
+  }
+
+  # By role: the job itself, its replay and the maintenance of its tables.
+  _write_lake = {
+    for role, objects in merge([
+      for name, job in local.jobs : {
+        (name)             = concat(local._table_objects[name], local._checkpoint_objects[name])
+        "${name}-replay"   = local._table_objects[name]
+        "${name}-maintain" = local._table_objects[name]
+      }
+      ]...) : role => {
+      Sid      = "WriteTheLake"
+      Effect   = "Allow"
+      Action   = ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
+      Resource = objects
+    }
+  }
+  _keep_tables = {
+    for name, arns in local._table_arns : name => {
+      Sid      = "KeepTheLakesTables"
+      Effect   = "Allow"
+      Action   = ["glue:CreateTable", "glue:GetDatabase", "glue:GetTable", "glue:UpdateTable"]
+      Resource = arns
+    }
+  }
+  _maintain_tables = {
+    for name, arns in local._table_arns : name => {
+      Sid      = "MaintainTheLakesTables"
+      Effect   = "Allow"
+      Action   = ["glue:GetTable", "glue:UpdateTable"]
+      Resource = arns
+    }
+  }
+  job_policies = merge([
+    for name, job in local.jobs : {
+      for role, statements in {
+        (name) = concat(
+          [local._read_schemas], local._write_tables[name], local._hold_lease[name], local._read_password,
+          local._use_lake, [local._write_lake[name], local._keep_tables[name]],
+        )
+        "${name}-replay" = concat(
+          [local._read_schemas], local._write_tables[name], local._replay_errors[name],
+          local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]],
+        )
+        "${name}-maintain" = concat(local._use_lake, [local._write_lake["${name}-maintain"], local._maintain_tables[name]])
+      } : role => jsonencode({ Version = "2012-10-17", Statement = statements })
+    }
+  ]...)
 }

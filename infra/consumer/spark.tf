@@ -1,38 +1,77 @@
 # The Spark jobs: what they are made of, what they are told, and where they run.
 locals {
-  # What the consumer function writes, and the jobs without routes.
-  table_of_all = "readings"
-
-  # With routes each schema has a table of its own; what no route names is an error.
-  _routes = try(var.spark.routes, {})
-  _routed = length(local._routes) > 0
-  tables  = local._routed ? sort(values(local._routes)) : [local.table_of_all]
-
-  # Flags that need no right, and that nothing else says.
+  # Flags that need no right, and that nothing else says, by program.
   free_flags = {
-    consume       = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-trigger", "on-lost-offsets", "starting", "topic-pattern", "topics"]
+    consume       = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-trigger", "on-lost-offsets", "starting", "topic-pattern"]
     maintain_lake = ["file-mib", "keep-hours", "orphan-hours"]
     replay        = ["dynamodb-rows-per-second"]
   }
-  free_words = {
-    for job in keys(local.free_flags) : job => flatten([
-      for flag, value in lookup(try(var.spark.flags, {}), job, {}) : ["--${flag}", value]
-    ])
+  _free_words = {
+    for name, job in local.jobs : name => {
+      for program in keys(local.free_flags) : program => flatten([
+        for flag, value in lookup(job.arguments, program, {}) : ["--${flag}", value]
+      ])
+    }
   }
 
-  checkpoint = "s3://${module.lake.bucket.name}/checkpoints/${try(var.spark.checkpoint, "consume")}"
+  _lake_bucket = "s3://${module.lake.bucket.name}"
 
-  # Whatever writes records writes them there.
-  _table = local._routed ? "{table}" : local.table_of_all
-  sinks = concat(
-    [
-      "--lake-table", "${module.lake.database.name}.${local._table}",
-      "--dynamodb-table", "${local.prefix}-${local._table}",
-      "--errors-table", module.reading_store.errors.name,
-      "--parked-bucket", module.lake.parked_bucket.name,
-    ],
-    local._routed ? ["--route", join(",", [for schema, table in local._routes : "${schema}=${table}"])] : [],
-  )
+  # Whatever writes records of a job writes them there.
+  _sinks = {
+    for name, job in local.jobs : name => concat(
+      [
+        "--lake-table", "${module.lake.database.name}.${job.table}",
+        "--dynamodb-table", "${local.prefix}-${job.table}",
+        "--errors-table", module.reading_store.errors[job.errors].name,
+        "--parked-bucket", module.lake.parked_bucket.name,
+      ],
+      length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],
+      ["--event-time", job.event_time, "--contract", "contract.json"],
+    )
+  }
+
+  runs = merge(flatten([
+    for name, job in local.jobs : [
+      {
+        (name) = {
+          arguments = concat(
+            local._sinks[name],
+            job.reads == null ? [] : ["--topics", join(",", job.reads)],
+            [
+              "--secret-arn", module.broker_access.secret_arn,
+              "--checkpoint", "${local._lake_bucket}/${job.checkpoint}",
+              "--trigger", job.trigger,
+            ],
+            local._free_words[name].consume,
+          )
+          program   = job.program
+          role      = name
+          streaming = job.trigger != "available-now"
+        }
+        (job.replay) = {
+          arguments = concat(
+            local._sinks[name],
+            [
+              "--consume-checkpoint", "${local._lake_bucket}/${job.checkpoint}",
+              "--keep-settled-days", tostring(var.retention.settled_days),
+            ],
+            local._free_words[name].replay,
+          )
+          program   = "replay"
+          role      = "${name}-replay"
+          streaming = false
+        }
+      },
+      {
+        for table in job.tables : "maintain-${table}" => {
+          arguments = concat(["--lake-table", "${module.lake.database.name}.${table}"], local._free_words[name].maintain_lake)
+          program   = "maintain_lake"
+          role      = "${name}-maintain"
+          streaming = false
+        }
+      },
+    ]
+  ])...)
 }
 
 module "spark" {
@@ -50,42 +89,15 @@ module "spark" {
     jars = {
       for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}"
     }
-    jobs    = { for job in keys(local.free_flags) : job => "${each.value.jobs}/${job}.py" }
-    pyfiles = "${var.functions.packages}/penstock-pyfiles.zip"
-    runs = merge(
-      {
-        consume = {
-          arguments = concat(local.sinks, [
-            "--event-time", each.value.event_time,
-            "--contract", "contract.json",
-            "--secret-arn", module.broker_access.secret_arn,
-            "--checkpoint", local.checkpoint,
-            "--trigger", each.value.trigger,
-          ], local.free_words.consume)
-          job       = "consume"
-          streaming = each.value.trigger != "available-now"
-        }
-        replay = {
-          arguments = concat(local.sinks, [
-            "--event-time", each.value.event_time,
-            "--contract", "contract.json",
-            "--consume-checkpoint", local.checkpoint,
-            "--keep-settled-days", tostring(var.retention.settled_days),
-          ], local.free_words.replay)
-          job = "replay"
-        }
-      },
-      { for table in local.tables : "maintain-${table}" => {
-        arguments = concat(["--lake-table", "${module.lake.database.name}.${table}"], local.free_words.maintain_lake)
-        job       = "maintain_lake"
-      } },
-    )
+    programs = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program}.py" }
+    pyfiles  = "${var.functions.packages}/penstock-pyfiles.zip"
   }
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
     egress     = local.egress
   }
-  policy_json = local.spark_policy
-  retention   = var.retention
+  retention = var.retention
+  roles     = local.job_policies
+  runs      = local.runs
 }

@@ -63,6 +63,71 @@ variable "functions" {
   default = {}
 }
 
+variable "jobs" {
+  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), by schema the table that its records go to (writes; * alone for one table of all), when it reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the field that the lake is partitioned by, the file of its program, and by program other flags, without dashes."
+  type = map(object({
+    arguments  = optional(map(map(string)), {})
+    checkpoint = optional(string)
+    event_time = optional(string, "timestamp")
+    program    = optional(string, "consume")
+    reads      = optional(list(string))
+    trigger    = optional(string, "10 seconds")
+    writes     = map(string)
+  }))
+  default = { consume = { writes = { "*" = "readings" } } }
+
+  validation {
+    condition = alltrue([
+      for name in keys(var.jobs) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(replay|maintain)(-|$)|-(replay|maintain)$", name))
+    ])
+    error_message = "The jobs are ${join(", ", keys(var.jobs))}; use up to 24 small letters, digits and dashes, a letter first, and neither replay nor maintain at an end, which are the runs that follow from a job."
+  }
+  validation {
+    condition = alltrue(flatten([
+      for job in values(var.jobs) : [
+        for program, flags in job.arguments : [for flag in keys(flags) : contains(lookup(local.free_flags, program, []), flag)]
+      ]
+    ]))
+    error_message = "The jobs have the arguments ${jsonencode({ for name, job in var.jobs : name => job.arguments })}; choose from ${jsonencode(local.free_flags)}, since the other flags follow from what else is set, with the rights that they need."
+  }
+  validation {
+    condition     = alltrue([for name, job in var.jobs : can(regex("^[a-z0-9-]+$", coalesce(job.checkpoint, name)))])
+    error_message = "The checkpoints are ${join(", ", [for name, job in var.jobs : coalesce(job.checkpoint, name)])}; name folders with small letters, digits and dashes."
+  }
+  validation {
+    condition     = length(distinct([for name, job in var.jobs : coalesce(job.checkpoint, name)])) == length(var.jobs)
+    error_message = "The checkpoints are ${join(", ", [for name, job in var.jobs : coalesce(job.checkpoint, name)])}; give each job a folder of its own."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : (var.spark == null ? true : fileexists("${try(var.spark.jobs, "")}/${job.program}.py")) && !contains(["maintain_lake", "replay"], job.program)])
+    error_message = "The programs are ${join(", ", values(var.jobs)[*].program)}; give for each the name of a file in ${try(var.spark.jobs, "../../jobs")}, without .py, that takes the flags of consume."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : job.reads == null ? true : length(job.reads) > 0 && length(setsubtract(job.reads, var.contract.topics)) == 0])
+    error_message = "The jobs read ${jsonencode({ for name, job in var.jobs : name => job.reads })}; name topics of the contract (${join(", ", var.contract.topics)}), at least one, or leave reads out for all of them."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", job.trigger))])
+    error_message = "The triggers are ${join(", ", values(var.jobs)[*].trigger)}; write available-now, or an interval like 30 seconds."
+  }
+  validation {
+    condition = alltrue(flatten([
+      for job in values(var.jobs) : [
+        for schema, table in job.writes : can(regex("^([A-Za-z0-9_.$#-]+|\\*)$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["errors", "parked_records"], table)
+      ]
+    ]))
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none errors or parked_records, which are other tables."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : length(job.writes) > 0 && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each a table by schema, or one table for * and nothing else."
+  }
+  validation {
+    condition     = length(distinct(flatten([for job in values(var.jobs) : values(job.writes)]))) == length(flatten([for job in values(var.jobs) : values(job.writes)]))
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each schema of each job a table of its own."
+  }
+}
+
 variable "mapping" {
   description = "How records come to the consumer function: in what batches, with how many pollers of its own (none: Lambda's shared ones), and whether a batch that failed eleven times is parked, so that others pass it, or comes again until it is done."
   type = object({
@@ -136,7 +201,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The Spark jobs: their EMR Serverless application (infra/modules/spark-application says what each means), the folders of the jars and of the job files, when the job that consumes reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the field that the lake is partitioned by, by schema the table that its records go to (routes; one for all unless given), and by job other flags, without dashes; null for no Spark."
+  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), and the folders of the jars and of the job files; null for no Spark."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
@@ -147,44 +212,14 @@ variable "spark" {
         memory = optional(string, "128 GB")
       }), {})
     }), {})
-    checkpoint = optional(string, "consume")
-    event_time = optional(string, "timestamp")
-    flags      = optional(map(map(string)), {})
-    jars       = optional(string, "../../jars/spark/lib")
-    jobs       = optional(string, "../../jobs")
-    routes     = optional(map(string), {})
-    trigger    = optional(string, "10 seconds")
+    jars = optional(string, "../../jars/spark/lib")
+    jobs = optional(string, "../../jobs")
   })
   default = {}
 
   validation {
-    condition     = can(regex("^[a-z0-9-]+$", try(var.spark.checkpoint, "consume")))
-    error_message = "spark.checkpoint is ${try(var.spark.checkpoint, "")}; name a folder with small letters, digits and dashes."
-  }
-  validation {
-    condition = alltrue(flatten([
-      for job, flags in try(var.spark.flags, {}) : [for flag in keys(flags) : contains(lookup(local.free_flags, job, []), flag)]
-    ]))
-    error_message = "spark.flags has ${jsonencode(try(var.spark.flags, {}))}; choose from ${jsonencode(local.free_flags)}, since the other flags follow from what else is set, with the rights that they need."
-  }
-  validation {
     condition     = var.spark == null ? true : length(fileset(var.spark.jars, "*.jar")) > 0
     error_message = "There are no jars in ${try(var.spark.jars, "")}; fetch them with `make install`, or set spark to null."
-  }
-  validation {
-    condition = alltrue([
-      for schema, table in try(var.spark.routes, {}) :
-      can(regex("^[A-Za-z0-9_.$#-]+$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["errors", "parked_records"], table)
-    ])
-    error_message = "spark.routes is ${jsonencode(try(var.spark.routes, {}))}; name schemas as the registry does, tables with small letters, digits and underscores, and none errors or parked_records, which are other tables."
-  }
-  validation {
-    condition     = length(distinct(values(try(var.spark.routes, {})))) == length(try(var.spark.routes, {}))
-    error_message = "spark.routes is ${jsonencode(try(var.spark.routes, {}))}; give each schema a table of its own."
-  }
-  validation {
-    condition     = can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", try(var.spark.trigger, "available-now")))
-    error_message = "spark.trigger is ${try(var.spark.trigger, "")}; write available-now, or an interval like 30 seconds."
   }
 }
 

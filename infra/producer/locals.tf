@@ -23,7 +23,7 @@ locals {
       external_id     = coalesce(consumer.external_id, "${var.prefix}/${consumer.name}/${consumer.account_id}")
       group_prefix    = coalesce(consumer.group_prefix, "${consumer.name}-")
       reader_role_arns = [
-        for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-consumer", "penstock-${consumer.name}-spark"]) :
+        for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-consumer", "penstock-${consumer.name}-job-*"]) :
         "arn:${local._partition}:iam::${consumer.account_id}:role/${role}"
       ]
       rotation = consumer.rotation

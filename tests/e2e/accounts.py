@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from demo.accounts import REGION, SPARK, Account, Local
+from demo.accounts import REGION, SPARK, Account, Local, make_jobs
 from demo.rows import read_rows
 from demo.story import Story
 from localcloud.cloud import Cloud
@@ -113,7 +113,7 @@ class Accounts:
         # One consumer with Spark tells as much as two, whose jars are a lot to upload.
         spark = None if len(self.consumers) > 1 else SPARK
         settings = {"deploy_role_arn": _deploy_role(account), "network": network}
-        root.prepare(self.packages, spark=spark, **settings)
+        root.prepare(self.packages, jobs=make_jobs(), spark=spark, **settings)
         self.hand_over(name)
         return root
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from demo.accounts import SPARK
+from demo.accounts import make_jobs
 from demo.rows import read_table
 from penstock.framing import encode_glue_frame
 from penstock.schemas import encode, load_schema
@@ -20,7 +20,6 @@ from tests.fixtures.functions import wait_until
 
 _SENSOR = {"RegistryName": "penstock", "SchemaName": "sensor"}
 _ERRORS, _SHOP = "penstock-analytics-errors", "shop"
-_ROUTES = {"order": "orders", "sensor": "readings"}
 _ORDER = {
     "type": "record",
     "name": "Order",
@@ -71,7 +70,7 @@ def exercise(accounts: Accounts) -> Exercised:
     """Try the records again that were given up, by what the operator does."""
     analytics = accounts.consumers["analytics"]
     given_up = read_table(analytics, _ERRORS, "id")
-    analytics.apply(spark=SPARK | {"routes": _ROUTES})
+    analytics.apply(jobs=make_jobs(order="orders", sensor="readings"))
     accounts.tell_story("analytics").run_jobs("maintain-readings", "replay")
     return Exercised(accounts, given_up, read_table(analytics, _ERRORS, "id"))
 

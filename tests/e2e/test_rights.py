@@ -18,7 +18,8 @@ pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.
 
 _PRODUCER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-producer"
 _CONSUMER_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-consumer"
-_JOB_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-spark"
+_JOB_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-consume"
+_REPLAY_ROLE, _MAINTAIN_ROLE = f"{_JOB_ROLE}-replay", f"{_JOB_ROLE}-maintain"
 _READER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-analytics-reader"
 
 _ERRORS, _READINGS = "penstock-analytics-errors", "penstock-analytics-readings"
@@ -39,6 +40,11 @@ _DONE_BY_LAMBDA = {
     ("WriteItsOwnLog", "logs:CreateLogStream"),
     ("WriteItsOwnLog", "logs:PutLogEvents"),
 }
+# EMR looks for streams of its own, and Spark gives up an upload that fails half-way.
+_DONE_BY_EMR = {
+    ("WriteItsLog", "logs:DescribeLogStreams"),
+    ("WriteTheLake", "s3:AbortMultipartUpload"),
+}
 _NOT_USED_HERE = {
     _PRODUCER_ROLE: _DONE_BY_LAMBDA
     | {
@@ -52,14 +58,14 @@ _NOT_USED_HERE = {
         ("SeeTheNetwork", "ec2:DescribeSecurityGroups"),
         ("SeeTheNetwork", "ec2:DescribeVpcs"),
     },
-    _JOB_ROLE: {
-        # EMR looks for streams of its own, and Spark gives up an upload that fails half-way.
-        ("WriteItsLog", "logs:DescribeLogStreams"),
-        ("WriteTheLake", "s3:AbortMultipartUpload"),
+    _JOB_ROLE: _DONE_BY_EMR,
+    _REPLAY_ROLE: _DONE_BY_EMR
+    | {
         # Nothing fails a third time (tests/spark), and no parked bytes are gone (tests/unit).
         ("ParkRecordsAndTellOfThem", "s3:PutObject"),
         ("SeeWhatNoRowHolds", "s3:ListBucket"),
     },
+    _MAINTAIN_ROLE: _DONE_BY_EMR,
 }
 
 
@@ -69,6 +75,7 @@ _REJECTED = f"penstock-rejected-{PRODUCER}-{REGION}"
 _PARKED = f"penstock-analytics-parked-{CONSUMER}-{REGION}"
 _ARTIFACTS = f"penstock-analytics-artifacts-{CONSUMER}-{REGION}"
 _LAKE = "penstock_analytics_lake"
+_TABLES = f"penstock-analytics-lake-{CONSUMER}-{REGION}"
 _TABLE = {"Name": "t"}
 _KEY = {"deviceId": {"S": "d"}, "readingId": {"S": "r"}}
 _ROW = {"PutRequest": {"Item": _KEY}}
@@ -114,13 +121,22 @@ _NEIGHBOURS = [
     (_JOB_ROLE, "sts:AssumeRole", {"RoleArn": _HAND_OVER}),
     (_JOB_ROLE, "sts:AssumeRole", {"RoleArn": _OF_BILLING}),
     (_JOB_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
+    (_JOB_ROLE, "dynamodb:Query", {"TableName": _ERRORS}),
+    (_JOB_ROLE, "s3:GetObject", {"Bucket": _TABLES, "Key": "tables/other/k"}),
+    (_JOB_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/replay/k"}),
+    (_MAINTAIN_ROLE, "dynamodb:BatchWriteItem", {"RequestItems": {_READINGS: [_ROW]}}),
+    (_MAINTAIN_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
+    (_MAINTAIN_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
+    (_MAINTAIN_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
+    (_REPLAY_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
+    (_REPLAY_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
     (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OWN}),
     (_READER_ROLE, "glue:RegisterSchemaVersion", {"SchemaId": _OWN, "SchemaDefinition": "{}"}),
     (_READER_ROLE, "dynamodb:Scan", {"TableName": "penstock-locks"}),
 ]
 
 
-@pytest.mark.parametrize("role", [_PRODUCER_ROLE, _CONSUMER_ROLE, _JOB_ROLE])
+@pytest.mark.parametrize("role", list(_NOT_USED_HERE))
 def test_a_role_uses_all_that_it_is_granted_and_is_refused_nothing(exercised, role):
     decisions = exercised.accounts.producer.local.ask("list-decisions", role=role)
     assert [decision for decision in decisions if not decision["allowed"]] == []

@@ -20,7 +20,7 @@ from tools.hcl import read_file
 pytestmark = pytest.mark.terraform
 
 _TEMPLATE = ROOT / "infra/modules/spark-application/submit.tftpl"
-_ROLE = "arn:aws:iam::222222222222:role/penstock-analytics-spark"
+_ROLE = "arn:aws:iam::222222222222:role/penstock-analytics-job-consume"
 _ARGUMENTS = ["--say", 'it\'s <"fine"> & $HOME `id` \\ ${x}', "%{if}", "", "ü\n"]
 _VALUES = {
     "application_id": "00f1a2b3c4d5e6f7",

@@ -42,7 +42,9 @@ resource "aws_dynamodb_table" "readings" {
 }
 
 resource "aws_dynamodb_table" "errors" {
-  name                        = "${var.prefix}-errors"
+  for_each = var.errors
+
+  name                        = "${var.prefix}-${each.key}"
   billing_mode                = "PAY_PER_REQUEST"
   deletion_protection_enabled = var.retention.deletion_protection
   hash_key                    = "id"

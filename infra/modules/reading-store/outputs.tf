@@ -1,9 +1,8 @@
 output "errors" {
-  description = "The error table: its name, its ARN, and the index that finds retries that are due."
+  description = "By error table, its name, its ARN, and the index that finds retries that are due."
   value = {
-    name      = aws_dynamodb_table.errors.name
-    arn       = "${local.arn_start}/${var.prefix}-errors"
-    due_index = local.due_index
+    for table, made in aws_dynamodb_table.errors :
+    table => { name = made.name, arn = "${local.arn_start}/${var.prefix}-${table}", due_index = local.due_index }
   }
 }
 

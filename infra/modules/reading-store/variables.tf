@@ -3,6 +3,17 @@ variable "account_id" {
   type        = string
 }
 
+variable "errors" {
+  description = "The error tables, by what follows the prefix in their names: errors, or a name that ends in -errors."
+  type        = set(string)
+  default     = ["errors"]
+
+  validation {
+    condition     = alltrue([for table in var.errors : can(regex("^([a-z0-9-]+-)?errors$", table))])
+    error_message = "The error tables are ${join(", ", var.errors)}; name each errors, or with small letters, digits and dashes before -errors."
+  }
+}
+
 variable "prefix" {
   description = "What the names begin with."
   type        = string

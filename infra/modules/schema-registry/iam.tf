@@ -1,6 +1,6 @@
 # Two roles per consumer: the reader for its programs at run time, the hand-over for its Terraform. Both trust the account,
-# narrowed to exact roles by condition, not by principal: those roles need not exist yet, and one that is deleted and made
-# anew is still let in. Not by ArnEquals, which takes wildcards.
+# narrowed to roles by condition, not by principal: those roles need not exist yet, and one that is deleted and made again
+# is still let in. A reader may be the beginning of a name and `*`, for a consumer adds jobs without asking the producer.
 
 locals {
   partition = data.aws_partition.this.partition
@@ -29,10 +29,10 @@ resource "aws_iam_role" "reader" {
       Effect    = "Allow"
       Principal = { AWS = "arn:${local.partition}:iam::${each.value.account_id}:root" }
       Action    = "sts:AssumeRole"
-      Condition = { StringEquals = {
-        "aws:PrincipalArn" = sort(each.value.reader_principal_arns)
-        "sts:ExternalId"   = each.value.external_id
-      } }
+      Condition = {
+        StringEquals = { "sts:ExternalId" = each.value.external_id }
+        StringLike   = { "aws:PrincipalArn" = sort(each.value.reader_principal_arns) }
+      }
     }]
   })
 }

@@ -39,15 +39,15 @@ variable "consumers" {
     condition     = alltrue([for consumer in values(var.consumers) : length(consumer.reader_principal_arns) > 0])
     error_message = "A consumer has no reader_principal_arns; name the roles of its programs."
   }
-  # A pattern, a session or a role of another account is never equal to what asks: the trust would let nobody in.
+  # A session or a role of another account is never equal to what asks: the trust would let nobody in.
   validation {
     condition = alltrue(flatten([
-      for consumer in values(var.consumers) : [
-        for arn in concat(consumer.reader_principal_arns, [consumer.hand_over_principal_arn]) :
-        can(regex("^arn:aws[a-z-]*:iam::${consumer.account_id}:role/[A-Za-z0-9_+=,.@/-]+$", arn))
-      ]
+      for consumer in values(var.consumers) : concat(
+        [for arn in consumer.reader_principal_arns : can(regex("^arn:aws[a-z-]*:iam::${consumer.account_id}:role/[A-Za-z0-9_+=,.@/-]+\\*?$", arn))],
+        [can(regex("^arn:aws[a-z-]*:iam::${consumer.account_id}:role/[A-Za-z0-9_+=,.@/-]+$", consumer.hand_over_principal_arn))],
+      )
     ]))
-    error_message = "The consumers' roles are ${join(", ", flatten([for consumer in values(var.consumers) : concat(consumer.reader_principal_arns, [consumer.hand_over_principal_arn])]))}; give whole ARNs of roles of the consumer's own account, without wildcards."
+    error_message = "The consumers' roles are ${join(", ", flatten([for consumer in values(var.consumers) : concat(consumer.reader_principal_arns, [consumer.hand_over_principal_arn])]))}; give ARNs of roles of the consumer's own account, of which those of readers may end in * after the beginning of a name."
   }
 }
 

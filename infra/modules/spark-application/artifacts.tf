@@ -2,13 +2,13 @@
 locals {
   _pyfiles_key = "pyfiles/penstock.zip"
 
-  _job_keys = { for name in keys(var.artifacts.jobs) : name => "jobs/${name}.py" }
-  _jar_keys = { for name in keys(var.artifacts.jars) : name => "jars/${name}.jar" }
-  file_keys = { for name in keys(var.artifacts.files) : name => "files/${name}" }
+  _program_keys = { for name in keys(var.artifacts.programs) : name => "jobs/${name}.py" }
+  _jar_keys     = { for name in keys(var.artifacts.jars) : name => "jars/${name}.jar" }
+  file_keys     = { for name in keys(var.artifacts.files) : name => "files/${name}" }
 
   uploads = merge(
     { (local._pyfiles_key) = var.artifacts.pyfiles },
-    { for name, key in local._job_keys : key => var.artifacts.jobs[name] },
+    { for name, key in local._program_keys : key => var.artifacts.programs[name] },
     { for name, key in local._jar_keys : key => var.artifacts.jars[name] },
   )
 
@@ -21,17 +21,17 @@ locals {
   _places = { for name, key in local.file_keys : name => "${local._start}${key}" }
 
   submit_commands = {
-    for name, run in var.artifacts.runs : name => templatefile("${path.module}/submit.tftpl", {
+    for name, run in var.runs : name => templatefile("${path.module}/submit.tftpl", {
       application_id = aws_emrserverless_application.this.id
       arguments      = [for word in run.arguments : lookup(local._places, word, word)]
       configuration  = var.artifacts.configuration
-      entry_point    = "${local._start}${local._job_keys[run.job]}"
+      entry_point    = "${local._start}${local._program_keys[run.program]}"
       log_group      = local.log_group
       mode           = run.streaming ? "STREAMING" : "BATCH"
       name           = name
       parameters     = join(" ", [for flag, places in local._given : "${flag} ${join(",", places)}" if length(places) > 0])
       region         = var.region
-      role_arn       = local.job_role_arn
+      role_arn       = local.role_arns[run.role]
     })
   }
 }

@@ -1,15 +1,19 @@
-# What a job may do: what the caller says, and what any job here needs.
+# What a run may do: what the caller says of its role, and what any run here needs.
 locals {
   place = "${var.region}:${var.account_id}"
 
-  job_role_arn  = "arn:${local.partition}:iam::${var.account_id}:role/${local.application_name}"
+  # A part of its own before the name, so that a pattern can mean the roles of jobs alone.
+  role_names    = { for name in keys(var.roles) : name => "${var.prefix}-job-${name}" }
+  role_arns     = { for name, role in local.role_names : name => "arn:${local.partition}:iam::${var.account_id}:role/${role}" }
   keys_arn      = "arn:${local.partition}:kms:${local.place}:key/*"
   log_group_arn = "arn:${local.partition}:logs:${local.place}:log-group:${local.log_group}"
 }
 
 resource "aws_iam_role" "job" {
-  name        = local.application_name
-  description = "What the jobs of ${local.application_name} may do"
+  for_each = local.role_names
+
+  name        = each.value
+  description = "What ${each.key} may do in ${local.application_name}"
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
     Statement = [{
@@ -26,8 +30,10 @@ resource "aws_iam_role" "job" {
 }
 
 resource "aws_iam_role_policy" "runtime" {
+  for_each = local.role_names
+
   name = "runtime"
-  role = aws_iam_role.job.id
+  role = aws_iam_role.job[each.key].id
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [
@@ -73,9 +79,11 @@ resource "aws_iam_role_policy" "runtime" {
   })
 }
 
-# What these ones are for.
+# What each is for.
 resource "aws_iam_role_policy" "work" {
+  for_each = var.roles
+
   name   = "work"
-  role   = aws_iam_role.job.id
-  policy = var.policy_json
+  role   = aws_iam_role.job[each.key].id
+  policy = each.value
 }

@@ -12,9 +12,9 @@ output "artifacts_bucket" {
   value       = module.bucket.name
 }
 
-output "job_role_arn" {
-  description = "The role that jobs run as."
-  value       = local.job_role_arn
+output "role_arns" {
+  description = "By name, the role that runs act as."
+  value       = local.role_arns
 
   depends_on = [aws_iam_role.job, aws_iam_role_policy.runtime, aws_iam_role_policy.work]
 }

@@ -47,36 +47,27 @@ variable "application" {
 }
 
 variable "artifacts" {
-  description = "What is uploaded for the jobs, by name: the zip of the package, job files and jars by path, other files by content; and how they are submitted: Spark settings for all, and by run the job, its arguments (where one is the name of a file, its place on S3) and whether it never ends."
+  description = "What is uploaded for the jobs, by name: the zip of the package, programs and jars by path, other files by content; and Spark settings for all runs."
   type = object({
     configuration = optional(map(string), {})
     files         = optional(map(string), {})
     jars          = optional(map(string), {})
-    jobs          = optional(map(string), {})
+    programs      = optional(map(string), {})
     pyfiles       = string
-    runs = optional(map(object({
-      arguments = optional(list(string), [])
-      job       = string
-      streaming = optional(bool, false)
-    })), {})
   })
 
   validation {
     condition = alltrue([
-      for path in concat([var.artifacts.pyfiles], values(var.artifacts.jobs), values(var.artifacts.jars)) : fileexists(path)
+      for path in concat([var.artifacts.pyfiles], values(var.artifacts.programs), values(var.artifacts.jars)) : fileexists(path)
     ])
-    error_message = "There is no file ${join(", ", [for path in concat([var.artifacts.pyfiles], values(var.artifacts.jobs), values(var.artifacts.jars)) : path if !fileexists(path)])}; make the zip with `make build`, and the jars with `make install`."
+    error_message = "There is no file ${join(", ", [for path in concat([var.artifacts.pyfiles], values(var.artifacts.programs), values(var.artifacts.jars)) : path if !fileexists(path)])}; make the zip with `make build`, and the jars with `make install`."
   }
   validation {
     condition = alltrue([
-      for name in concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.jobs)) :
+      for name in concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.programs)) :
       can(regex("^[A-Za-z0-9][A-Za-z0-9._-]*$", name))
     ])
-    error_message = "The artifacts are ${join(", ", concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.jobs)))}; name each with letters, digits, dots, dashes and underscores."
-  }
-  validation {
-    condition     = length(setsubtract([for run in values(var.artifacts.runs) : run.job], keys(var.artifacts.jobs))) == 0
-    error_message = "There are runs of the jobs ${join(", ", distinct([for run in values(var.artifacts.runs) : run.job]))}; give each of them a file in artifacts.jobs."
+    error_message = "The artifacts are ${join(", ", concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.programs)))}; name each with letters, digits, dots, dashes and underscores."
   }
 }
 
@@ -105,16 +96,6 @@ variable "network" {
   }
 }
 
-variable "policy_json" {
-  description = "What the jobs may do, besides reading their artifacts and writing their log."
-  type        = string
-
-  validation {
-    condition     = can(jsondecode(var.policy_json).Statement)
-    error_message = "policy_json is no policy; give a JSON document with a Statement."
-  }
-}
-
 variable "prefix" {
   description = "What the names begin with."
   type        = string
@@ -133,4 +114,39 @@ variable "retention" {
     log_days          = optional(number, 365)
   })
   default = {}
+}
+
+variable "roles" {
+  description = "By name, a role that runs act as: what it may do, as an IAM policy, besides reading artifacts and writing logs."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for policy in values(var.roles) : can(jsondecode(policy).Statement)])
+    error_message = "A policy of the roles ${join(", ", keys(var.roles))} is no policy; give for each a JSON document with a Statement."
+  }
+  validation {
+    condition     = alltrue([for name in keys(var.roles) : can(regex("^[a-z][a-z0-9-]{0,34}$", name))])
+    error_message = "The roles are ${join(", ", keys(var.roles))}; use up to 35 small letters, digits and dashes for each, a letter first."
+  }
+}
+
+variable "runs" {
+  description = "How programs are submitted, by run: the program, its arguments (where one is the name of a file, its place on S3), the role that it acts as, and whether it never ends."
+  type = map(object({
+    arguments = optional(list(string), [])
+    program   = string
+    role      = string
+    streaming = optional(bool, false)
+  }))
+  default = {}
+
+  validation {
+    condition     = length(setsubtract(values(var.runs)[*].program, keys(var.artifacts.programs))) == 0
+    error_message = "There are runs of the programs ${join(", ", distinct(values(var.runs)[*].program))}; give each of them a file in artifacts.programs."
+  }
+  validation {
+    condition     = length(setsubtract(values(var.runs)[*].role, keys(var.roles))) == 0
+    error_message = "There are runs with the roles ${join(", ", distinct(values(var.runs)[*].role))}; give each of them a policy in roles."
+  }
 }

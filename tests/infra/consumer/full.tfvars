@@ -36,7 +36,20 @@ contract = {
 }
 deploy_role_arn = "arn:aws:iam::222222222222:role/deploy"
 functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
-mapping         = { batching = { size = 500, window_seconds = 2 }, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
+jobs = {
+  consume = {
+    arguments = {
+      consume       = { max-offsets-per-trigger = 100000, on-lost-offsets = "go-on" }
+      maintain_lake = { keep-hours = 240 }
+      replay        = { dynamodb-rows-per-second = 100 }
+    }
+    checkpoint = "consume-2"
+    event_time = "measured_at"
+    trigger    = "available-now"
+    writes     = { "sensor" = "readings", "shop.order" = "orders" }
+  }
+}
+mapping = { batching = { size = 500, window_seconds = 2 }, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
   cidr        = "10.1.0.0/16"
   zone_ids    = ["apse1-az2", "apse1-az3"]
@@ -45,14 +58,5 @@ network = {
 retention = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
-  checkpoint  = "consume-2"
-  event_time  = "measured_at"
-  flags = {
-    consume       = { max-offsets-per-trigger = 100000, on-lost-offsets = "go-on" }
-    maintain_lake = { keep-hours = 240 }
-    replay        = { dynamodb-rows-per-second = 100 }
-  }
-  routes  = { "sensor" = "readings", "shop.order" = "orders" }
-  trigger = "available-now"
 }
 subscribers = ["fraud@example.com"]

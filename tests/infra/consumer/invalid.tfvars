@@ -38,10 +38,4 @@ contract = {
 network   = { zone_ids = ["euc1-az1", "euc1-az2"] }
 prefix    = "Readers"
 retention = { key_deletion_days = 3, log_days = 8, settled_days = 0 }
-spark = {
-  checkpoint = "Consume"
-  flags      = { consume = { lake-table = "other.readings" } }
-  jars       = "../../dist"
-  routes     = { sensor = "errors", order = "errors" }
-  trigger    = "often"
-}
+spark     = { jars = "../../dist" }

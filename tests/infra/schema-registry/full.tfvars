@@ -8,7 +8,7 @@ consumers = {
     endpoint_service_arns   = ["arn:aws:ec2:eu-central-1:111111111111:vpc-endpoint-service/vpce-svc-1", "arn:aws:ec2:eu-central-1:111111111111:vpc-endpoint-service/vpce-svc-2"]
     external_id             = "penstock-producer/analytics/222222222222"
     hand_over_principal_arn = "arn:aws:iam::222222222222:role/deploy"
-    reader_principal_arns   = ["arn:aws:iam::222222222222:role/penstock-analytics-consumer", "arn:aws:iam::222222222222:role/penstock-analytics-spark"]
+    reader_principal_arns   = ["arn:aws:iam::222222222222:role/penstock-analytics-consumer", "arn:aws:iam::222222222222:role/penstock-analytics-job-*"]
     secret_name             = "AmazonMSK_penstock-producer_analytics"
   }
   # With multi-VPC connectivity there are no endpoint services.

@@ -12,12 +12,8 @@ artifacts = {
   configuration = { "spark.executor.extraJavaOptions" = "-Da=1 -Db=2" }
   files         = { "contract.json" = "{}" }
   jars          = { iceberg = "../../tests/data/tiny.zip" }
-  jobs          = { consume = "../../tests/data/tiny.zip", replay = "../../tests/data/tiny.zip" }
+  programs      = { consume = "../../tests/data/tiny.zip", replay = "../../tests/data/tiny.zip" }
   pyfiles       = "../../tests/data/tiny.zip"
-  runs = {
-    again   = { job = "replay", arguments = ["--attempts", "0"] }
-    consume = { job = "consume", arguments = ["--contract", "contract.json"], streaming = true }
-  }
 }
 network = {
   vpc_id     = terraform_data.later.output
@@ -27,12 +23,19 @@ network = {
     s3      = { port = 443, prefix_list_id = "pl-0123456789abcdef0" }
   }
 }
-policy_json = jsonencode({
-  Version = "2012-10-17"
-  Statement = [{
-    Effect   = "Allow"
-    Action   = ["dynamodb:BatchWriteItem"]
-    Resource = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-readings"
-  }]
-})
 retention = { force_destroy = true, key_deletion_days = 7, log_days = 7 }
+roles = {
+  consume = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect   = "Allow"
+      Action   = ["dynamodb:BatchWriteItem"]
+      Resource = "arn:aws:dynamodb:eu-central-1:222222222222:table/penstock-analytics-readings"
+    }]
+  })
+  replay = jsonencode({ Version = "2012-10-17", Statement = [] })
+}
+runs = {
+  again   = { program = "replay", role = "replay", arguments = ["--attempts", "0"] }
+  consume = { program = "consume", role = "consume", arguments = ["--contract", "contract.json"], streaming = true }
+}

@@ -10,11 +10,10 @@ application = {
 artifacts = {
   files   = { "../contract.json" = "{}" }
   pyfiles = "absent.zip"
-  runs    = { consume = { job = "consume" } }
 }
 network = {
   vpc_id     = "vpc-0123456789abcdef0"
   subnet_ids = []
   egress     = { nowhere = { port = 443 } }
 }
-policy_json = "none"
+roles = { Consume = "none" }

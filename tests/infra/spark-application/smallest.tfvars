@@ -7,4 +7,3 @@ network = {
   subnet_ids = ["subnet-0123456789abcdef0"]
   egress     = {}
 }
-policy_json = jsonencode({ Version = "2012-10-17", Statement = [] })
