@@ -1,6 +1,5 @@
 locals {
-  _partition  = data.aws_partition.this.partition
-  schema_name = "sensor"
+  _partition = data.aws_partition.this.partition
 
   # None in a serverless cluster. (`try` would make the keys unknown until apply.)
   exposure       = var.cluster.type == "provisioned" ? var.exposure : "none"
@@ -12,6 +11,26 @@ locals {
       path           = "${var.functions.packages}/${name}-lambda.zip"
       python_version = var.functions.python_version
       architecture   = var.functions.architecture
+    }
+  }
+
+  producers = {
+    for name, producer in var.producers : name => {
+      function = "${var.prefix}-${name}"
+      environment = {
+        DEVICE_ID                 = producer.device_id
+        PENSTOCK_POLICY           = producer.policy
+        PENSTOCK_SCHEMA_NAME      = coalesce(producer.schema, producer.topic)
+        PENSTOCK_TOPIC            = producer.topic
+        PENSTOCK_TOPIC_PARTITIONS = tostring(try(var.topics[producer.topic].partitions, 3))
+        PENSTOCK_TOPIC_REPLICAS   = tostring(try(coalesce(var.topics[producer.topic].replicas), -1))
+        PENSTOCK_VERSION_BUDGET   = tostring(producer.version_budget)
+      }
+      memory_mib     = coalesce(producer.memory_mib, var.functions.memory_mib)
+      registry       = producer.compatibility == null ? "" : "&compatibility=${producer.compatibility}"
+      schema         = coalesce(producer.schema, producer.topic)
+      topic          = producer.topic
+      version_budget = producer.version_budget
     }
   }
 

@@ -7,7 +7,7 @@ module "network" {
   account_id          = var.account_id
   region              = var.region
   cidr                = var.network.cidr
-  clients             = { producer = module.producer.security_group_id }
+  clients             = { for name, producer in module.producer : name => producer.security_group_id }
   existing            = var.network.existing
   gateway_endpoints   = ["s3"]
   interface_endpoints = ["glue"]
@@ -22,10 +22,10 @@ module "broker_cluster" {
   prefix     = var.prefix
   account_id = var.account_id
   region     = var.region
-  clients = {
-    access   = module.kafka_access.security_group_id
-    producer = module.producer.security_group_id
-  }
+  clients = merge(
+    { access = module.kafka_access.security_group_id },
+    { for name, producer in module.producer : name => producer.security_group_id },
+  )
   cluster    = var.cluster
   exposure   = var.exposure
   retention  = var.retention
@@ -77,7 +77,7 @@ module "kafka_access" {
     name              = module.broker_cluster.name
     security_group_id = module.broker_cluster.security_group_id
   }
-  delete_removed_topics = var.delete_removed_topics
+  delete_removed_topics = var.retention.delete_removed_topics
   log_days              = var.retention.log_days
   network               = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.workload_subnet_ids) }
   package               = local.packages["access"]
@@ -97,7 +97,7 @@ module "schema_registry" {
   prefix     = var.prefix
   account_id = var.account_id
   region     = var.region
-  name       = var.schemas.registry
+  name       = var.registry
   consumers = {
     for name, consumer in local.consumers : name => {
       account_id              = consumer.account_id
@@ -120,27 +120,22 @@ module "rejected_events" {
 }
 
 module "producer" {
-  source = "../modules/lambda-function"
+  source   = "../modules/lambda-function"
+  for_each = local.producers
 
-  name         = "${var.prefix}-producer"
+  name         = each.value.function
   account_id   = var.account_id
   region       = var.region
   description  = "Writes any JSON event to Kafka under a schema that it registers as needed"
   dead_letters = true
-  environment = {
-    DEVICE_ID                 = var.functions.device_id
-    KAFKA_BOOTSTRAP_SERVERS   = module.broker_cluster.bootstrap_servers.iam
-    KAFKA_SECURITY            = "iam"
-    PENSTOCK_REGISTRY         = "glue://${module.schema_registry.registry.name}?region=${var.region}"
-    PENSTOCK_REJECTED_BUCKET  = module.rejected_events.bucket.name
-    PENSTOCK_SCHEMA_NAME      = local.schema_name
-    PENSTOCK_TOPIC            = local.schema_name
-    PENSTOCK_TOPIC_PARTITIONS = tostring(try(var.topics[local.schema_name].partitions, 3))
-    PENSTOCK_TOPIC_REPLICAS   = tostring(try(coalesce(var.topics[local.schema_name].replicas), -1))
-    PENSTOCK_VERSION_BUDGET   = tostring(var.schemas.version_budget)
-  }
+  environment = merge(each.value.environment, {
+    KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam
+    KAFKA_SECURITY           = "iam"
+    PENSTOCK_REGISTRY        = "glue://${module.schema_registry.registry.name}?region=${var.region}${each.value.registry}"
+    PENSTOCK_REJECTED_BUCKET = module.rejected_events.bucket.name
+  })
   log_days   = var.retention.log_days
-  memory_mib = var.functions.memory_mib
+  memory_mib = each.value.memory_mib
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
@@ -156,7 +151,7 @@ module "producer" {
     )
   }
   package         = local.packages["producer"]
-  policy_json     = local.producer_policy
+  policy_json     = local.producer_policies[each.key]
   timeout_seconds = 60
   tracing         = true
 }
@@ -168,14 +163,16 @@ module "alarms" {
   account_id         = var.account_id
   region             = var.region
   cluster            = var.cluster.type == "provisioned" ? { name = module.broker_cluster.name, broker_count = module.broker_cluster.broker_count } : null
-  dead_letter_queues = [module.producer.dead_letter_queue.name]
+  dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
   endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure == "privatelink" }
-  functions          = [module.kafka_access.function_name, module.producer.name]
+  functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
   load_balancers     = local.load_balancers
-  producer = {
-    function       = module.producer.name
-    schema         = local.schema_name
-    version_budget = var.schemas.version_budget
+  producers = {
+    for name, producer in local.producers : name => {
+      function       = producer.function
+      schema         = producer.schema
+      version_budget = producer.version_budget
+    }
   }
   retention   = var.retention
   subscribers = var.subscribers

@@ -44,8 +44,11 @@ output "contracts" {
 }
 
 output "functions" {
-  description = "The names of the Lambda functions."
-  value       = { access = module.kafka_access.function_name, producer = module.producer.name }
+  description = "The names of the Lambda functions: access, and each of producers."
+  value = merge(
+    { access = module.kafka_access.function_name },
+    { for name, producer in module.producer : name => producer.name },
+  )
 }
 
 output "rejected_events_bucket" {

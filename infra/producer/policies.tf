@@ -1,10 +1,10 @@
-# What the producer function may do, whole. A cluster's ARN ends with a part that MSK makes up.
+# What each producer function may do, whole: write its topic and register its schema. A cluster's ARN ends with a part that MSK makes up.
 locals {
   _kafka    = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
   _cluster  = "${module.broker_cluster.name}/*"
   _registry = "arn:${local._partition}:glue:${var.region}:${var.account_id}"
 
-  producer_policy = jsonencode({
+  producer_policies = { for name, producer in local.producers : name => jsonencode({
     Version = "2012-10-17"
     Statement = concat(
       [
@@ -23,7 +23,7 @@ locals {
             "kafka-cluster:DescribeTopic",
             "kafka-cluster:WriteData",
           ]
-          Resource = "${local._kafka}:topic/${local._cluster}/${local.schema_name}"
+          Resource = "${local._kafka}:topic/${local._cluster}/${producer.topic}"
         },
         {
           Sid    = "RegisterSchemas"
@@ -36,8 +36,8 @@ locals {
             "glue:RegisterSchemaVersion",
           ]
           Resource = [
-            "${local._registry}:registry/${var.schemas.registry}",
-            "${local._registry}:schema/${var.schemas.registry}/*",
+            "${local._registry}:registry/${var.registry}",
+            "${local._registry}:schema/${var.registry}/${producer.schema}",
           ]
         },
         {
@@ -50,5 +50,5 @@ locals {
       ],
       jsondecode(module.rejected_events.writer_policy_json).Statement,
     )
-  })
+  }) }
 }

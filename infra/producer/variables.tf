@@ -54,12 +54,6 @@ variable "consumers" {
   }
 }
 
-variable "delete_removed_topics" {
-  description = "Whether a topic that is taken out of topics is deleted with its records; otherwise it stays and nobody manages it."
-  type        = bool
-  default     = false
-}
-
 variable "deploy_role_arn" {
   description = "A role of the account for Terraform to act as; without it, it acts as whoever runs it."
   type        = string
@@ -73,10 +67,9 @@ variable "exposure" {
 }
 
 variable "functions" {
-  description = "The zips that `make build` made, what they were made for, and the sensor that the producer function speaks for."
+  description = "The zips that `make build` made, what they were made for, and the memory of each where nothing else is said."
   type = object({
     architecture   = optional(string, "arm64")
-    device_id      = optional(string, "000001")
     memory_mib     = optional(number, 512)
     packages       = optional(string, "../../build")
     python_version = optional(string, "3.13")
@@ -111,6 +104,44 @@ variable "prefix" {
   }
 }
 
+variable "producers" {
+  description = "The producer functions, by name: the topic that each writes, the name of its schema (the topic's unless given), what a new version holds (policy: exact or grow), the compatibility mode of a new schema, how many versions it may have before new ones are refused (an alarm comes at 80 %), the device that speaks where an event names none, and its memory."
+  type = map(object({
+    compatibility  = optional(string)
+    device_id      = optional(string, "000001")
+    memory_mib     = optional(number)
+    policy         = optional(string, "exact")
+    schema         = optional(string)
+    topic          = string
+    version_budget = optional(number, 100)
+  }))
+  default = { producer = { topic = "sensor" } }
+
+  validation {
+    condition     = alltrue([for name in keys(var.producers) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && name != "access"])
+    error_message = "The producers are ${join(", ", keys(var.producers))}; use up to 24 small letters, digits and dashes for each, a letter first, and not access, which is the function that makes topics."
+  }
+  validation {
+    condition = alltrue([
+      for producer in values(var.producers) :
+      producer.compatibility == null ? true : contains(["NONE", "DISABLED", "BACKWARD", "BACKWARD_ALL", "FORWARD", "FORWARD_ALL", "FULL", "FULL_ALL"], producer.compatibility)
+    ])
+    error_message = "The compatibility modes are ${jsonencode({ for name, producer in var.producers : name => producer.compatibility })}; choose one that Glue knows, such as BACKWARD or FULL_ALL."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : contains(["exact", "grow"], producer.policy)])
+    error_message = "The policies are ${join(", ", values(var.producers)[*].policy)}; choose exact or grow."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : can(regex("^[A-Za-z0-9_$#.-]{1,255}$", coalesce(producer.schema, producer.topic)))])
+    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])}; use up to 255 letters, digits and _$#.- for each."
+  }
+  validation {
+    condition     = length(distinct([for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])) == length(var.producers)
+    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])}; give each producer one of its own."
+  }
+}
+
 variable "region" {
   description = "The region of the brokers and everything around them."
   type        = string
@@ -121,13 +152,20 @@ variable "region" {
   }
 }
 
+variable "registry" {
+  description = "The name of the Glue registry, for good: another one would be a registry without the schemas."
+  type        = string
+  default     = "penstock"
+}
+
 variable "retention" {
-  description = "What may be lost: buckets deleted with their objects (force_destroy), days until deleted secrets and keys are gone, days that logs are kept."
+  description = "What may be lost: topics that are taken out of topics, with their records (delete_removed_topics; else they stay and nobody manages them), buckets with their objects (force_destroy), days until deleted secrets and keys are gone, days that logs are kept."
   type = object({
-    force_destroy        = optional(bool, false)
-    key_deletion_days    = optional(number, 30)
-    log_days             = optional(number, 365)
-    secret_recovery_days = optional(number, 30)
+    delete_removed_topics = optional(bool, false)
+    force_destroy         = optional(bool, false)
+    key_deletion_days     = optional(number, 30)
+    log_days              = optional(number, 365)
+    secret_recovery_days  = optional(number, 30)
   })
   default = {}
 
@@ -144,15 +182,6 @@ variable "retention" {
   }
 }
 
-variable "schemas" {
-  description = "The Glue registry, whose name is for good (another one would be a registry without the schemas), and how many versions a schema may have before the producer refuses new ones; an alarm comes at 80 %."
-  type = object({
-    registry       = optional(string, "penstock")
-    version_budget = optional(number, 100)
-  })
-  default = {}
-}
-
 variable "subscribers" {
   description = "E-mail addresses that alarms are sent to."
   type        = set(string)
@@ -160,7 +189,7 @@ variable "subscribers" {
 }
 
 variable "topics" {
-  description = "The topics by name: partitions, replicas and properties; what is left out is the cluster's default, and sensor, if it is not here, is made by the producer function's first record, for nobody to read."
+  description = "The topics by name: partitions, replicas and properties; what is left out is the cluster's default, and the topic of a producer, if it is not here, is made by the producer's first record, for nobody to read."
   type = map(object({
     partitions = optional(number, 3)
     properties = optional(map(string), {})

@@ -34,7 +34,7 @@ def test_the_plan_refuses_what_is_fixed_for_life(accounts):
         accounts.producer.try_plan(
             cluster={"broker_count": 3, "volume_gib": 10},
             network={"cidr": "10.0.0.0/16", "zone_ids": zones},
-            schemas={"registry": "events"},
+            registry="events",
         )
     )
 

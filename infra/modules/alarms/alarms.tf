@@ -77,24 +77,23 @@ locals {
     }
   }
 
-  _producer_dimensions = one([for producer in var.producer[*] : { FunctionName = producer.function, Schema = producer.schema }])
-  _producer = merge([
-    for producer in var.producer[*] : {
-      "rejected-events" = {
+  _producers = merge([
+    for name, producer in var.producers : {
+      "${name}-rejected-events" = {
         description = "${producer.function} rejected events that can never be written as they are; see the rules that they break with `penstock rejected list`, mend the sender, or send them again once the schema may take them."
         namespace   = "Penstock", metric = "RejectedEvents"
-        dimensions  = local._producer_dimensions
+        dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }
-      "schema-versions" = {
+      "${name}-schema-versions" = {
         description = "A schema has used 80 % of its budget of ${producer.version_budget} versions, after which new shapes of events are rejected; find the field that keeps changing, or raise the budget."
         namespace   = "Penstock", metric = "SchemaVersions", statistic = "Maximum"
-        dimensions  = local._producer_dimensions
+        dimensions  = { FunctionName = producer.function, Schema = producer.schema }
         comparison  = "GreaterThanOrEqualToThreshold", threshold = floor(producer.version_budget * 0.8)
       }
-      "undelivered-events" = {
+      "${name}-undelivered-events" = {
         description = "${producer.function} could not write events in time: the registry or the brokers did not answer; mend the way to them, then send the events again with `penstock rejected replay`."
         namespace   = "Penstock", metric = "UndeliveredEvents"
-        dimensions  = local._producer_dimensions
+        dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }
     }
   ]...)
@@ -123,7 +122,7 @@ locals {
       local._connections,
       local._functions,
       local._dead_letters,
-      local._producer,
+      local._producers,
       local._consumers,
     ) : name => merge(local._usual, alarm)
   }

@@ -65,18 +65,18 @@ variable "prefix" {
   }
 }
 
-variable "producer" {
-  description = "The producer function, whose own figures are watched: its name, the schema that it writes, and how many versions that may have; null for none."
-  type = object({
+variable "producers" {
+  description = "By what their alarms begin with, the producer functions, whose own figures are watched: name, the schema that it writes, and how many versions that may have."
+  type = map(object({
     function       = string
     schema         = string
     version_budget = number
-  })
-  default = null
+  }))
+  default = {}
 
   validation {
-    condition     = try(var.producer.version_budget >= 2, var.producer == null)
-    error_message = "The budget is ${try(var.producer.version_budget, 0)} schema versions; give at least 2, so that 80 % of it is one."
+    condition     = alltrue([for producer in values(var.producers) : producer.version_budget >= 2])
+    error_message = "The budgets are ${join(", ", values(var.producers)[*].version_budget)} schema versions; give each at least 2, so that 80 % of it is one."
   }
 }
 

@@ -11,5 +11,5 @@ load_balancers = {
   "2" = { arn_suffix = terraform_data.later.output, target_group_arn_suffix = terraform_data.later.output }
 }
 retention   = { key_deletion_days = 7 }
-producer    = { function = "penstock-producer-producer", schema = "sensor", version_budget = 99 }
+producers   = { producer = { function = "penstock-producer-producer", schema = "sensor", version_budget = 99 } }
 subscribers = ["ops@example.com"]

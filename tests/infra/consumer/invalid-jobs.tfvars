@@ -1,4 +1,4 @@
-# What the map of jobs refuses; judged only where contract and spark hold.
+# What the map of jobs refuses by itself.
 account_id = "222222222222"
 contract = {
   consumer            = "analytics"
@@ -38,6 +38,6 @@ contract = {
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 jobs = {
-  consume  = { checkpoint = "replay", reads = ["meter"], trigger = "often", writes = { "*" = "errors", sensor = "errors" } }
-  replay-a = { arguments = { consume = { lake-table = "other.readings" } }, checkpoint = "replay", program = "absent", writes = {} }
+  consume  = { checkpoint = "replay", trigger = "often", writes = { "*" = "errors", sensor = "errors" } }
+  replay-a = { arguments = { consume = { lake-table = "other.readings" } }, checkpoint = "replay", writes = {} }
 }

@@ -24,15 +24,18 @@ consumers = [
     rotation          = 3
   },
 ]
-delete_removed_topics = true
-deploy_role_arn       = "arn:aws:iam::111111111111:role/deploy"
-functions             = { architecture = "x86_64", device_id = "000007", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
+deploy_role_arn = "arn:aws:iam::111111111111:role/deploy"
+functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
 network = {
   cidr        = "10.2.0.0/16"
   zone_ids    = ["apse1-az1", "apse1-az2", "apse1-az3"]
   other_cidrs = ["10.1.0.0/16", "192.168.0.0/24"]
 }
-retention   = { force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
-schemas     = { registry = "events", version_budget = 50 }
+retention = { delete_removed_topics = true, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
+registry  = "events"
+producers = {
+  meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }
+  producer = { topic = "sensor", version_budget = 50 }
+}
 subscribers = ["platform@example.com"]
 topics      = { meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }

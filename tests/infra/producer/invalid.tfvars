@@ -7,3 +7,8 @@ consumers = [
 ]
 network   = { zone_ids = ["euc1-az1", "euc1-az2"] }
 retention = { key_deletion_days = 3, log_days = 8 }
+producers = {
+  access = { topic = "sensor", compatibility = "backward", policy = "append" }
+  other  = { topic = "sensors", schema = "sensor" }
+  third  = { topic = "sensor/one" }
+}
