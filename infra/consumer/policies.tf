@@ -26,13 +26,15 @@ locals {
       }
     },
   )
-  _write_tables = { for writer, written in local._written : writer => [
+  _write_rows = { for writer, written in local._written : writer => [
     {
       Sid      = "WriteReadings"
       Effect   = "Allow"
       Action   = ["dynamodb:BatchWriteItem"]
       Resource = written.tables[*].arn
     },
+  ] }
+  _keep_errors = { for writer, written in local._written : writer => [
     {
       # One by one, so that an error which is there already stays as it is.
       Sid      = "KeepErrors"
@@ -46,6 +48,8 @@ locals {
       Action   = ["s3:PutObject"]
       Resource = ["${module.lake.parked_bucket.arn}/errors/*"]
     },
+  ] }
+  _use_keys = { for writer, written in local._written : writer => [
     {
       Sid      = "EncryptWhatIsParked"
       Effect   = "Allow"
@@ -68,6 +72,9 @@ locals {
       } }
     },
   ] }
+  _write_tables = {
+    for writer in keys(local._written) : writer => concat(local._write_rows[writer], local._keep_errors[writer], local._use_keys[writer])
+  }
 
   consumer_policy = jsonencode({
     Version   = "2012-10-17"
@@ -228,7 +235,7 @@ locals {
           local._use_lake, [local._write_lake[name], local._keep_tables[name]],
         )
         "${name}-replay" = concat(
-          [local._read_schemas], local._write_tables[name], local._replay_errors[name],
+          [local._read_schemas], local._write_rows[name], local._use_keys[name], local._replay_errors[name],
           local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]],
         )
         "${name}-maintain" = concat(local._use_lake, [local._write_lake["${name}-maintain"], local._maintain_tables[name]])

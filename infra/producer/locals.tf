@@ -2,7 +2,7 @@ locals {
   _partition = data.aws_partition.this.partition
 
   # None in a serverless cluster. (`try` would make the keys unknown until apply.)
-  exposure       = var.cluster.type == "provisioned" ? var.exposure : "none"
+  exposure       = var.cluster.type == "provisioned" ? var.exposure.kind : "none"
   brokers        = merge(concat(module.broker_exposure_privatelink[*].brokers, module.broker_exposure_multi_vpc[*].brokers)...)
   load_balancers = merge(module.broker_exposure_privatelink[*].load_balancers...)
 
@@ -33,6 +33,12 @@ locals {
       version_budget = producer.version_budget
     }
   }
+
+  # What calls the brokers and the endpoints, by security group.
+  clients = merge(
+    { for name, producer in module.producer : name => producer.security_group_id },
+    { for name, client in var.clients : name => client.security_group_id },
+  )
 
   # The roles of a consumer go by the names that its root gives them: they need not exist yet.
   consumers = {

@@ -7,7 +7,7 @@ module "network" {
   account_id          = var.account_id
   region              = var.region
   cidr                = var.network.cidr
-  clients             = { for name, producer in module.producer : name => producer.security_group_id }
+  clients             = local.clients
   existing            = var.network.existing
   gateway_endpoints   = ["s3"]
   interface_endpoints = ["glue"]
@@ -22,12 +22,9 @@ module "broker_cluster" {
   prefix     = var.prefix
   account_id = var.account_id
   region     = var.region
-  clients = merge(
-    { access = module.kafka_access.security_group_id },
-    { for name, producer in module.producer : name => producer.security_group_id },
-  )
+  clients    = merge({ access = module.kafka_access.security_group_id }, local.clients)
   cluster    = var.cluster
-  exposure   = var.exposure
+  exposure   = var.exposure.kind
   retention  = var.retention
   subnet_ids = module.network.subnet_ids
   users = {
@@ -53,7 +50,7 @@ module "broker_exposure_privatelink" {
   subnet_ids = module.network.subnet_ids
   vpc_id     = module.network.vpc_id
 
-  acceptance_required = var.acceptance_required
+  acceptance_required = var.exposure.acceptance_required
 }
 
 module "broker_exposure_multi_vpc" {
@@ -101,7 +98,7 @@ module "schema_registry" {
   consumers = {
     for name, consumer in local.consumers : name => {
       account_id              = consumer.account_id
-      endpoint_service_arns   = var.exposure == "privatelink" ? values(local.brokers)[*].service_arn : []
+      endpoint_service_arns   = var.exposure.kind == "privatelink" ? values(local.brokers)[*].service_arn : []
       external_id             = consumer.external_id
       hand_over_principal_arn = consumer.deploy_role_arn
       reader_principal_arns   = consumer.reader_role_arns
@@ -156,6 +153,28 @@ module "producer" {
   tracing         = true
 }
 
+module "kafka_client" {
+  source   = "../modules/kafka-client"
+  for_each = var.clients
+
+  prefix       = var.prefix
+  account_id   = var.account_id
+  region       = var.region
+  cluster_name = module.broker_cluster.name
+  egress = merge(
+    { brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id } },
+    {
+      for name, id in module.network.endpoint_security_group_ids :
+      name => { port = 443, security_group_id = id }
+    },
+  )
+  name              = each.key
+  reads             = each.value.reads
+  registry          = var.registry
+  security_group_id = each.value.security_group_id
+  writes            = each.value.writes
+}
+
 module "alarms" {
   source = "../modules/alarms"
 
@@ -164,7 +183,7 @@ module "alarms" {
   region             = var.region
   cluster            = var.cluster.type == "provisioned" ? { name = module.broker_cluster.name, broker_count = module.broker_cluster.broker_count } : null
   dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
-  endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure == "privatelink" }
+  endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure.kind == "privatelink" }
   functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)
   load_balancers     = local.load_balancers
   producers = {

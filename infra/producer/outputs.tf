@@ -1,3 +1,8 @@
+output "client_policies" {
+  description = "By client, the policy to attach to its role."
+  value       = { for name, client in module.kafka_client : name => client.policy_arn }
+}
+
 output "contracts" {
   description = "What each consumer's account needs to know, by consumer; `make contract CONSUMER=name` hands it over."
   value = {
@@ -5,8 +10,8 @@ output "contracts" {
       consumer            = name
       producer_account_id = var.account_id
       region              = var.region
-      exposure            = var.exposure
-      acceptance_required = var.acceptance_required
+      exposure            = var.exposure.kind
+      acceptance_required = var.exposure.acceptance_required
       cluster = {
         arn       = module.broker_cluster.arn
         name      = module.broker_cluster.name

@@ -1,9 +1,3 @@
-variable "acceptance_required" {
-  description = "Whether endpoints of consumers wait until they are accepted, which infra/consumer does through the hand-over role."
-  type        = bool
-  default     = true
-}
-
 variable "account_id" {
   description = "The account that this root is applied to."
   type        = string
@@ -11,6 +5,25 @@ variable "account_id" {
   validation {
     condition     = can(regex("^[0-9]{12}$", var.account_id))
     error_message = "account_id is ${var.account_id}; give the 12 digits of the account, in quotes."
+  }
+}
+
+variable "clients" {
+  description = "Other programs in this VPC, by name: the security group of each, and the topics that it reads and writes, by IAM, with the policy of the output client_policies."
+  type = map(object({
+    reads             = optional(set(string), [])
+    security_group_id = string
+    writes            = optional(set(string), [])
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for client in values(var.clients) : length(setsubtract(setunion(client.reads, client.writes), keys(var.topics))) == 0 && length(setunion(client.reads, client.writes)) > 0])
+    error_message = "The clients use ${jsonencode({ for name, client in var.clients : name => setunion(client.reads, client.writes) })}; give each at least one of the topics ${join(", ", keys(var.topics))}."
+  }
+  validation {
+    condition     = length(setintersection(keys(var.clients), concat(["access"], keys(var.producers)))) == 0
+    error_message = "The clients are ${join(", ", keys(var.clients))}; choose other names than access and those of producers (${join(", ", keys(var.producers))}), since rules are named after both."
   }
 }
 
@@ -61,9 +74,12 @@ variable "deploy_role_arn" {
 }
 
 variable "exposure" {
-  description = "How consumer accounts reach the brokers: privatelink (a load balancer and an endpoint service per broker) or multi_vpc (MSK's own)."
-  type        = string
-  default     = "privatelink"
+  description = "How consumer accounts reach the brokers: by kind, privatelink (a load balancer and an endpoint service per broker) or multi_vpc (MSK's own), and whether endpoints of consumers wait until they are accepted (acceptance_required), which infra/consumer does through the hand-over role."
+  type = object({
+    acceptance_required = optional(bool, true)
+    kind                = optional(string, "privatelink")
+  })
+  default = {}
 }
 
 variable "functions" {

@@ -65,7 +65,12 @@ _NOT_USED_HERE = {
         ("ParkRecordsAndTellOfThem", "s3:PutObject"),
         ("SeeWhatNoRowHolds", "s3:ListBucket"),
     },
-    _MAINTAIN_ROLE: _DONE_BY_EMR,
+    _MAINTAIN_ROLE: _DONE_BY_EMR
+    | {
+        ("SeeItsArtifacts", "s3:ListBucket"),
+        # No snapshot is old enough to go.
+        ("WriteTheLake", "s3:DeleteObject"),
+    },
 }
 
 

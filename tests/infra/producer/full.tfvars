@@ -1,8 +1,8 @@
 # The longest names that are taken, in a region with the longest name: AWS's limits are judged while planning.
-acceptance_required = false
-account_id          = "111111111111"
-prefix              = "acme-data-platform-kafka"
-region              = "ap-southeast-1"
+account_id = "111111111111"
+prefix     = "acme-data-platform-kafka"
+region     = "ap-southeast-1"
+clients    = { audit = { security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], writes = ["sensor"] } }
 cluster = {
   broker_count   = 6
   instance_type  = "kafka.m7g.xlarge"
@@ -25,6 +25,7 @@ consumers = [
   },
 ]
 deploy_role_arn = "arn:aws:iam::111111111111:role/deploy"
+exposure        = { acceptance_required = false }
 functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
 network = {
   cidr        = "10.2.0.0/16"

@@ -1,7 +1,7 @@
 account_id = "111111111111"
 region     = "eu-central-1"
 consumers  = [{ name = "analytics", account_id = "222222222222", topics = ["sensor"] }]
-exposure   = "multi_vpc"
+exposure   = { kind = "multi_vpc" }
 network = {
   zone_ids = ["euc1-az1", "euc1-az2"]
   existing = {

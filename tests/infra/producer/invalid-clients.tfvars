@@ -1,0 +1,7 @@
+account_id = "111111111111"
+region     = "eu-central-1"
+clients = {
+  nobody   = { security_group_id = "sg-0123456789abcdef1" }
+  producer = { security_group_id = "sg-0123456789abcdef1", reads = ["absent"] }
+}
+network = { zone_ids = ["euc1-az1", "euc1-az2"] }
