@@ -128,7 +128,7 @@ _NEIGHBOURS = [
     (_JOB_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
     (_JOB_ROLE, "dynamodb:Query", {"TableName": _ERRORS}),
     (_JOB_ROLE, "s3:GetObject", {"Bucket": _TABLES, "Key": "tables/other/k"}),
-    (_JOB_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/replay/k"}),
+    (_JOB_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/other/k"}),
     (_MAINTAIN_ROLE, "dynamodb:BatchWriteItem", {"RequestItems": {_READINGS: [_ROW]}}),
     (_MAINTAIN_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
     (_MAINTAIN_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
