@@ -12,6 +12,7 @@ import boto3
 import pytest
 from pyspark.sql import SparkSession
 
+from localcloud.jobs import archive_options
 from penstock.sinks import DynamoDbClient
 from penstock.spark.session import session_settings
 from penstock.spark.state import lease
@@ -25,6 +26,11 @@ __all__ = ["keep_secret"]
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _ROOT = Path(__file__).parents[2]
+# Compiling what runs once is most of the work. Tests of what is compiled ask for `compiled`.
+_INTERPRETED = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+}
 # PySpark leaves the sockets by which it collects rows to the garbage collector.
 _SOCKETS = pytest.mark.filterwarnings("ignore:unclosed <socket.socket:ResourceWarning")
 
@@ -54,9 +60,11 @@ def spark(tmp_path_factory, hosts_file):
     ours = session_settings()
     names = f"-Djdk.net.hosts.file={hosts_file}"
     # Little data, much that runs once: the second compiler took half of all the time.
-    quick = "-XX:TieredStopAtLevel=1"
+    quick = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {archive_options()}"
     settings = {
         **ours,
+        **_INTERPRETED,
+        "spark.sql.adaptive.enabled": "false",
         "spark.driver.extraJavaOptions": f"{ours['spark.driver.extraJavaOptions']} {names} {quick}",
         "spark.master": "local[2]",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -76,6 +84,16 @@ def spark(tmp_path_factory, hosts_file):
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="module")
+def compiled(spark):
+    """Let Spark generate and compile code in this module, as it does in jobs."""
+    for name in _INTERPRETED:
+        spark.conf.unset(name)
+    yield
+    for name, text in _INTERPRETED.items():
+        spark.conf.set(name, text)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from penstock.spark.query.parts import IS_ERROR
 from penstock.spark.rows import COORDINATES
 from tests.spark.records import frame, make_record, make_topic, make_version
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 _HUGE_METHOD = 8_000  # bytes: HotSpot never compiles a longer one
 
 

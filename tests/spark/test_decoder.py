@@ -17,6 +17,8 @@ from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
 from tests.spark.records import NOON, as_spark_gives, frame, make_record, make_topic, make_version
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 V1 = make_version(1, make_record(("deviceId", "string")))
 V2 = make_version(2, make_record(("deviceId", "string"), ("temperature", ["null", "long"])))
 V3 = make_version(3, make_record(("deviceId", "string"), ("temperature", ["null", "double"])))

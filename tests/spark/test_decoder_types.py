@@ -21,6 +21,8 @@ from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from tests.spark.records import as_spark_gives, frame, make_record, make_topic, make_version
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 _ONE = {"type": "enum", "name": "one.E", "symbols": ["A", "B", "C"]}
 _OTHER_ONE = {"type": "enum", "name": "one.E", "symbols": ["C", "B", "D", "A"]}
 _TWO = {"type": "enum", "name": "two.E", "symbols": ["B", "X"]}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from penstock.errors import InvalidTextError, PayloadError
 from penstock.schemas import decode, encode
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from tests.oracle.generate import Maker, damage
 from tests.spark.records import frame, make_record, make_topic, make_version
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 # What Java reads and we refuse (tests/oracle/test_damaged_bytes.py says why).
 _STRICTER = (

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from penstock.errors import PenstockError
 from penstock.framing import decode_frame
 from penstock.schemas import compile_decoder, merge_schemas
@@ -15,6 +17,8 @@ from penstock.tables import BatchId
 from tests.spark.hostile import ROW, Attacker, HostileRegistry
 from tests.spark.records import make_topic
 from tests.spark.sinks import FileErrors, FileSink
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 # What Java reads and we refuse (tests/oracle/test_damaged_bytes.py says why): a row or an error.
 _STRICTER = (
