@@ -6,7 +6,9 @@ import secrets
 import string
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import boto3
 from moto.iam.models import iam_backends
 
 from localcloud.cloud import Cloud
@@ -29,6 +31,22 @@ class SessionKey:
     role_arn: str | None = None
     session_name: str = ""
     policy: str | None = None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables that hand the credentials to a process."""
+        return {
+            "AWS_ACCESS_KEY_ID": self.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.secret_key,
+            "AWS_SESSION_TOKEN": self.session_token,
+        }
+
+    def open_client(self, service: str, region: str, endpoint: str) -> Any:
+        """Open a client of a service that calls with these credentials."""
+        session: Any = boto3.Session(
+            self.access_key, self.secret_key, self.session_token, region_name=region
+        )
+        return session.client(service, endpoint_url=endpoint)
 
     @property
     def arn(self) -> str:

@@ -70,9 +70,7 @@ def describe_surroundings(
     options = [network["JAVA_TOOL_OPTIONS"], _SHORT_LIVED, *_trust_options(cloud, folder)]
     return {
         **network,
-        "AWS_ACCESS_KEY_ID": key.access_key,
-        "AWS_SECRET_ACCESS_KEY": key.secret_key,
-        "AWS_SESSION_TOKEN": key.session_token,
+        **key.variables,
         "JAVA_TOOL_OPTIONS": " ".join(options),
         "SSL_CERT_FILE": str(cloud.state(Authorities).write_bundle(cloud.folder)),
     }

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import boto3
-
 from localcloud.cloud import Cloud
 from localcloud.errors import JobFailedError, LocalcloudError
 from localcloud.jobs import (
@@ -119,13 +117,7 @@ class Runner:
 
     def _open_client(self, service: str, endpoint: str = "") -> Any:
         key = take_role(self.cloud, self.spec.place, self.run.id)
-        session: Any = boto3.Session(
-            region_name=self.spec.region,
-            aws_access_key_id=key.access_key,
-            aws_secret_access_key=key.secret_key,
-            aws_session_token=key.session_token,
-        )
-        return session.client(service, endpoint_url=endpoint or self.cloud.endpoint)
+        return key.open_client(service, self.spec.region, endpoint or self.cloud.endpoint)
 
     def _note(self, path: Path, line: str) -> None:
         with path.open("a") as file:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-import boto3
 from moto.awslambda.exceptions import UnknownFunctionException
 from moto.awslambda.models import lambda_backends
 
@@ -24,7 +23,7 @@ from localcloud.functions import (
     read_spec,
     unpack_zip,
 )
-from localcloud.identity.credentials import credentials_for_role
+from localcloud.identity.credentials import SessionKey, credentials_for_role
 from localcloud.network import Nodes, find_path, find_source, load_network
 
 _SESSION_SECONDS = 43_200
@@ -77,7 +76,7 @@ def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     authorities = {"SSL_CERT_FILE": str(cloud.state(Authorities).write_bundle(cloud.folder))}
     return {
         **{name: path for name, path in authorities.items() if name not in dict(spec.variables)},
-        **_role_variables(cloud, spec.role_arn, spec.name),
+        **_take_role(cloud, spec.role_arn, spec.name).variables,
         **_network_variables(cloud, spec.subnets, spec.security_groups),
     }
 
@@ -93,7 +92,7 @@ def poller_surroundings(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str,
         "PATH": os.defpath,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
-        **_role_variables(cloud, spec.role_arn, f"mapping-{record['UUID']}"),
+        **_take_role(cloud, spec.role_arn, f"mapping-{record['UUID']}").variables,
         **_network_variables(cloud, *_place_of_poller(record)),
     }
     return variables, [str(file) for file in cloud.state(Authorities).files()]
@@ -129,23 +128,12 @@ def _place_of_poller(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 def open_client(cloud: Cloud, spec: FunctionSpec, service: str) -> Any:
     """Open a client that acts with the function's role, as Lambda does in its place."""
-    given = _role_variables(cloud, spec.role_arn, spec.name)
-    session: Any = boto3.Session(
-        region_name=spec.region,
-        aws_access_key_id=given["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=given["AWS_SECRET_ACCESS_KEY"],
-        aws_session_token=given["AWS_SESSION_TOKEN"],
-    )
-    return session.client(service, endpoint_url=cloud.endpoint)
+    key = _take_role(cloud, spec.role_arn, spec.name)
+    return key.open_client(service, spec.region, cloud.endpoint)
 
 
-def _role_variables(cloud: Cloud, role_arn: str, session_name: str) -> dict[str, str]:
-    session = credentials_for_role(cloud, role_arn, session_name, _SESSION_SECONDS)
-    return {
-        "AWS_ACCESS_KEY_ID": session.access_key,
-        "AWS_SECRET_ACCESS_KEY": session.secret_key,
-        "AWS_SESSION_TOKEN": session.session_token,
-    }
+def _take_role(cloud: Cloud, role_arn: str, session_name: str) -> SessionKey:
+    return credentials_for_role(cloud, role_arn, session_name, _SESSION_SECONDS)
 
 
 def _network_variables(
