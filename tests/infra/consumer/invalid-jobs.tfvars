@@ -38,6 +38,6 @@ contract = {
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 jobs = {
-  consume  = { checkpoint = "replay", trigger = "often", writes = { "*" = "errors", sensor = "errors" } }
-  replay-a = { arguments = { consume = { lake-table = "other.readings" } }, checkpoint = "replay", writes = {} }
+  consume  = { checkpoint = "Replay", trigger = "often", writes = { "*" = "errors", sensor = "errors" } }
+  replay-a = { arguments = { consume = { lake-table = "other.readings" } }, checkpoint = "Replay", writes = {} }
 }
