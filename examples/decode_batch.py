@@ -13,25 +13,23 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
+from penstock.registry import Registries, load_registries
 from penstock.spark import build_session, decode
 
 
 def read_topic(
-    spark: SparkSession, options: Mapping[str, str], registry: SchemaRegistry
+    spark: SparkSession, options: Mapping[str, str], registries: Registries
 ) -> DataFrame:
     """Read a topic to its end; each record is a row with its `event` and its `_status`."""
     records = spark.read.format("kafka").options(**options).load()
-    return decode(records, registry)
+    return decode(records, registries)
 
 
 def main(argv: Sequence[str]) -> None:
     """Count the records of a topic by their status."""
-    servers, topic, registry = argv
+    servers, topic, urls = argv
     options = {"kafka.bootstrap.servers": servers, "subscribe": topic}
-    found = read_topic(
-        build_session("decode-batch"), options, CachedRegistry(load_registry(registry))
-    )
+    found = read_topic(build_session("decode-batch"), options, load_registries(urls))
     found.groupBy("_status").count().show()
     found.filter("_status = 'decoded'").select("event.*").show()
 

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
+from penstock.registry import Registries, load_registries
 from penstock.spark import BatchId, build_session, follow
 
 
 def follow_topic(
-    spark: SparkSession, options: Mapping[str, str], registry: SchemaRegistry, folder: str
+    spark: SparkSession, options: Mapping[str, str], registries: Registries, folder: str
 ) -> StreamingQuery:
     """Write what a topic has below a folder, then end."""
     stream = spark.readStream.format("kafka").options(**options).load()
@@ -28,19 +28,19 @@ def follow_topic(
         place = f"{folder}/rows/batch={batch.number}/part={part}"
         rows.select("event.*", "_offset").write.mode("overwrite").json(place)
 
-    return follow(stream, registry, f"{folder}/checkpoint", write, availableNow=True)
+    return follow(stream, registries, f"{folder}/checkpoint", write, availableNow=True)
 
 
 def main(argv: Sequence[str]) -> None:
     """Follow until there is nothing left."""
-    servers, topic, registry, folder = argv
+    servers, topic, urls, folder = argv
     options = {
         "kafka.bootstrap.servers": servers,
         "subscribe": topic,
         "startingOffsets": "earliest",
     }
     spark = build_session("follow-topic")
-    query = follow_topic(spark, options, CachedRegistry(load_registry(registry)), folder)
+    query = follow_topic(spark, options, load_registries(urls), folder)
     query.awaitTermination()
 
 

@@ -30,9 +30,9 @@ from penstock.kafka import (
     open_consumer,
     open_producer,
 )
+from penstock.records import READING, base_fields
 from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
 from penstock.schemas import (
-    BASE_FIELDS,
     Policy,
     VersionSet,
     decode,
@@ -76,12 +76,12 @@ def _send(producer: Producer, registry: SchemaRegistry, text: str) -> str:
     """Send one event; say where it went and under which version."""
     event = parse_event(text)
     versions = VersionSet([version.schema for version in registry.versions(_NAME)])
-    inferred = infer_schema(event, _NAME, versions.merged, BASE_FIELDS)
+    inferred = infer_schema(event, _NAME, versions.merged, base_fields(READING))
     schema = versions.choose(inferred, Policy.EXACT, _VERSION_BUDGET)
     registration = registry.register(_NAME, schema)
     own = {"deviceId": _DEVICE, "timestamp": time.time_ns() // 1_000_000}
     payload = encode(to_record(event, schema, own), schema)
-    frame = encode_glue_frame(registration.version.id, payload, compress="if-smaller")
+    frame = encode_glue_frame(registration.version.key, payload, compress="if-smaller")
     delivery = producer.send(_NAME, frame, key=_DEVICE.encode())
     said = f"version {registration.version.number}, offset {delivery.offset}"
     if registration.created and registration.previous:
@@ -96,7 +96,7 @@ def _read(settings: KafkaSettings, registry: SchemaRegistry, count: int) -> list
         while len(events) < count:
             for record in consumer.poll():
                 frame = decode_frame(record.value)
-                version = registry.get(str(frame.schema_id))
+                version = registry.get(frame.key)
                 reader = merge_schemas(each.schema for each in registry.versions(version.name))
                 event = from_record(decode(frame.payload, version.schema, reader), reader)
                 events.append({**event, "_schema": version.number})

@@ -15,7 +15,7 @@ import json
 from collections.abc import Sequence
 from uuid import uuid4
 
-from penstock.registry import load_registry
+from penstock.registry import load_registries
 from penstock.spark import ReplaySettings, read_job, run_replay
 
 
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Try again what is selected."""
     spark, settings = read_job("replay", ReplaySettings, argv)
     name = uuid4().hex
-    counts = run_replay(spark, settings, load_registry(settings.registry), name)
+    counts = run_replay(spark, settings, load_registries(settings.registry), name)
     print(json.dumps({"service": "replay", "replay": name, **counts.to_values()}))
 
 

@@ -11,10 +11,10 @@ from uuid import UUID
 import fastavro
 
 from bench.ladder import Result, Rung, compare, time_call
-from penstock.framing import decode_frame, encode_glue_frame
+from penstock.framing import SchemaKey, decode_frame, encode_glue_frame
+from penstock.records import READING, base_fields
 from penstock.registry import CachedRegistry, load_registry
 from penstock.schemas import (
-    BASE_FIELDS,
     Policy,
     Schema,
     VersionSet,
@@ -32,7 +32,7 @@ _EVENT: dict[str, Any] = {
     for kind, value in (("status", "running"), ("count", 1_000 + i), ("load", 0.5), ("on", True))
 }
 _OWN = {"deviceId": "000001", "timestamp": 1_795_239_498_031}
-_SCHEMA = infer_schema(_EVENT, "sensor", base=BASE_FIELDS)
+_SCHEMA = infer_schema(_EVENT, "sensor", base=base_fields(READING))
 _RECORD = to_record(_EVENT, _SCHEMA, _OWN)
 _PAYLOAD = compile_encoder(_SCHEMA)(_RECORD)
 _PARSED = fastavro.parse_schema(_SCHEMA)
@@ -64,7 +64,7 @@ def _encode(count: int) -> Result:
 
 
 def _open_frame(count: int) -> Result:
-    value = encode_glue_frame("d3e21a3b-f828-4ef7-a864-ea05cba14f2c", _PAYLOAD)
+    value = encode_glue_frame(SchemaKey.parse("d3e21a3b-f828-4ef7-a864-ea05cba14f2c"), _PAYLOAD)
 
     def by_hand() -> tuple[str, bytes]:
         struct.unpack_from("BB", value)
@@ -75,7 +75,7 @@ def _open_frame(count: int) -> Result:
 
 def _infer(count: int) -> Result:
     known = _SCHEMA
-    return time_call(lambda: infer_schema(_EVENT, "sensor", known, BASE_FIELDS), count)
+    return time_call(lambda: infer_schema(_EVENT, "sensor", known, base_fields(READING)), count)
 
 
 def _choose(policy: Policy, count: int) -> Result:
@@ -85,9 +85,9 @@ def _choose(policy: Policy, count: int) -> Result:
     for size in range(6, 21):
         event = {name: _EVENT[name] for name in names[:size]}
         known = merge_schemas(versions) if versions else None
-        versions.append(infer_schema(event, "sensor", known, BASE_FIELDS))
+        versions.append(infer_schema(event, "sensor", known, base_fields(READING)))
     kept = VersionSet(versions)
-    inferred = infer_schema(_EVENT, "sensor", kept.merged, BASE_FIELDS)
+    inferred = infer_schema(_EVENT, "sensor", kept.merged, base_fields(READING))
     return compare(
         lambda: kept.choose(inferred, policy, 100),
         # The merge once to infer by, and once more to choose.

@@ -20,12 +20,13 @@ from aws_lambda_powertools.utilities.kafka.schema_config import SchemaConfig
 from bench.ladder import Result, Rung, compare, time_call
 from penstock.consuming import Consumer, read_records
 from penstock.framing import encode_glue_frame
+from penstock.records import READING, RowShape, Source, base_fields, make_row
 from penstock.registry import CachedRegistry, load_registry
-from penstock.schemas import BASE_FIELDS, encode, infer_schema, to_record
-from penstock.sinks import DynamoDbClient, TableWriter, make_reading
-from penstock.sinks.rows import Source
+from penstock.schemas import encode, infer_schema, to_record
+from penstock.sinks import DynamoDbClient, TableWriter
 
 _ROWS = 100  # of one call: four requests
+_SHAPE = RowShape()
 _VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
 
 
@@ -55,7 +56,7 @@ def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
             table = session.resource("dynamodb").Table("readings")
             client = DynamoDbClient(session._session)
         try:
-            yield TableWriter.of_readings(client, "readings"), table
+            yield TableWriter(client, "readings", _SHAPE), table
         finally:
             client.close()
             stub.kill()
@@ -113,10 +114,10 @@ def _read_batch(count: int) -> Result:
         for number in range(5)
         for kind, value in (("status", "ok"), ("count", 1_000), ("load", 0.5), ("on", True))
     }
-    schema = infer_schema(event, "sensor", base=BASE_FIELDS)
+    schema = infer_schema(event, "sensor", base=base_fields(READING))
     payload = encode(to_record(event, schema, own), schema)
     registry = CachedRegistry(load_registry("memory://"))
-    frame = encode_glue_frame(registry.register("sensor", schema).version.id, payload)
+    frame = encode_glue_frame(registry.register("sensor", schema).version.key, payload)
     consumer = Consumer(registry, _Nowhere(), _Nowhere(), "bench")  # type: ignore[arg-type]
     config = SchemaConfig(value_schema_type="AVRO", value_schema=json.dumps(schema))
     framed, bare = _mapping_event(frame), _mapping_event(payload)
@@ -125,7 +126,7 @@ def _read_batch(count: int) -> Result:
         # It knows no frame of Glue: it gets the payload alone, and one schema for all.
         records = ConsumerRecords(bare, config).records
         return [
-            make_reading(record.value, Source("sensor", 0, record.offset), 1, _VERSION)
+            make_row(_SHAPE, record.value, Source("sensor", 0, record.offset), 1, _VERSION)
             for record in records
         ]
 

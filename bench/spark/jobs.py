@@ -9,6 +9,7 @@ from pathlib import Path
 from bench.spark.records import make_frames, make_version
 from bench.spark.ways import NoErrors, QuickRegistry
 from bench.spark.world import PARTITIONS, World
+from penstock.registry import Registries
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.api import build_query
 from penstock.spark.settings.consume import ReadSettings
@@ -37,7 +38,7 @@ class BegunJobs:
         self._kept[self._checkpoints] = world.new_folder() / "kept"
         versions = [make_version(number) for number in range(5)]
         frames = make_frames(versions)
-        self._registry = QuickRegistry(versions)
+        self._registries = Registries([QuickRegistry(versions)])
         world.write("jobs", frames, _FIRST)
         for name in sinks:
             self._run(name, _FIRST)
@@ -64,7 +65,7 @@ class BegunJobs:
             trigger="available-now",
         )
         query = build_query(
-            self._world.spark, settings, self._registry, NoErrors(), NoLease()
+            self._world.spark, settings, self._registries, NoErrors(), NoLease()
         ).start(**settings.when())
         query.awaitTermination()
         (batch,) = [each for each in query.recentProgress if each["numInputRows"]]

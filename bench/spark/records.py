@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
-from uuid import UUID
 
-from penstock.framing import encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import Schema, encode
 
@@ -29,9 +28,9 @@ def make_version(number: int) -> SchemaVersion:
         *({"name": name, "type": ["null", _kind(name)], "default": None} for name in names),
     ]
     schema = {"type": "record", "name": "Reading", "fields": fields}
-    version_id = str(UUID(int=number + (7 << 100)))
+    key = SchemaKey(FrameKind.GLUE, (number + (7 << 100)).to_bytes(16))
     status = VersionStatus.AVAILABLE
-    return SchemaVersion(version_id, "arn:bench", "bench", number + 1, status, schema, None)
+    return SchemaVersion(key, "bench", number + 1, status, schema, None)
 
 
 @cache
@@ -43,7 +42,7 @@ def make_versions(count: int) -> tuple[SchemaVersion, ...]:
 def make_frames(versions: Sequence[SchemaVersion], poison_share: float = 0.0) -> list[bytes]:
     """Frame a thousand records of versions in turns, some of them cut off."""
     frames = [
-        encode_glue_frame(version.id, encode(_make_event(version, number), version.schema))
+        encode_glue_frame(version.key, encode(_make_event(version, number), version.schema))
         for number in range(_FRAMES)
         for version in [versions[number % len(versions)]]
     ]

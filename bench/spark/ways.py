@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
-from uuid import UUID
 
 import fastavro
 import pandas as pd
@@ -22,7 +21,8 @@ from pyspark.sql.avro.functions import from_avro
 
 from bench.spark.world import World
 from penstock.errors import Reason
-from penstock.registry import SchemaVersion
+from penstock.framing import FrameKind, SchemaKey
+from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
@@ -67,9 +67,14 @@ class QuickRegistry:
 
     versions: Sequence[SchemaVersion] = ()
 
-    def get(self, version_id: str) -> SchemaVersion:
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of frames."""
+        return FrameKind.GLUE
+
+    def get(self, key: SchemaKey) -> SchemaVersion:
         """Give a version."""
-        return {version.id: version for version in self.versions}[version_id]
+        return {version.key: version for version in self.versions}[key]
 
 
 class Product:
@@ -86,7 +91,9 @@ class Product:
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lesson(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
-        self._batches = Batches(world.spark, registry, ledger, [outlet or Outlet()], NoErrors())
+        self._batches = Batches(
+            world.spark, Registries([registry]), ledger, [outlet or Outlet()], NoErrors()
+        )
         self._number = 0
 
     def take(self, records: DataFrame) -> BatchCounts:
@@ -125,15 +132,15 @@ def read_one_schema(
 def read_by_filters(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFrame:
     """Read records of many versions as is often done: look, then each by itself."""
     ids = records.select(F.expr("substring(value, 3, 16)").alias("id")).distinct()
-    found = {str(UUID(bytes=bytes(row.id))) for row in ids.collect()}
+    found = {bytes(row.id) for row in ids.collect()}
     parts = [
         read_one_schema(
-            records.filter(f"substring(value, 3, 16) = X'{UUID(version.id).hex}'"),
+            records.filter(f"substring(value, 3, 16) = X'{version.key.id.hex()}'"),
             version,
             versions,
         )
         for version in versions
-        if version.id in found
+        if version.key.id in found
     ]
     return reduce(DataFrame.unionAll, parts)
 
@@ -176,6 +183,6 @@ def _reader(definition: Schema) -> Callable[[bytes], dict[str, Any]]:
 
 def _coordinates(version: SchemaVersion) -> list[Any]:
     sources = (
-        "topic", "partition", "offset", "timestamp", f"'{version.id}'", str(version.number),
+        "topic", "partition", "offset", "timestamp", f"'{version.key}'", str(version.number),
     )  # fmt: skip
     return [F.expr(f"{sql} AS {name}") for sql, name in zip(sources, COORDINATES, strict=True)]

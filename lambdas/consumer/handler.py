@@ -13,12 +13,12 @@ from aws_lambda_powertools.metrics import MetricUnit
 from penstock.consuming import (
     Consumed,
     ConsumerSettings,
-    Record,
     answer_mapping,
     build_consumer,
     read_records,
 )
 from penstock.errors import PenstockError
+from penstock.records import Record
 
 _NAMESPACE = "Penstock"
 

@@ -70,8 +70,9 @@ A message says what was found, what was expected and where, and ends without a p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class Reason(StrEnum):
@@ -109,6 +110,21 @@ class PenstockError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         """Cross from one process to another, whatever arguments the error was made with."""
         return _restore, (type(self), self.args, self.__dict__)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a record is given up: what is left of the error that condemns it."""
+
+    reason: Reason
+    detail: str
+
+    @classmethod
+    def of(cls, error: PenstockError) -> Self:
+        """Return the failure of a record; raise the error again where it condemns no record."""
+        if error.reason is None:
+            raise error
+        return cls(error.reason, str(error))
 
 
 def _restore(

@@ -44,9 +44,12 @@ def setting(
     return field(default=default, repr=not secret, metadata=metadata)
 
 
-def nested(settings_class: type[Settings]) -> Any:
-    """Declare settings of another class as part of a program's own, read from the same place."""
-    return field(metadata={"nested": settings_class})
+def nested(settings_class: type[Settings], default: Any = MISSING) -> Any:
+    """Declare settings of another class as part of a program's own, read from the same place.
+
+    `default` is for an instance that is made without them.
+    """
+    return field(metadata={"nested": settings_class}, default=default)
 
 
 class Settings:
@@ -141,7 +144,9 @@ def _describe(settings_class: type[Settings]) -> Iterator[SettingRow]:
 def _show_default(item: Field[Any]) -> str | None:
     if item.default is MISSING:
         return None
-    return "" if item.default in (None, (), frozenset()) else str(item.default)
+    if isinstance(item.default, tuple | frozenset):
+        return ",".join(map(str, item.default))
+    return "" if item.default is None else str(item.default)
 
 
 def _read(

@@ -49,7 +49,7 @@ def test_an_event_reaches_a_plain_client_and_the_table(accounts):
     wanted = "{partition}/{offset}".format(**answer)
     (record,) = accounts.read("analytics", "sensor", 1, only=wanted)
     frame = decode_frame(base64.b64decode(record["value"]))
-    assert frame.schema_id == answer["schema"]["id"]
+    assert str(frame.key) == answer["schema"]["id"]
     row = accounts.await_row("analytics", answer)
     assert (row["deviceId"], row["temperature"]) == ("000001", 30)
 

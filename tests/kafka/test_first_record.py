@@ -16,6 +16,7 @@ from penstock.producing import (
     Stamper,
     build_event_producer,
 )
+from penstock.records import READING
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
@@ -30,7 +31,7 @@ def _produce(brokers: Brokers, topic: str) -> Outcome:
         topic_partitions=2,
         topic_replicas=2,
     )
-    (outcome,) = build_event_producer(settings).produce([Stamper("000001").stamp({})], 30)
+    (outcome,) = build_event_producer(settings).produce([Stamper(READING, "000001").stamp({})], 30)
     return outcome
 
 

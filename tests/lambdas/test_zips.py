@@ -63,10 +63,11 @@ context = SimpleNamespace(
 )
 """
 _CODEC = """
-from penstock.framing import decode_frame, encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, decode_frame, encode_glue_frame
 from penstock.schemas import decode, encode, infer_schema
 schema = infer_schema({"temperature": 30.5}, "sensor")
-frame = decode_frame(encode_glue_frame("6" * 32, encode({"temperature": 30.5}, schema), True))
+key = SchemaKey(FrameKind.GLUE, bytes(16))
+frame = decode_frame(encode_glue_frame(key, encode({"temperature": 30.5}, schema), True))
 print(decode(frame.payload, schema))
 """
 _JOB_IMPORTS = """

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from kafka import TopicPartition
 
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
-from penstock.registry import CachedRegistry, MemoryRegistry
+from penstock.registry import CachedRegistry, MemoryRegistry, Registries
 from penstock.schemas import Compatibility
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
@@ -106,9 +106,9 @@ class Job:
             sinks=sinks or self.settings.sinks,
             read=replace(self.settings.read, **changes),
         )
-        registry = CachedRegistry(self.registry)
+        registries = Registries([CachedRegistry(self.registry)])
         return start_consuming(
-            self.spark, settings, registry=registry, errors=self.errors, transform=transform
+            self.spark, settings, registries=registries, errors=self.errors, transform=transform
         )
 
     def claim(self):

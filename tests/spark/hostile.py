@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.errors import SchemaNotFoundError
-from penstock.framing import encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.registry import SchemaVersion
 from penstock.schemas import encode
 from tests.oracle.generate import damage
@@ -52,23 +52,25 @@ _CLAIMS = [
 class HostileRegistry:
     """Versions that are there from the start; `refused` says of some why nobody may use them."""
 
+    kind = FrameKind.GLUE
+
     def __init__(self, rng: random.Random) -> None:
         """Make the ids."""
         schemas = [*_GOOD.values(), *(schema for schema, _ in _BAD.values())]
         made = [
-            replace(make_version(number, schema), id=str(UUID(int=rng.getrandbits(128), version=4)))
+            replace(make_version(number, schema), key=_draw_key(rng))
             for number, schema in enumerate(schemas, 1)
         ]
         self.good, bad = made[: len(_GOOD)], made[len(_GOOD) :]
         reasons = (reason for _, reason in _BAD.values())
-        self.refused = dict(zip((each.id for each in bad), reasons, strict=True))
-        self._by_id = {each.id: each for each in made}
+        self.refused = dict(zip((each.key for each in bad), reasons, strict=True))
+        self._by_key = {each.key: each for each in made}
 
-    def get(self, version_id: str) -> SchemaVersion:
+    def get(self, key: SchemaKey) -> SchemaVersion:
         """Give a version, as a registry does."""
-        if version_id not in self._by_id:
-            raise SchemaNotFoundError(f"{version_id} is not there")
-        return self._by_id[version_id]
+        if key not in self._by_key:
+            raise SchemaNotFoundError(f"{key} is not there")
+        return self._by_key[key]
 
 
 @dataclass
@@ -114,7 +116,7 @@ class Attacker:
     def _cut(self) -> Iterator[tuple[bytes, str]]:
         version, payload = self.plain()
         for compress in (False, True):
-            whole = encode_glue_frame(version.id, payload, compress=compress)
+            whole = encode_glue_frame(version.key, payload, compress=compress)
             yield from (
                 (whole[:size], "truncated" if size else "unknown-framing")
                 for size in range(len(whole))
@@ -123,13 +125,13 @@ class Attacker:
     def _lengthened(self) -> Iterator[tuple[bytes, str]]:
         for rest in (b"\0", b"\0" * 8, self.rng.randbytes(20)):
             version, payload = self.plain()
-            yield encode_glue_frame(version.id, payload + rest), "trailing-bytes"
-            yield encode_glue_frame(version.id, payload + rest, compress=True), "trailing-bytes"
-            yield encode_glue_frame(version.id, payload, compress=True) + rest, "undecodable"
+            yield encode_glue_frame(version.key, payload + rest), "trailing-bytes"
+            yield encode_glue_frame(version.key, payload + rest, compress=True), "trailing-bytes"
+            yield encode_glue_frame(version.key, payload, compress=True) + rest, "undecodable"
 
     def _headers(self) -> Iterator[tuple[bytes | None, str | None]]:
         version, payload = self.plain()
-        whole = encode_glue_frame(version.id, payload)
+        whole = encode_glue_frame(version.key, payload)
         yield None, "tombstone"
         for other in self.rng.sample([*range(3), *range(4, 256)], 30):
             yield bytes([other]) + whole[1:], None
@@ -140,9 +142,9 @@ class Attacker:
 
     def _schemas(self) -> Iterator[tuple[bytes, str]]:
         _, payload = self.plain()
-        for version_id, reason in self.registry.refused.items():
-            yield encode_glue_frame(version_id, payload), reason
-        unknown = str(UUID(int=self.rng.getrandbits(128), version=4))
+        for key, reason in self.registry.refused.items():
+            yield encode_glue_frame(key, payload), reason
+        unknown = _draw_key(self.rng)
         yield encode_glue_frame(unknown, payload), "unknown-schema"
         yield encode_glue_frame(unknown, payload, compress=True), "unknown-schema"
 
@@ -152,27 +154,31 @@ class Attacker:
         for claim in _CLAIMS:
             for before in (b"", device + b"\0\0\2", device + b"\0\0\0", device + b"\0\0\0\0"):
                 for after in (b"", b"\2a", claim):
-                    yield encode_glue_frame(version.id, before + claim + after), None
-        yield _inflating(version.id, 2**30), "inflate-limit"
+                    yield encode_glue_frame(version.key, before + claim + after), None
+        yield _inflating(version.key, 2**30), "inflate-limit"
         nested = zlib.compress(zlib.compress(payload))
-        yield b"\3\5" + UUID(version.id).bytes + nested, None
+        yield b"\3\5" + version.key.id + nested, None
 
     def _damaged(self) -> bytes:
         version, payload = self.plain()
         match self.rng.randrange(4):
             case 0:
-                return encode_glue_frame(version.id, damage(payload, self.rng))
+                return encode_glue_frame(version.key, damage(payload, self.rng))
             case 1:
-                return damage(encode_glue_frame(version.id, payload, compress=True), self.rng)
+                return damage(encode_glue_frame(version.key, payload, compress=True), self.rng)
             case 2:  # valid for another schema
                 other = self.rng.choice(self.registry.good)
-                return encode_glue_frame(other.id, payload)
-        return damage(encode_glue_frame(version.id, payload), self.rng)
+                return encode_glue_frame(other.key, payload)
+        return damage(encode_glue_frame(version.key, payload), self.rng)
 
 
-def _inflating(version_id: str, size: int) -> bytes:
+def _draw_key(rng: random.Random) -> SchemaKey:
+    return SchemaKey(FrameKind.GLUE, UUID(int=rng.getrandbits(128), version=4).bytes)
+
+
+def _inflating(key: SchemaKey, size: int) -> bytes:
     """Make a frame that inflates to so many bytes, without inflating or deflating as many."""
     deflating = zlib.compressobj(9)
     begin = deflating.compress(b"\0" * 2**20) + deflating.flush(zlib.Z_FULL_FLUSH)
     again = deflating.compress(b"\0" * 2**20) + deflating.flush(zlib.Z_FULL_FLUSH)
-    return b"\3\5" + UUID(version_id).bytes + begin + again * (size // 2**20 - 1)
+    return b"\3\5" + key.id + begin + again * (size // 2**20 - 1)

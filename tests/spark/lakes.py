@@ -27,6 +27,9 @@ _ROW = ", ".join(
 )
 
 
+SCHEMA_ID = "d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e"
+
+
 def make_rows(
     spark: SparkSession,
     columns: str,
@@ -36,7 +39,7 @@ def make_rows(
 ) -> DataFrame:
     """Rows of events with these columns, at offsets that begin with `first`."""
     rows = [
-        (event, "t", 0, first + place, NOON, "id", 1, b"key", b"value", None)
+        (event, "t", 0, first + place, NOON, SCHEMA_ID, 1, b"key", b"value", None)
         for place, event in enumerate(events)
     ]
     frame = spark.createDataFrame(rows, f"record struct<{columns}>, {_ROW}")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from uuid import UUID
 
-from penstock.framing import encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import encode
 from penstock.spark.decoding.reader_schema import written_out
@@ -19,10 +18,8 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def make_version(number, schema, name="sensor"):
     """Make a version whose id says its number."""
-    version_id = str(UUID(int=number + (sum(name.encode()) << 64)))
-    return SchemaVersion(
-        version_id, f"arn:{name}", name, number, VersionStatus.AVAILABLE, schema, None
-    )
+    key = SchemaKey(FrameKind.GLUE, (number + (sum(name.encode()) << 64)).to_bytes(16))
+    return SchemaVersion(key, name, number, VersionStatus.AVAILABLE, schema, None)
 
 
 def make_record(*fields, name="Reading"):
@@ -37,7 +34,7 @@ def _field(name, type_):
 
 def frame(version, value, **options):
     """Encode a value as a producer does."""
-    return encode_glue_frame(version.id, encode(value, version.schema), **options)
+    return encode_glue_frame(version.key, encode(value, version.schema), **options)
 
 
 def make_topic(spark, values, topic="readings", first=0):

@@ -46,9 +46,11 @@ class FileErrors:
     folder: Path
 
     def keep(self, records):
-        for record in records:
+        for each in records:
+            record, failure = each.record, each.failure
             content = {
-                "reason": record.reason, "detail": record.detail, "schema": record.schema_id,
+                "reason": failure.reason, "detail": failure.detail,
+                "schema": None if each.schema is None else str(each.schema),
                 "key": record.key and record.key.hex(), "value": record.value.hex(),
             }  # fmt: skip
             (self.folder / f"{record.source.offset}").write_text(json.dumps(content))

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.errors import RegistryUnavailableError
 from penstock.framing import encode_glue_frame
-from penstock.registry import CachedRegistry
+from penstock.registry import CachedRegistry, Registries
 from penstock.schemas import encode
 from penstock.spark.query import parts
 from penstock.spark.query.batch import Batches
@@ -17,7 +17,7 @@ from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
-from tests.stubs.registries import UNKNOWN_ID, CountedRegistry, unavailable
+from tests.stubs.registries import UNKNOWN, CountedRegistry, unavailable
 
 _V1 = make_record(("deviceId", "string"))
 _V2 = make_record(("deviceId", "string"), ("temperature", ["null", "long"]))
@@ -39,7 +39,7 @@ class Job:
         """Begin again with nothing but what is on disk, and what the registry says now."""
         self.batches = Batches(
             self.spark,
-            CachedRegistry(self.registry),
+            Registries([CachedRegistry(self.registry)]),
             Ledger(self.spark, str(self.folder / "schemas")),
             [self.sink],
             self.errors,
@@ -123,7 +123,7 @@ def test_every_bad_record_is_filed_with_its_reason_and_its_bytes(job):
         "undecodable": good[:18] + b"\1",
         "trailing-bytes": good + b"\0",
         "invalid-text": good.replace(b"\2a", b"\2\xff"),
-        "unknown-schema": encode_glue_frame(UNKNOWN_ID, b"x"),
+        "unknown-schema": encode_glue_frame(UNKNOWN, b"x"),
     }
 
     counts = job.take([value for bad in values.values() for value in (bad, good)])
@@ -134,7 +134,7 @@ def test_every_bad_record_is_filed_with_its_reason_and_its_bytes(job):
     assert len(job.rows()) == len(values)
     kept = json.loads((job.errors.folder / "4").read_text())
     assert kept == {
-        "reason": "truncated", "schema": v2.id, "key": b"k".hex(), "value": good[:-1].hex(),
+        "reason": "truncated", "schema": str(v2.key), "key": b"k".hex(), "value": good[:-1].hex(),
         "detail": "temperature: the payload ends inside this value",
     }  # fmt: skip
 
@@ -143,11 +143,11 @@ def test_compressed_records_are_inflated_apart(job):
     v1, v2 = job.register(_V1), job.register(_V2)
     job.take([frame(v1, {"deviceId": "a"})])
     packed = frame(v1, {"deviceId": "b" * 100}, compress=True)
-    bomb = encode_glue_frame(v1.id, encode("x" * 2**22, "string"), compress=True)
+    bomb = encode_glue_frame(v1.key, encode("x" * 2**22, "string"), compress=True)
     values = [
         packed, frame(v2, {"deviceId": "c", "temperature": 1}, compress=True), packed[:-1],
         packed + b"\0", bomb, frame(v1, {"deviceId": "d"}),
-        encode_glue_frame(v1.id, b"\2e\0", compress=True),
+        encode_glue_frame(v1.key, b"\2e\0", compress=True),
     ]  # fmt: skip
 
     counts = job.take(values, 1)
@@ -217,9 +217,7 @@ def test_a_batch_that_died_comes_again_and_is_split_as_before(job, death):
         job.take(values, 1)
     learnt = bool(Ledger(job.spark, str(job.folder / "schemas")).lessons(1))
     job.sink.fails = lambda _: False
-    job.registry.get = lambda version_id, get=job.registry.get: (
-        secret if version_id == secret.id else get(version_id)
-    )
+    job.registry.get = lambda key, get=job.registry.get: secret if key == secret.key else get(key)
 
     job.restart()
     counts = job.take(values, 1)
@@ -241,7 +239,7 @@ def test_more_ids_than_are_asked_for_at_once(job, monkeypatch):
         frame(versions[1], {"deviceId": "b", "temperature": 1}),
     ]
     values += [frame(versions[2], {"deviceId": "c", "temperature": 1.5})]
-    values += [encode_glue_frame(UNKNOWN_ID, b""), encode_glue_frame(UNKNOWN_ID, b"x")]
+    values += [encode_glue_frame(UNKNOWN, b""), encode_glue_frame(UNKNOWN, b"x")]
 
     counts = job.take(values)
 

@@ -17,7 +17,7 @@ from penstock.spark.state.lease import Lease
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
 from tests.spark.records import make_record
-from tests.stubs.registries import UNKNOWN_ID
+from tests.stubs.registries import UNKNOWN
 
 _V1 = make_record(DEVICE, TIME)
 _V2 = make_record(DEVICE, ("temperature", ["null", "long"]), TIME)
@@ -36,7 +36,7 @@ def test_one_query_follows_new_versions(job):
         job.send(make_reading(v2, "b", 20), make_reading(v1, "c"))
         query.processAllAvailable()
         v3, other = job.register(_V3), job.register(_OTHER, name="other")
-        unknown = encode_glue_frame(UNKNOWN_ID, b"x")
+        unknown = encode_glue_frame(UNKNOWN, b"x")
         broken = make_reading(v2, "x", 5)[:-1]
         job.send(
             make_reading(v3, "d", 20.5), make_reading(other, "e", "hot"), unknown, broken, b"?"

@@ -58,10 +58,10 @@ def test_rows_of_all_versions_have_the_columns_of_all(spark):
         (b"k", value, None) for value in values
     ]
     expected = [
-        ("a", 30.5, "readings", 0, 0, NOON, V3.id, 3),
-        ("b", 30.0, "readings", 0, 1, NOON, V2.id, 2),
-        ("c", None, "readings", 0, 2, NOON, V1.id, 1),
-        ("d", None, "readings", 0, 3, NOON, V2.id, 2),
+        ("a", 30.5, "readings", 0, 0, NOON, str(V3.key), 3),
+        ("b", 30.0, "readings", 0, 1, NOON, str(V2.key), 2),
+        ("c", None, "readings", 0, 2, NOON, str(V1.key), 1),
+        ("d", None, "readings", 0, 3, NOON, str(V2.key), 2),
     ]
     columns = (
         "deviceId string, temperature double, _topic string, _kafka_partition int, _offset bigint,"

@@ -119,7 +119,7 @@ def _by_itself(records: DataFrame, version, merged) -> DataFrame:
     """Read the records of one version by an expression of their own."""
     options = {"avroSchema": json.dumps(merged), "mode": "FAILFAST"}
     options["datetimeRebaseMode"] = "CORRECTED"
-    own = records.filter(F.col("schema") == F.lit(bytes.fromhex(version.id.replace("-", ""))))
+    own = records.filter(F.col("schema") == F.lit(version.key.pack()))
     record = from_avro(F.col("payload"), json.dumps(version.schema), options)
     return own.select("offset", F.to_json(record, {"ignoreNullFields": "false"}).alias("json"))
 

@@ -15,12 +15,12 @@ from pyspark.sql.avro.functions import from_avro
 
 from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
+from penstock.records import RowShape, Source, make_row
 from penstock.schemas import compile_decoder, compile_restorer, encode
-from penstock.sinks import Source, make_reading
 from penstock.spark.failures.judging import DynamoDbErrors
 from penstock.spark.query.dynamodb import DynamoDbTables
 from penstock.spark.rows import name_event
-from tests.spark.lakes import NOON, NOON_MS, batch, make_rows
+from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
 
 _ENVIRON = {
     "AWS_ACCESS_KEY_ID": "111111111111",
@@ -136,7 +136,7 @@ def test_rows_are_those_of_the_lambda_and_come_again_as_the_same(spark, sink, ta
 
     decode, restore = compile_decoder(_EVERYTHING), compile_restorer(_EVERYTHING)
     expected = [
-        _plain(make_reading(restore(decode(payload)), Source("t", 0, place), 3, "id"))
+        _plain(make_row(RowShape(), restore(decode(payload)), Source("t", 0, place), 3, "id"))
         for place, payload in enumerate(payloads)
     ]
     assert sorted(tables[0].scan()["Items"], key=lambda row: row["_source"]) == expected
@@ -165,7 +165,7 @@ def test_what_a_table_refuses_is_kept_whole_and_its_neighbours_are_written(spark
     assert (refused["value"].value, refused["stage"], refused["schemaId"]) == (
         b"value",
         "spark",
-        "id",
+        SCHEMA_ID,
     )
 
 

@@ -10,11 +10,12 @@ from examples import consume_hot, decode_batch, follow_topic
 from penstock.errors import SettingsError
 from penstock.framing import encode_glue_frame
 from penstock.kafka import java_options
+from penstock.registry import Registries
 from penstock.spark.rows import event_schema
 from tests.spark.consuming import DEVICE, TIME, make_reading
 from tests.spark.lakes import make_rows
 from tests.spark.records import frame, make_record
-from tests.stubs.registries import UNKNOWN_ID
+from tests.stubs.registries import UNKNOWN
 
 _V1 = make_record(DEVICE, TIME)
 _V2 = make_record(DEVICE, ("temperature", ["null", "long"]), TIME)
@@ -37,10 +38,10 @@ def test_a_topic_is_decoded_in_a_batch(spark, job, options):
         make_reading(v1, "a"),
         frame(v2, plain, compress=True),
         b"?",
-        encode_glue_frame(UNKNOWN_ID, b"x"),
+        encode_glue_frame(UNKNOWN, b"x"),
     )
 
-    found = decode_batch.read_topic(spark, options, job.registry)
+    found = decode_batch.read_topic(spark, options, Registries([job.registry]))
 
     rows = found.orderBy("_offset").select("_status", "event.deviceId", "event.temperature")
     assert [tuple(row) for row in rows.collect()] == [
@@ -53,10 +54,14 @@ def test_a_topic_is_followed_into_a_sink_of_ones_own(spark, job, options, tmp_pa
     v1 = job.register(_V1)
     job.send(make_reading(v1, "a"), b"?")
     for device, version in (("b", None), ("c", job.register(_V2))):
-        query = follow_topic.follow_topic(spark, options, job.registry, f"file://{tmp_path}")
+        query = follow_topic.follow_topic(
+            spark, options, Registries([job.registry]), f"file://{tmp_path}"
+        )
         assert query.awaitTermination(240)
         job.send(make_reading(version or v1, device, 20))
-    query = follow_topic.follow_topic(spark, options, job.registry, f"file://{tmp_path}")
+    query = follow_topic.follow_topic(
+        spark, options, Registries([job.registry]), f"file://{tmp_path}"
+    )
     assert query.awaitTermination(240)
 
     lines = [line for path in sorted(tmp_path.glob("rows/*/*/*.json"))

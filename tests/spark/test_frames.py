@@ -6,30 +6,33 @@ import random
 import zlib
 from collections import Counter
 from itertools import product
-from uuid import UUID
 
 from chispa import assert_df_equality
 from pyspark.sql import functions as F
 
 from penstock.errors import FramingError
-from penstock.framing import FrameKind, decode_frame, encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, decode_frame, encode_glue_frame
 from penstock.spark.decoding.frames import split_frames
 
-_ID = "d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e"
+_KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
+_KINDS = [
+    {FrameKind.GLUE},
+    {FrameKind.GLUE, FrameKind.CONFLUENT},
+    {FrameKind.GLUE, FrameKind.APICURIO},
+    {FrameKind.CONFLUENT},
+]
 _KAFKA = "value binary, headers array<struct<key: string, value: binary>>"
 
 
-def _expect(value, headers, **options):
+def _expect(value, headers, kinds):
     """What the columns must hold, by the code that the functions use."""
     try:
-        frame = decode_frame(value, headers or (), **options)
+        frame = decode_frame(value, headers or (), kinds=kinds)
     except FramingError as error:
         return (str(error.reason), None, None, None)
     if frame is None:
         return ("tombstone", None, None, None)
-    if frame.kind is not FrameKind.GLUE:
-        return ("no-registry-for-framing", None, None, None)
-    return ("framed", UUID(frame.schema_id).bytes, str(frame.compression), value[18:])
+    return ("framed", frame.key.pack(), str(frame.compression), frame.payload)
 
 
 def _records(rng):
@@ -40,13 +43,13 @@ def _records(rng):
         for first, tail, more in product((0, 1, 2, 3, 255), tails, (0, 1, 3, 12, 16))
     ]
     values += [bytes([3, second]) + rng.randbytes(16) for second in (1, 4, 6, 255)]
-    values += [encode_glue_frame(_ID, payload) for payload in (b"", b"x", b"\0" * 40)]
-    values += [encode_glue_frame(_ID, zlib.compress(b"x" * 40), compress=True)]
+    values += [encode_glue_frame(_KEY, payload) for payload in (b"", b"x", b"\0" * 40)]
+    values += [encode_glue_frame(_KEY, zlib.compress(b"x" * 40), compress=True)]
     values += [b"", None]
     records = [(value, headers) for value in values for headers in (None, [], [("other", b"\1")])]
     ids = [None, b"", b"\0", b"\0\0\0\0\1", b"\0\0\0\0\0", b"\0\0\0\0\1x", b"\1" * 17, b"\1" * 18]
     ids += [b"\1", b"\2\0\0\0\1", b"\0\0\0\0\0x"]
-    for one, value in product(ids, (b"payload", b"", None, encode_glue_frame(_ID, b""))):
+    for one, value in product(ids, (b"payload", b"", None, encode_glue_frame(_KEY, b""))):
         records.append((value, [("__value_schema_id", one)]))
         records.append(
             (value, [("__value_schema_id", b"\2"), ("__value_schema_id", one), ("b", b"")])
@@ -55,13 +58,13 @@ def _records(rng):
 
 
 def test_a_frame_is_split(spark):
-    rows = [(encode_glue_frame(_ID, b"abc"),), (None,), (b"{}",), (b"\3\0abc",)]
+    rows = [(encode_glue_frame(_KEY, b"abc"),), (None,), (b"{}",), (b"\3\0abc",)]
     columns = "status string, schema binary, compression string, payload binary"
 
     found = split_frames(spark.createDataFrame(rows, "value binary"))
 
     expected = [
-        ("framed", UUID(_ID).bytes, "none", b"abc"),
+        ("framed", _KEY.pack(), "none", b"abc"),
         ("tombstone", None, None, None),
         ("unknown-framing", None, None, None),
         ("truncated", None, None, None),
@@ -74,16 +77,18 @@ def test_a_frame_is_split(spark):
 def test_frames_are_judged_as_the_functions_judge_them(spark):
     records = _records(random.Random(20261121))
     seen = Counter()
-    for apicurio in (False, True):
-        split = split_frames(spark.createDataFrame(records, _KAFKA), apicurio=apicurio)
+    for kinds in _KINDS:
+        split = split_frames(spark.createDataFrame(records, _KAFKA), kinds)
         for row in split.collect():
             headers = None if row.headers is None else [tuple(header) for header in row.headers]
             value = None if row.value is None else bytes(row.value)
             found = (row.status, row.schema, row.compression, row.payload)
+            if row.status == "framed":
+                assert SchemaKey.unpack(bytes(row.schema)).kind in kinds
             if row.compression == "zlib":  # opened later
                 assert found == ("framed", value[2:18], "zlib", value[18:])
             else:
-                assert found == _expect(value, headers, apicurio=apicurio), (value, headers)
+                assert found == _expect(value, headers, kinds), (kinds, value, headers)
             seen[row.status] += 1
     assert set(seen) == {
         "framed", "tombstone", "unknown-framing", "truncated", "undecodable",
@@ -92,7 +97,7 @@ def test_frames_are_judged_as_the_functions_judge_them(spark):
 
 
 def test_a_whole_stage_is_compiled(spark):
-    rows = [(encode_glue_frame(_ID, b"abc"), None)]
+    rows = [(encode_glue_frame(_KEY, b"abc"), None)]
     split = split_frames(spark.createDataFrame(rows, _KAFKA)).filter(F.col("status") == "framed")
 
     plan = split._jdf.queryExecution().executedPlan().toString()

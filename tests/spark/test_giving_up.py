@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 
+from penstock.framing import FrameKind
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures.judging import DynamoDbErrors, Judge, file_errors
 from tests.spark.lakes import NOON_MS
@@ -23,7 +24,9 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
         }.items():
             monkeypatch.setitem(spark.sparkContext.environment, name, text)
 
-        counts = file_errors(rows, Judge.of_versions((), {}), DynamoDbErrors("errors", "parked"))
+        counts = file_errors(
+            rows, Judge.of_versions((), {}, [FrameKind.GLUE]), DynamoDbErrors("errors", "parked")
+        )
 
     kept = {request["Item"]["id"]["S"]: request["Item"] for request in api.requests}
     assert counts == {"unknown-framing": 1, "truncated": 1}

@@ -10,6 +10,7 @@ import pytest
 
 from penstock.errors import PenstockError
 from penstock.framing import decode_frame
+from penstock.registry import Registries
 from penstock.schemas import compile_decoder, merge_schemas
 from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
@@ -32,7 +33,7 @@ _STRICTER = (
 def _judge(registry: HostileRegistry) -> Callable[[bytes | None], tuple[str, Any]]:
     """Tell what the functions' code makes of a record: a row with its event, or a reason."""
     merged = merge_schemas([each.schema for each in registry.good])
-    decoders = {each.id: compile_decoder(each.schema, merged) for each in registry.good}
+    decoders = {each.key: compile_decoder(each.schema, merged) for each in registry.good}
 
     def judge(value: bytes | None) -> tuple[str, Any]:
         try:
@@ -41,9 +42,9 @@ def _judge(registry: HostileRegistry) -> Callable[[bytes | None], tuple[str, Any
                 return "tombstone", None
             if opened.kind != "glue":
                 return "no-registry-for-framing", None
-            if opened.schema_id in decoders:
-                return ROW, decoders[opened.schema_id](opened.payload)
-            return registry.refused.get(str(opened.schema_id), "unknown-schema"), None
+            if opened.key in decoders:
+                return ROW, decoders[opened.key](opened.payload)
+            return registry.refused.get(opened.key, "unknown-schema"), None
         except PenstockError as error:
             stricter = any(text in str(error) for text in _STRICTER)
             return "stricter" if stricter else str(error.reason), None
@@ -90,7 +91,7 @@ def _take(spark, registry, values, number, folder):
         (made / name).mkdir(parents=True)
     sink, errors = FileSink(made / "rows"), FileErrors(made / "errors")
     ledger = Ledger(spark, str(folder / "ledger"))
-    batches = Batches(spark, registry, ledger, [sink], errors)
+    batches = Batches(spark, Registries([registry]), ledger, [sink], errors)
     counts = batches.take(make_topic(spark, values), BatchId("q", number))
     rows, kept = sink.rows(spark), errors.read()
     assert (counts.records, counts.rows) == (len(values), len(rows))

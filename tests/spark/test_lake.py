@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from penstock.spark.lake.lake import Lake
-from tests.spark.lakes import NOON, NOON_MS, batch, make_rows
+from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
 
 
 def test_a_table_is_made_with_the_first_batch(spark, reader):
@@ -20,8 +20,8 @@ def test_a_table_is_made_with_the_first_batch(spark, reader):
         "SELECT deviceId, epoch_ms(_event_time), _topic, _kafka_partition, _offset, "
         "epoch_ms(_kafka_timestamp), _schema_id, _schema_version FROM t ORDER BY _offset"
     ) == [
-        ("a", int(yesterday.timestamp()) * 1000, "t", 0, 0, NOON_MS, "id", 1),
-        ("b", NOON_MS, "t", 0, 1, NOON_MS, "id", 1),
+        ("a", int(yesterday.timestamp()) * 1000, "t", 0, 0, NOON_MS, SCHEMA_ID, 1),
+        ("b", NOON_MS, "t", 0, 1, NOON_MS, SCHEMA_ID, 1),
     ]
     days = spark.sql(f"SELECT partition._event_time_day FROM {reader.name}.partitions").collect()
     assert {str(row[0]) for row in days} == {"2026-11-20", "2026-11-21"}

@@ -6,15 +6,18 @@ import logging
 
 import pytest
 
-from penstock.errors import CheckpointError, CheckpointTakenError, Reason
-from penstock.spark.state.schema_ledger import Ledger, Lesson, Refusal
+from penstock.errors import CheckpointError, CheckpointTakenError, Failure, Reason
+from penstock.framing import SchemaKey
+from penstock.spark.state.schema_ledger import Ledger, Lesson
 from tests.spark.records import make_record, make_version
 
 _V1 = make_version(1, make_record(("a", "int")))
 _V2 = make_version(2, make_record(("a", "int"), ("b", ["null", "long"])))
 _V3 = make_version(3, make_record(("a", "long")))
 _GONE = {
-    "d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e": Refusal(Reason.UNKNOWN_SCHEMA, "no such version é")
+    SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e"): Failure(
+        Reason.UNKNOWN_SCHEMA, "no such version é"
+    )
 }
 
 

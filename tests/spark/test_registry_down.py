@@ -14,14 +14,14 @@ from penstock.errors import (
     RegistryAnswerError,
     RegistryUnavailableError,
 )
-from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings
+from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings, Registries
 from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.fixtures.glue_api import GlueApi
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
-from tests.stubs.registries import UNKNOWN_ID
+from tests.stubs.registries import UNKNOWN
 
 _V1 = make_record(("deviceId", "string"))
 _READ = "GetSchemaVersion"
@@ -30,7 +30,7 @@ _SOON = Attempts(first_seconds=0.01, longest_seconds=0.02, total_seconds=0.1)
 
 
 def _wrong(api):
-    api.change(_READ, lambda answer: answer | {"SchemaVersionId": UNKNOWN_ID}, times=_ALWAYS)
+    api.change(_READ, lambda answer: answer | {"SchemaVersionId": UNKNOWN}, times=_ALWAYS)
 
 
 def _down(code, status):
@@ -58,7 +58,7 @@ _FAULTS = {
         RegistryUnavailableError,
         "^no answer from glue://plant: ",
     ),
-    "wrong": (_wrong, RegistryAnswerError, f"{UNKNOWN_ID}, expected "),
+    "wrong": (_wrong, RegistryAnswerError, f"{UNKNOWN}, expected "),
 }
 
 
@@ -82,7 +82,7 @@ def take(spark, api, errors, tmp_path):
     def take(sink, value, number):
         registry = GlueRegistry(GlueSettings("plant"), api.client, attempts=_SOON)
         ledger = Ledger(spark, str(tmp_path / "schemas"))
-        batches = Batches(spark, CachedRegistry(registry), ledger, [sink], errors)
+        batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, [sink], errors)
         records = make_topic(spark, [value], first=number)
         return batches.take(records, BatchId("query", number))
 

@@ -8,15 +8,15 @@ import secrets
 import boto3
 import pytest
 
-from penstock.errors import Reason
+from penstock.errors import Failure, Reason
 from penstock.framing import encode_glue_frame
+from penstock.records import FailedRecord, Record, Source
+from penstock.registry import Registries
 from penstock.sinks import (
     DynamoDbClient,
-    ErrorRecord,
     ErrorRows,
     ErrorTable,
     Parking,
-    Source,
 )  # fmt: skip
 from penstock.spark import ReplaySettings, run_replay
 from penstock.spark.lake.lake import Lake
@@ -29,7 +29,7 @@ from penstock.spark.state.schema_ledger import Ledger, Lesson
 from tests.fixtures.errors import make_error_table
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record
-from tests.stubs.registries import UNKNOWN_ID, CountedRegistry
+from tests.stubs.registries import UNKNOWN, CountedRegistry
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _EVENT = make_record(("deviceId", "string"), ("timestamp", "long"), ("value", ["null", "long"]))
@@ -74,8 +74,12 @@ class World:
         """Keep records as consumers keep them."""
         table = ErrorTable(DynamoDbClient(), self.errors.name, Parking(self.bucket))
         table.keep(
-            ErrorRecord(
-                Source("t", 0, at), NOON_MS, reason, "", None, b"k", value, (("h", b"x"),), 5, stage
+            FailedRecord(
+                Record(Source("t", 0, at), b"k", value, (("h", b"x"),), NOON_MS),
+                Failure(reason, ""),
+                None,
+                stage,
+                5,
             )
             for at, value in values.items()
         )
@@ -96,7 +100,7 @@ class World:
     def replay(self, **selection):
         """Replay with nothing but what is stored."""
         settings = self.settings(**selection)
-        return run_replay(self.spark, settings, self.registry, secrets.token_hex(4))
+        return run_replay(self.spark, settings, Registries([self.registry]), secrets.token_hex(4))
 
     def rows(self):
         """What each offset has in the lake, in the files and in DynamoDB: the device, once each."""
@@ -172,7 +176,7 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
     """Row 29 of the fault table, whole: some can be read now, others never."""
     version = world.registry.register("sensor", _EVENT).version
     world.consume(version, world.registry.register("sensor", _GROWN).version)
-    world.give_up({0: _frame(version, "a"), 1: encode_glue_frame(UNKNOWN_ID, b"x")})
+    world.give_up({0: _frame(version, "a"), 1: encode_glue_frame(UNKNOWN, b"x")})
     big = {"deviceId": "c", "timestamp": NOON_MS, "value": 2**53 + 1}
     world.give_up({3: frame(version, big)}, reason=Reason.LOSSY_WIDENING)
     world.give_up({2: _frame(version, "b")}, "lambda", Reason.FORBIDDEN_SCHEMA)

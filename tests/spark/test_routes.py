@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.registry import CachedRegistry
+from penstock.registry import CachedRegistry, Registries
 from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
@@ -35,7 +35,9 @@ class Job:
         """Take a batch as after a start: with what is on disk, and what the registry says."""
         routes = {name: [sink] for name, sink in (sinks or self.sinks).items()}
         ledger = Ledger(self.spark, str(self.folder / "schemas"))
-        batches = Batches(self.spark, CachedRegistry(self.registry), ledger, routes, self.errors)
+        batches = Batches(
+            self.spark, Registries([CachedRegistry(self.registry)]), ledger, routes, self.errors
+        )
         records = make_topic(self.spark, values, first=100 * number)
         return batches.take(records, BatchId("query", number))
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.consuming import Consumed, Consumer, Record
+from penstock.consuming import Consumed, Consumer
 from penstock.errors import PenstockError, SinkRefusedError
-from penstock.framing import encode_glue_frame
-from penstock.registry import MemoryRegistry, SchemaVersion
-from penstock.schemas import BASE_FIELDS, Schema, encode, infer_schema, to_record
-from penstock.sinks import ErrorRecord, Source
+from penstock.framing import SchemaKey, encode_glue_frame
+from penstock.records import FailedRecord, Record, RowShape, Source
+from penstock.registry import MemoryRegistry, Registries, SchemaVersion
+from penstock.schemas import Schema, encode, infer_schema, to_record
+from tests.stubs.readings import BASE_FIELDS
 
 OWN = {"deviceId": "d-1", "timestamp": 1795234015788}
 
@@ -20,6 +21,7 @@ OWN = {"deviceId": "d-1", "timestamp": 1795234015788}
 class FakeTable:
     """A table of readings in memory that refuses what it is told to."""
 
+    shape: RowShape = field(default_factory=RowShape)
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     refuse: Callable[[Mapping[str, Any]], SinkRefusedError | None] = lambda _: None
     down: PenstockError | None = None
@@ -41,17 +43,17 @@ class FakeTable:
 class FakeErrors:
     """A table of errors in memory; the first row of a record stays."""
 
-    rows: dict[str, ErrorRecord] = field(default_factory=dict)
+    rows: dict[str, FailedRecord] = field(default_factory=dict)
     down: PenstockError | None = None
     calls: int = 0
 
-    def keep(self, records: Sequence[ErrorRecord]) -> None:
+    def keep(self, failed: Sequence[FailedRecord]) -> None:
         """Take all of them."""
         self.calls += 1
         if self.down:
             raise self.down
-        for record in records:
-            self.rows.setdefault(str(record.source), record)
+        for each in failed:
+            self.rows.setdefault(str(each.record.source), each)
 
 
 class Registry(MemoryRegistry):
@@ -59,15 +61,15 @@ class Registry(MemoryRegistry):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fails: dict[str, PenstockError] = {}
-        self.asked: list[str] = []
+        self.fails: dict[SchemaKey, PenstockError] = {}
+        self.asked: list[SchemaKey] = []
 
-    def get(self, version_id: str) -> SchemaVersion:
+    def get(self, key: SchemaKey) -> SchemaVersion:
         """Return the version, or fail."""
-        self.asked.append(version_id)
-        if version_id in self.fails:
-            raise self.fails[version_id]
-        return super().get(version_id)
+        self.asked.append(key)
+        if key in self.fails:
+            raise self.fails[key]
+        return super().get(key)
 
 
 @dataclass
@@ -87,7 +89,11 @@ class World:
     ) -> Consumed:
         """Consume a batch of partitions by topic/partition."""
         consumer = Consumer(
-            self.registry, self.readings, self.errors, "lambda", partial_answers=partial_answers
+            Registries([self.registry]),
+            self.readings,
+            self.errors,
+            "lambda",
+            partial_answers=partial_answers,
         )
         return consumer.consume(
             Record(Source(name.split("/")[0], int(name.split("/")[1]), offset), b"k", value)
@@ -102,4 +108,4 @@ class World:
 
     def raw(self, schema: Schema, payload: bytes, name: str = "sensor") -> bytes:
         """Frame a payload under a schema."""
-        return encode_glue_frame(self.registry.register(name, schema).version.id, payload)
+        return encode_glue_frame(self.registry.register(name, schema).version.key, payload)

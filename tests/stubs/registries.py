@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from penstock.errors import RegistryUnavailableError
+from penstock.framing import SchemaKey
 from penstock.registry import (
     MemoryRegistry,
     Registration,
@@ -17,7 +18,7 @@ from penstock.registry import (
 from penstock.schemas import Schema
 
 Reading = Callable[..., Schema]
-UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
+UNKNOWN = SchemaKey.parse("00000000-0000-4000-8000-000000000000")
 
 
 @dataclass
@@ -39,7 +40,7 @@ class FakeTime:
 
 @dataclass
 class World:
-    """A store, the ARN its schemas have, and a way to build one more client of it."""
+    """A store, the name its schemas have there, and a way to build one more client of it."""
 
     store: SchemaStore
     arn: Callable[[str], str]
@@ -66,9 +67,9 @@ class CountedRegistry(MemoryRegistry):
         self._count("register")
         return super().register(name, schema)
 
-    def get(self, version_id: str) -> SchemaVersion:
+    def get(self, key: SchemaKey) -> SchemaVersion:
         self._count("get")
-        return super().get(version_id)
+        return super().get(key)
 
     def versions(self, name: str) -> tuple[SchemaVersion, ...]:
         self._count("versions")

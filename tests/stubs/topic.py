@@ -61,5 +61,5 @@ class FakeTopic:
 def _read(registry: SchemaRegistry, value: bytes) -> dict[str, Any]:
     frame = decode_frame(value)
     assert frame is not None
-    schema = registry.get(str(frame.schema_id)).schema
+    schema = registry.get(frame.key).schema
     return from_record(decode(frame.payload, schema), schema)

@@ -10,10 +10,13 @@ import pytest
 from penstock import errors
 from penstock.errors import (
     EventValueError,
+    Failure,
     IncompatibleSchemaError,
     PenstockError,
     Reason,
     SettingsError,
+    SinkUnavailableError,
+    TruncatedFrameError,
 )
 
 
@@ -88,3 +91,17 @@ def test_an_error_crosses_to_another_process_whole(error: PenstockError) -> None
     copy = pickle.loads(pickle.dumps(error))
 
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+def test_a_failure_is_what_is_left_of_an_error() -> None:
+    failure = Failure.of(TruncatedFrameError("found 3 bytes, expected a header of 18"))
+
+    assert failure == Failure(Reason.TRUNCATED, "found 3 bytes, expected a header of 18")
+
+
+@pytest.mark.parametrize("error", [SinkUnavailableError("down"), SettingsError(["wrong"])])
+def test_an_error_that_condemns_no_record_is_raised_again(error: PenstockError) -> None:
+    with pytest.raises(type(error)) as caught:
+        Failure.of(error)
+
+    assert caught.value is error

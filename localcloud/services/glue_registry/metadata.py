@@ -59,7 +59,7 @@ def _show_values(values: list[dict[str, str]]) -> dict[str, Any]:
 
 
 def _show(call: Call, registries: GlueRegistries, version: StoredVersion) -> dict[str, Any]:
-    schema = registries.schemas[version.arn]
+    schema = registries.schemas[version.subject]
     return {
         "SchemaArn": schema.arn,
         "SchemaName": schema.name,

@@ -124,7 +124,7 @@ def get_schema_versions_diff(call: Call, registries: GlueRegistries) -> dict[str
 def _show(version: StoredVersion) -> dict[str, Any]:
     assert version.registered_at is not None  # noqa: S101 - the store always says when
     return {
-        "SchemaArn": version.arn,
+        "SchemaArn": version.subject,
         "SchemaVersionId": version.id,
         "VersionNumber": version.number,
         "Status": version.status,

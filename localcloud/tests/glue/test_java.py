@@ -48,7 +48,7 @@ def registry(cloud, glue):
 def _read(registry, frame, reader=None):
     """Decode a frame as Penstock's consumers do."""
     opened = decode_frame(frame)
-    return decode(opened.payload, registry.get(opened.schema_id).schema, reader)
+    return decode(opened.payload, registry.get(opened.key).schema, reader)
 
 
 @pytest.mark.parametrize("compression", ["NONE", "ZLIB"])
@@ -69,7 +69,7 @@ def test_what_is_registered_and_written_here_is_read_by_java(java, registry, com
     version = registry.register(topic, _V2).version
     value = {"id": "ä" * 200, "t": 21.5}
 
-    frame = encode_glue_frame(version.id, encode(value, _V2), compress)
+    frame = encode_glue_frame(version.key, encode(value, _V2), compress)
 
     assert frame[1] == (5 if compress else 0)
     assert java.deserialize(topic, frame) == value
@@ -79,7 +79,7 @@ def test_a_schema_that_grows_is_read_on_both_sides(java, registry):
     topic, frames = "grows", []
     frames.append(java.serialize(topic, json.dumps(_V1), {"id": "a"}))
     second = registry.register(topic, _V2).version
-    frames.append(encode_glue_frame(second.id, encode({"id": "b", "t": 1.5}, _V2)))
+    frames.append(encode_glue_frame(second.key, encode({"id": "b", "t": 1.5}, _V2)))
     third = {"id": "c", "t": None, "n": {"long": 7}}
     frames.append(java.serialize(topic, json.dumps(_V3), third))
 
@@ -105,7 +105,7 @@ def test_java_finds_what_is_registered_already(java, registry):
 
     frame = java.serialize("known", text, {"id": "a"}, schemaAutoRegistrationEnabled=False)
 
-    assert decode_frame(frame).schema_id == version.id
+    assert decode_frame(frame).key == version.key
     with pytest.raises(JavaError, match="Auto registration of schema is not enabled"):
         java.serialize("known", json.dumps(_V2), {"id": "a", "t": None}, **_NOT)
 

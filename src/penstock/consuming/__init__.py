@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from penstock.consuming.consumer import Consumed, Consumer, build_consumer
 from penstock.consuming.mapping import answer_mapping, read_records
-from penstock.consuming.record import Record
 from penstock.consuming.settings import ConsumerSettings
 
 __all__ = [
     "Consumed",
     "Consumer",
     "ConsumerSettings",
-    "Record",
     "answer_mapping",
     "build_consumer",
     "read_records",

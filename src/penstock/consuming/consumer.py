@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from penstock.consuming.record import Record
 from penstock.consuming.settings import ConsumerSettings
-from penstock.errors import FramingError, NoRegistryForFramingError, PenstockError, Reason
-from penstock.framing import FrameKind, decode_frame
-from penstock.registry import CachedRegistry, SchemaRegistry, SchemaVersion, load_registry
+from penstock.errors import Failure, PenstockError, Reason, UnroutableError
+from penstock.framing import SchemaKey
+from penstock.records import (
+    FailedRecord,
+    Record,
+    Source,
+    Tombstone,
+    make_deletion,
+    make_row,
+)
+from penstock.registry import Registries, SchemaVersion, load_registries
 from penstock.schemas import compile_decoder, compile_restorer
 from penstock.sinks import (
     DynamoDbClient,
-    ErrorRecord,
     ErrorTable,
     Parking,
-    Source,
-    TableWriter,
-    make_reading,
+    RowWriter,
+    open_table,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -48,10 +52,10 @@ class _Batch:
     """A batch that is being read: each record is in one of these, or behind one that is held."""
 
     read: list[tuple[Record, dict[str, Any]]] = field(default_factory=list)
-    errors: list[ErrorRecord] = field(default_factory=list)
+    errors: list[FailedRecord] = field(default_factory=list)
     tombstones: int = 0
     held: dict[tuple[str, int], tuple[Source, PenstockError]] = field(default_factory=dict)
-    missing: dict[str, PenstockError] = field(default_factory=dict)  # by the schema version's id
+    missing: dict[SchemaKey, PenstockError] = field(default_factory=dict)
 
     def is_stuck(self) -> bool:
         """Whether nothing of it gets anywhere."""
@@ -67,18 +71,19 @@ class Consumer:
 
     def __init__(
         self,
-        registry: SchemaRegistry,
-        readings: TableWriter,
+        registries: Registries,
+        readings: RowWriter,
         errors: ErrorTable,
         stage: str,
         *,
         partial_answers: bool = False,
     ) -> None:
         """Keep what to read and write with; `stage` is named in rows of errors."""
-        self._registry = registry
+        self._registries = registries
         self._readings = readings
         self._errors = errors
         self._stage = stage
+        self._shape = readings.shape
         self._partial_answers = partial_answers
 
     def consume(self, records: Iterable[Record]) -> Consumed:
@@ -96,7 +101,7 @@ class Consumer:
         self._errors.keep(errors)
         return Consumed(
             len(batch.read) - len(refused),
-            Counter(error.reason for error in errors),
+            Counter(each.failure.reason for each in errors),
             batch.tombstones,
             tuple(source for source, _ in batch.held.values()),
         )
@@ -126,54 +131,48 @@ class Consumer:
 
     def _read(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
         """Make the row of a record; None for a tombstone."""
-        frame = decode_frame(record.value, record.headers)
+        frame = self._registries.decode(record.value, record.headers)
         if frame is None:
-            return None
-        if frame.kind is not FrameKind.GLUE:
-            raise NoRegistryForFramingError(
-                f"found a frame of {frame.kind} with schema id {frame.schema_id}, expected one of "
-                f"{self._registry.source}"
-            )
-        version = self._find_version(str(frame.schema_id), batch)
+            return self._read_tombstone(record)
+        version = self._find_version(frame.key, batch)
         event = _compile(version)(frame.payload)
-        return make_reading(event, record.source, version.number, version.id)
+        return make_row(self._shape, event, record.source, version.number, str(version.key))
 
-    def _find_version(self, version_id: str, batch: _Batch) -> SchemaVersion:
+    def _read_tombstone(self, record: Record) -> dict[str, Any] | None:
+        """Make what is left of the row that a tombstone deletes, where it deletes one."""
+        match self._shape.tombstone:
+            case Tombstone.IGNORE:
+                return None
+            case Tombstone.DELETE:
+                return make_deletion(self._shape, record)
+            case Tombstone.DEAD_LETTER:
+                raise UnroutableError(f"{record.source}: found a tombstone, expected a value")
+
+    def _find_version(self, key: SchemaKey, batch: _Batch) -> SchemaVersion:
         """Ask the registry; of one that is down only once in a batch, for that takes its time."""
-        if version_id in batch.missing:
-            raise batch.missing[version_id]
+        if key in batch.missing:
+            raise batch.missing[key]
         try:
-            return self._registry.get(version_id)
+            return self._registries.find(key)
         except PenstockError as error:
             if error.retriable:
-                batch.missing[version_id] = error
+                batch.missing[key] = error
             raise
 
-    def _give_up(self, record: Record, error: PenstockError) -> ErrorRecord:
-        """Say why a record never can be a reading, or raise where it may be one day."""
-        if error.reason is None:
-            raise error
-        _LOG.warning("%s is given up as %s: %s", record.source, error.reason, error)
-        return ErrorRecord(
-            record.source,
-            record.timestamp_ms,
-            error.reason,
-            str(error),
-            _schema_id(record),
-            record.key,
-            record.value,
-            record.headers,
-            time.time_ns() // 1_000_000,
-            self._stage,
-        )
+    def _give_up(self, record: Record, error: PenstockError) -> FailedRecord:
+        """Give a record up for an error, or raise it where it condemns no record."""
+        failure = Failure.of(error)
+        _LOG.warning("%s is given up as %s: %s", record.source, failure.reason, error)
+        key = self._registries.read_key(record.value, record.headers)
+        return FailedRecord.of(record, failure, key, self._stage)
 
 
 def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
-    """Build a consumer of one registry, two tables and a bucket; nothing is called yet."""
+    """Build a consumer of its registries, two tables and a bucket; nothing is called yet."""
     client = DynamoDbClient()
     return Consumer(
-        CachedRegistry(load_registry(settings.registry)),
-        TableWriter.of_readings(client, settings.readings_table),
+        load_registries(settings.registry),
+        open_table(client, settings.readings_table, settings.shape),
         ErrorTable(client, settings.errors_table, Parking(settings.parked_bucket)),
         stage,
         partial_answers=settings.partial_answers,
@@ -185,11 +184,3 @@ def _compile(version: SchemaVersion) -> Callable[[bytes], Any]:
     """Compile what turns a payload into an event; a version never changes."""
     decode, restore = compile_decoder(version.schema), compile_restorer(version.schema)
     return lambda payload: restore(decode(payload))
-
-
-def _schema_id(record: Record) -> str | None:
-    try:
-        frame = decode_frame(record.value, record.headers)
-    except FramingError:
-        return None
-    return None if frame is None else str(frame.schema_id)

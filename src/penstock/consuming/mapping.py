@@ -17,9 +17,8 @@ from binascii import a2b_base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from penstock.consuming.record import Record
 from penstock.errors import EventTextError
-from penstock.sinks import Source
+from penstock.records import Record, Source
 
 
 def read_records(event: Any) -> list[Record]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.settings import Settings, setting
+from penstock.records import READING, RowShape
+from penstock.settings import Settings, nested, setting
 
 
 def _parse_switch(text: str) -> bool:
@@ -20,7 +21,8 @@ class ConsumerSettings(Settings):
 
     registry: str = setting(
         "PENSTOCK_REGISTRY",
-        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",
+        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=..., or URLs "
+        "separated by spaces, one for each kind of frames",
         secret=True,  # it may hold an external id
     )
     readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table of the readings")
@@ -37,3 +39,4 @@ class ConsumerSettings(Settings):
         # To a mapping that does not look at the answer, records held back would be done.
         default=False,
     )
+    shape: RowShape = nested(RowShape, READING)

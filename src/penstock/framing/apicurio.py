@@ -5,8 +5,8 @@
     1-8     global id of the schema, big-endian
     9-      the payload
 
-Its first byte is Confluent's, so it is read only where a caller says that a topic has it. With
-4-byte ids (the default since Apicurio 3) the frame is Confluent's.
+Its first byte is Confluent's, so it is read only by a program that has a registry of this kind.
+With 4-byte ids (the default since Apicurio 3) the frame is Confluent's.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Final
 
 from penstock.errors import TruncatedFrameError, UnknownFramingError
 from penstock.framing._describe import describe
-from penstock.framing.frame import Compression, Frame, FrameKind
+from penstock.framing.frame import Compression, Frame
+from penstock.framing.key import FrameKind, SchemaKey
 
+_MAGIC: Final = b"\0"
 _HEADER_SIZE: Final = 9
 
 
@@ -24,9 +26,13 @@ def decode_apicurio_frame(value: bytes) -> Frame:
     """Open a value that starts with Apicurio's magic byte, 0.
 
     Raises:
+        UnknownFramingError: another first byte, or a schema id that no registry gives out.
         TruncatedFrameError: shorter than the header.
-        UnknownFramingError: a schema id that no registry gives out.
     """
+    if value[:1] != _MAGIC:
+        raise UnknownFramingError(
+            f"Apicurio frame: found {describe(value)}, expected to start with 00"
+        )
     if len(value) < _HEADER_SIZE:
         raise TruncatedFrameError(
             f"Apicurio frame: found {describe(value)}, expected a header of {_HEADER_SIZE}"
@@ -36,5 +42,10 @@ def decode_apicurio_frame(value: bytes) -> Frame:
         raise UnknownFramingError(
             f"Apicurio frame: found schema id {schema_id} in {describe(value)}, expected 1 or more"
         )
-    payload = value[_HEADER_SIZE:]
-    return Frame(FrameKind.APICURIO, schema_id, Compression.NONE, payload)
+    key = SchemaKey(FrameKind.APICURIO, value[1:_HEADER_SIZE])
+    return Frame(key, Compression.NONE, value[_HEADER_SIZE:])
+
+
+def encode_apicurio_frame(key: SchemaKey, payload: bytes) -> bytes:
+    """Put a payload into a frame."""
+    return _MAGIC + key.id + payload

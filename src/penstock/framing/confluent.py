@@ -12,11 +12,11 @@ the same bytes without a payload (in practice the GUID), and the value is the pa
 from __future__ import annotations
 
 from typing import Final
-from uuid import UUID
 
 from penstock.errors import CorruptFrameError, TruncatedFrameError, UnknownFramingError
 from penstock.framing._describe import describe
-from penstock.framing.frame import Compression, Frame, FrameKind
+from penstock.framing.frame import Compression, Frame
+from penstock.framing.key import FrameKind, SchemaKey
 
 _GUID_MAGIC: Final = 1
 _HEADER_SIZES: Final = {0: 5, _GUID_MAGIC: 17}
@@ -26,11 +26,20 @@ def decode_confluent_frame(value: bytes) -> Frame:
     """Open a value that starts with one of Confluent's magic bytes.
 
     Raises:
+        UnknownFramingError: another first byte, or a schema id that no registry gives out.
         TruncatedFrameError: shorter than its header.
-        UnknownFramingError: a schema id that no registry gives out.
     """
-    schema_id, size = _read_id(value, "Confluent frame")
-    return Frame(FrameKind.CONFLUENT, schema_id, Compression.NONE, value[size:])
+    if value and value[0] not in _HEADER_SIZES:
+        raise UnknownFramingError(
+            f"Confluent frame: found {describe(value)}, expected to start with 00 or 01"
+        )
+    key, size = _read_key(value, "Confluent frame")
+    return Frame(key, Compression.NONE, value[size:])
+
+
+def encode_confluent_frame(key: SchemaKey, payload: bytes) -> bytes:
+    """Put a payload into a frame with a number or a GUID in front."""
+    return key.pack() + payload
 
 
 def decode_confluent_header(name: str, header: bytes, value: bytes) -> Frame:
@@ -46,24 +55,21 @@ def decode_confluent_header(name: str, header: bytes, value: bytes) -> Frame:
         raise UnknownFramingError(
             f"{where}: found {describe(header)}, expected 0x00 and an id or 0x01 and a GUID"
         )
-    schema_id, size = _read_id(header, where)
+    key, size = _read_key(header, where)
     if len(header) > size:
         raise CorruptFrameError(f"{where}: found {describe(header)}, expected {size}")
-    return Frame(FrameKind.CONFLUENT, schema_id, Compression.NONE, value)
+    return Frame(key, Compression.NONE, value)
 
 
-def _read_id(data: bytes, where: str) -> tuple[str | int, int]:
-    """Give the schema id at the start of the data, and how many bytes it takes."""
+def _read_key(data: bytes, where: str) -> tuple[SchemaKey, int]:
+    """Return the schema's key at the start of the data, and how many bytes it takes."""
     size = _HEADER_SIZES[data[0]] if data else min(_HEADER_SIZES.values())
     if len(data) < size:
         raise TruncatedFrameError(f"{where}: found {describe(data)}, expected a header of {size}")
-    if data[0] == _GUID_MAGIC:
-        return str(UUID(bytes=data[1:size])), size
-    number = int.from_bytes(data[1:size], signed=True)
-    if number < 1:
+    if data[0] != _GUID_MAGIC and (number := int.from_bytes(data[1:size], signed=True)) < 1:
         # An 8-byte id of Apicurio starts with four zeros until its registry has 4 billion schemas.
         raise UnknownFramingError(
             f"{where}: found schema id {number} in {describe(data)}, expected 1 or more "
-            "(if this is an 8-byte id of Apicurio, say so with apicurio=True)"
+            "(an 8-byte id of Apicurio is read only where a registry of that kind is configured)"
         )
-    return number, size
+    return SchemaKey(FrameKind.CONFLUENT, data[1:size]), size

@@ -1,20 +1,37 @@
-"""Telling the frames apart."""
+"""Frames of every kind: told apart when they are read, written as their schema's kind says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from penstock.errors import UnknownFramingError
+from penstock.errors import FramingError, NoRegistryForFramingError, UnknownFramingError
 from penstock.framing._describe import describe
-from penstock.framing.apicurio import decode_apicurio_frame
-from penstock.framing.confluent import decode_confluent_frame, decode_confluent_header
+from penstock.framing.apicurio import decode_apicurio_frame, encode_apicurio_frame
+from penstock.framing.confluent import (
+    decode_confluent_frame,
+    decode_confluent_header,
+    encode_confluent_frame,
+)
 from penstock.framing.frame import Frame, InflateLimits
-from penstock.framing.glue import decode_glue_frame
+from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
+from penstock.framing.key import FrameKind, SchemaKey
 
 _VALUE_ID_HEADER: Final = "__value_schema_id"
 _KEY_ID_HEADER: Final = "__key_schema_id"
 _LIMITS: Final = InflateLimits()
+_KINDS: Final = (FrameKind.GLUE, FrameKind.CONFLUENT)
+
+
+def encode_frame(key: SchemaKey, payload: bytes) -> bytes:
+    """Put a payload into the frame of its schema's kind, as small as that kind allows."""
+    match key.kind:
+        case FrameKind.GLUE:
+            return encode_glue_frame(key, payload, compress="if-smaller")
+        case FrameKind.CONFLUENT:
+            return encode_confluent_frame(key, payload)
+        case FrameKind.APICURIO:
+            return encode_apicurio_frame(key, payload)
 
 
 def decode_frame(
@@ -22,7 +39,7 @@ def decode_frame(
     headers: Iterable[tuple[str, bytes | None]] = (),
     *,
     is_key: bool = False,
-    apicurio: bool = False,
+    kinds: Collection[FrameKind] = _KINDS,
     limits: InflateLimits = _LIMITS,
 ) -> Frame | None:
     """Open the frame of a record's value or key; None, a tombstone, stays None.
@@ -31,11 +48,13 @@ def decode_frame(
         value: the bytes as they were in Kafka.
         headers: the record's; one that names the schema id goes before what the value starts with.
         is_key: the bytes are the record's key.
-        apicurio: a first byte of 0 is followed by Apicurio's 8-byte id, not Confluent's 4.
+        kinds: the kinds of which there is a registry. With Apicurio among them, a first byte of 0
+            is followed by its 8-byte id; else by Confluent's, of 4 bytes.
         limits: how far a compressed payload may grow.
 
     Raises:
         UnknownFramingError: no frame we know.
+        NoRegistryForFramingError: a frame of another kind than `kinds`.
         TruncatedFrameError: the frame, or the zlib stream inside it, ends too early.
         CorruptFrameError: the zlib stream is broken or bytes follow its end.
         InflateLimitError: the payload would become too large.
@@ -43,15 +62,53 @@ def decode_frame(
     if value is None:
         return None
     name = _KEY_ID_HEADER if is_key else _VALUE_ID_HEADER
-    ids = [header for key, header in headers if key == name]
-    if ids:  # Confluent's clients read the last one too
-        return decode_confluent_header(name, ids[-1] or b"", value)
+    frame = _open(value, name, _find_id(headers, name), FrameKind.APICURIO in kinds, limits)
+    if frame.key.kind not in kinds:
+        raise NoRegistryForFramingError(
+            f"found a frame of {frame.key.kind} with schema {frame.key}, expected one of "
+            f"{' or '.join(sorted(kinds))}"
+        )
+    return frame
+
+
+def read_schema_key(
+    value: bytes | None,
+    headers: Iterable[tuple[str, bytes | None]] = (),
+    *,
+    kinds: Collection[FrameKind] = _KINDS,
+) -> SchemaKey | None:
+    """Return the key that a record's value names, where its header can be read.
+
+    What follows the header may be broken, and the kind one without a registry.
+    """
+    if value is None:
+        return None
+    named = _find_id(headers, _VALUE_ID_HEADER)
+    try:
+        if named is None and value.startswith(b"\3"):
+            return read_glue_key(value)
+        return _open(value, _VALUE_ID_HEADER, named, FrameKind.APICURIO in kinds, _LIMITS).key
+    except FramingError:
+        return None
+
+
+def _find_id(headers: Iterable[tuple[str, bytes | None]], name: str) -> bytes | None:
+    """Find the header that names the schema; of several the last, as Confluent's clients do."""
+    ids = [header or b"" for key, header in headers if key == name]
+    return ids[-1] if ids else None
+
+
+def _open(
+    value: bytes, name: str, named: bytes | None, apicurio: bool, limits: InflateLimits
+) -> Frame:
+    if named is not None:
+        return decode_confluent_header(name, named, value)
     match value[:1]:
-        case b"\x03":
+        case b"\3":
             return decode_glue_frame(value, limits)
-        case b"\x00" if apicurio:
+        case b"\0" if apicurio:
             return decode_apicurio_frame(value)
-        case b"\x00" | b"\x01":
+        case b"\0" | b"\1":
             return decode_confluent_frame(value)
     raise UnknownFramingError(
         f"found {describe(value)}, expected to start with 03 (Glue), 00 or 01 (Confluent)"

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-
-class FrameKind(StrEnum):
-    """Whose frame it is, which says whose registry knows its schema id."""
-
-    GLUE = "glue"
-    CONFLUENT = "confluent"
-    APICURIO = "apicurio"
+from penstock.framing.key import SchemaKey
 
 
 class Compression(StrEnum):
@@ -23,13 +17,9 @@ class Compression(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One record's frame, opened: the payload is no longer compressed.
+    """One record's frame, opened: the payload is no longer compressed."""
 
-    `schema_id` is a UUID in text for Glue and for Confluent's GUIDs, else a number.
-    """
-
-    kind: FrameKind
-    schema_id: str | int
+    key: SchemaKey
     compression: Compression
     payload: bytes = field(repr=False)  # somebody's data, and long
 
@@ -47,5 +37,5 @@ class InflateLimits:
     free_bytes: int = 2**20
 
     def allow(self, compressed_size: int) -> int:
-        """Give the most bytes that a compressed payload of this size may become."""
+        """Return the most bytes that a compressed payload of this size may become."""
         return min(self.max_bytes, max(self.free_bytes, self.max_ratio * compressed_size))

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import zlib
 from typing import Final, Literal
-from uuid import UUID
 
-from penstock.errors import FramingError, TruncatedFrameError, UnknownFramingError
+from penstock.errors import TruncatedFrameError, UnknownFramingError
 from penstock.framing._describe import describe
 from penstock.framing._inflate import inflate
-from penstock.framing.frame import Compression, Frame, FrameKind, InflateLimits
+from penstock.framing.frame import Compression, Frame, InflateLimits
+from penstock.framing.key import FrameKind, SchemaKey
 
 _MAGIC: Final = 3
 _HEADER_SIZE: Final = 18
@@ -30,46 +30,52 @@ _ZLIB: Final = bytes([_MAGIC, 5])
 
 
 def encode_glue_frame(
-    version_id: str, payload: bytes, compress: bool | Literal["if-smaller"] = False
+    key: SchemaKey, payload: bytes, compress: bool | Literal["if-smaller"] = False
 ) -> bytes:
-    """Put a payload into a frame: plain, compressed, or compressed where that makes it smaller.
-
-    Raises:
-        FramingError: the version id is not a UUID.
-    """
-    try:
-        version = UUID(version_id).bytes
-    except ValueError:
-        raise FramingError(f"found schema version id {version_id!r}, expected a UUID") from None
+    """Put a payload into a frame: plain, compressed, or compressed where that makes it smaller."""
     if not compress:
-        return _PLAIN + version + payload
+        return _PLAIN + key.id + payload
     compressed = zlib.compress(payload)
     if compress == "if-smaller" and len(compressed) >= len(payload):
-        return _PLAIN + version + payload
-    return _ZLIB + version + compressed
+        return _PLAIN + key.id + payload
+    return _ZLIB + key.id + compressed
+
+
+def read_glue_key(value: bytes) -> SchemaKey:
+    """Read the schema version from the header of a value.
+
+    Raises:
+        UnknownFramingError: the value does not start with Glue's magic byte.
+        TruncatedFrameError: shorter than the header.
+    """
+    if value[:1] != _PLAIN[:1]:
+        raise UnknownFramingError(
+            f"Glue frame: found {describe(value)}, expected to start with {_MAGIC:02x}"
+        )
+    if len(value) < _HEADER_SIZE:
+        raise TruncatedFrameError(
+            f"Glue frame: found {describe(value)}, expected a header of {_HEADER_SIZE}"
+        )
+    return SchemaKey(FrameKind.GLUE, value[2:_HEADER_SIZE])
 
 
 def decode_glue_frame(value: bytes, limits: InflateLimits) -> Frame:
     """Open a value that starts with Glue's magic byte.
 
     Raises:
+        UnknownFramingError: another first byte, or a compression that Glue does not have.
         TruncatedFrameError: shorter than the header, or the zlib stream is cut off.
-        UnknownFramingError: a compression that Glue does not have.
         CorruptFrameError: no zlib stream, or bytes after its end.
         InflateLimitError: the payload would become too large.
     """
-    if len(value) < _HEADER_SIZE:
-        raise TruncatedFrameError(
-            f"Glue frame: found {describe(value)}, expected a header of {_HEADER_SIZE}"
-        )
-    version_id = str(UUID(bytes=value[2:_HEADER_SIZE]))
+    key = read_glue_key(value)
     compression = _COMPRESSION_BYTES.get(value[1])
     payload = value[_HEADER_SIZE:]
     if compression is None:
         raise UnknownFramingError(
-            f"Glue frame of schema version {version_id}: found compression byte "
+            f"Glue frame of schema version {key}: found compression byte "
             f"0x{value[1]:02x} in {describe(value)}, expected 0x00 (none) or 0x05 (zlib)"
         )
     if compression is Compression.ZLIB:
-        payload = inflate(payload, limits, f"Glue frame of schema version {version_id}")
-    return Frame(FrameKind.GLUE, version_id, compression, payload)
+        payload = inflate(payload, limits, f"Glue frame of schema version {key}")
+    return Frame(key, compression, payload)

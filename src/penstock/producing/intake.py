@@ -145,7 +145,7 @@ class Intake:
         refused = [
             RejectedEvent(
                 event=stamped.event,
-                device_id=stamped.device_id,
+                base=stamped.base,
                 timestamp=stamped.timestamp,
                 reason=outcome.reason,
                 detail=str(outcome.error),
@@ -173,5 +173,5 @@ def build_intake(settings: ProducerSettings) -> Intake:
     return Intake(
         build_event_producer(settings),
         RejectedEvents(settings.rejected_bucket),
-        Stamper(settings.device_id),
+        Stamper(settings.shape, settings.device_id),
     )

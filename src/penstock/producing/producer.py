@@ -20,12 +20,13 @@ from penstock.errors import (
     TopicNotFoundError,
     VersionBudgetError,
 )
-from penstock.framing import encode_glue_frame
+from penstock.framing import SchemaKey, encode_frame
 from penstock.kafka import Delivery, Message, Producer, ensure_topic
 from penstock.producing._deadline import run_within
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamping import StampedEvent
+from penstock.records import base_fields, check_key, write_key
 from penstock.registry import (
     CachedRegistry,
     Registration,
@@ -34,7 +35,6 @@ from penstock.registry import (
     load_registry,
 )
 from penstock.schemas import (
-    BASE_FIELDS,
     VersionSet,
     compile_encoder,
     diff_schemas,
@@ -69,7 +69,7 @@ class Produced:
         schema: dict[str, Any] = {
             "name": version.name,
             "version": version.number,
-            "id": version.id,
+            "id": str(version.key),
             "created": self.registration.created,
         }
         if self.registration.created and previous is not None:
@@ -95,7 +95,7 @@ class _Prepared:
 
 
 class EventProducer:
-    """The events of devices to a topic; one batch at a time."""
+    """Events to a topic; one batch at a time."""
 
     def __init__(
         self, settings: ProducerSettings, registry: SchemaRegistry, producer: Producer
@@ -103,15 +103,16 @@ class EventProducer:
         """Keep what to write with; nothing is called yet."""
         self._settings = settings
         self._registry = registry
+        self._base = base_fields(settings.shape)
         self._producer = producer
         self._versions = VersionSet(())
-        self._version_ids: tuple[str, ...] = ()
-        self._used_ids: set[str] = set()
+        self._version_keys: tuple[SchemaKey, ...] = ()
+        self._used_keys: set[SchemaKey] = set()
 
     @property
     def version_count(self) -> int:
         """How many usable versions the schema has, as far as this producer has heard."""
-        return len(self._used_ids.union(self._version_ids))
+        return len(self._used_keys.union(self._version_keys))
 
     def produce(self, events: Sequence[StampedEvent], seconds: float) -> list[Outcome]:
         """Write events and wait until they are safe; says of each where it is or why it is not.
@@ -156,12 +157,13 @@ class EventProducer:
 
     def _prepare(self, index: int, stamped: StampedEvent) -> _Prepared:
         event = parse_event(_write(stamped.event))
+        check_key(self._settings.shape, {**stamped.base, **event})
         registration = self._register(event)
         version = registration.version
-        record = to_record(event, version.schema, stamped.own)
+        record = to_record(event, version.schema, stamped.base)
         payload = _compile(version)(record)
-        frame = encode_glue_frame(version.id, payload, compress="if-smaller")
-        key = record["deviceId"].encode()
+        frame = encode_frame(version.key, payload)
+        key = write_key(self._settings.shape, {**stamped.base, **event})
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 
     def _register(self, event: dict[str, Any]) -> Registration:
@@ -170,10 +172,10 @@ class EventProducer:
         for _ in _ANSWER_ATTEMPTS:
             try:
                 versions = self._read_versions()
-                inferred = infer_schema(event, name, versions.merged, BASE_FIELDS)
+                inferred = infer_schema(event, name, versions.merged, self._base)
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
                 registration = self._registry.register(name, chosen)
-                self._used_ids.add(registration.version.id)
+                self._used_keys.add(registration.version.key)
                 return registration
             except RegistryAnswerError as error:
                 problem = error
@@ -181,10 +183,10 @@ class EventProducer:
 
     def _read_versions(self) -> VersionSet:
         versions = self._registry.versions(self._settings.schema_name)
-        ids = tuple(version.id for version in versions)
-        if ids != self._version_ids:
+        keys = tuple(version.key for version in versions)
+        if keys != self._version_keys:
             self._versions = VersionSet([version.schema for version in versions])
-            self._version_ids, self._used_ids = ids, set()
+            self._version_keys, self._used_keys = keys, set()
         return self._versions
 
     def _diff(self, event: Any, error: PenstockError) -> tuple[str, ...]:
@@ -193,7 +195,7 @@ class EventProducer:
         if not isinstance(error, SchemaConflictError | VersionBudgetError) or merged is None:
             return ()
         try:
-            alone = infer_schema(event, self._settings.schema_name, None, BASE_FIELDS)
+            alone = infer_schema(event, self._settings.schema_name, None, self._base)
         except PenstockError:  # it contradicts itself
             return ()
         # What the event lacks is no change: a record may leave a field out.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class RejectedEvent:
     """One event as it is kept, and all that is known about why it was not written."""
 
     event: Any
-    device_id: str
+    base: Mapping[str, Any]
     timestamp: int
     reason: str
     detail: str
@@ -52,17 +52,17 @@ class RejectedEvent:
         return f"{self.when[:10].replace('-', '/')}/{self.request_id}-{self.index}.json"
 
     def again(self) -> Any:
-        """Give the event to send again: of the device and the time that it was refused at."""
+        """Return the event to send again, with the base fields that it was refused with."""
         if not isinstance(self.event, dict):
             return self.event
-        return {"deviceId": self.device_id, "timestamp": self.timestamp} | self.event
+        return {**self.base, **self.event}
 
     def write(self) -> bytes:
         """Write it as one JSON document."""
         document = {
             "event": self.event,
-            "deviceId": self.device_id,
-            "timestamp": self.timestamp,
+            "base": dict(self.base),
+            "stampedAt": self.timestamp,
             "when": self.when,
             "reason": self.reason,
             "detail": self.detail,
@@ -84,8 +84,8 @@ class RejectedEvent:
             found = json.loads(content)
             return cls(
                 found["event"],
-                found["deviceId"],
-                found["timestamp"],
+                found["base"],
+                found["stampedAt"],
                 found["reason"],
                 found["detail"],
                 found["rule"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.kafka import KafkaSettings, Topic
+from penstock.records import READING, RowShape
 from penstock.schemas import Policy
 from penstock.settings import Settings, nested, parse_count, setting
 
@@ -17,7 +18,7 @@ def _parse_size(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ProducerSettings(Settings):
-    """Which device speaks, where its records go, and which schemas they may have."""
+    """Where records go, which schemas they may have, and what names a row of them."""
 
     kafka: KafkaSettings = nested(KafkaSettings)
     registry: str = setting(
@@ -57,8 +58,9 @@ class ProducerSettings(Settings):
         default=100,
     )
     device_id: str = setting(
-        "DEVICE_ID", "the device that speaks where an event names none", default="000001"
+        "DEVICE_ID", "the device that speaks where a reading names none", default="000001"
     )
+    shape: RowShape = nested(RowShape, READING)
 
     @property
     def new_topic(self) -> Topic:

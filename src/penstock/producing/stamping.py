@@ -1,4 +1,4 @@
-"""What every event of a device has, for those that do not bring it themselves."""
+"""What every event of a shape has, for those that do not bring it themselves."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_MOST_DEVICES = 10_000
+from penstock.records import RowShape, find_key, make_base
+
+_MOST_KEYS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class StampedEvent:
-    """An event as it came, and the device and time it is given where it names none."""
+    """An event as it came, when it came, and the base fields that it is given.
+
+    Fields of the event win over those of its base.
+    """
 
     event: Any
-    device_id: str
+    base: Mapping[str, Any]
     timestamp: int
-
-    @property
-    def own(self) -> dict[str, Any]:
-        """The base fields; those of the event win over them."""
-        return {"deviceId": self.device_id, "timestamp": self.timestamp}
 
 
 class Stamper:
-    """Gives events a device and a time, in milliseconds and never the same twice per device."""
+    """Gives events their base fields: a key, and a time that no other event of the key has."""
 
-    def __init__(self, device_id: str) -> None:
-        """Begin with no device known; `device_id` is for events that name none."""
-        self._device_id = device_id
+    def __init__(self, shape: RowShape, default_key: str) -> None:
+        self._shape = shape
+        self._default_key = default_key
         self._last: dict[str, int] = {}
         self._floor = 0
         self._lock = threading.Lock()
 
     def stamp(self, event: Any) -> StampedEvent:
-        """Give one event its device and time."""
-        named = event.get("deviceId") if isinstance(event, Mapping) else None
-        device = named if isinstance(named, str) else self._device_id
-        return StampedEvent(event, device, self._next(device))
+        """Give one event its base fields."""
+        key = find_key(self._shape, event, self._default_key)
+        timestamp = self._next(key)
+        return StampedEvent(event, make_base(self._shape, key, timestamp), timestamp)
 
-    def _next(self, device: str) -> int:
+    def _next(self, key: str) -> int:
         with self._lock:
             now = time.time_ns() // 1_000_000
-            stamp = max(now, self._last.get(device, self._floor) + 1)
-            if len(self._last) >= _MOST_DEVICES:
+            stamp = max(now, self._last.get(key, self._floor) + 1)
+            if len(self._last) >= _MOST_KEYS:
                 # Forget them all, but not how late it was for the latest.
                 self._floor = max(self._last.values())
                 self._last.clear()
-            self._last[device] = stamp
+            self._last[key] = stamp
             return stamp

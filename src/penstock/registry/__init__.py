@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.registry.agreement import agree, check_agreement
-from penstock.registry.allow_list import AllowList, parse_schema_arn
+from penstock.registry.allow_list import AllowList
 from penstock.registry.cache import CachedRegistry, CacheLimits
 from penstock.registry.interface import (
     Registration,
@@ -16,6 +16,7 @@ from penstock.registry.interface import (
 )
 from penstock.registry.load import load_registry
 from penstock.registry.memory import MemoryRegistry
+from penstock.registry.registries import Registries, load_registries
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.registry.store import SchemaStore
 from penstock.registry.written import read_version, write_version
@@ -32,6 +33,7 @@ __all__ = [
     "GlueSettings",
     "MemoryRegistry",
     "Registration",
+    "Registries",
     "SchemaRegistry",
     "SchemaStore",
     "SchemaVersion",
@@ -40,8 +42,8 @@ __all__ = [
     "agree",
     "check_agreement",
     "check_rule",
+    "load_registries",
     "load_registry",
-    "parse_schema_arn",
     "read_version",
     "write_version",
 ]

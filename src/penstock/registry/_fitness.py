@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from penstock.errors import InvalidSchemaError, SchemaError
-from penstock.registry.allow_list import AllowList, parse_schema_arn
+from penstock.framing import SchemaKey
+from penstock.registry.allow_list import AllowList
 from penstock.registry.interface import SchemaVersion, StoredVersion
 from penstock.schemas import Schema, canonical_form, check_schema, load_schema
 
 
 def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:
     """Check what a registry answered: on the allow-list, in Avro, a schema that can be used."""
-    allow.check(stored.id, stored.arn)
-    _, name = parse_schema_arn(stored.arn)
+    allow.check(stored.id, stored.subject)
+    name = stored.subject.partition("/")[2]
     if stored.data_format != "AVRO":
         raise InvalidSchemaError(
             f"schema version {stored.id} of {name} is {stored.data_format}, expected AVRO"
@@ -20,9 +21,8 @@ def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:
         schema = load_schema(stored.definition)
     except SchemaError as error:
         raise type(error)(f"schema version {stored.id} of {name}: {error}") from error
-    return SchemaVersion(
-        stored.id, stored.arn, name, stored.number, stored.status, schema, stored.registered_at
-    )
+    key = SchemaKey.parse(stored.id)
+    return SchemaVersion(key, name, stored.number, stored.status, schema, stored.registered_at)
 
 
 def write_definition(schema: Schema) -> str:

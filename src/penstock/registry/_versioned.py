@@ -20,6 +20,7 @@ from penstock.errors import (
     SchemaNotFoundError,
     SchemaRefusedError,
 )
+from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._fitness import accept, write_definition
 from penstock.registry._history import History
 from penstock.registry.agreement import check_agreement
@@ -47,10 +48,14 @@ class VersionedRegistry(ABC):
     """The whole behaviour of a registry, over the few things that each kind does its own way."""
 
     def __init__(self, allow: AllowList, pending: Attempts) -> None:
-        """Begin knowing no version."""
         self._allow = allow
         self._pending = pending
         self._histories: dict[str, History] = {}
+
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of frames whose schemas are here."""
+        return FrameKind.GLUE
 
     @abstractmethod
     def _find(self, name: str, definition: str) -> str | None:
@@ -69,8 +74,8 @@ class VersionedRegistry(ABC):
         """Read a version by id."""
 
     @abstractmethod
-    def _read_number(self, arn: str, number: int) -> StoredVersion:
-        """Read a version by the ARN of its schema and its number."""
+    def _read_number(self, subject: str, number: int) -> StoredVersion:
+        """Read a version by its schema, as REGISTRY/NAME, and its number."""
 
     @abstractmethod
     def _read_newest(self, name: str) -> StoredVersion:
@@ -93,32 +98,34 @@ class VersionedRegistry(ABC):
             )
         definition = write_definition(schema)
         found = self._find(name, definition)
-        version = accept(self._settle(found or self._store(name, definition)), self._allow)
+        stored = self._settle(found or self._store(name, definition))
+        version = accept(stored, self._allow)
         if canonical_form(version.schema) != definition:
             raise RegistryAnswerError(
                 f"the registry answered the registration of a version of {name} with version "
-                f"{version.id}, which has another definition"
+                f"{version.key}, which has another definition"
             )
         if version.status is VersionStatus.DELETING:
             raise RegistryUnavailableError(
                 f"version {version.number} of schema {name} is being deleted, its definition can "
                 "be registered again once it is gone"
             )
-        below = self._history(version.arn).below(version.number)
+        below = self._history(stored.subject).below(version.number)
         if version.status is VersionStatus.FAILURE:
             raise self._incompatible(version, below)
         self._check_agreement(version, below)
         return Registration(version, found is None, below[-1] if below else None)
 
-    def get(self, version_id: str) -> SchemaVersion:
-        """Return the version with this id."""
-        version = accept(self._settle(version_id), self._allow)
+    def get(self, key: SchemaKey) -> SchemaVersion:
+        """Return the version with this key."""
+        stored = self._settle(str(key))
+        version = accept(stored, self._allow)
         if version.status is VersionStatus.FAILURE:
             raise SchemaRefusedError(
-                f"version {version.number} of schema {version.name} ({version_id}) has status "
+                f"version {version.number} of schema {version.name} ({key}) has status "
                 "FAILURE: the registry's rule refused it"
             )
-        history = self._history(version.arn)
+        history = self._history(stored.subject)
         try:
             check_agreement(version, history.below(version.number))
         except SchemaConflictError as error:
@@ -138,7 +145,7 @@ class VersionedRegistry(ABC):
             newest = self._read_newest(name)
         except SchemaNotFoundError:
             return ()
-        return self._history(newest.arn).below(newest.number + 1)
+        return self._history(newest.subject).below(newest.number + 1)
 
     def _store(self, name: str, definition: str) -> str:
         for _ in range(2):
@@ -167,16 +174,16 @@ class VersionedRegistry(ABC):
             f"schema version {version_id} is still PENDING after {self._pending.total_seconds:g} s"
         )
 
-    def _history(self, arn: str) -> History:
-        return self._histories.setdefault(arn, History(partial(self._read_usable, arn)))
+    def _history(self, subject: str) -> History:
+        return self._histories.setdefault(subject, History(partial(self._read_usable, subject)))
 
-    def _read_usable(self, arn: str, number: int) -> SchemaVersion | None:
+    def _read_usable(self, subject: str, number: int) -> SchemaVersion | None:
         """Read one of a schema's versions for its history; None when nobody can use it."""
-        stored = self._read_number(arn, number)
-        if (stored.arn, stored.number) != (arn, number):
+        stored = self._read_number(subject, number)
+        if (stored.subject, stored.number) != (subject, number):
             raise RegistryAnswerError(
-                f"the registry answered with version {stored.number} of {stored.arn}, "
-                f"expected {number} of {arn} as asked"
+                f"the registry answered with version {stored.number} of {stored.subject}, "
+                f"expected {number} of {subject} as asked"
             )
         if stored.status is VersionStatus.PENDING:
             stored = self._settle(stored.id)
@@ -192,10 +199,10 @@ class VersionedRegistry(ABC):
             check_agreement(version, below)
         except SchemaConflictError:
             try:
-                self._mark_refused(version.id)
+                self._mark_refused(str(version.key))
             except RegistryError as error:
                 # Everybody comes to the same verdict without the mark, which is for people.
-                _LOG.warning("version %s is refused but not marked so: %s", version.id, error)
+                _LOG.warning("version %s is refused but not marked so: %s", version.key, error)
             raise
 
     def _incompatible(

@@ -1,4 +1,4 @@
-"""Which schemas a program may use, judged by the ARN that a registry answers with.
+"""Which schemas a program may use, judged by the registry and name that a registry answers with.
 
 IAM cannot narrow GetSchemaVersion by version id (it takes only `*`), so a record can name any
 schema of the account. The list is what keeps a consumer to the registries it was meant to read.
@@ -6,25 +6,11 @@ schema of the account. The list is what keeps a consumer to the registries it wa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from penstock.errors import RegistryAnswerError, SchemaForbiddenError, SettingsError
-
-_ARN = re.compile(r"arn:[^:]+:glue:[^:]*:[^:]*:schema/(?P<registry>[^/]+)/(?P<name>[^/]+)")
-
-
-def parse_schema_arn(arn: str) -> tuple[str, str]:
-    """Give the registry and the schema name that a schema's ARN holds."""
-    match = _ARN.fullmatch(arn)
-    if match is None:
-        raise RegistryAnswerError(
-            f"the registry answered with ARN {arn!r}, "
-            "expected arn:...:glue:...:schema/REGISTRY/NAME"
-        )
-    return match["registry"], match["name"]
+from penstock.errors import SchemaForbiddenError, SettingsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +29,14 @@ class AllowList:
         if problems:
             raise SettingsError(problems)
 
-    def check(self, version_id: str, arn: str) -> None:
-        """Raise SchemaForbiddenError unless the ARN matches a pattern."""
-        registry, name = parse_schema_arn(arn)
+    def check(self, version_id: str, subject: str) -> None:
+        """Raise SchemaForbiddenError unless a schema, as REGISTRY/NAME, matches a pattern."""
+        registry, _, name = subject.partition("/")
         for pattern in self.patterns:
             allowed_registry, _, allowed_name = pattern.partition("/")
             if fnmatchcase(registry, allowed_registry) and fnmatchcase(name, allowed_name):
                 return
         raise SchemaForbiddenError(
-            f"schema version {version_id} belongs to {registry}/{name}, "
+            f"schema version {version_id} belongs to {subject}, "
             f"which the allow-list ({', '.join(self.patterns)}) does not hold"
         )

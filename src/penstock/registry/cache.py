@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from penstock.errors import PenstockError, RegistryError
+from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._bounded import BoundedMap
 from penstock.registry._fitness import write_definition
 from penstock.registry._flights import SingleFlight
@@ -55,7 +56,7 @@ class CachedRegistry:
         self._registry = registry
         self._limits = limits
         self._clock = clock
-        self._versions = BoundedMap[str, SchemaVersion](limits.versions)
+        self._versions = BoundedMap[SchemaKey, SchemaVersion](limits.versions)
         self._listings = BoundedMap[str, _Listing](limits.versions)
         self._by_value = BoundedMap[tuple[str, bytes], Registration](limits.versions)
         self._by_form = BoundedMap[tuple[str, str], Registration](limits.versions)
@@ -63,14 +64,19 @@ class CachedRegistry:
         self._flights = SingleFlight()
 
     @property
+    def kind(self) -> FrameKind:
+        """The kind of frames whose schemas are here."""
+        return self._registry.kind
+
+    @property
     def source(self) -> str:
         """Which registry this is and what it allows, without a secret."""
         return self._registry.source
 
-    def get(self, version_id: str) -> SchemaVersion:
-        """Return the version with this id."""
-        found = self._versions.get(version_id)
-        return found or self._ask(version_id, lambda: self._fetch(version_id))[0]
+    def get(self, key: SchemaKey) -> SchemaVersion:
+        """Return the version with this key."""
+        found = self._versions.get(key)
+        return found or self._ask(key, lambda: self._fetch(key))[0]
 
     def latest(self, name: str) -> SchemaVersion | None:
         """Return the newest usable version of a schema, at most `fresh_seconds` old."""
@@ -113,12 +119,12 @@ class CachedRegistry:
 
         return self._flights.run(key, ask)
 
-    def _fetch(self, version_id: str) -> SchemaVersion:
+    def _fetch(self, key: SchemaKey) -> SchemaVersion:
         # The flight before this one may have brought it after we looked.
-        found = self._versions.get(version_id)
+        found = self._versions.get(key)
         if found is None:
-            found = self._registry.get(version_id)
-            self._versions.put(version_id, found)
+            found = self._registry.get(key)
+            self._versions.put(key, found)
         return found
 
     def _list(self, name: str) -> _Listing:
@@ -135,7 +141,7 @@ class CachedRegistry:
         fresh = _Listing(versions, self._clock() + self._limits.fresh_seconds)
         self._listings.put(name, fresh)
         for version in versions:
-            self._versions.put(version.id, version)
+            self._versions.put(version.key, version)
         return fresh
 
     def _register(self, form: tuple[str, str], schema: Schema) -> Registration:
@@ -148,7 +154,7 @@ class CachedRegistry:
         listing = self._listings.get(name)
         if registration.created and listing is not None:
             self._listings.put(name, replace(listing, fresh_until=self._clock()))
-        self._versions.put(registration.version.id, registration.version)
+        self._versions.put(registration.version.key, registration.version)
         return registration
 
 

@@ -21,6 +21,7 @@ from penstock.errors import (
     SchemaNotFoundError,
     SettingsError,
 )
+from penstock.framing import SchemaKey
 from penstock.registry._glue_errors import translate
 from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry.allow_list import AllowList
@@ -29,6 +30,7 @@ from penstock.schemas import Compatibility, load_schema
 
 _Answer = TypeVar("_Answer")
 
+_ARN = re.compile(r"arn:[^:]+:glue:[^:]*:[^:]*:schema/(?P<subject>[^/]+/[^/]+)")
 _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 # Glue throttles a whole account, so those who are turned away together must part company.
@@ -145,9 +147,13 @@ class GlueRegistry(VersionedRegistry):
                 f"schema version {version_id} is not found: {error}"
             ) from error
 
-    def _read_number(self, arn: str, number: int) -> StoredVersion:
+    def _read_number(self, subject: str, number: int) -> StoredVersion:
+        registry, _, name = subject.partition("/")
         return self._read_version(
-            {"SchemaId": {"SchemaArn": arn}, "SchemaVersionNumber": {"VersionNumber": number}}
+            {
+                "SchemaId": {"RegistryName": registry, "SchemaName": name},
+                "SchemaVersionNumber": {"VersionNumber": number},
+            }
         )
 
     def _read_newest(self, name: str) -> StoredVersion:
@@ -221,8 +227,8 @@ def _stored(answer: dict[str, Any]) -> StoredVersion:
     """Read an answer to GetSchemaVersion; what it lacks or cannot mean is an error."""
     try:
         return StoredVersion(
-            answer["SchemaVersionId"],
-            answer["SchemaArn"],
+            str(SchemaKey.parse(answer["SchemaVersionId"])),
+            _parse_arn(answer["SchemaArn"]),
             answer["VersionNumber"],
             VersionStatus(answer["Status"]),
             answer["SchemaDefinition"],
@@ -233,6 +239,17 @@ def _stored(answer: dict[str, Any]) -> StoredVersion:
         raise RegistryAnswerError(
             f"the registry's answer is not a schema version: {error!r}"
         ) from error
+
+
+def _parse_arn(arn: str) -> str:
+    """Return the schema of an ARN as REGISTRY/NAME."""
+    match = _ARN.fullmatch(arn)
+    if match is None:
+        raise RegistryAnswerError(
+            f"the registry answered with ARN {arn!r}, "
+            "expected arn:...:glue:...:schema/REGISTRY/NAME"
+        )
+    return match["subject"]
 
 
 def _time(text: str) -> datetime | None:

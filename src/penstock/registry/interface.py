@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from penstock.framing import FrameKind, SchemaKey
 from penstock.schemas import Schema
 
 
@@ -21,10 +22,14 @@ class VersionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """What a registry answers about a version, before anything is checked."""
+    """What a registry answers about a version, before anything is checked.
+
+    `id` is the text of the version's key, `subject` its schema: REGISTRY/NAME of a registry, and
+    in a `SchemaStore` the name that its user chose.
+    """
 
     id: str
-    arn: str
+    subject: str
     number: int
     status: VersionStatus
     definition: str
@@ -36,8 +41,7 @@ class StoredVersion:
 class SchemaVersion:
     """One version of a schema, checked and fit for use; callers must not change `schema`."""
 
-    id: str
-    arn: str
+    key: SchemaKey
     name: str
     number: int
     status: VersionStatus
@@ -59,7 +63,11 @@ class Registration:
 
 
 class SchemaRegistry(Protocol):
-    """A registry of Avro schemas whose versions are found by id."""
+    """A registry of Avro schemas whose versions are found by the key in a frame."""
+
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of frames whose schemas are here; keys of this kind say how they are written."""
 
     @property
     def source(self) -> str:
@@ -76,8 +84,8 @@ class SchemaRegistry(Protocol):
             RegistryAccessDeniedError, RegistryUnavailableError, RegistryAnswerError: as of `get`.
         """
 
-    def get(self, version_id: str) -> SchemaVersion:
-        """Return the version with this id.
+    def get(self, key: SchemaKey) -> SchemaVersion:
+        """Return the version with this key.
 
         Raises:
             SchemaNotFoundError: there is none.

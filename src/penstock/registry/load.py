@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from penstock.errors import SettingsError
@@ -12,6 +13,8 @@ from penstock.registry.interface import SchemaRegistry
 from penstock.schemas import Compatibility
 
 _Options = dict[str, list[str]]
+
+_GROUP: Final = "penstock.registries"
 
 
 def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegistry:
@@ -22,22 +25,35 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
 
     `glue://NAME` takes `region`, `role_arn`, `external_id`, `endpoint`, `compatibility` (the mode
     of new schemas) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes `compatibility`.
+    Another scheme is the name of an entry point in the group `penstock.registries`, a callable
+    that is given the URL and `call_seconds`.
+
+    Raises:
+        SettingsError: the URL names no registry, or its options are wrong.
     """
     try:
         parts = urlsplit(url)
     except ValueError as error:
         raise SettingsError([f"registry URL is no URL: {error}"]) from error
     if parts.scheme not in _FACTORIES:
-        raise SettingsError(
-            # Not the whole URL: it may hold an external id.
-            [f"registry URL begins with {parts.scheme!r}, expected one of {', '.join(_FACTORIES)}"]
-        )
+        return _load_installed(parts.scheme, url, call_seconds)
     if parts.path or parts.fragment:
         raise SettingsError(
             ["registry URL has a path or a #, expected ?OPTIONS after the name (%23 for # in it)"]
         )
     options = parse_qs(parts.query, keep_blank_values=True)
     return _FACTORIES[parts.scheme](unquote(parts.netloc), options, call_seconds)
+
+
+def _load_installed(scheme: str, url: str, call_seconds: float | None) -> SchemaRegistry:
+    """Build a registry of a distribution that is installed beside ours."""
+    installed = {each.name: each for each in entry_points(group=_GROUP)}
+    if scheme not in installed:
+        known = ", ".join([*_FACTORIES, *sorted(installed)])
+        # Not the whole URL: it may hold an external id.
+        raise SettingsError([f"registry URL begins with {scheme!r}, expected one of {known}"])
+    registry: SchemaRegistry = installed[scheme].load()(url, call_seconds=call_seconds)
+    return registry
 
 
 def _load_glue(name: str, options: _Options, call_seconds: float | None) -> SchemaRegistry:

@@ -10,7 +10,7 @@ from penstock.registry.interface import StoredVersion
 from penstock.registry.store import SchemaStore
 from penstock.schemas import Compatibility, load_schema
 
-_REGISTRY = "arn:aws:glue:local:000000000000:schema/memory"
+_REGISTRY = "memory"
 
 
 class MemoryRegistry(VersionedRegistry):
@@ -24,7 +24,7 @@ class MemoryRegistry(VersionedRegistry):
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
         """Begin with the store's schemas; new ones are made in mode `compatibility`."""
-        super().__init__(AllowList(("memory/*",)), pending)
+        super().__init__(AllowList((f"{_REGISTRY}/*",)), pending)
         self._schemas = SchemaStore() if store is None else store
         self._compatibility = compatibility
 
@@ -34,34 +34,34 @@ class MemoryRegistry(VersionedRegistry):
         return "memory://"
 
     def _find(self, name: str, definition: str) -> str | None:
-        found = self._schemas.find(_arn(name), definition)
+        found = self._schemas.find(_subject(name), definition)
         return found.id if found else None
 
     def _add(self, name: str, definition: str) -> str:
         try:
-            return self._schemas.add(_arn(name), definition).id
+            return self._schemas.add(_subject(name), definition).id
         except IncompatibleSchemaError as error:
             raise self._disabled(name, load_schema(definition)) from error
 
     def _create(self, name: str, definition: str) -> str | None:
-        made = self._schemas.create(_arn(name), definition, self._compatibility)
+        made = self._schemas.create(_subject(name), definition, self._compatibility)
         return made.id if made else None
 
     def _read(self, version_id: str) -> StoredVersion:
         return self._schemas.read(version_id)
 
-    def _read_number(self, arn: str, number: int) -> StoredVersion:
-        return self._schemas.read_number(arn, number)
+    def _read_number(self, subject: str, number: int) -> StoredVersion:
+        return self._schemas.read_number(subject, number)
 
     def _read_newest(self, name: str) -> StoredVersion:
-        return self._schemas.read_newest(_arn(name))
+        return self._schemas.read_newest(_subject(name))
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
-        return self._schemas.rule(_arn(name))
+        return self._schemas.rule(_subject(name))
 
     def _mark_refused(self, version_id: str) -> None:
         self._schemas.put_metadata(version_id, *REFUSED_MARK)
 
 
-def _arn(name: str) -> str:
+def _subject(name: str) -> str:
     return f"{_REGISTRY}/{name}"

@@ -1,7 +1,8 @@
 """A registry's rules over a dictionary: what Glue does, as far as its documents and users tell.
 
-Known by ARN, as an account's registries share one quota. It stores what it is given, refused
-versions too: they take a number, keep status FAILURE and are found by definition like any other.
+Its user chooses the names: localcloud takes ARNs, as an account's registries share one quota. It
+stores what it is given, refused versions too: they take a number, keep status FAILURE and are found
+by definition like any other.
 """
 
 from __future__ import annotations
@@ -72,41 +73,41 @@ class SchemaStore:
 
     def create(
         self,
-        arn: str,
+        subject: str,
         definition: str,
         mode: Compatibility = Compatibility.BACKWARD,
         data_format: str = _AVRO,
     ) -> StoredVersion | None:
         """Make a schema with its first version; None when the name is taken."""
         with self._lock:
-            if arn in self._schemas:
+            if subject in self._schemas:
                 return None
             if data_format == _AVRO:
                 load_schema(definition)
             self._check_quota()
-            self._schemas[arn] = _StoredSchema(mode, data_format)
-            return self._keep(arn, definition, VersionStatus.AVAILABLE, _Wait(0, self._now()))
+            self._schemas[subject] = _StoredSchema(mode, data_format)
+            return self._keep(subject, definition, VersionStatus.AVAILABLE, _Wait(0, self._now()))
 
-    def add(self, arn: str, definition: str) -> StoredVersion:
+    def add(self, subject: str, definition: str) -> StoredVersion:
         """Store a version, or find the one that has this very text already."""
         with self._lock:
-            schema = self._schema(arn)
-            if (found := self.find(arn, definition)) is not None:
+            schema = self._schema(subject)
+            if (found := self.find(subject, definition)) is not None:
                 return found
             if schema.mode is Compatibility.DISABLED:
                 raise IncompatibleSchemaError(
-                    f"{arn} takes no new version", rule=schema.mode, diff=""
+                    f"{subject} takes no new version", rule=schema.mode, diff=""
                 )
             refused = schema.data_format == _AVRO and self._is_refused(schema, definition)
             self._check_quota()
             status = VersionStatus.FAILURE if refused else VersionStatus.AVAILABLE
             until = self._now() + timedelta(seconds=self.pending_seconds)
-            return self._keep(arn, definition, status, _Wait(self.pending_reads, until))
+            return self._keep(subject, definition, status, _Wait(self.pending_reads, until))
 
-    def find(self, arn: str, definition: str) -> StoredVersion | None:
+    def find(self, subject: str, definition: str) -> StoredVersion | None:
         """Find a version by its text, whatever its status."""
         with self._lock:
-            ids = self._schemas[arn].ids.values() if arn in self._schemas else ()
+            ids = self._schemas[subject].ids.values() if subject in self._schemas else ()
             matches = (each for each in ids if self._versions[each].definition == definition)
             return next((self._shown(each) for each in matches), None)
 
@@ -119,40 +120,42 @@ class SchemaStore:
                 self._waits[version_id].reads -= 1
             return shown
 
-    def read_number(self, arn: str, number: int) -> StoredVersion:
+    def read_number(self, subject: str, number: int) -> StoredVersion:
         """Read a version by its schema and number."""
         with self._lock:
-            ids = self._schema(arn).ids
+            ids = self._schema(subject).ids
             if number not in ids:
-                raise SchemaNotFoundError(f"version {number} of {arn} is not found")
+                raise SchemaNotFoundError(f"version {number} of {subject} is not found")
             return self.read(ids[number])
 
-    def read_newest(self, arn: str) -> StoredVersion:
+    def read_newest(self, subject: str) -> StoredVersion:
         """Read the newest version that is not refused."""
         with self._lock:
-            shown = (self._shown(version_id) for version_id in self._schema(arn).ids.values())
+            shown = (self._shown(version_id) for version_id in self._schema(subject).ids.values())
             usable = [each for each in shown if each.status is VersionStatus.AVAILABLE]
             if not usable:
-                raise SchemaNotFoundError(f"{arn} has no available version")
+                raise SchemaNotFoundError(f"{subject} has no available version")
             return usable[-1]
 
-    def list_versions(self, arn: str) -> tuple[StoredVersion, ...]:
+    def list_versions(self, subject: str) -> tuple[StoredVersion, ...]:
         """Give all versions of a schema, whatever their status, the oldest first."""
         with self._lock:
-            return tuple(self._shown(version_id) for version_id in self._schema(arn).ids.values())
+            return tuple(
+                self._shown(version_id) for version_id in self._schema(subject).ids.values()
+            )
 
-    def rule(self, arn: str) -> tuple[Compatibility, int]:
+    def rule(self, subject: str) -> tuple[Compatibility, int]:
         """Give a schema's mode and checkpoint."""
         with self._lock:
-            schema = self._schema(arn)
+            schema = self._schema(subject)
             return schema.mode, schema.checkpoint
 
     def update(
-        self, arn: str, *, mode: Compatibility | None = None, checkpoint: int | None = None
+        self, subject: str, *, mode: Compatibility | None = None, checkpoint: int | None = None
     ) -> None:
         """Change a schema's mode, or move its checkpoint."""
         with self._lock:
-            schema = self._schema(arn)
+            schema = self._schema(subject)
             schema.mode = mode or schema.mode
             schema.checkpoint = checkpoint or schema.checkpoint
 
@@ -166,16 +169,16 @@ class SchemaStore:
         """Remove a version and its metadata; its number is not given again."""
         with self._lock:
             entry = self._entry(version_id)
-            del self._schemas[entry.arn].ids[entry.number]
+            del self._schemas[entry.subject].ids[entry.number]
             del self._versions[version_id], self._waits[version_id]
             self._metadata.pop(version_id, None)
 
-    def drop(self, arn: str) -> None:
+    def drop(self, subject: str) -> None:
         """Remove a schema with all its versions."""
         with self._lock:
-            for version_id in list(self._schema(arn).ids.values()):
+            for version_id in list(self._schema(subject).ids.values()):
                 self.delete(version_id)
-            del self._schemas[arn]
+            del self._schemas[subject]
 
     def put_metadata(self, version_id: str, key: str, value: str) -> bool:
         """Keep a pair at a version; False when it is there already."""
@@ -209,10 +212,10 @@ class SchemaStore:
         new = load_schema(definition)
         return bool(check_rule(new, available, schema.mode, schema.checkpoint, self.compared_with))
 
-    def _schema(self, arn: str) -> _StoredSchema:
-        if arn not in self._schemas:
-            raise SchemaNotFoundError(f"schema {arn} is not found")
-        return self._schemas[arn]
+    def _schema(self, subject: str) -> _StoredSchema:
+        if subject not in self._schemas:
+            raise SchemaNotFoundError(f"schema {subject} is not found")
+        return self._schemas[subject]
 
     def _entry(self, version_id: str) -> StoredVersion:
         if version_id not in self._versions:
@@ -232,12 +235,14 @@ class SchemaStore:
                 f"the registry holds {len(self._versions)} schema versions and takes no more"
             )
 
-    def _keep(self, arn: str, definition: str, status: VersionStatus, wait: _Wait) -> StoredVersion:
-        schema = self._schemas[arn]
+    def _keep(
+        self, subject: str, definition: str, status: VersionStatus, wait: _Wait
+    ) -> StoredVersion:
+        schema = self._schemas[subject]
         schema.taken += 1
         version_id, number, time = str(uuid.uuid4()), schema.taken, self._now()
         self._versions[version_id] = StoredVersion(
-            version_id, arn, number, status, definition, time, schema.data_format
+            version_id, subject, number, status, definition, time, schema.data_format
         )
         self._waits[version_id] = wait
         schema.ids[number] = version_id

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from penstock.errors import SchemaError
+from penstock.framing import SchemaKey
 from penstock.registry.interface import SchemaVersion, VersionStatus
 from penstock.schemas import canonical_form, load_schema
 
@@ -14,8 +15,7 @@ def write_version(version: SchemaVersion) -> dict[str, Any]:
     """Write a version as a JSON value."""
     time = version.registered_at
     return {
-        "id": version.id,
-        "arn": version.arn,
+        "id": str(version.key),
         "name": version.name,
         "number": version.number,
         "status": version.status,
@@ -29,8 +29,7 @@ def read_version(content: Any) -> SchemaVersion:
     try:
         time = content["registered_at"]
         return SchemaVersion(
-            content["id"],
-            content["arn"],
+            SchemaKey.parse(content["id"]),
             content["name"],
             content["number"],
             VersionStatus(content["status"]),

@@ -8,7 +8,7 @@ from penstock.schemas.compatibility import Incompatibility, check_compatibility
 from penstock.schemas.definition import Schema, check_schema, load_schema
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event
-from penstock.schemas.infer import BASE_FIELDS, infer_schema
+from penstock.schemas.infer import infer_schema
 from penstock.schemas.interpreted import compile_row_restorer
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.modes import Compatibility, check_mode
@@ -16,7 +16,6 @@ from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.records import compile_restorer, from_record, to_record
 
 __all__ = [
-    "BASE_FIELDS",
     "Compatibility",
     "Incompatibility",
     "Policy",

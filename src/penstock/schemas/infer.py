@@ -26,12 +26,6 @@ from penstock.schemas.definition import Schema
 
 _MAX_FIELDS = 2_000  # of one object; a longer definition than Glue takes comes soon after
 
-# What every event of a device has; a program that adds them passes these as `base`.
-BASE_FIELDS: tuple[dict[str, Any], ...] = (
-    {"name": "deviceId", "type": "string"},
-    {"name": "timestamp", "type": "long"},  # milliseconds since 1970
-)
-
 _NULL = AvroType("null")
 _SCALARS = {kind: AvroType(kind) for kind in ("boolean", "long", "double", "string")}
 

@@ -9,27 +9,25 @@ from penstock.sinks.given_up import GivenUp, Selection
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.parking import Parking
 from penstock.sinks.rows import (
-    ErrorRecord,
-    Source,
     make_error,
-    make_reading,
     write_detail,
 )
 from penstock.sinks.table_writer import TableWriter
+from penstock.sinks.upsert_writer import RowWriter, UpsertWriter, open_table
 
 __all__ = [
     "DEFAULT_KEEP_DAYS",
     "DynamoDbClient",
-    "ErrorRecord",
     "ErrorRows",
     "ErrorTable",
     "GivenUp",
     "ParkedRecords",
     "Parking",
+    "RowWriter",
     "Selection",
-    "Source",
     "TableWriter",
+    "UpsertWriter",
     "make_error",
-    "make_reading",
+    "open_table",
     "write_detail",
 ]

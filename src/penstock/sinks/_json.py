@@ -1,4 +1,4 @@
-"""Items in DynamoDB's JSON: `{"deviceId":{"S":"000001"},"temperature":{"N":"30"}}`.
+"""Items in DynamoDB's JSON: `{"id":{"S":"000001"},"temperature":{"N":"30"}}`.
 
 botocore's own way costs seven times the CPU: it checks every value against its model of the
 service, then looks at each again to write it.

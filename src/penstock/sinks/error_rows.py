@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from penstock.errors import RowExistsError, SinkUnavailableError
+from penstock.records import FailedRecord
 from penstock.sinks._attempts import CALL_ATTEMPTS
 from penstock.sinks._json import read_item, write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.given_up import GivenUp, Selection
 from penstock.sinks.parking import Parking
-from penstock.sinks.rows import ErrorRecord, write_detail
+from penstock.sinks.rows import write_detail
 
 DEFAULT_KEEP_DAYS: Final = 365  # as long as a parked record, unless told
 
@@ -68,16 +69,16 @@ class ErrorRows:
                 if takes(GivenUp.describe(row)):
                     yield GivenUp.restore(row, self._parking)
 
-    def count_failure(self, record: ErrorRecord, replay: str) -> None:
+    def count_failure(self, failed: FailedRecord, replay: str) -> None:
         """Count that a replay gave a record up again, once however often it is told."""
         self._tell(
-            record.id,
+            failed.id,
             "SET #attempts = #attempts + :one, #reason = :reason, #detail = :detail, "
             "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
             {
                 ":one": 1,
-                ":reason": record.reason.value,
-                ":detail": write_detail(record.detail),
+                ":reason": failed.failure.reason.value,
+                ":detail": write_detail(failed.failure.detail),
                 ":replay": replay,
                 ":next": int(self._clock()) + _WAIT_SECONDS,
             },

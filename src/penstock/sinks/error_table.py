@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.errors import RowExistsError, SinkRefusedError
+from penstock.records import FailedRecord, Record
 from penstock.sinks._json import write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.parking import Parking
-from penstock.sinks.rows import ErrorRecord, make_error
+from penstock.sinks.rows import make_error
 
 # A row takes 400 KB; the rest is for its other attributes, of which `detail` may be 8 KB.
 _MAX_RAW_BYTES = 390_000
@@ -26,7 +27,7 @@ class ErrorTable:
         self._table = table
         self._parking = parking
 
-    def keep(self, records: Sequence[ErrorRecord]) -> None:
+    def keep(self, failed: Sequence[FailedRecord]) -> None:
         """Make a row of each; one that is there stays as it is, with its first time and attempts.
 
         Raises:
@@ -34,24 +35,24 @@ class ErrorTable:
                 again does no harm.
             SinkRefusedError: the table takes one of them in no form.
         """
-        for record in records:
+        for each in failed:
             try:
-                self._keep(record)
+                self._keep(each)
             except RowExistsError:
                 continue
             except SinkRefusedError as error:
                 raise type(error)(
-                    f"{record.source} is no reading and cannot be kept as an error: {error}"
+                    f"{each.record.source} is no reading and cannot be kept as an error: {error}"
                 ) from error
 
-    def _keep(self, record: ErrorRecord) -> None:
-        row = write_item(self._fit(record))
+    def _keep(self, failed: FailedRecord) -> None:
+        row = write_item(self._fit(failed))
         request = b'{"TableName":%b,"Item":%b,"ConditionExpression":"attribute_not_exists(id)"}'
         self._client.call("PutItem", request % (json.dumps(self._table).encode(), row))
 
-    def _fit(self, record: ErrorRecord) -> dict[str, Any]:
+    def _fit(self, failed: FailedRecord) -> dict[str, Any]:
         """Put into the bucket what the row has no room for, the longest first."""
-        row = make_error(record)
+        row, record = make_error(failed), failed.record
         raw = {
             "value": record.value or b"",
             "headers": _write_headers(record),
@@ -62,12 +63,12 @@ class ErrorTable:
             if left <= _MAX_RAW_BYTES:
                 break
             del row[name]
-            row[f"{name}At"] = self._parking.put(f"errors/{record.id}/{name}", raw[name])
+            row[f"{name}At"] = self._parking.put(f"errors/{failed.id}/{name}", raw[name])
             left -= len(raw[name])
         return row
 
 
-def _write_headers(record: ErrorRecord) -> bytes:
+def _write_headers(record: Record) -> bytes:
     return json.dumps(
         [
             {"name": name, "value": None if value is None else b64encode(value).decode()}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from penstock.errors import ObjectMissingError, Reason
+from penstock.records import Source
 from penstock.sinks.parking import Parking
-from penstock.sinks.rows import Source
 
 _MOST_ATTEMPTS: Final = 3
 

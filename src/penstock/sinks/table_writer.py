@@ -9,13 +9,12 @@ from typing import Any
 
 from penstock.attempts import Attempts
 from penstock.errors import SinkRefusedError, SinkUnavailableError
+from penstock.records import RowShape
 from penstock.sinks._attempts import CALL_ATTEMPTS
 from penstock.sinks._json import write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
 
 _BATCH = 25  # DynamoDB takes no more in one request
-
-_READING_KEY = ("deviceId", "readingId")
 
 # A row's place in what the caller gave, and its JSON.
 _Row = tuple[int, bytes]
@@ -28,20 +27,15 @@ class TableWriter:
         self,
         client: DynamoDbClient,
         table: str,
-        key: Sequence[str],
+        shape: RowShape,
         *,
         attempts: Attempts = CALL_ATTEMPTS,
     ) -> None:
-        """Keep what to write with; `key` names the attributes of the table's key."""
         self._client = client
-        self._key = tuple(key)
+        self.shape = shape
+        self._key = shape.table_key
         self._table = table
         self._attempts = attempts
-
-    @classmethod
-    def of_readings(cls, client: DynamoDbClient, table: str) -> TableWriter:
-        """Write what `make_reading` makes."""
-        return cls(client, table, _READING_KEY)
 
     def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
         """Write all items that the table takes; of those with one key, the last.

@@ -74,9 +74,9 @@ class Producers:
                 for record in consumer.poll(1000).get(partition, ()):
                     frame = decode_frame(record.value)
                     assert frame is not None
-                    schema = registry.get(str(frame.schema_id)).schema
+                    schema = registry.get(frame.key).schema
                     event = from_record(decode(frame.payload, schema), schema)
-                    read.append((str(frame.schema_id), event))
+                    read.append((str(frame.key), event))
         return read
 
     def rejected(self) -> list[dict[str, Any]]:

@@ -71,8 +71,8 @@ def test_of_versions_that_contradict_each_other_one_wins(
         assert lost["errorMessage"].startswith(("SchemaConflictError: ", "IncompatibleSchemaError"))
 
     registry, other = producers.registry(), producers.registry()
-    usable = [each.id for each in registry.versions("sensor")]
-    assert usable == [each.id for each in other.versions("sensor")]
+    usable = [str(each.key) for each in registry.versions("sensor")]
+    assert usable == [str(each.key) for each in other.versions("sensor")]
     assert usable[1:] == [id_ for id_, _, _ in winners]
     records = [(id_, event) for id_, event in producers.records(registry) if len(event) > 2]
     assert [

@@ -18,10 +18,10 @@ from penstock.errors import (
     SettingsError,
     SinkUnavailableError,
 )
-from penstock.framing import encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.schemas import Schema
 from tests.stubs.consuming import OWN, World
-from tests.stubs.registries import UNKNOWN_ID
+from tests.stubs.registries import UNKNOWN
 
 
 def test_each_record_is_read_with_the_schema_it_was_written_in(world: World) -> None:
@@ -70,14 +70,10 @@ def test_tombstones_are_counted(world: World) -> None:
 
 def _poison(world: World) -> dict[str, tuple[bytes, Reason]]:
     good = world.frame({"temperature": 30.5})
-    forbidden, refused = ("0" * 31 + "1", "0" * 31 + "2")
-    ids = [
-        f"{each[:8]}-{each[8:12]}-{each[12:16]}-{each[16:20]}-{each[20:]}"
-        for each in (forbidden, refused)
-    ]
+    forbidden, refused = (SchemaKey(FrameKind.GLUE, number.to_bytes(16)) for number in (1, 2))
     world.registry.fails = {
-        ids[0]: SchemaForbiddenError("not on the list"),
-        ids[1]: SchemaRefusedError("nobody may use it"),
+        forbidden: SchemaForbiddenError("not on the list"),
+        refused: SchemaRefusedError("nobody may use it"),
     }
     return {
         "no frame": (b"junk", Reason.UNKNOWN_FRAMING),
@@ -86,9 +82,9 @@ def _poison(world: World) -> dict[str, tuple[bytes, Reason]]:
         "cut": (good[:-3], Reason.TRUNCATED),
         "longer": (good + b"x", Reason.TRAILING_BYTES),
         "confluent": (b"\x00\x00\x00\x00\x07x", Reason.NO_REGISTRY_FOR_FRAMING),
-        "unknown": (encode_glue_frame(UNKNOWN_ID, b""), Reason.UNKNOWN_SCHEMA),
-        "forbidden": (encode_glue_frame(ids[0], b""), Reason.FORBIDDEN_SCHEMA),
-        "refused": (encode_glue_frame(ids[1], b""), Reason.REFUSED_SCHEMA),
+        "unknown": (encode_glue_frame(UNKNOWN, b""), Reason.UNKNOWN_SCHEMA),
+        "forbidden": (encode_glue_frame(forbidden, b""), Reason.FORBIDDEN_SCHEMA),
+        "refused": (encode_glue_frame(refused, b""), Reason.REFUSED_SCHEMA),
         "no event": (world.raw("string", b"\x02a", "text"), Reason.UNROUTABLE),
         "no device": (world.raw(_record_of("long"), b"\x02", "other"), Reason.UNROUTABLE),
     }
@@ -109,11 +105,15 @@ def test_a_record_that_never_can_be_read_is_given_up(world: World, name: str) ->
 
     assert consumed == Consumed(written=2, given_up={reason: 1}, tombstones=0)
     (row,) = world.errors.rows.values()
-    assert (str(row.source), row.reason, row.stage) == ("sensor/0/1", reason, "lambda")
-    assert (row.key, row.value) == (b"k", value)
-    assert row.detail
+    assert (str(row.record.source), row.failure.reason, row.stage) == (
+        "sensor/0/1",
+        reason,
+        "lambda",
+    )
+    assert (row.record.key, row.record.value) == (b"k", value)
+    assert row.failure.detail
     framed = value[:1] in {b"\x00", b"\x03"} and len(value) >= 6 and name != "short"
-    assert (row.schema_id is not None) == framed
+    assert (row.schema is not None) == framed
 
 
 def test_a_row_that_the_table_refuses_is_given_up(world: World) -> None:
@@ -123,7 +123,7 @@ def test_a_row_that_the_table_refuses_is_given_up(world: World) -> None:
 
     reasons = {Reason.UNKNOWN_FRAMING: 1, Reason.OVERSIZE: 1}
     assert consumed == Consumed(written=2, given_up=reasons, tombstones=0)
-    assert {key: row.reason for key, row in world.errors.rows.items()} == {
+    assert {key: row.failure.reason for key, row in world.errors.rows.items()} == {
         "sensor/0/1": Reason.UNKNOWN_FRAMING,
         "sensor/0/2": Reason.OVERSIZE,
     }
@@ -142,10 +142,10 @@ def test_a_row_that_the_table_refuses_is_given_up(world: World) -> None:
 def test_a_failure_that_may_pass_brings_the_batch_again(
     world: World, failure: PenstockError
 ) -> None:
-    world.registry.fails = {UNKNOWN_ID: failure}
+    world.registry.fails = {UNKNOWN: failure}
 
     with pytest.raises(type(failure)):
-        world.consume(world.frame({}), b"junk", encode_glue_frame(UNKNOWN_ID, b""))
+        world.consume(world.frame({}), b"junk", encode_glue_frame(UNKNOWN, b""))
 
     assert (world.readings.calls, world.errors.calls) == (0, 0)
 

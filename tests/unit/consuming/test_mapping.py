@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from penstock.consuming import Record, answer_mapping, read_records
+from penstock.consuming import answer_mapping, read_records
 from penstock.errors import EventTextError
-from penstock.sinks import Source
+from penstock.records import Record, Source
 
 _EVENTS = Path(__file__).parents[3] / "lambdas/consumer/events"
 

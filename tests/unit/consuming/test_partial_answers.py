@@ -7,16 +7,16 @@ import pytest
 from penstock.consuming import Consumed
 from penstock.errors import Reason, RegistryUnavailableError, SettingsError, SinkUnavailableError
 from penstock.framing import encode_glue_frame
-from penstock.sinks import Source
+from penstock.records import Source
 from tests.stubs.consuming import World
-from tests.stubs.registries import UNKNOWN_ID
+from tests.stubs.registries import UNKNOWN
 
 _DOWN = RegistryUnavailableError("down")
 
 
 def test_a_record_that_must_wait_holds_back_its_partition_alone(world: World) -> None:
-    good, waits = world.frame({}), encode_glue_frame(UNKNOWN_ID, b"")
-    world.registry.fails = {UNKNOWN_ID: _DOWN}
+    good, waits = world.frame({}), encode_glue_frame(UNKNOWN, b"")
+    world.registry.fails = {UNKNOWN: _DOWN}
 
     consumed = world.consume_partitions(
         {"a/0": [good, waits, good, b"junk"], "a/1": [good, b"junk"], "b/0": [waits, waits]},
@@ -28,31 +28,31 @@ def test_a_record_that_must_wait_holds_back_its_partition_alone(world: World) ->
     )
     assert world.readings.rows.keys() == {"a/0/0", "a/1/0"}
     assert world.errors.rows.keys() == {"a/1/1"}
-    assert world.registry.asked.count(UNKNOWN_ID) == 1  # one that is down takes its time
+    assert world.registry.asked.count(UNKNOWN) == 1  # one that is down takes its time
 
 
 @pytest.mark.parametrize("other", [b"junk", None], ids=str)
 def test_an_error_or_a_tombstone_gets_a_batch_forward(world: World, other: bytes | None) -> None:
-    world.registry.fails = {UNKNOWN_ID: _DOWN}
-    batch = {"a/0": [encode_glue_frame(UNKNOWN_ID, b"")], "a/1": [other]}
+    world.registry.fails = {UNKNOWN: _DOWN}
+    batch = {"a/0": [encode_glue_frame(UNKNOWN, b"")], "a/1": [other]}
 
     assert world.consume_partitions(batch, partial_answers=True).held == (Source("a", 0, 0),)
 
 
 def test_a_batch_that_gets_nowhere_fails_as_a_whole(world: World) -> None:
-    world.registry.fails = {UNKNOWN_ID: _DOWN}
-    waits = encode_glue_frame(UNKNOWN_ID, b"")
+    world.registry.fails = {UNKNOWN: _DOWN}
+    waits = encode_glue_frame(UNKNOWN, b"")
 
     with pytest.raises(RegistryUnavailableError, match="down"):
         world.consume_partitions({"a/0": [waits], "a/1": [waits]}, partial_answers=True)
 
 
 def test_a_failure_that_no_record_is_blamed_for_is_not_held_back(world: World) -> None:
-    world.registry.fails = {UNKNOWN_ID: SettingsError(["no such thing"])}
+    world.registry.fails = {UNKNOWN: SettingsError(["no such thing"])}
 
     with pytest.raises(SettingsError):
         world.consume_partitions(
-            {"a/0": [encode_glue_frame(UNKNOWN_ID, b"")], "a/1": [world.frame({})]},
+            {"a/0": [encode_glue_frame(UNKNOWN, b"")], "a/1": [world.frame({})]},
             partial_answers=True,
         )
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import CorruptFrameError, TruncatedFrameError, UnknownFramingError
-from penstock.framing import Compression, Frame, FrameKind, decode_frame
+from penstock.framing import (
+    Compression,
+    Frame,
+    SchemaKey,
+    decode_confluent_frame,
+    decode_frame,
+    encode_frame,
+)
 
 _GUID = "89791762-2336-4186-9674-299b90a802e2"
 _GUID_BYTES = bytes.fromhex("8979176223364186" + "9674299b90a802e2")
@@ -13,7 +20,7 @@ _PAYLOAD = b"\x02payload"
 
 
 def _frame(schema_id: str | int) -> Frame:
-    return Frame(FrameKind.CONFLUENT, schema_id, Compression.NONE, _PAYLOAD)
+    return Frame(SchemaKey.parse(f"confluent:{schema_id}"), Compression.NONE, _PAYLOAD)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +33,18 @@ def _frame(schema_id: str | int) -> Frame:
     ],
 )
 def test_opens_an_id_and_a_guid(head: str, schema_id: str | int) -> None:
-    assert decode_frame(bytes.fromhex(head) + _PAYLOAD) == _frame(schema_id)
+    value = bytes.fromhex(head) + _PAYLOAD
+
+    assert decode_frame(value) == _frame(schema_id)
+    assert encode_frame(_frame(schema_id).key, _PAYLOAD) == value
+
+
+def test_refuses_a_first_byte_that_is_not_confluents() -> None:
+    with pytest.raises(
+        UnknownFramingError,
+        match=r"^Confluent frame: found 18 bytes \(03 .*\), expected to start with 00 or 01$",
+    ):
+        decode_confluent_frame(b"\3" + bytes(17))
 
 
 @pytest.mark.parametrize("length", range(1, 5))
@@ -52,7 +70,7 @@ def test_refuses_an_id_that_no_registry_gives_out(head: str, number: int) -> Non
     with pytest.raises(
         UnknownFramingError,
         match=rf"^Confluent frame: found schema id {number} in 13 bytes \(.*\), expected 1 or more "
-        r"\(if this is an 8-byte id of Apicurio, say so with apicurio=True\)$",
+        r"\(an 8-byte id of Apicurio is read only where a registry of that kind is configured\)$",
     ):
         decode_frame(bytes.fromhex(head) + _PAYLOAD)
 
@@ -83,7 +101,7 @@ def test_the_header_goes_before_what_the_value_starts_with() -> None:
 
     frame = decode_frame(value, [("__value_schema_id", b"\0\0\0\0\x07")])
 
-    assert frame == Frame(FrameKind.CONFLUENT, 7, Compression.NONE, value)
+    assert frame == Frame(SchemaKey.parse("confluent:7"), Compression.NONE, value)
 
 
 @pytest.mark.parametrize("header", [b"", None])

@@ -1,4 +1,4 @@
-"""What is no frame at all."""
+"""What is not a frame, and a frame of a kind without a registry."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.errors import FramingError, UnknownFramingError
-from penstock.framing import Frame, decode_frame
+from penstock.errors import FramingError, NoRegistryForFramingError, UnknownFramingError
+from penstock.framing import (
+    Frame,
+    FrameKind,
+    SchemaKey,
+    decode_frame,
+    encode_frame,
+    read_schema_key,
+)
 
 
 def test_a_tombstone_stays_one() -> None:
@@ -34,12 +41,46 @@ def test_refuses_what_starts_like_no_frame(value: bytes, found: str) -> None:
         decode_frame(value)
 
 
-@given(st.binary(max_size=60), st.booleans())
-def test_any_bytes_are_opened_or_refused(value: bytes, apicurio: bool) -> None:
+_FRAMES = {
+    FrameKind.GLUE: encode_frame(SchemaKey(FrameKind.GLUE, bytes(16)), b"payload"),
+    FrameKind.CONFLUENT: encode_frame(SchemaKey.parse("confluent:17"), b"payload"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema"),
+    [
+        (FrameKind.GLUE, "00000000-0000-0000-0000-000000000000"),
+        (FrameKind.CONFLUENT, "confluent:17"),
+    ],
+)
+def test_refuses_a_frame_of_a_kind_without_a_registry(kind: FrameKind, schema: str) -> None:
+    (other,) = _FRAMES.keys() - {kind}
+
+    with pytest.raises(
+        NoRegistryForFramingError,
+        match=rf"^found a frame of {kind} with schema {schema}, expected one of {other}$",
+    ):
+        decode_frame(_FRAMES[kind], kinds=[other])
+
+    assert str(read_schema_key(_FRAMES[kind], kinds=[other])) == schema
+
+
+def test_a_header_names_the_schema_before_the_value_does() -> None:
+    headers = [("__value_schema_id", b"\0\0\0\0\x07")]
+
+    assert str(read_schema_key(_FRAMES[FrameKind.GLUE], headers)) == "confluent:7"
+    assert read_schema_key(None, headers) is None
+    assert read_schema_key(b"{}") is None
+
+
+@given(st.binary(max_size=60), st.sampled_from([{*FrameKind}, {FrameKind.GLUE}]))
+def test_any_bytes_are_opened_or_refused(value: bytes, kinds: set[FrameKind]) -> None:
     try:
-        frame = decode_frame(value, apicurio=apicurio)
+        frame = decode_frame(value, kinds=kinds)
     except FramingError:
         return
 
     assert isinstance(frame, Frame)
+    assert frame.key in {read_schema_key(value, kinds=kinds)}
     assert value.endswith(frame.payload) or value[:2] == b"\x03\x05"

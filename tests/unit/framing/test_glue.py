@@ -11,10 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import FramingError, TruncatedFrameError, UnknownFramingError
-from penstock.framing import Compression, Frame, FrameKind, decode_frame, encode_glue_frame
-from penstock.schemas import decode, encode
+from penstock.framing import (
+    Compression,
+    Frame,
+    FrameKind,
+    InflateLimits,
+    SchemaKey,
+    decode_frame,
+    decode_glue_frame,
+    encode_frame,
+    encode_glue_frame,
+    read_schema_key,
+)
+from penstock.schemas import compile_decoder, compile_encoder
 
 _VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
+_KEY = SchemaKey.parse(_VERSION)
 _PAYLOAD = bytes.fromhex("0c4575726f7065f6785044de01")
 _GOLDEN = {
     False: bytes.fromhex("0300d3e21a3bf8284ef7a864ea05cba14f2c0c4575726f7065f6785044de01"),
@@ -41,13 +53,13 @@ _RECORD = {"region": "Europe", "sales": _SALES, "orders": 111}
 def test_opens_what_aws_wrote(compress: bool, compression: Compression) -> None:
     frame = decode_frame(_GOLDEN[compress])
 
-    assert frame == Frame(FrameKind.GLUE, _VERSION, compression, _PAYLOAD)
-    assert decode(frame.payload, _SCHEMA) == _RECORD
+    assert frame == Frame(_KEY, compression, _PAYLOAD)
+    assert compile_decoder(_SCHEMA)(frame.payload) == _RECORD
 
 
 @pytest.mark.parametrize("compress", [False, True])
 def test_writes_what_aws_writes(compress: bool) -> None:
-    assert encode_glue_frame(_VERSION, encode(_RECORD, _SCHEMA), compress) == _GOLDEN[compress]
+    assert encode_glue_frame(_KEY, compile_encoder(_SCHEMA)(_RECORD), compress) == _GOLDEN[compress]
 
 
 @pytest.mark.parametrize(
@@ -55,15 +67,39 @@ def test_writes_what_aws_writes(compress: bool) -> None:
     [(b"short", Compression.NONE), (b"", Compression.NONE), (b"long " * 50, Compression.ZLIB)],
 )
 def test_compresses_where_that_makes_it_smaller(payload: bytes, compression: Compression) -> None:
-    value = encode_glue_frame(_VERSION, payload, compress="if-smaller")
+    value = encode_glue_frame(_KEY, payload, compress="if-smaller")
 
-    assert decode_frame(value) == Frame(FrameKind.GLUE, _VERSION, compression, payload)
+    assert decode_frame(value) == Frame(_KEY, compression, payload)
     assert len(value) <= 18 + len(payload)
 
 
-def test_refuses_to_write_a_version_that_is_no_uuid() -> None:
-    with pytest.raises(FramingError, match=r"^found schema version id 'v7', expected a UUID$"):
-        encode_glue_frame("v7", b"")
+def test_a_frame_of_glue_is_compressed_where_that_makes_it_smaller() -> None:
+    for payload in (b"short", b"long " * 50):
+        assert encode_frame(_KEY, payload) == encode_glue_frame(_KEY, payload, "if-smaller")
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 4, 255])
+def test_refuses_a_first_byte_that_is_not_glues(first: int) -> None:
+    with pytest.raises(
+        UnknownFramingError,
+        match=rf"^Glue frame: found 31 bytes \({first:02x} 00 d3 .*\), expected to start with 03$",
+    ):
+        decode_glue_frame(bytes([first]) + _GOLDEN[False][1:], InflateLimits())
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (_GOLDEN[False], _KEY),
+        (_GOLDEN[True][:-1], _KEY),  # the zlib stream is cut off
+        (_GOLDEN[False][:1] + b"\1" + _GOLDEN[False][2:], _KEY),  # no compression of Glue's
+        (_GOLDEN[False][:17], None),
+    ],
+)
+def test_the_key_is_read_whatever_follows_the_header(
+    value: bytes, expected: SchemaKey | None
+) -> None:
+    assert read_schema_key(value) == expected
 
 
 @pytest.mark.parametrize("length", range(1, 18))
@@ -88,7 +124,7 @@ def test_refuses_a_zlib_stream_cut_at_any_length(length: int) -> None:
 def test_leaves_a_cut_payload_to_the_decoder() -> None:
     frame = decode_frame(_GOLDEN[False][:20])
 
-    assert frame == Frame(FrameKind.GLUE, _VERSION, Compression.NONE, _PAYLOAD[:2])
+    assert frame == Frame(_KEY, Compression.NONE, _PAYLOAD[:2])
 
 
 @pytest.mark.parametrize("byte", [1, 4, 6, 255])
@@ -117,10 +153,11 @@ def test_reads_any_level_of_compression() -> None:
 
 @given(st.uuids(), st.binary(max_size=5_000), st.sampled_from([False, True, "if-smaller"]))
 def test_what_was_framed_is_opened_unchanged(version: uuid.UUID, payload: bytes, how: bool) -> None:
-    frame = decode_frame(encode_glue_frame(str(version), payload, how))
+    key = SchemaKey(FrameKind.GLUE, version.bytes)
+    frame = decode_frame(encode_glue_frame(key, payload, how))
 
     assert frame is not None
-    assert (frame.schema_id, frame.payload) == (str(version), payload)
+    assert (frame.key, frame.payload) == (key, payload)
 
 
 @given(st.binary(max_size=60))
@@ -131,4 +168,4 @@ def test_any_bytes_after_the_magic_one_are_opened_or_refused(rest: bytes) -> Non
         return
 
     assert frame is not None
-    assert frame.kind is FrameKind.GLUE
+    assert frame.key.kind is FrameKind.GLUE

@@ -9,6 +9,7 @@ import pytest
 
 from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Outcome, Produced, ProducerSettings, Refusal, Stamper
+from penstock.records import READING
 from penstock.registry import CachedRegistry, MemoryRegistry
 from tests.stubs.topic import FakeTopic
 
@@ -49,7 +50,7 @@ def producer(build: Build) -> EventProducer:
 
 def send(producer: EventProducer, *events: Any, seconds: float = 10) -> list[Outcome]:
     """Send events as a batch of device 000001."""
-    stamper = Stamper("000001")
+    stamper = Stamper(READING, "000001")
     return producer.produce([stamper.stamp(event) for event in events], seconds)
 
 

@@ -27,6 +27,7 @@ from penstock.producing import (
     Taken,
     build_intake,
 )
+from penstock.records import READING
 from penstock.registry import CachedRegistry
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA
@@ -64,7 +65,7 @@ Take = Callable[..., Taken]
 @pytest.fixture
 def take(producer: EventProducer, bucket: FakeBucket) -> Take:
     """Take what a function is invoked with."""
-    intake = Intake(producer, bucket, Stamper("000001"))  # type: ignore[arg-type]
+    intake = Intake(producer, bucket, Stamper(READING, "000001"))  # type: ignore[arg-type]
 
     def take(given: Any, seconds: float = 20) -> Taken:
         deadline = time.monotonic() + seconds
@@ -116,7 +117,7 @@ def test_an_event_that_is_refused_is_kept_and_an_error(
         "versions before; rule: a field keeps its type, only numbers widen; diff: ~ temperature: "
         f"long (optional) -> string (optional); the event is kept as {kept.key}"
     )
-    assert (kept.event, kept.device_id) == ({"temperature": "warm"}, "000001")
+    assert (kept.event, kept.base["deviceId"]) == ({"temperature": "warm"}, "000001")
     assert (kept.reason, kept.rule) == ("SchemaConflictError", caught.value.rule)
     assert kept.diff == caught.value.diff
     assert kept.detail.startswith("temperature: found the text 'warm'")

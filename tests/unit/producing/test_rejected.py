@@ -19,7 +19,7 @@ __all__ = ["bucket"]
 
 _EVENT = RejectedEvent(
     event={"temperature": "warm", "größe": [1, None]},
-    device_id="000001",
+    base={"deviceId": "000001", "timestamp": 1_795_234_015_788},
     timestamp=1_795_234_015_788,
     reason="SchemaConflictError",
     detail="temperature: found the text 'warm', expected long as in the versions before",
@@ -39,8 +39,8 @@ def _changed(**changes: Any) -> RejectedEvent:
 def test_it_is_one_json_document() -> None:
     assert json.loads(_EVENT.write()) == {
         "event": {"temperature": "warm", "größe": [1, None]},
-        "deviceId": "000001",
-        "timestamp": 1_795_234_015_788,
+        "base": {"deviceId": "000001", "timestamp": 1_795_234_015_788},
+        "stampedAt": 1_795_234_015_788,
         "when": "2026-11-21T04:06:55.788+00:00",
         "reason": "SchemaConflictError",
         "detail": "temperature: found the text 'warm', expected long as in the versions before",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from penstock.producing import Stamper
+from penstock.records import READING
 
 _CLOCK = "penstock.producing.stamping.time.time_ns"
 
 
 def test_no_two_events_of_a_device_have_one_time() -> None:
-    stamper = Stamper("d-1")
+    stamper = Stamper(READING, "d-1")
     with patch(_CLOCK, side_effect=[9_000_000] * 2 + [1, 10**8]):
         times = [stamper.stamp({}).timestamp for _ in range(4)]
 
@@ -18,28 +19,28 @@ def test_no_two_events_of_a_device_have_one_time() -> None:
 
 
 def test_devices_do_not_push_each_others_time() -> None:
-    stamper = Stamper("d-1")
+    stamper = Stamper(READING, "d-1")
     with patch(_CLOCK, return_value=9_000_000):
         stamps = [stamper.stamp(event) for event in ({}, {"deviceId": "d-2"}, {"deviceId": 7}, [])]
 
-    assert [(each.device_id, each.timestamp) for each in stamps] == [
+    assert [(each.base["deviceId"], each.timestamp) for each in stamps] == [
         *(("d-1", 9), ("d-2", 9), ("d-1", 10), ("d-1", 11)),
     ]
-    assert stamps[1].own == {"deviceId": "d-2", "timestamp": 9}
+    assert stamps[1].base == {"deviceId": "d-2", "timestamp": 9}
 
 
 def test_a_device_that_was_forgotten_is_still_never_given_the_same_time_twice() -> None:
-    stamper = Stamper("d-0")
+    stamper = Stamper(READING, "d-0")
     with (
         patch(_CLOCK, return_value=9_000_000),
-        patch("penstock.producing.stamping._MOST_DEVICES", 3),
+        patch("penstock.producing.stamping._MOST_KEYS", 3),
     ):
         events = [{"deviceId": f"d-{number % 5}"} for number in range(50)]
         stamps = [stamper.stamp(event) for event in events]
 
-    given = [(each.device_id, each.timestamp) for each in stamps]
+    given = [(each.base["deviceId"], each.timestamp) for each in stamps]
     assert len(set(given)) == 50
-    for device in {each.device_id for each in stamps}:
-        times = [each.timestamp for each in stamps if each.device_id == device]
+    for device in {each.base["deviceId"] for each in stamps}:
+        times = [each.timestamp for each in stamps if each.base["deviceId"] == device]
         assert times == sorted(times)
     assert len(stamper._last) <= 3

@@ -63,8 +63,7 @@ def world(request: pytest.FixtureRequest, attempts: Callable[..., Attempts]) -> 
     def build_memory(compatibility: Compatibility = Compatibility.BACKWARD) -> MemoryRegistry:
         return MemoryRegistry(store, compatibility=compatibility, pending=attempts())
 
-    prefix = "arn:aws:glue:local:000000000000:schema/memory"
-    return World(store, lambda name: f"{prefix}/{name}", build_memory)
+    return World(store, lambda name: f"memory/{name}", build_memory)
 
 
 def _build_glue_world(api: GlueApi, attempts: Callable[..., Attempts]) -> World:

@@ -18,6 +18,7 @@ from penstock.errors import (
     SchemaQuotaError,
     SchemaRefusedError,
 )
+from penstock.framing import SchemaKey
 from penstock.registry import CachedRegistry, SchemaRegistry, VersionStatus
 from penstock.schemas import Compatibility, Schema, canonical_form
 from tests.stubs.registries import Reading, World
@@ -43,8 +44,7 @@ def test_a_version_says_all_about_itself(
 ) -> None:
     version = registry.register("readings", reading(temperature="long")).version
 
-    assert version == registry.get(version.id)
-    assert version.arn == world.arn("readings")
+    assert version == registry.get(version.key)
     assert version.name == "readings"
     assert version.status is VersionStatus.AVAILABLE
     assert version.schema == reading(temperature="long")
@@ -63,8 +63,8 @@ def test_a_definition_is_known_however_it_is_written(
     }
 
     assert (
-        registry.register("readings", plain).version.id
-        == registry.register("readings", wordy).version.id
+        registry.register("readings", plain).version.key
+        == registry.register("readings", wordy).version.key
     )
 
 
@@ -115,7 +115,7 @@ def test_a_version_that_failed_is_not_given_to_readers(
     failed = world.store.add(world.arn("readings"), definition)
 
     with pytest.raises(SchemaRefusedError, match=r"version 2 of schema readings .* FAILURE"):
-        registry.get(failed.id)
+        registry.get(SchemaKey.parse(failed.id))
 
 
 def test_the_mode_of_new_schemas_can_be_told(world: World, reading: Reading) -> None:

@@ -8,6 +8,7 @@ from threading import Barrier
 import pytest
 
 from penstock.errors import PenstockError, SchemaConflictError, SchemaRefusedError
+from penstock.framing import SchemaKey
 from penstock.registry import Registration
 from penstock.schemas import Compatibility, Schema, canonical_form
 from tests.stubs.registries import FakeTime, Reading, World
@@ -33,9 +34,9 @@ def test_the_higher_of_two_contradicting_versions_is_refused(
     assert conflict.path == "temperature"
     assert list(world.store.metadata(refused.id)) == [("penstock.refused", "schema-conflict")]
     reader = world.build()
-    assert reader.get(accepted.version.id) == accepted.version
+    assert reader.get(accepted.version.key) == accepted.version
     with pytest.raises(SchemaRefusedError, match="version 3 of schema readings contradicts"):
-        reader.get(refused.id)
+        reader.get(SchemaKey.parse(refused.id))
     assert [each.number for each in reader.versions("readings")] == [1, 2]
 
 
@@ -133,7 +134,7 @@ def test_of_two_that_register_the_same_at_once_both_get_one_version(
 
     outcomes = _race(world, [reading(temperature="double")] * 2)
 
-    ids = {each.version.id for each in outcomes if isinstance(each, Registration)}
+    ids = {each.version.key for each in outcomes if isinstance(each, Registration)}
     assert len(ids) == 1
     assert len(outcomes) == 2
     assert len(world.build().versions("readings")) == 1 + run % 2

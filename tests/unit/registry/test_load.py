@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,3 +123,47 @@ def test_boto3_is_imported_only_when_it_is_needed() -> None:
 def test_the_package_has_nothing_else() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'ZooRegistry'"):
         package.ZooRegistry  # noqa: B018
+
+
+# A distribution that is installed beside ours, as pip leaves it.
+_FAKE = {
+    "fake_registry.py": """
+from penstock.registry import MemoryRegistry
+
+class FakeRegistry(MemoryRegistry):
+    def __init__(self, url, call_seconds):
+        super().__init__()
+        self.url, self.call_seconds = url, call_seconds
+
+def load(url, *, call_seconds=None):
+    return FakeRegistry(url, call_seconds)
+""",
+    "fake_registry-1.0.dist-info/METADATA": (
+        "Metadata-Version: 2.1\nName: fake-registry\nVersion: 1.0\n"
+    ),
+    "fake_registry-1.0.dist-info/entry_points.txt": (
+        "[penstock.registries]\nfake = fake_registry:load\n"
+    ),
+}
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in _FAKE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_registry_of_another_distribution_is_found_by_its_scheme() -> None:
+    registry: Any = load_registry("fake://plant/path?a=b", call_seconds=2)
+
+    assert type(registry).__name__ == "FakeRegistry"
+    assert (registry.url, registry.call_seconds) == ("fake://plant/path?a=b", 2)
+
+
+@pytest.mark.usefixtures("installed")
+def test_schemes_that_are_installed_are_named() -> None:
+    with pytest.raises(SettingsError, match=r"expected one of glue, .*, fake$"):
+        load_registry("other://plant")

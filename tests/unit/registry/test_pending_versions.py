@@ -49,13 +49,13 @@ def test_a_version_that_is_being_deleted_can_be_read_and_waits_to_be_registered(
 ) -> None:
     registry.register("readings", reading())
     second = registry.register("readings", reading(temperature="long")).version
-    world.store.begin_delete(second.id)
+    world.store.begin_delete(str(second.key))
 
     with pytest.raises(RegistryUnavailableError, match="version 2 of schema readings is being del"):
         registry.register("readings", reading(temperature="long"))
-    assert world.build().get(second.id).status is VersionStatus.DELETING
+    assert world.build().get(second.key).status is VersionStatus.DELETING
     assert [each.number for each in world.build().versions("readings")] == [1]
 
-    world.store.delete(second.id)
+    world.store.delete(str(second.key))
     assert registry.register("readings", reading(temperature="long")).version.number == 3
     assert [each.number for each in world.build().versions("readings")] == [1, 3]

@@ -10,12 +10,12 @@ import pytest
 
 from penstock.errors import EventError, SchemaConflictError
 from penstock.schemas import (
-    BASE_FIELDS,
     diff_schemas,
     infer_schema,
     merge_schemas,
     parse_event,
 )
+from tests.stubs.readings import BASE_FIELDS
 
 _PAGE = Path(__file__).parents[3] / "docs" / "events.md"
 _TOO_DEEP_TO_PARSE = '{"o": {"o": ... 1,000 levels ...}}'

@@ -8,7 +8,6 @@ import pytest
 
 from penstock.errors import EventLimitError, EventValueError, SchemaConflictError
 from penstock.schemas import (
-    BASE_FIELDS,
     canonical_form,
     check_schema,
     from_record,
@@ -16,6 +15,7 @@ from penstock.schemas import (
     merge_schemas,
     to_record,
 )
+from tests.stubs.readings import BASE_FIELDS
 
 
 def _known(type_: Any, name: str = "f", **attributes: Any) -> dict[str, Any]:

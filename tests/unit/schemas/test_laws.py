@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from penstock.errors import EventError, LossyWideningError, SchemaConflictError
 from penstock.schemas import (
-    BASE_FIELDS,
     Schema,
     canonical_form,
     check_compatibility,
@@ -31,6 +30,7 @@ from penstock.schemas import (
 from tests.oracle.avro import to_wire
 from tests.oracle.evolve import COMPATIBLE, INCOMPATIBLE, evolve
 from tests.oracle.generate import Maker
+from tests.stubs.readings import BASE_FIELDS
 from tests.unit.schemas.strategies import EVENTS, without_nothing
 
 _DEFAULTS = {"deviceId": "d-1", "timestamp": 1_795_234_015_788}

@@ -11,7 +11,6 @@ import pytest
 
 from penstock.errors import SchemaConflictError, VersionBudgetError
 from penstock.schemas import (
-    BASE_FIELDS,
     Policy,
     Schema,
     VersionSet,
@@ -24,6 +23,7 @@ from penstock.schemas import (
     merge_schemas,
     to_record,
 )
+from tests.stubs.readings import BASE_FIELDS
 
 
 class _Story:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import EventValueError
-from penstock.schemas import BASE_FIELDS, decode, encode, from_record, infer_schema, to_record
+from penstock.schemas import decode, encode, from_record, infer_schema, to_record
+from tests.stubs.readings import BASE_FIELDS
 
 
 def _record(*fields: dict[str, Any], name: str = "R") -> dict[str, Any]:

@@ -8,35 +8,40 @@ from typing import Any
 
 import pytest
 
-from penstock.errors import Reason, SinkUnavailableError
+from penstock.errors import Failure, Reason, SinkUnavailableError
+from penstock.framing import SchemaKey
+from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import (
     DynamoDbClient,
-    ErrorRecord,
     ErrorRows,
     ErrorTable,
     Parking,
     Selection,
-    Source,
 )
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply
 
 _Rows = Callable[[], list[dict[str, Any]]]
 
 
-def _record(offset: int = 1, **changes: Any) -> ErrorRecord:
+_KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
+
+
+def _record(offset: int = 1, **changes: Any) -> FailedRecord:
+    """Give a record up, as it is named or otherwise."""
     values: dict[str, Any] = {
-        "source": Source("my/sensor", 3, offset),
-        "kafka_timestamp_ms": 7,
         "reason": Reason.UNKNOWN_SCHEMA,
         "detail": "no such version",
-        "schema_id": "v1",
+        "schema": _KEY,
         "key": b"k",
         "value": b"\0\xff",
         "headers": (("h", b""), ("none", None)),
         "first_seen_ms": 100 + offset,
-        "stage": "lambda",
-    }
-    return ErrorRecord(**(values | changes))
+    } | changes
+    record = Record(
+        Source("my/sensor", 3, offset), values["key"], values["value"], values["headers"], 7
+    )
+    failure = Failure(values["reason"], values["detail"])
+    return FailedRecord(record, failure, values["schema"], "lambda", values["first_seen_ms"])
 
 
 def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
@@ -52,10 +57,10 @@ def test_a_record_is_read_as_it_was_given_up(
 
     (found,) = rows.read(["my/sensor/3/1/7", "my/sensor/3/2/7"])
 
-    assert (found.source, found.key, found.value) == (kept.source, b"k", kept.value)
+    assert (found.source, found.key, found.value) == (kept.record.source, b"k", kept.record.value)
     assert (found.id, found.kafka_timestamp_ms) == (kept.id, 7)
-    assert found.headers == kept.headers
-    assert (found.reason, found.schema_id, found.attempts) == ("unknown-schema", "v1", 0)
+    assert found.headers == kept.record.headers
+    assert (found.reason, found.schema_id, found.attempts) == ("unknown-schema", str(_KEY), 0)
     assert (found.first_seen_ms, found.stage, found.settled) == (101, "lambda", False)
 
 
@@ -67,7 +72,7 @@ def test_headers_are_read_from_the_bucket_too(
 
     (found,) = rows.read(["my/sensor/3/1/7"])
 
-    assert found.headers == kept.headers
+    assert found.headers == kept.record.headers
 
 
 def test_a_row_whose_object_is_gone_says_so_and_the_others_are_read(
@@ -100,17 +105,17 @@ def test_what_is_not_taken_is_not_fetched_from_the_bucket(
         (Selection(since_ms=102), [2, 3]),
         (Selection(until_ms=102), [1]),
         (Selection(reasons=frozenset({Reason.TRUNCATED})), [2]),
-        (Selection(schema_ids=frozenset({"v1"})), [1, 2]),
+        (Selection(schema_ids=frozenset({str(_KEY)})), [1, 2]),
         (Selection(attempts=1), [3]),
         (Selection(due_s=4_599), [1, 2]),
         (Selection(due_s=4_600), [1, 2, 3]),
-        (Selection(since_ms=102, schema_ids=frozenset({"v1"})), [2]),
+        (Selection(since_ms=102, schema_ids=frozenset({str(_KEY)})), [2]),
     ],
 )
 def test_rows_are_selected(
     errors: Callable[..., ErrorTable], rows: ErrorRows, selection: Selection, offsets: list[int]
 ) -> None:
-    given_up = [_record(1), _record(2, reason=Reason.TRUNCATED), _record(3, schema_id=None)]
+    given_up = [_record(1), _record(2, reason=Reason.TRUNCATED), _record(3, schema=None)]
     errors().keep([*given_up, _record(4), _record(5)])
     rows.count_failure(given_up[2], "r1")
     rows.mark_done(_record(4).id, "r1")

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 from penstock.errors import (
+    Failure,
     Reason,
     RowTooLargeError,
     SinkAccessDeniedError,
     SinkRefusedError,
     SinkUnavailableError,
 )
-from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorTable, Source
+from penstock.records import FailedRecord, Record, Source
+from penstock.sinks import DynamoDbClient, ErrorTable
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 
 
@@ -46,20 +48,22 @@ def table(dynamodb: DynamoDbClient, bucket: FakeBucket) -> ErrorTable:
     return ErrorTable(dynamodb, "errors", bucket)
 
 
-def _record(offset: int = 41, **changes: Any) -> ErrorRecord:
+def _record(offset: int = 41, **changes: Any) -> FailedRecord:
+    """Give a record up, as it is named or otherwise."""
     values: dict[str, Any] = {
-        "source": Source("sensor", 3, offset),
-        "kafka_timestamp_ms": 7,
         "reason": Reason.TRUNCATED,
         "detail": "ends too early",
-        "schema_id": None,
+        "schema": None,
         "key": b"k",
         "value": b"v",
         "headers": (),
+        "kafka_timestamp_ms": 7,
         "first_seen_ms": 1795234015788,
-        "stage": "lambda",
-    }
-    return ErrorRecord(**(values | changes))
+    } | changes
+    raw = (values["key"], values["value"], values["headers"])
+    record = Record(Source("sensor", 3, offset), *raw, values["kafka_timestamp_ms"])
+    failure = Failure(values["reason"], values["detail"])
+    return FailedRecord(record, failure, values["schema"], "lambda", values["first_seen_ms"])
 
 
 def test_a_row_is_put_where_there_is_none(api: DynamoDbApi, table: ErrorTable) -> None:
@@ -129,10 +133,10 @@ def test_what_a_row_cannot_hold_goes_to_the_bucket(
         assert part not in item
         assert item[f"{part}At"]["S"] == f"s3://parked/errors/sensor/3/41/7/{part}"
     for part in {"key", "value"} & parked:
-        assert bucket.objects[f"errors/sensor/3/41/7/{part}"] == getattr(record, part)
+        assert bucket.objects[f"errors/sensor/3/41/7/{part}"] == getattr(record.record, part)
     if "headers" in parked:
         written = json.loads(bucket.objects["errors/sensor/3/41/7/headers"])
-        assert _read_headers(written) == record.headers
+        assert _read_headers(written) == record.record.headers
 
 
 def _read_headers(written: list[dict[str, Any]]) -> tuple[tuple[str, bytes | None], ...]:
@@ -205,7 +209,7 @@ def test_a_topic_that_is_made_anew_has_rows_of_its_own(
     errors().keep([old, new])
 
     found = {int(row["kafkaTimestamp"]): parked(row["valueAt"]) for row in error_rows()}
-    assert found == {7: old.value, 9: new.value}
+    assert found == {7: old.record.value, 9: new.record.value}
 
 
 def test_a_large_value_is_found_in_a_real_bucket(

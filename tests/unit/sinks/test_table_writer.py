@@ -15,6 +15,7 @@ from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
 from penstock.attempts import Attempts
 from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableError
+from penstock.records import Mode, RowShape
 from penstock.sinks import DynamoDbClient, TableWriter
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
@@ -33,7 +34,9 @@ def _ids(request: dict[str, Any]) -> list[str]:
 
 @pytest.fixture
 def writer(dynamodb: DynamoDbClient, attempts: Attempts) -> TableWriter:
-    return TableWriter(dynamodb, "rows", ["id"], attempts=attempts)
+    return TableWriter(
+        dynamodb, "rows", RowShape(("id",), sort_name=None, mode=Mode.UPSERT), attempts=attempts
+    )
 
 
 # --- a DynamoDB in the test's hands ---------------------------------------------------------
@@ -167,7 +170,7 @@ def table(tables: Any) -> Iterator[Any]:
 def readings(table: Any, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[TableWriter]:
     monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
     dynamodb = DynamoDbClient(make_session("111111111111"))
-    yield TableWriter.of_readings(dynamodb, table.name)
+    yield TableWriter(dynamodb, table.name, RowShape())
     dynamodb.close()
 
 
@@ -236,7 +239,7 @@ def test_a_key_that_dynamodb_refuses_stops_no_other(table: Any, readings: TableW
 
 
 def test_a_table_that_is_not_there_is_unavailable(readings: TableWriter, table: Any) -> None:
-    writer = TableWriter.of_readings(readings._client, "nowhere")
+    writer = TableWriter(readings._client, "nowhere", RowShape())
 
     with pytest.raises(SinkUnavailableError, match="was refused: ResourceNotFoundException"):
         writer.write(_readings(1))

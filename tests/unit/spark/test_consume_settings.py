@@ -100,7 +100,7 @@ def test_all_flags() -> None:
     assert settings.read.max_offsets_per_trigger == 60
     assert settings.read.on_lost_offsets is LostOffsets.GO_ON
     assert settings.when() == {"availableNow": True}
-    assert settings.sinks.event_time == "at"
+    assert settings.sinks.shape.event_time == "at"
     assert settings.sinks.dynamodb_rows_per_second == 2.5
 
 
@@ -148,7 +148,8 @@ def test_what_is_missing() -> None:
         "PENSTOCK_TOPICS (--topics) is missing, expected topics or --topic-pattern",
         "there is nowhere to write to, expected --dynamodb-table, --lake-table or --parquet-path",
         "PENSTOCK_REGISTRY (--registry) is missing, expected URL of the schema registry,"
-        " such as glue://NAME?role_arn=...&external_id=...",
+        " such as glue://NAME?role_arn=...&external_id=..., or URLs separated by spaces,"
+        " one for each kind of frames",
     )
 
 

@@ -21,7 +21,6 @@ import secrets
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Final
-from uuid import UUID
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -106,8 +105,8 @@ class Decoder:
 
     def _versions(self) -> str:
         entries = [
-            f"X'{UUID(each.id).hex}', named_struct('prefix', X'{encode(at, 'int').hex()}', "
-            f"'number', {each.number}, 'id', '{each.id}')"
+            f"X'{each.key.pack().hex()}', named_struct('prefix', X'{encode(at, 'int').hex()}', "
+            f"'number', {each.number}, 'id', '{each.key}')"
             for at, each in enumerate(self.versions)
         ]
         return f"map({', '.join(entries)})"
@@ -159,7 +158,7 @@ def admit(spark: SparkSession, known: Iterable[SchemaVersion], version: SchemaVe
         SchemaConflictError: it contradicts those that are known.
         UnroutableError: its values are no events.
     """
-    where = f"schema version {version.id} of {version.name}"
+    where = f"schema version {version.key} of {version.name}"
     try:
         check_schema(version.schema)
         if not isinstance(version.schema, dict) or version.schema["type"] != "record":

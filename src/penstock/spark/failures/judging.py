@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Final, Protocol
-from uuid import UUID
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from penstock.errors import NoRegistryForFramingError, PenstockError, Reason
-from penstock.framing import FrameKind, decode_frame
+from penstock.errors import Failure, PenstockError, Reason
+from penstock.framing import FrameKind, SchemaKey, decode_frame, read_schema_key
+from penstock.records import FailedRecord, Record, Source
 from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
-from penstock.sinks import DynamoDbClient, ErrorRecord, ErrorTable, Parking, Source
+from penstock.sinks import DynamoDbClient, ErrorTable, Parking
 from penstock.spark.failures.tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
-from penstock.spark.state.schema_ledger import Refusal
 
 _LOG = logging.getLogger(__name__)
 _MAX_COMPILED: Final = 200
@@ -34,7 +32,7 @@ _MAX_COMPILED: Final = 200
 class ErrorSink(Protocol):
     """Where records that were given up are kept, each once; it is sent to the executors."""
 
-    def keep(self, records: Sequence[ErrorRecord]) -> None:
+    def keep(self, records: Sequence[FailedRecord]) -> None:
         """Keep records; those that are there stay as they are."""
 
 
@@ -45,7 +43,7 @@ class DynamoDbErrors:
     table: str
     parked_bucket: str
 
-    def keep(self, records: Sequence[ErrorRecord]) -> None:
+    def keep(self, records: Sequence[FailedRecord]) -> None:
         """Keep records by the writer that the functions use."""
         _connect(self).keep(records)
 
@@ -54,10 +52,10 @@ class DynamoDbErrors:
 class LoggedErrors:
     """The log of the executors, for a query without a table of errors."""
 
-    def keep(self, records: Sequence[ErrorRecord]) -> None:
+    def keep(self, records: Sequence[FailedRecord]) -> None:
         """Name each record with its reason; its bytes stay in Kafka."""
-        for record in records:
-            _LOG.warning("%s: %s, %s", record.source, record.reason, record.detail)
+        for each in records:
+            _LOG.warning("%s: %s, %s", each.record.source, each.failure.reason, each.failure.detail)
 
 
 @cache
@@ -70,62 +68,54 @@ def _connect(errors: DynamoDbErrors) -> ErrorTable:
 class Judge:
     """Says why records are given up; sent to the executors."""
 
-    definitions: Mapping[str, str]  # by the version's id
+    definitions: Mapping[SchemaKey, str]
     merged: str
-    refused: Mapping[str, Refusal]
+    refused: Mapping[SchemaKey, Failure]
+    kinds: frozenset[FrameKind]
 
     @classmethod
     def of_versions(
-        cls, versions: Sequence[SchemaVersion], refused: Mapping[str, Refusal]
+        cls,
+        versions: Sequence[SchemaVersion],
+        refused: Mapping[SchemaKey, Failure],
+        kinds: Collection[FrameKind],
     ) -> Judge:
-        """Judge records that were decoded with these versions, or whose versions are refused."""
+        """Judge records that were decoded with these versions, or whose versions are refused.
+
+        `kinds` are those of which there is a registry.
+        """
         schemas = [each.schema for each in versions]
         return cls(
-            {each.id: json.dumps(each.schema) for each in versions},
+            {each.key: json.dumps(each.schema) for each in versions},
             json.dumps(merge_schemas(schemas)) if schemas else "",
             dict(refused),
+            frozenset(kinds),
         )
 
-    def judge(self, row: Any) -> ErrorRecord:
+    def judge(self, row: Any) -> FailedRecord:
         """Make the error of a record of the Kafka source."""
-        value = to_bytes(row["value"])
-        found = row["headers"] if "headers" in row else None
-        headers = to_headers(found)
-        reason, detail = self._explain(value, headers, row["status"])
-        return ErrorRecord(
+        record = Record(
             Source(row["topic"], row["partition"], row["offset"]),
-            row["timestamp_ms"],
-            reason,
-            detail,
-            None if row["schema"] is None else str(UUID(bytes=bytes(row["schema"]))),
             to_bytes(row["key"]),
-            value,
-            headers,
-            time.time_ns() // 1_000_000,
-            STAGE,
+            to_bytes(row["value"]),
+            to_headers(row["headers"] if "headers" in row else None),
+            row["timestamp_ms"],
         )
+        key = read_schema_key(record.value, record.headers, kinds=self.kinds)
+        return FailedRecord.of(record, self._explain(record, row["status"]), key, STAGE)
 
-    def _explain(self, value: bytes | None, headers: Any, status: str) -> tuple[Reason, str]:
+    def _explain(self, record: Record, status: str) -> Failure:
         try:
-            frame = decode_frame(value, headers)
-            if frame is not None and frame.kind is not FrameKind.GLUE:
-                raise NoRegistryForFramingError(
-                    f"found a frame of {frame.kind} with schema id {frame.schema_id}, expected one "
-                    "of Glue"
-                )
-            version_id = str(frame.schema_id) if frame else ""
-            if version_id in self.refused:
-                refusal = self.refused[version_id]
-                return refusal.reason, refusal.detail
+            frame = decode_frame(record.value, record.headers, kinds=self.kinds)
+            if frame is not None and frame.key in self.refused:
+                return self.refused[frame.key]
             if frame is not None:
-                _compile(self.definitions[version_id], self.merged)(frame.payload)
+                _compile(self.definitions[frame.key], self.merged)(frame.payload)
         except PenstockError as error:
-            if error.reason is None:
-                raise
-            return error.reason, str(error)
+            return Failure.of(error)
         # Avro's own codec and ours agree but for values that a logical type does not have.
         reason = Reason(status) if status in set(Reason) else Reason.UNDECODABLE
-        return reason, "found a value that Avro allows, expected one that Spark can hold"
+        return Failure(reason, "found a value that Avro allows, expected one that Spark can hold")
 
 
 def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reason]:
@@ -135,7 +125,7 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
         SinkAccessDeniedError, SinkUnavailableError: some may be kept, and keeping all of them
             again does no harm.
     """
-    columns = ["topic", "partition", "offset", "key", "value", "status", "schema"]
+    columns = ["topic", "partition", "offset", "key", "value", "status"]
     written = F.unix_millis("timestamp").alias("timestamp_ms")
     chosen = rows.select(*columns, written, *({"headers"} & set(rows.columns)))
     return count_by_reason(chosen.rdd, _File(judge, sink))
@@ -150,9 +140,9 @@ class _File:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         for chunk in in_chunks(rows):
-            records = [self.judge.judge(row) for row in chunk]
-            self.sink.keep(records)
-            yield Counter(record.reason for record in records)
+            failed = [self.judge.judge(row) for row in chunk]
+            self.sink.keep(failed)
+            yield Counter(each.failure.reason for each in failed)
 
 
 @lru_cache(maxsize=_MAX_COMPILED)

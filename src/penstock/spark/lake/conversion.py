@@ -122,12 +122,14 @@ def _to_double(value: str, inexact: Inexact) -> str:
     return f"IF({beyond}, {otherwise}, CAST({value} AS DOUBLE))"
 
 
-def write_event_time(event: StructType, field: str) -> str:
+def write_event_time(event: StructType, field: str | None) -> str:
     """Write the SQL of an event's time; `field` holds it, as milliseconds or a date or timestamp.
 
     A clock that is wrong loses no row: what is absent or no time is taken from Kafka.
     """
-    type_ = event[field].dataType if field in event.names else None
+    if field is None or field not in event.names:
+        return "_kafka_timestamp"
+    type_ = event[field].dataType
     value = f"{EVENT}.{quote(field)}"
     if isinstance(type_, IntegerType | LongType):
         told = f"IF({value} BETWEEN 0 AND {_MAX_MILLISECONDS}, TIMESTAMP_MILLIS({value}), NULL)"

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from penstock.errors import CheckpointTakenError, Reason, SettingsError
+from penstock.records import READING
 from penstock.spark.lake.catalog import qualify_table
 from penstock.spark.lake.columns import Growth, compare_columns, merge_columns
 from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
@@ -62,7 +63,7 @@ class Lake:
         self,
         spark: SparkSession,
         table: str,
-        event_time: str = "timestamp",
+        event_time: str | None = READING.event_time,
         fence: Fence | None = None,
     ) -> None:
         """Keep where to write; the table is made with the first batch, where there is none.

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from penstock.errors import Reason
+from penstock.records import READING
 from penstock.spark.lake.columns import merge_columns
 from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
 from penstock.spark.rows import COORDINATES, event_type
@@ -22,7 +23,7 @@ from penstock.tables import BatchId
 class ParquetFiles:
     """A folder of Parquet files with the columns of the lake."""
 
-    def __init__(self, path: str, event_time: str = "timestamp") -> None:
+    def __init__(self, path: str, event_time: str | None = READING.event_time) -> None:
         """Keep where to write, and which field of the event has its time."""
         self._path = path.rstrip("/")
         self._event_time = event_time

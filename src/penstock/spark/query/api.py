@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.errors import PenstockError, Reason
-from penstock.registry import CachedRegistry, SchemaRegistry, SchemaVersion, load_registry
+from penstock.framing import SchemaKey
+from penstock.registry import Registries, SchemaVersion, load_registries
 from penstock.spark.decoding.decoder import Decoder, RowStatus, admit
 from penstock.spark.decoding.frames import inflate_payloads, split_frames
 from penstock.spark.failures.judging import DynamoDbErrors, ErrorSink, LoggedErrors
@@ -29,7 +29,7 @@ from penstock.tables import BatchId
 STATUS = "_status"
 
 
-def decode(records: DataFrame, registry: SchemaRegistry) -> DataFrame:
+def decode(records: DataFrame, registries: Registries) -> DataFrame:
     """Decode a batch of Kafka's records, whatever versions they are in.
 
     Every record has a row, with the columns of `penstock.spark.rows` and `_status`: `decoded`,
@@ -38,13 +38,13 @@ def decode(records: DataFrame, registry: SchemaRegistry) -> DataFrame:
 
     Args:
         records: what Spark's Kafka source returns, or a table with its columns.
-        registry: where the versions are looked up.
+        registries: where the versions are looked up.
 
     Raises:
-        RegistryError: the registry cannot be asked now (retriable).
+        RegistryError: a registry cannot be asked now (retriable).
     """
-    frames = split_frames(records)
-    versions = _find_versions(frames, registry)
+    frames = split_frames(records, registries)
+    versions = _find_versions(frames, registries)
     plain = frames.filter("coalesce(compression, 'none') <> 'zlib'")
     whole = plain.unionByName(inflate_payloads(frames.filter("compression = 'zlib'")))
     decoder = Decoder(versions)
@@ -53,12 +53,12 @@ def decode(records: DataFrame, registry: SchemaRegistry) -> DataFrame:
     return rows.withColumn(EVENT, F.when(is_decoded, F.col(EVENT)))
 
 
-def _find_versions(frames: DataFrame, registry: SchemaRegistry) -> list[SchemaVersion]:
+def _find_versions(frames: DataFrame, registries: Registries) -> list[SchemaVersion]:
     """Look up the versions of frames, and leave out those that nobody can use."""
     versions: list[SchemaVersion] = []
     for row in frames.filter(FRAMED).select("schema").distinct().collect():
         try:
-            version = registry.get(str(UUID(bytes=bytes(row.schema))))
+            version = registries.find(SchemaKey.unpack(bytes(row.schema)))
             admit(frames.sparkSession, versions, version)
         except PenstockError as error:
             if error.reason is None:
@@ -81,7 +81,7 @@ class _Function:
 
 def follow(
     stream: DataFrame,
-    registry: SchemaRegistry,
+    registries: Registries,
     checkpoint: str,
     write: Callable[[DataFrame, BatchId, int], None],
     *,
@@ -92,7 +92,7 @@ def follow(
 
     Args:
         stream: what Spark's Kafka source returns.
-        registry: where versions are looked up.
+        registries: where versions are looked up.
         checkpoint: a folder for this query alone.
         write: gets the rows of a part of a batch (`penstock.spark.rows`). It is called at least
             once for each, and after a crash again with the same rows, batch and part.
@@ -105,7 +105,7 @@ def follow(
     return StreamQuery(
         stream=stream,
         checkpoint=checkpoint,
-        registry=registry,
+        registries=registries,
         sinks=[_Function(write)],
         errors=errors or LoggedErrors(),
     ).start(**trigger)
@@ -115,7 +115,7 @@ def start_consuming(
     spark: SparkSession,
     settings: ConsumeSettings,
     *,
-    registry: SchemaRegistry | None = None,
+    registries: Registries | None = None,
     errors: ErrorSink | None = None,
     transform: Transform | None = None,
 ) -> StreamingQuery:
@@ -124,7 +124,7 @@ def start_consuming(
     Args:
         spark: a session as `build_session` builds it.
         settings: what the job is told.
-        registry: in place of the one that the settings name.
+        registries: in place of those that the settings name.
         errors: in place of the table of errors that the settings name.
         transform: a pure function of decoded rows, applied before every sink.
 
@@ -138,7 +138,7 @@ def start_consuming(
         query = build_query(
             spark,
             settings,
-            registry or CachedRegistry(load_registry(settings.registry)),
+            registries or load_registries(settings.registry),
             errors or DynamoDbErrors(sinks.errors_table, sinks.parked_bucket),
             lease,
         )
@@ -150,7 +150,7 @@ def start_consuming(
 def build_query(
     spark: SparkSession,
     settings: ConsumeSettings,
-    registry: SchemaRegistry,
+    registries: Registries,
     errors: ErrorSink,
     lease: Fence,
 ) -> StreamQuery:
@@ -158,7 +158,7 @@ def build_query(
     return StreamQuery(
         stream=open_stream(spark, settings.kafka, settings.read),
         checkpoint=settings.checkpoint,
-        registry=registry,
+        registries=registries,
         sinks=open_sinks(spark, settings.sinks, errors, lease),
         errors=errors,
         lease=lease,

@@ -19,20 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from penstock.errors import PenstockError, Reason
-from penstock.registry import SchemaRegistry, SchemaVersion
+from penstock.errors import Failure, PenstockError, Reason
+from penstock.framing import SchemaKey
+from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.decoder import RowStatus, admit
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures.judging import ErrorSink, Judge, file_errors
 from penstock.spark.query.parts import FRAMED, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.rows import Sink
-from penstock.spark.state.schema_ledger import Lesson, Lessons, Refusal
+from penstock.spark.state.schema_ledger import Lesson, Lessons
 from penstock.tables import BatchId
 
 _IDS_AT_ONCE = 1_000
@@ -52,10 +52,10 @@ class _Batch:
         """Give all versions that are known by now."""
         return (*self.known, *(each for lesson in self.lessons for each in lesson.versions))
 
-    def settled(self) -> list[str]:
-        """Give the ids of which it is known what becomes of their records."""
-        refused = [version_id for lesson in self.lessons for version_id in lesson.refused]
-        return [*(each.id for each in self.versions()), *refused]
+    def settled(self) -> list[SchemaKey]:
+        """Return the keys of which it is known what becomes of their records."""
+        refused = [key for lesson in self.lessons for key in lesson.refused]
+        return [*(each.key for each in self.versions()), *refused]
 
 
 class Batches:
@@ -64,22 +64,24 @@ class Batches:
     def __init__(
         self,
         spark: SparkSession,
-        registry: SchemaRegistry,
+        registries: Registries,
         ledger: Lessons,
         sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]],
         errors: ErrorSink,
     ) -> None:
-        """Keep what to read and write with; the registry is best one that keeps its answers.
+        """Keep what to read and write with; registries are best such that keep their answers.
 
         Sinks are given for all records, or by the name of a record's schema.
         """
         self._spark = spark
-        self._registry = registry
+        self._registries = registries
         self._ledger = ledger
         self._errors = errors
         self._routed = isinstance(sinks, Mapping)
         tables = sinks if isinstance(sinks, Mapping) else {"": sinks}
-        self._writers = {table: PartWriter(each, errors) for table, each in tables.items()}
+        self._writers = {
+            table: PartWriter(each, errors, registries) for table, each in tables.items()
+        }
 
     def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
         """Write the records of a batch; taking it again changes nothing.
@@ -90,7 +92,7 @@ class Batches:
         """
         self._ledger.tidy(batch_id.number)
         known = self._ledger.before(batch_id.number)
-        batch = _Batch(batch_id, split_frames(records), known)
+        batch = _Batch(batch_id, split_frames(records, self._registries), known)
         self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
@@ -112,32 +114,32 @@ class Batches:
             if len(ids) < _IDS_AT_ONCE:
                 break
 
-    def _find_unsettled(self, batch: _Batch) -> list[str]:
+    def _find_unsettled(self, batch: _Batch) -> list[SchemaKey]:
         settled = batch.settled()
         others = batch.frames.filter(f"{FRAMED} AND NOT {_among(settled)}")
         ids = others.select("schema").distinct().limit(_IDS_AT_ONCE).collect()
-        return sorted(str(UUID(bytes=bytes(row.schema))) for row in ids)
+        return [SchemaKey.unpack(packed) for packed in sorted(bytes(row.schema) for row in ids)]
 
-    def _learn(self, batch: _Batch, ids: Iterable[str]) -> Lesson:
+    def _learn(self, batch: _Batch, keys: Iterable[SchemaKey]) -> Lesson:
         """Ask for versions; raise where the answer is not final."""
         found: list[SchemaVersion] = []
         admitted: list[SchemaVersion] = []
-        refused: dict[str, Refusal] = {}
-        for version_id in ids:
+        refused: dict[SchemaKey, Failure] = {}
+        for key in keys:
             try:
-                found.append(self._registry.get(version_id))
+                found.append(self._registries.find(key))
             except PenstockError as error:
-                refused[version_id] = _refuse(error)
+                refused[key] = Failure.of(error)
         refused |= self._find_unroutable(found)
         for version in sorted(found, key=lambda each: each.number):
-            if version.id in refused:
+            if version.key in refused:
                 continue
             try:
                 beside = self._of_table(self._table(version), [*batch.versions(), *admitted])
                 admit(self._spark, beside, version)
                 admitted.append(version)
             except PenstockError as error:
-                refused[version.id] = _refuse(error)
+                refused[version.key] = Failure.of(error)
         return Lesson(batch.id.number, len(batch.lessons) + 1, tuple(admitted), refused)
 
     def _write_lesson(self, batch: _Batch, lesson: Lesson) -> None:
@@ -149,7 +151,7 @@ class Batches:
         """Write part 0; the pass of the first table judges all that is no table's, too."""
         first = next(iter(self._writers))
         others = [each for each in batch.known if self._table(each) != first]
-        elsewhere = f"IF({_among(each.id for each in others)}, '{RowStatus.ELSEWHERE}', status)"
+        elsewhere = f"IF({_among(each.key for each in others)}, '{RowStatus.ELSEWHERE}', status)"
         frames = batch.frames.withColumn("status", F.expr(elsewhere)) if others else batch.frames
         self._write_table(batch, first, frames, 0)
         self._write_each(batch, others, 0)
@@ -158,7 +160,7 @@ class Batches:
         """Write the records of these versions, each into its table, and give up those of none."""
         for table in self._writers:
             if own := self._of_table(table, versions):
-                rows = batch.frames.filter(_among(each.id for each in own))
+                rows = batch.frames.filter(_among(each.key for each in own))
                 self._write_table(batch, table, rows, part)
         self._give_up(batch, self._find_unroutable(versions))
 
@@ -166,9 +168,9 @@ class Batches:
         versions = self._of_table(table, batch.versions())
         self._writers[table].write(batch.id, part, frames, versions, batch.figures)
 
-    def _give_up(self, batch: _Batch, refused: Mapping[str, Refusal]) -> None:
+    def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:
         if refused:
-            judge = Judge.of_versions((), refused)
+            judge = Judge.of_versions((), refused, self._registries)
             rows = batch.frames.filter(_among(refused))
             batch.figures.refuse(file_errors(rows, judge, self._errors))
 
@@ -178,9 +180,9 @@ class Batches:
     def _of_table(self, table: str, versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
         return tuple(each for each in versions if self._table(each) == table)
 
-    def _find_unroutable(self, versions: Iterable[SchemaVersion]) -> dict[str, Refusal]:
+    def _find_unroutable(self, versions: Iterable[SchemaVersion]) -> dict[SchemaKey, Failure]:
         return {
-            each.id: Refusal(
+            each.key: Failure(
                 Reason.UNROUTABLE,
                 f"found a record of schema {each.name}, expected one of {', '.join(self._writers)}",
             )
@@ -189,14 +191,7 @@ class Batches:
         }
 
 
-def _refuse(error: PenstockError) -> Refusal:
-    """Keep why a version is refused for good; raise where it may be there later."""
-    if error.reason is None:
-        raise error
-    return Refusal(error.reason, str(error))
-
-
-def _among(ids: Iterable[str]) -> str:
+def _among(keys: Iterable[SchemaKey]) -> str:
     """Write the condition that a frame is of one of these versions."""
-    listed = ", ".join(f"X'{UUID(each).hex}'" for each in ids)
+    listed = ", ".join(f"X'{each.pack().hex()}'" for each in keys)
     return f"schema IN ({listed})" if listed else "FALSE"

@@ -13,9 +13,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from penstock.errors import Reason, SinkError, UnroutableError
+from penstock.errors import Failure, Reason, SinkError, UnroutableError
+from penstock.framing import SchemaKey
+from penstock.records import READING, FailedRecord, Record, RowShape, Source, make_row
 from penstock.schemas import compile_row_restorer
-from penstock.sinks import DynamoDbClient, ErrorRecord, Source, TableWriter, make_reading
+from penstock.sinks import DynamoDbClient, RowWriter, open_table
 from penstock.spark.failures.judging import ErrorSink
 from penstock.spark.failures.tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
 from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema
@@ -32,6 +34,7 @@ class DynamoDbTables:
     readings: str
     errors: ErrorSink
     rows_per_second: float | None = None
+    shape: RowShape = READING
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Write a row for every record; a batch that comes again writes the same rows.
@@ -60,7 +63,7 @@ class _Write:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         """Write the rows, those that cannot be readings as errors."""
-        readings = _connect(self.tables.readings)
+        readings = _connect(self.tables.readings, self.tables.shape)
         to_event = _load_event_reader(self.schema)
         pace = Pace(self.rows_per_second)
         for chunk in in_chunks(rows):
@@ -68,19 +71,19 @@ class _Write:
             made, given_up = [], []
             for row in chunk:
                 try:
-                    made.append((row, _make_row(row, to_event)))
+                    made.append((row, _make_row(row, to_event, self.tables.shape)))
                 except UnroutableError as error:
                     given_up.append(_give_up(row, error))
             refused = readings.write([reading for _, reading in made])
             given_up += [_give_up(made[place][0], error) for place, error in refused.items()]
             self.tables.errors.keep(given_up)
-            yield Counter(record.reason for record in given_up)
+            yield Counter(each.failure.reason for each in given_up)
 
 
 @cache
-def _connect(table: str) -> TableWriter:
+def _connect(table: str, shape: RowShape) -> RowWriter:
     """Connect once in each Python process, which runs one task after the other."""
-    return TableWriter.of_readings(DynamoDbClient(), table)
+    return open_table(DynamoDbClient(), table, shape)
 
 
 @cache
@@ -92,27 +95,21 @@ def _source(row: Any) -> Source:
     return Source(row["_topic"], row["_kafka_partition"], row["_offset"])
 
 
-def _make_row(row: Any, to_event: Any) -> dict[str, Any]:
+def _make_row(row: Any, to_event: Any, shape: RowShape) -> dict[str, Any]:
     event = to_event(row[EVENT])
-    return make_reading(event, _source(row), row["_schema_version"], row["_schema_id"])
+    return make_row(shape, event, _source(row), row["_schema_version"], row["_schema_id"])
 
 
-def _give_up(row: Any, error: SinkError) -> ErrorRecord:
-    """Make the error of a record that no reading can be made of; raise where one may be later."""
-    if error.reason is None:
-        raise error
-    return ErrorRecord(
+def _give_up(row: Any, error: SinkError) -> FailedRecord:
+    """Give a record up that no reading can be made of, or raise where one may be later."""
+    record = Record(
         _source(row),
-        row["_kafka_timestamp"],
-        error.reason,
-        str(error),
-        row["_schema_id"],
         to_bytes(row["_key"]),
         to_bytes(row["_value"]),
         to_headers(row["_headers"]),
-        time.time_ns() // 1_000_000,
-        STAGE,
+        row["_kafka_timestamp"],
     )
+    return FailedRecord.of(record, Failure.of(error), SchemaKey.parse(row["_schema_id"]), STAGE)
 
 
 class Pace:

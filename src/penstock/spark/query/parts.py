@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from penstock.attempts import Attempts
 from penstock.errors import Reason
+from penstock.framing import FrameKind
 from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import FrameStatus, inflate_payloads
@@ -46,9 +47,11 @@ class PartWriter:
     before they are written, and those without rows are not, until there are some again.
     """
 
-    def __init__(self, sinks: Sequence[Sink], errors: ErrorSink) -> None:
-        """Keep where to write."""
+    def __init__(
+        self, sinks: Sequence[Sink], errors: ErrorSink, kinds: Collection[FrameKind]
+    ) -> None:
         self._sinks = tuple(sinks)
+        self._kinds = kinds
         self._errors = errors
         self._decoder: Decoder | None = None
         # Of plain parts and of compressed ones: until when those without rows need no marker.
@@ -108,7 +111,8 @@ class PartWriter:
             self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
         if counts["errors"]:
-            judge = Judge.of_versions(decoder.versions if decoder else (), {})
+            versions = decoder.versions if decoder else ()
+            judge = Judge.of_versions(versions, {}, self._kinds)
             figures.refuse(file_errors(judged.filter(IS_ERROR), judge, self._errors))
         return counts["later"]
 

@@ -18,10 +18,10 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from penstock.registry import CachedRegistry, SchemaRegistry
+from penstock.records import FailedRecord
+from penstock.registry import Registries
 from penstock.sinks import (
     DynamoDbClient,
-    ErrorRecord,
     ErrorRows,
     GivenUp,
     ParkedRecords,
@@ -56,7 +56,7 @@ class FailedAgain:
     table: str
     replay: str
 
-    def keep(self, records: Sequence[ErrorRecord]) -> None:
+    def keep(self, records: Sequence[FailedRecord]) -> None:
         """Count an attempt of each record, one however often it is told."""
         rows = _connect(self.table)
         for record in records:
@@ -205,7 +205,7 @@ def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:
 
 
 def run_replay(
-    spark: SparkSession, settings: ReplaySettings, registry: SchemaRegistry, name: str
+    spark: SparkSession, settings: ReplaySettings, registries: Registries, name: str
 ) -> ReplayCounts:
     """Try what is selected, as far as the job that consumes has read.
 
@@ -215,7 +215,7 @@ def run_replay(
     with Lease.claim(settings.sinks.errors_table, "replay", settings.lease) as lease:
         folder = settings.consume_checkpoint
         checkpoint = Checkpoint(spark, folder) if folder else None
-        replay = _build(spark, settings, registry, lease, name)
+        replay = _build(spark, settings, registries, lease, name)
         ends = checkpoint.read_so_far() if checkpoint else None
         return replay.run(settings.selection.select(int(time.time())), ends)
 
@@ -223,7 +223,7 @@ def run_replay(
 def _build(
     spark: SparkSession,
     settings: ReplaySettings,
-    registry: SchemaRegistry,
+    registries: Registries,
     lease: Fence,
     name: str,
 ) -> Replay:
@@ -237,7 +237,7 @@ def _build(
         spark,
         name,
         ErrorRows(DynamoDbClient(), sinks.errors_table, parking, keep_days=days),
-        Batches(spark, CachedRegistry(registry), lessons, opened, failed),
+        Batches(spark, registries, lessons, opened, failed),
         ParkedRecords(parking),
     )
 

@@ -35,7 +35,7 @@ def open_sinks(
         sinks = open_(spark, given, lease)
         if given.dynamodb_table:
             rate = given.dynamodb_rows_per_second
-            sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate))
+            sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate, given.shape))
         return [LeasedSink(sink, lease) for sink in sinks]
 
     if not settings.route:
@@ -45,17 +45,19 @@ def open_sinks(
 
 def _open(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
     sinks: list[Sink] = []
+    event_time = settings.shape.event_time
     if settings.lake_table:
-        sinks.append(Lake(spark, settings.lake_table, settings.event_time, fence))
+        sinks.append(Lake(spark, settings.lake_table, event_time, fence))
     if settings.parquet_path:
-        sinks.append(ParquetFiles(settings.parquet_path, settings.event_time))
+        sinks.append(ParquetFiles(settings.parquet_path, event_time))
     return sinks
 
 
 def _open_replayed(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
     sinks: list[Sink] = []
+    event_time = settings.shape.event_time
     if settings.lake_table:
-        sinks.append(ReplayedLake(Lake(spark, settings.lake_table, settings.event_time, fence)))
+        sinks.append(ReplayedLake(Lake(spark, settings.lake_table, event_time, fence)))
     if path := settings.parquet_path:
-        sinks.append(ReplayedFiles(spark, path, ParquetFiles(path, settings.event_time)))
+        sinks.append(ReplayedFiles(spark, path, ParquetFiles(path, event_time)))
     return sinks

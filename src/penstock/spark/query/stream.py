@@ -11,7 +11,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.errors import Reason
 from penstock.kafka import KafkaSettings, TopicIds
-from penstock.registry import SchemaRegistry
+from penstock.registry import Registries
 from penstock.spark.failures.judging import ErrorSink
 from penstock.spark.query.batch import Batches
 from penstock.spark.query.report import BatchCounts, ReportListener
@@ -108,7 +108,7 @@ class StreamQuery:
     Attributes:
         stream: records of Spark's Kafka source.
         checkpoint: the folder that remembers what was read.
-        registry: where schema versions are looked up.
+        registries: where schema versions are looked up.
         sinks: where rows go; with routes by the name of a record's schema.
         errors: where records go that cannot be decoded or written.
         lease: checked before each batch; without one nobody else may work with the checkpoint.
@@ -120,7 +120,7 @@ class StreamQuery:
 
     stream: DataFrame
     checkpoint: str
-    registry: SchemaRegistry
+    registries: Registries
     sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]]
     errors: ErrorSink
     lease: Fence = field(default_factory=NoLease)
@@ -142,7 +142,7 @@ class StreamQuery:
         next_batch = checkpoint.check()
         check_routes(checkpoint.routes, checkpoint, next_batch, self.routes)
         ledger = Ledger(spark, checkpoint.ledger, next_batch)
-        batches = Batches(spark, self.registry, ledger, self._open_sinks(), self.errors)
+        batches = Batches(spark, self.registries, ledger, self._open_sinks(), self.errors)
         watch = self.watch(checkpoint)
         counts: dict[int, BatchCounts] = {}
         spark.streams.addListener(ReportListener(counts))

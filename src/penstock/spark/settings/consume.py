@@ -118,7 +118,8 @@ class ConsumeSettings(Settings):
     lease: LeaseSettings = nested(LeaseSettings)
     registry: str = setting(
         "PENSTOCK_REGISTRY",
-        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",
+        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=..., or URLs "
+        "separated by spaces, one for each kind of frames",
         secret=True,  # it may hold an external id
     )
     checkpoint: str = setting(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from uuid import UUID
 
 from penstock.errors import Reason
+from penstock.framing import SchemaKey
 from penstock.settings import Settings, nested, parse_count, parse_moment, setting
 from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
@@ -27,7 +27,7 @@ def _parse_reasons(text: str) -> frozenset[Reason]:
 
 
 def _parse_ids(text: str) -> frozenset[str]:
-    return frozenset(str(UUID(version_id.strip())) for version_id in text.split(","))
+    return frozenset(str(SchemaKey.parse(key.strip().lower())) for key in text.split(","))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,8 @@ class ReplaySettings(Settings):
     selection: SelectionSettings = nested(SelectionSettings)
     registry: str = setting(
         "PENSTOCK_REGISTRY",
-        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=...",
+        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=..., or URLs "
+        "separated by spaces, one for each kind of frames",
         secret=True,  # it may hold an external id
     )
     consume_checkpoint: str = setting(

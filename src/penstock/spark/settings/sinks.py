@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from penstock.settings import Settings, setting
+from penstock.records import READING, RowShape, Tombstone
+from penstock.settings import Settings, nested, setting
 
 _TABLE: Final = "{table}"  # in the names of sinks, what a route puts in
 _TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path")
@@ -58,12 +59,7 @@ class SinkSettings(Settings):
         "folder for the rows as plain Parquet files, for those who must; the lake is safer",
         default="",
     )
-    event_time: str = setting(
-        "PENSTOCK_EVENT_TIME",
-        "field with the time of the event, which the lake is partitioned by",
-        default="timestamp",
-    )
-
+    shape: RowShape = nested(RowShape, READING)
     route: tuple[tuple[str, str], ...] = setting(
         "PENSTOCK_ROUTE",
         "schema-name=table, separated by commas, each name and each table once: records go to the"
@@ -89,6 +85,11 @@ class SinkSettings(Settings):
             yield (
                 "there is nowhere to write to, expected --dynamodb-table, --lake-table or"
                 " --parquet-path"
+            )
+        if self.shape.tombstone is not Tombstone.IGNORE:
+            yield (
+                f"--tombstone is {self.shape.tombstone}, expected ignore: Spark's jobs count"
+                " tombstones and write no row for them"
             )
         for sink in _TABLED:
             flag, name = f"--{sink.replace('_', '-')}", getattr(self, sink)

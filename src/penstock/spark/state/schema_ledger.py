@@ -29,20 +29,13 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from penstock.errors import CheckpointError, CheckpointTakenError, Reason
+from penstock.errors import CheckpointError, CheckpointTakenError, Failure, Reason
+from penstock.framing import SchemaKey
 from penstock.registry import SchemaVersion, read_version, write_version
 from penstock.spark.state.files import WHAT_TO_DO, StateFiles
 
 _LOG = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why the records of a version are given up."""
-
-    reason: Reason
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +45,7 @@ class Lesson:
     batch: int
     round: int
     versions: tuple[SchemaVersion, ...]
-    refused: Mapping[str, Refusal] = field(default_factory=dict)
+    refused: Mapping[SchemaKey, Failure] = field(default_factory=dict)
 
 
 class Lessons:
@@ -119,8 +112,8 @@ class Ledger(Lessons):
             {"version": write_version(version)} for version in lesson.versions
         ]
         lines += [
-            {"refused": version_id, "reason": refusal.reason.value, "detail": refusal.detail}
-            for version_id, refusal in lesson.refused.items()
+            {"refused": str(key), "reason": failure.reason.value, "detail": failure.detail}
+            for key, failure in lesson.refused.items()
         ]
         lines.append({"lines": len(lines), "before": self._count_with_versions()})
         name = _name(lesson.batch, lesson.round)
@@ -190,7 +183,7 @@ def _make_lesson(
         round_,
         tuple(read_version(each["version"]) for each in values if "version" in each),
         {
-            each["refused"]: Refusal(Reason(each["reason"]), each["detail"])
+            SchemaKey.parse(each["refused"]): Failure(Reason(each["reason"]), each["detail"])
             for each in values
             if "version" not in each
         },

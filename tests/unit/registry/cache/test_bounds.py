@@ -16,7 +16,7 @@ from tests.stubs.registries import CountedRegistry, Reading
 def test_ten_thousand_unknown_ids_push_out_nothing_good(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
-    cached.get(known.id)
+    cached.get(known.key)
     inner.down = lambda: SchemaNotFoundError("no such version")
     for step in (1, 20):  # all of them, then some of the old and the new again
         for number in range(0, 10_000, step):
@@ -25,7 +25,7 @@ def test_ten_thousand_unknown_ids_push_out_nothing_good(
 
     assert inner.calls == ["get"] * 10_001
     assert len(cached._refusals) == 10_000
-    assert cached.get(known.id) == known
+    assert cached.get(known.key) == known
     assert inner.calls == ["get"] * 10_001
 
 
@@ -40,7 +40,7 @@ def test_refusals_have_a_bound(inner: CountedRegistry, known: SchemaVersion) -> 
 
 def test_good_versions_have_a_bound(inner: CountedRegistry, reading: Reading) -> None:
     cached = CachedRegistry(inner, limits=CacheLimits(versions=3))
-    ids = [cached.register(f"s{i}", reading()).version.id for i in range(5)]
+    ids = [cached.register(f"s{i}", reading()).version.key for i in range(5)]
     cached.get(ids[2])
     cached.register("another", reading())
     inner.calls.clear()

@@ -22,7 +22,7 @@ def test_a_list_is_asked_for_again_after_a_while(
 
     time.sleep(31)
     assert cached.latest("readings") == second
-    assert cached.get(second.id) == second
+    assert cached.get(second.key) == second
     assert inner.calls.count("versions") == 2
     assert inner.calls.count("get") == 0
 

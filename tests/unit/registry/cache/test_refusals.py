@@ -17,15 +17,15 @@ from penstock.errors import (
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings, SchemaVersion
 from penstock.schemas import canonical_form
 from tests.fixtures.glue_api import GlueApi
-from tests.stubs.registries import UNKNOWN_ID, CountedRegistry, FakeTime, Reading, unavailable
+from tests.stubs.registries import UNKNOWN, CountedRegistry, FakeTime, Reading, unavailable
 
 
 def test_an_unknown_id_costs_one_call_for_a_while(
     cached: CachedRegistry, inner: CountedRegistry, time: FakeTime
 ) -> None:
     def ask() -> None:
-        with pytest.raises(SchemaNotFoundError, match=f"{UNKNOWN_ID} is not found"):
-            cached.get(UNKNOWN_ID)
+        with pytest.raises(SchemaNotFoundError, match=f"{UNKNOWN} is not found"):
+            cached.get(UNKNOWN)
 
     for _ in range(3):
         ask()
@@ -39,7 +39,7 @@ def test_an_unknown_id_costs_one_call_for_a_while(
 def test_a_remembered_error_does_not_collect_frames(cached: CachedRegistry) -> None:
     for _ in range(100):
         with pytest.raises(SchemaNotFoundError) as caught:
-            cached.get(UNKNOWN_ID)
+            cached.get(UNKNOWN)
 
     assert len(caught.traceback) < 15
 
@@ -79,8 +79,8 @@ def test_what_may_pass_is_not_remembered(
     inner.down = lambda: error
     for _ in range(2):
         with pytest.raises(type(error)):
-            cached.get(known.id)
+            cached.get(known.key)
     assert inner.calls == ["get"] * 2
 
     inner.down = None
-    assert cached.get(known.id) == known
+    assert cached.get(known.key) == known

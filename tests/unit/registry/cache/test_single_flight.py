@@ -11,7 +11,7 @@ import pytest
 
 from penstock.errors import RegistryUnavailableError, SchemaNotFoundError
 from penstock.registry import CachedRegistry, SchemaVersion
-from tests.stubs.registries import UNKNOWN_ID, CountedRegistry, Reading, unavailable
+from tests.stubs.registries import UNKNOWN, CountedRegistry, Reading, unavailable
 
 
 def _all_at_once(call: Callable[[], object], threads: int = 16) -> list[object]:
@@ -33,7 +33,7 @@ def test_sixteen_threads_that_ask_for_one_id_make_one_call(
 ) -> None:
     inner.delay = 0.05
 
-    assert _all_at_once(lambda: cached.get(known.id)) == [known] * 16
+    assert _all_at_once(lambda: cached.get(known.key)) == [known] * 16
     assert inner.calls == ["get"]
 
 
@@ -42,7 +42,7 @@ def test_sixteen_threads_that_ask_for_one_unknown_id_make_one_call(
 ) -> None:
     inner.delay = 0.05
 
-    outcomes = _all_at_once(lambda: cached.get(UNKNOWN_ID))
+    outcomes = _all_at_once(lambda: cached.get(UNKNOWN))
 
     assert {type(each) for each in outcomes} == {SchemaNotFoundError}
     assert inner.calls == ["get"]
@@ -71,9 +71,9 @@ def test_sixteen_threads_that_list_one_schema_make_one_call(
 def test_a_thread_that_looked_just_before_the_answer_came_makes_no_second_call(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
-    assert cached.get(known.id) == known
+    assert cached.get(known.key) == known
     assert cached.versions("readings") == (known,)
-    assert cached._fetch(known.id) == known
+    assert cached._fetch(known.key) == known
     assert cached._list("readings").versions == (known,)
 
     assert inner.calls == ["get", "versions"]
@@ -102,12 +102,12 @@ def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
     monkeypatch.setattr("penstock.registry._flights.Future", WatchedFuture)
     inner.down = down_once_all_wait
 
-    outcomes = _all_at_once(lambda: cached.get(known.id))
+    outcomes = _all_at_once(lambda: cached.get(known.key))
     assert {str(each) for each in outcomes} == {"the registry is down"}
     assert inner.calls == ["get"]
 
     inner.down = None
-    assert cached.get(known.id) == known
+    assert cached.get(known.key) == known
 
 
 def test_even_an_interruption_holds_up_nobody(
@@ -122,6 +122,6 @@ def test_even_an_interruption_holds_up_nobody(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inner, "get", interrupted)
         with pytest.raises(Interruption):
-            cached.get(known.id)
+            cached.get(known.key)
 
-    assert cached.get(known.id) == known
+    assert cached.get(known.key) == known

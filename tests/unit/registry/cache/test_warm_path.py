@@ -23,7 +23,7 @@ def test_the_warm_path_makes_no_call_on_the_network(
     glue_api.calls.clear()
 
     for _ in range(100):
-        assert cached.get(version.id) == version
+        assert cached.get(version.key) == version
         assert cached.register("readings", reading()).version == version
         assert cached.latest("readings") == version
 
@@ -57,7 +57,7 @@ def test_a_schema_of_unusual_classes_is_registered_all_the_same(
 
     plain = reading()
     assert isinstance(plain, dict)
-    versions = {cached.register("readings", Odd(plain)).version.id for _ in range(2)}
+    versions = {cached.register("readings", Odd(plain)).version.key for _ in range(2)}
 
     assert len(versions) == 1
     assert inner.calls == ["register"]
@@ -93,5 +93,5 @@ def test_what_was_registered_can_be_read_without_a_call(
 ) -> None:
     version = cached.register("readings", reading()).version
 
-    assert cached.get(version.id) == version
+    assert cached.get(version.key) == version
     assert inner.calls == ["register"]

@@ -11,6 +11,7 @@ from penstock.attempts import Attempts
 from penstock.errors import RegistryAccessDeniedError, SettingsError
 from penstock.registry import GlueRegistry, GlueSettings, load_registry
 from tests.stubs.http import serve
+from tests.stubs.registries import UNKNOWN
 from tests.stubs.sts_api import StsApi
 
 _ROLE = "arn:aws:iam::111122223333:role/registry-reader"
@@ -27,7 +28,7 @@ def test_a_denied_role_names_itself_and_the_action(monkeypatch: pytest.MonkeyPat
         )
 
         with pytest.raises(RegistryAccessDeniedError, match="sts:AssumeRole with Acc") as caught:
-            registry.get("00000000-0000-4000-8000-000000000000")
+            registry.get(UNKNOWN)
 
     assert _ROLE in str(caught.value)
     assert str(caught.value).endswith(

@@ -9,10 +9,11 @@ import pytest
 
 from penstock.attempts import Attempts
 from penstock.errors import RegistryError, SchemaNotFoundError
+from penstock.framing import SchemaKey
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import Schema, canonical_form
 from tests.fixtures.glue_api import GlueApi
-from tests.stubs.registries import FakeTime, Reading
+from tests.stubs.registries import UNKNOWN, FakeTime, Reading
 
 
 def test_registering_makes_few_calls(
@@ -37,7 +38,9 @@ def test_registering_makes_few_calls(
 def test_a_version_below_is_read_once(
     registry: GlueRegistry, build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading
 ) -> None:
-    ids = [registry.register("readings", reading(**{f"f{i}": "long"})).version.id for i in range(5)]
+    ids = [
+        registry.register("readings", reading(**{f"f{i}": "long"})).version.key for i in range(5)
+    ]
     reader = build()
     glue_api.calls.clear()
 
@@ -54,7 +57,7 @@ def test_what_is_sent_is_the_canonical_form(
 ) -> None:
     version = registry.register("readings", reading()).version
 
-    assert glue_api.store.read(version.id).definition == canonical_form(reading())
+    assert glue_api.store.read(str(version.key)).definition == canonical_form(reading())
 
 
 def test_a_request_that_glue_refuses_is_not_tried_again(
@@ -69,11 +72,11 @@ def test_a_request_that_glue_refuses_is_not_tried_again(
     assert (glue_api.calls, time.pauses) == (["GetSchemaVersion"], [])
 
 
-@pytest.mark.parametrize("version_id", ["", "42", "0" * 36, "00000000-0000-4000-8000-00000000000G"])
-def test_what_is_no_uuid_is_not_asked_for(
-    registry: GlueRegistry, glue_api: GlueApi, version_id: str
+@pytest.mark.parametrize("key", ["confluent:42", f"confluent:{UNKNOWN}", "apicurio:42"])
+def test_a_key_of_another_kind_is_not_asked_for(
+    registry: GlueRegistry, glue_api: GlueApi, key: str
 ) -> None:
     with pytest.raises(SchemaNotFoundError, match="not the id of a Glue schema version, expected"):
-        registry.get(version_id)
+        registry.get(SchemaKey.parse(key))
 
     assert glue_api.calls == []

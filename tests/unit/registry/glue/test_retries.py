@@ -13,7 +13,7 @@ from penstock.errors import RegistryUnavailableError
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import canonical_form
 from tests.fixtures.glue_api import GlueApi, arn_of
-from tests.stubs.registries import FakeTime, Reading
+from tests.stubs.registries import UNKNOWN, FakeTime, Reading
 from tests.stubs.sessions import make_session
 
 
@@ -51,7 +51,7 @@ def test_what_does_not_pass_is_given_up_in_time(
         RegistryUnavailableError,
         match=r"plant answered glue:GetSchemaVersion with ThrottlingException: Rate exceeded$",
     ) as caught:
-        registry.get("00000000-0000-4000-8000-000000000000")
+        registry.get(UNKNOWN)
 
     assert caught.value.retriable
     assert 15 < time.now <= 20

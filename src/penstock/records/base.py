@@ -1,0 +1,50 @@
+"""The fields that every event of a shape has: required, and first in each version of its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.errors import EventValueError
+from penstock.records.shape import READING, RowShape
+
+
+def base_fields(shape: RowShape) -> tuple[dict[str, Any], ...]:
+    """Write the fields as Avro has them: a lone key field, and the time of the event."""
+    fields: list[dict[str, Any]] = []
+    if len(shape.key) == 1:
+        fields.append({"name": shape.key[0], "type": "string"})
+    if shape.event_time is not None:
+        fields.append({"name": shape.event_time, "type": "long"})  # milliseconds since 1970
+    return tuple(fields)
+
+
+def find_key(shape: RowShape, event: Any, default: str) -> str:
+    """Return the key that an event names, else the default, which only readings have."""
+    named = event.get(shape.key[0]) if isinstance(event, Mapping) else None
+    if isinstance(named, str):
+        return named
+    return default if shape.key == READING.key else ""
+
+
+def make_base(shape: RowShape, key: str, timestamp: int) -> dict[str, Any]:
+    """Make the base fields of an event that names none itself."""
+    base: dict[str, Any] = {shape.key[0]: key} if key and len(shape.key) == 1 else {}
+    return base if shape.event_time is None else base | {shape.event_time: timestamp}
+
+
+def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
+    """Refuse an event that lacks a field of its key, before its schema is registered.
+
+    Raises:
+        EventValueError: it has none, or one of several that is not a text or a whole number.
+    """
+    for field in shape.key:
+        if field not in event:
+            raise EventValueError(
+                f"{field}: found no value, expected string, which every event must have", path=field
+            )
+        if len(shape.key) > 1 and type(event[field]) not in {str, int}:
+            raise EventValueError(
+                f"{field}: found {event[field]!r}, expected a text or a whole number", path=field
+            )

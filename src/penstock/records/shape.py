@@ -1,0 +1,158 @@
+"""What the rows of a table look like: a value made from settings, the sensor's reading by default.
+
+A field is one of the event. The row of an event holds all its fields, and
+
+    KEY         the partition key: the event's own field, or of several the values joined by `/`
+    SORT        the sort key, where the table has one: the fields of `--sort` joined by `/`; in a
+                table that is appended to, the event's time in 13 digits and the place in Kafka
+    _topic      where the record was read
+    _source     topic/partition/offset
+    _schema     number of the version it was written in
+    _schemaId   key of that version
+    _order      in a table of upserts: text that is greater for a newer version of the row
+    _deleted    in a table of upserts: true where a tombstone deleted the row
+
+A field of the event with a name that is ours is kept in the map `_event`.
+
+A deleted row keeps its key and `_order`: without them an older record that arrives later would
+bring it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from penstock.settings import Settings, setting
+
+ORDER: Final = "_order"
+DELETED: Final = "_deleted"
+_READING_KEY: Final = ("deviceId",)
+_NONE: Final = "none"
+
+
+class Mode(StrEnum):
+    """How a record changes its table."""
+
+    APPEND = "append"
+    UPSERT = "upsert"
+
+
+class Tombstone(StrEnum):
+    """What becomes of a record without a value."""
+
+    IGNORE = "ignore"
+    DELETE = "delete"
+    DEAD_LETTER = "dead-letter"
+
+
+def _parse_fields(text: str) -> tuple[str, ...]:
+    fields = tuple(field.strip() for field in text.split(","))
+    if not all(fields) or len(set(fields)) < len(fields):
+        raise ValueError(text)
+    return fields
+
+
+def _parse_optional(text: str) -> str | None:
+    return None if text == _NONE else text
+
+
+@dataclass(frozen=True, slots=True)
+class RowShape(Settings):
+    """Which fields name a row, which say when it happened and what makes one version newer."""
+
+    key: tuple[str, ...] = setting(
+        "PENSTOCK_KEY",
+        "fields of the event that are the row's partition key, separated by commas",
+        parse=_parse_fields,
+        default=_READING_KEY,
+    )
+    key_name: str | None = setting(
+        "PENSTOCK_KEY_NAME",
+        "attribute of the partition key [the first field of the key]",
+        default=None,
+    )
+    sort: tuple[str, ...] = setting(
+        "PENSTOCK_SORT",
+        "fields of the event that are the row's sort key, separated by commas [none, and in a table"
+        " that is appended to the event's time and the record's place in Kafka]",
+        parse=_parse_fields,
+        default=(),
+    )
+    sort_name: str | None = setting(
+        "PENSTOCK_SORT_NAME",
+        f"attribute of the sort key, {_NONE} for a table without one",
+        parse=_parse_optional,
+        default="readingId",
+    )
+    event_time: str | None = setting(
+        "PENSTOCK_EVENT_TIME",
+        "field with the time of the event, which the lake is partitioned by and rows are sorted by;"
+        f" {_NONE} for Kafka's time",
+        parse=_parse_optional,
+        default="timestamp",
+    )
+    order: tuple[str, ...] = setting(
+        "PENSTOCK_ORDER",
+        "fields of the event whose greater values make a version of a row newer, separated by"
+        " commas; after them, and without any, the record's offset decides",
+        parse=_parse_fields,
+        default=(),
+    )
+    mode: Mode = setting(
+        "PENSTOCK_MODE",
+        "append (a row for each record) or upsert (the newest record of each key)",
+        parse=Mode,
+        default=Mode.APPEND,
+    )
+    tombstone: Tombstone = setting(
+        "PENSTOCK_TOMBSTONE",
+        "what a record without a value does: ignore, delete (its row) or dead-letter",
+        parse=Tombstone,
+        default=Tombstone.IGNORE,
+    )
+
+    @property
+    def key_attribute(self) -> str:
+        """The attribute that is the table's partition key."""
+        return self.key_name or self.key[0]
+
+    @property
+    def table_key(self) -> tuple[str, ...]:
+        """The attributes that are the table's key."""
+        return (self.key_attribute, *([self.sort_name] if self.sort_name else []))
+
+    def problems(self) -> Iterator[str]:
+        """Say which values contradict each other."""
+        if len(self.key or ()) > 1 and self.key_name in {None, *self.key}:
+            yield (
+                "PENSTOCK_KEY (--key) has several fields, expected PENSTOCK_KEY_NAME (--key-name)"
+                " to name an attribute that is none of them"
+            )
+        if self.mode is Mode.APPEND:
+            yield from self._append_problems()
+        elif self.mode is Mode.UPSERT and bool(self.sort) != bool(self.sort_name):
+            yield (
+                "a table of upserts has PENSTOCK_SORT (--sort) and PENSTOCK_SORT_NAME"
+                f" (--sort-name), or neither ({_NONE}); found {self.sort!r}, {self.sort_name!r}"
+            )
+        if self.tombstone is Tombstone.DELETE and (
+            self.order or self.sort or len(self.key or ()) > 1
+        ):
+            yield (
+                "--tombstone delete finds a row by the record's key and orders by offset alone,"
+                " expected one field in --key, and no --sort and no --order"
+            )
+
+    def _append_problems(self) -> Iterator[str]:
+        if self.sort_name is None:
+            yield "a table that is appended to needs PENSTOCK_SORT_NAME (--sort-name)"
+        if self.order:
+            yield "PENSTOCK_ORDER (--order) is for --mode upsert, found --mode append"
+        if self.tombstone is Tombstone.DELETE:
+            yield "--tombstone delete is for --mode upsert, found --mode append"
+
+
+READING: Final = RowShape()

@@ -1,0 +1,136 @@
+"""An event without a device is carried by its own key, from the producer to its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from penstock.consuming import Consumed, Consumer
+from penstock.errors import Reason
+from penstock.kafka import KafkaSettings, Security
+from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal, Stamper
+from penstock.records import Mode, Record, RowShape, Source, Tombstone
+from penstock.registry import MemoryRegistry, Registries
+from tests.stubs.consuming import FakeErrors, FakeTable
+from tests.stubs.topic import FakeTopic
+
+KAFKA = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
+_ORDERS = RowShape(
+    ("orderId",), sort_name=None, event_time=None, order=("version",), mode=Mode.UPSERT
+)
+
+
+@pytest.fixture
+def topic() -> Iterator[FakeTopic]:
+    topic = FakeTopic()
+    with topic.in_place():
+        yield topic
+
+
+def _produce(
+    shape: RowShape, topic: FakeTopic, registry: MemoryRegistry, *events: Any
+) -> list[Any]:
+    settings = ProducerSettings(KAFKA, "memory://", "rejected", shape=shape, schema_name="order")
+    producer = EventProducer(settings, registry, topic)  # type: ignore[arg-type]
+    stamper = Stamper(shape, "000001")
+    return producer.produce([stamper.stamp(event) for event in events], 10)
+
+
+def _consume(
+    shape: RowShape, registry: MemoryRegistry, *records: Record
+) -> tuple[Consumed, FakeTable, FakeErrors]:
+    table, errors = FakeTable(shape), FakeErrors()
+    consumer = Consumer(Registries([registry]), table, errors, "lambda")  # type: ignore[arg-type]
+    return consumer.consume(records), table, errors
+
+
+def test_an_event_is_carried_by_its_own_key(topic: FakeTopic) -> None:
+    registry = MemoryRegistry()
+
+    outcomes = _produce(_ORDERS, topic, registry, {"orderId": "o-1", "version": 2, "paid": True})
+
+    (sent,) = topic.records
+    assert isinstance(outcomes[0], Produced)
+    assert sent.key == b"o-1"
+    record = Record(Source("sensor", 0, 0), sent.key, sent.value)
+    consumed, table, _ = _consume(_ORDERS, registry, record)
+    (row,) = table.rows.values()
+    assert consumed.written == 1
+    assert {name: row[name] for name in ("orderId", "version", "paid")} == {
+        "orderId": "o-1", "version": 2, "paid": True,
+    }  # fmt: skip
+    assert not {"deviceId", "readingId", "timestamp"} & row.keys()
+
+
+def test_an_event_without_its_key_is_rejected_before_its_schema_is_registered(
+    topic: FakeTopic,
+) -> None:
+    registry = MemoryRegistry()
+
+    (refusal,) = _produce(_ORDERS, topic, registry, {"version": 2})
+
+    assert isinstance(refusal, Refusal)
+    assert refusal.is_final
+    assert str(refusal.error) == (
+        "orderId: found no value, expected string, which every event must have"
+    )
+    assert registry.versions("order") == ()
+
+
+def test_a_key_of_several_fields_has_them_all(topic: FakeTopic) -> None:
+    registry = MemoryRegistry()
+    shape = RowShape(("shop", "number"), "pk", sort_name="sk", event_time="at")
+
+    one, other = _produce(shape, topic, registry, {"shop": "s", "number": 7}, {"shop": "s"})
+
+    assert isinstance(one, Produced)
+    assert isinstance(other, Refusal)
+    (sent,) = topic.records
+    assert sent.key == b"s/7"
+    _, table, _ = _consume(shape, registry, Record(Source("sensor", 0, 0), sent.key, sent.value))
+    (row,) = table.rows.values()
+    assert row["pk"] == "s/7"
+    assert row["sk"] == f"{row['at']:013d}-sensor-0-0"
+
+
+@pytest.mark.parametrize("value", [1.5, None, [1]])
+def test_a_key_of_several_fields_has_texts_and_whole_numbers(topic: FakeTopic, value: Any) -> None:
+    shape = RowShape(("shop", "number"), "pk", sort_name="sk", event_time=None)
+
+    (refusal,) = _produce(shape, topic, MemoryRegistry(), {"shop": "s", "number": value})
+
+    assert isinstance(refusal, Refusal)
+    assert "expected a text or a whole number" in str(refusal.error)
+
+
+def test_a_tombstone_deletes_the_row_of_its_key() -> None:
+    shape = RowShape(
+        ("orderId",), sort_name=None, event_time=None, mode=Mode.UPSERT, tombstone=Tombstone.DELETE
+    )
+
+    consumed, table, errors = _consume(
+        shape,
+        MemoryRegistry(),
+        Record(Source("orders", 0, 3), b"o-1", None),
+        Record(Source("orders", 0, 4), None, None),
+    )
+
+    assert consumed == Consumed(1, {Reason.UNROUTABLE: 1}, 0)
+    (row,) = table.rows.values()
+    assert (row["orderId"], row["_deleted"]) == ("o-1", True)
+    (failed,) = errors.rows.values()
+    assert failed.failure.detail.endswith("found a tombstone with key None, expected a text")
+
+
+def test_a_tombstone_can_be_a_dead_letter() -> None:
+    shape = RowShape(tombstone=Tombstone.DEAD_LETTER)
+
+    consumed, _, errors = _consume(
+        shape, MemoryRegistry(), Record(Source("orders", 0, 3), b"o-1", None)
+    )
+
+    assert consumed == Consumed(0, {Reason.UNROUTABLE: 1}, 0)
+    (failed,) = errors.rows.values()
+    assert failed.failure.detail == "orders/0/3: found a tombstone, expected a value"

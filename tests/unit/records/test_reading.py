@@ -1,0 +1,86 @@
+"""A row follows from its record alone, and no field of an event is lost in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.errors import Reason, UnroutableError
+from penstock.records import RowShape, Source, make_row
+
+_READING = RowShape()
+_SOURCE = Source("sensor", 3, 41)
+_BASE = {"deviceId": "d-1", "timestamp": 1795234015788}
+_OURS = {
+    "readingId": "1795234015788-sensor-3-41",
+    "_topic": "sensor",
+    "_source": "sensor/3/41",
+    "_schema": 2,
+    "_schemaId": "an-id",
+}
+
+
+def test_a_reading_is_the_event_and_where_it_came_from() -> None:
+    event = {**_BASE, "temperature": 30, "o": {"readingId": 1}}
+
+    assert make_row(_READING, event, _SOURCE, 2, "an-id") == {**event, **_OURS}
+
+
+@pytest.mark.parametrize("name", ["readingId", "_topic", "_source", "_schema", "_schemaId"])
+def test_a_field_that_is_named_like_ours_is_kept(name: str) -> None:
+    row = make_row(_READING, {**_BASE, name: "theirs"}, _SOURCE, 2, "an-id")
+
+    assert row == {**_BASE, **_OURS, "_event": {name: "theirs"}}
+
+
+def test_so_is_one_that_is_named_like_the_place_for_those() -> None:
+    row = make_row(_READING, {**_BASE, "_event": 1, "_schema": None}, _SOURCE, 2, "an-id")
+
+    assert row["_event"] == {"_event": 1, "_schema": None}
+
+
+def test_readings_of_a_device_are_sorted_by_time() -> None:
+    times = [0, 999, 1_795_234_015_788, 9_999_999_999_999]
+    ids = [
+        make_row(_READING, {"deviceId": "d", "timestamp": time}, _SOURCE, 1, "i")["readingId"]
+        for time in times
+    ]
+
+    assert ids == sorted(ids)
+    assert ids[0] == "0000000000000-sensor-3-41"
+
+
+def test_records_of_two_topics_never_share_a_row() -> None:
+    sources = [
+        Source(topic, partition, offset)
+        for topic in ("a", "a-1", "a-1-1", "b")
+        for partition in (0, 1, 11)
+        for offset in (1, 11)
+    ]
+    ids = {make_row(_READING, _BASE, source, 1, "i")["readingId"] for source in sources}
+
+    assert len(ids) == len(sources)
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ("text", "sensor/3/41: found str, expected an event"),
+        ({"timestamp": 1}, "sensor/3/41: found deviceId None, expected a text"),
+        ({"deviceId": "", "timestamp": 1}, "sensor/3/41: found deviceId '', expected a text"),
+        ({"deviceId": 7, "timestamp": 1}, "sensor/3/41: found deviceId 7, expected a text"),
+        ({"deviceId": "d"}, "found timestamp None, expected milliseconds since 1970"),
+        ({"deviceId": "d", "timestamp": -1}, "found timestamp -1, expected milliseconds since"),
+        ({"deviceId": "d", "timestamp": 10**13}, "found timestamp 10000000000000, expected milli"),
+        ({"deviceId": "d", "timestamp": 1.5}, "found timestamp 1.5, expected milliseconds"),
+        ({"deviceId": "d", "timestamp": True}, "found timestamp True, expected milliseconds"),
+    ],
+    ids=str,
+)
+def test_a_record_that_names_no_row_is_unroutable(event: Any, message: str) -> None:
+    with pytest.raises(UnroutableError) as caught:
+        make_row(_READING, event, _SOURCE, 1, "an-id")
+
+    assert message in str(caught.value)
+    assert caught.value.reason is Reason.UNROUTABLE

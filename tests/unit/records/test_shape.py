@@ -1,0 +1,160 @@
+"""A shape says what names a row and what makes it newer, and refuses what contradicts itself."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.errors import SettingsError, UnroutableError
+from penstock.records import (
+    Mode,
+    Record,
+    RowShape,
+    Source,
+    Tombstone,
+    make_deletion,
+    make_row,
+    write_key,
+)
+
+_SOURCE = Source("orders", 2, 7)
+_PLACE = {"_topic": "orders", "_source": "orders/2/7", "_schema": 1, "_schemaId": "id"}
+_ORDERS = RowShape(("orderId",), sort_name=None, event_time=None, mode=Mode.UPSERT)
+
+
+def _order(event: dict[str, Any], fields: tuple[str, ...] = ("a",), offset: int = 0) -> str:
+    shape = RowShape(("id",), sort_name=None, event_time=None, order=fields, mode=Mode.UPSERT)
+    return str(make_row(shape, {"id": "x"} | event, Source("t", 0, offset), 1, "id")["_order"])
+
+
+def test_by_default_it_is_the_reading() -> None:
+    shape = RowShape.from_environ({})
+
+    assert shape == RowShape()
+    assert shape.table_key == ("deviceId", "readingId")
+    assert (shape.event_time, shape.mode, shape.tombstone) == ("timestamp", "append", "ignore")
+
+
+def test_it_is_built_from_settings() -> None:
+    shape = RowShape.from_environ(
+        {
+            "PENSTOCK_KEY": "shop, orderId",
+            "PENSTOCK_KEY_NAME": "pk",
+            "PENSTOCK_SORT": "line",
+            "PENSTOCK_SORT_NAME": "line",
+            "PENSTOCK_EVENT_TIME": "none",
+            "PENSTOCK_ORDER": "version,at",
+            "PENSTOCK_MODE": "upsert",
+            "PENSTOCK_TOMBSTONE": "dead-letter",
+        }
+    )
+
+    assert shape == RowShape(
+        ("shop", "orderId"), "pk", ("line",), "line", None, ("version", "at"),
+        Mode.UPSERT, Tombstone.DEAD_LETTER,
+    )  # fmt: skip
+    assert shape.table_key == ("pk", "line")
+
+
+@pytest.mark.parametrize(
+    ("environ", "problem"),
+    [
+        ({"KEY": "a,b"}, "has several fields, expected PENSTOCK_KEY_NAME (--key-name)"),
+        ({"KEY": "a,b", "KEY_NAME": "b"}, "to name an attribute that is none of them"),
+        ({"KEY": "a,,b"}, "PENSTOCK_KEY is 'a,,b', expected fields of the event"),
+        ({"KEY": "a,a"}, "PENSTOCK_KEY is 'a,a', expected fields of the event"),
+        ({"SORT_NAME": "none"}, "a table that is appended to needs PENSTOCK_SORT_NAME"),
+        ({"ORDER": "at"}, "PENSTOCK_ORDER (--order) is for --mode upsert, found --mode append"),
+        ({"TOMBSTONE": "delete"}, "--tombstone delete is for --mode upsert, found --mode append"),
+        ({"MODE": "upsert"}, "or neither (none); found (), 'readingId'"),
+        (
+            {"MODE": "upsert", "SORT_NAME": "none", "TOMBSTONE": "delete", "ORDER": "at"},
+            "orders by offset alone, expected one field in --key, and no --sort and no --order",
+        ),
+    ],
+)
+def test_a_contradiction_is_refused(environ: dict[str, str], problem: str) -> None:
+    with pytest.raises(SettingsError, match=re.escape(problem)):
+        RowShape.from_environ({f"PENSTOCK_{name}": value for name, value in environ.items()})
+
+
+def test_an_event_is_keyed_by_its_own_field() -> None:
+    row = make_row(_ORDERS, {"orderId": "o-1", "readingId": 5, "_order": 1}, _SOURCE, 1, "id")
+
+    assert row.pop("_order") == "0000000000000007"
+    assert row == {"orderId": "o-1", "readingId": 5, "_event": {"_order": 1}, **_PLACE}
+    assert write_key(_ORDERS, row) == b"o-1"
+
+
+def test_several_fields_are_joined_and_no_two_keys_are_the_same() -> None:
+    shape = RowShape(("a", "b"), "pk", sort_name="sk", event_time=None)
+    events = [{"a": "x/y", "b": "z"}, {"a": "x", "b": "y/z"}, {"a": "x%2Fy", "b": "z"}]
+    rows = [make_row(shape, {"pk": 1} | event, _SOURCE, 1, "id") for event in events]
+
+    assert [row["pk"] for row in rows] == ["x%2Fy/z", "x/y%2Fz", "x%252Fy/z"]
+    assert rows[0]["_event"] == {"pk": 1}
+    assert rows[0]["sk"] == "orders-2-7"
+    assert make_row(shape, {"a": 1, "b": "z"}, _SOURCE, 1, "id")["pk"] == "1/z"
+    assert [write_key(shape, event).decode() for event in events] == [row["pk"] for row in rows]
+
+
+@pytest.mark.parametrize("key", [None, "", 5, True, ["a"]])
+def test_an_event_without_its_key_is_unroutable(key: Any) -> None:
+    with pytest.raises(UnroutableError, match=r"^orders/2/7: found orderId .*, expected a text$"):
+        make_row(_ORDERS, {"orderId": key}, _SOURCE, 1, "id")
+
+
+@pytest.mark.parametrize("value", [None, True, float("nan"), float("inf"), [1], {"a": 1}])
+def test_what_has_no_order_is_unroutable(value: Any) -> None:
+    with pytest.raises(UnroutableError, match=r"found a .*, expected a number or a text$"):
+        _order({"a": value})
+
+
+_NUMBERS = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+_TEXTS = st.text(st.characters(codec="utf-8"))
+
+
+@given(_NUMBERS, _NUMBERS)
+def test_numbers_sort_as_numbers(one: float, other: float) -> None:
+    # The offset decides between equals; Python compares whole numbers and doubles exactly.
+    found = _order({"a": one}) < _order({"a": other})
+
+    assert found == (one < other)
+    assert (_order({"a": one}, offset=1) > _order({"a": other})) == (one >= other)
+
+
+@given(_TEXTS, _TEXTS)
+def test_texts_sort_as_dynamodb_sorts_them(one: str, other: str) -> None:
+    assert (_order({"a": one}) < _order({"a": other})) == (one.encode() < other.encode())
+
+
+def test_the_first_field_decides_then_the_next_then_the_offset() -> None:
+    values = [(1, "", 9), (1, "a", 0), (1, "a", 3), (1, "a\0", 0), (1, "ab", 0), (2, "", 0)]
+    orders = [_order({"a": a, "b": b}, ("a", "b"), offset) for a, b, offset in values]
+
+    assert all(one < other for one, other in pairwise(orders))
+    shuffled = orders.copy()
+    random.Random(1).shuffle(shuffled)
+    assert sorted(shuffled) == orders
+
+
+def test_a_tombstone_leaves_the_key_and_the_order() -> None:
+    assert make_deletion(_ORDERS, Record(_SOURCE, b"o-1", None)) == {
+        "orderId": "o-1",
+        "_topic": "orders",
+        "_source": "orders/2/7",
+        "_order": "0000000000000007",
+        "_deleted": True,
+    }
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\xff"])
+def test_a_tombstone_without_a_key_is_unroutable(key: bytes | None) -> None:
+    with pytest.raises(UnroutableError, match=r"found a tombstone with key .*, expected a text$"):
+        make_deletion(_ORDERS, Record(_SOURCE, key, None))

@@ -1,0 +1,35 @@
+"""The sensor's reading is one shape of rows among others: its fields are in `penstock.records`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+_SOURCE = Path(__file__).parents[3] / "src/penstock"
+_MODULES = sorted(path for path in _SOURCE.rglob("*.py") if "records" not in path.parts)
+_FIELDS = re.compile(r"""deviceId|readingId|["']timestamp["']""")
+# Kafka's own field of that name, and Spark's type of that name.
+_NOT_THE_FIELD = {
+    "consuming/mapping.py",
+    "spark/lake/lake.py",
+    "spark/rows.py",
+    "spark/failures/judging.py",
+}
+
+
+@pytest.mark.parametrize("path", _MODULES, ids=lambda path: str(path.relative_to(_SOURCE)))
+def test_a_module_names_no_field_of_a_reading(path: Path) -> None:
+    name = str(path.relative_to(_SOURCE))
+    found = set(_FIELDS.findall(path.read_text()))
+
+    assert {each.strip("\"'") for each in found} <= (
+        {"timestamp"} if name in _NOT_THE_FIELD else set()
+    )
+
+
+def test_a_field_is_found() -> None:
+    assert _FIELDS.findall("""event["deviceId"], row['timestamp'], "readingId" """) == [
+        "deviceId", "'timestamp'", "readingId",
+    ]  # fmt: skip
