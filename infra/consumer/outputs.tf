@@ -1,5 +1,5 @@
 output "consumer" {
-  description = "Whose contract this is."
+  description = "The name of the consumer that this contract belongs to."
   value       = var.contract.consumer
 
   precondition {
@@ -19,7 +19,7 @@ output "function" {
 }
 
 output "lake" {
-  description = "Where the lake is: bucket, Glue database and the tables in it, Athena workgroup."
+  description = "The lake: bucket, Glue database with its tables, and Athena work group."
   value = {
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
@@ -29,7 +29,7 @@ output "lake" {
 }
 
 output "mappings" {
-  description = "The mappings that bring records to the function, by topic."
+  description = "The event source mappings of the function, by topic."
   value       = module.kafka_mapping.mappings
 }
 
@@ -39,16 +39,16 @@ output "readings_table" {
 }
 
 output "secret_arn" {
-  description = "This account's own copy of the user and password for Kafka."
+  description = "The ARN of this account's copy of the Kafka user and password."
   value       = module.broker_access.secret_arn
 }
 
 output "spark_application" {
-  description = "The id of the EMR Serverless application, null without Spark; it must be stopped before it can be changed or destroyed."
+  description = "The id of the EMR Serverless application, null without Spark. Stop it before you change or destroy it."
   value       = one([for spark in values(module.spark) : spark.application.id])
 }
 
 output "submit_commands" {
-  description = "By run, the command that submits it, ready for a shell: for each of jobs its name, replay-NAME (of consume: replay), and maintain-TABLE for each of its tables."
+  description = "The submit command of each run, for a shell: the name of each job, its replay (replay-NAME; for consume, replay), and maintain-TABLE for each of its tables."
   value       = merge([for spark in values(module.spark) : spark.submit_commands]...)
 }

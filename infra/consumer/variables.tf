@@ -9,7 +9,7 @@ variable "account_id" {
 }
 
 variable "contract" {
-  description = "What the producer's account says that its consumers need to know: `make contract CONSUMER=name` writes it here."
+  description = "The contract of this consumer with the producer's account, written by `make contract CONSUMER=name`."
   type = object({
     consumer            = string
     producer_account_id = string
@@ -47,13 +47,13 @@ variable "contract" {
 }
 
 variable "deploy_role_arn" {
-  description = "A role of the account for Terraform to act as; the producer must know it as this consumer's deploy_role_arn."
+  description = "The role that Terraform assumes in this account; the producer must list it as this consumer's deploy_role_arn."
   type        = string
   default     = null
 }
 
 variable "functions" {
-  description = "The zips that `make build` made, and what the function's was made for."
+  description = "The zips of `make build`, their Python version and architecture."
   type = object({
     architecture   = optional(string, "arm64")
     memory_mib     = optional(number, 512)
@@ -129,7 +129,7 @@ variable "jobs" {
 }
 
 variable "mapping" {
-  description = "How records come to the consumer function: in what batches, with how many pollers of its own (none: Lambda's shared ones), and whether a batch that failed eleven times is parked, so that others pass it, or comes again until it is done."
+  description = "The event source mapping: batch size and window, provisioned mode (null: on-demand pollers), and whether a batch that failed eleven times is parked so that later ones pass it, or is retried until it succeeds."
   type = object({
     batching = optional(object({
       size           = optional(number, 100)
@@ -161,7 +161,7 @@ variable "network" {
 }
 
 variable "prefix" {
-  description = "What the names of everything in this root begin with; penstock-<consumer> unless it is given."
+  description = "The prefix of all names in this root, penstock-<consumer> by default."
   type        = string
   default     = null
 
@@ -172,7 +172,7 @@ variable "prefix" {
 }
 
 variable "retention" {
-  description = "What may be lost: buckets deleted with their objects (force_destroy), tables (unless deletion_protection), days until deleted secrets and keys are gone, days that logs are kept, and rows of errors that were settled (done or parked)."
+  description = "Retention: force_destroy deletes buckets with their objects, deletion_protection keeps tables; days until deleted secrets and keys are gone, days of logs, and days of dead letters that are done or parked."
   type = object({
     deletion_protection  = optional(bool, true)
     force_destroy        = optional(bool, false)
@@ -224,7 +224,7 @@ variable "spark" {
 }
 
 variable "subscribers" {
-  description = "E-mail addresses that alarms and notices of parked records are sent to."
+  description = "E-mail addresses that are notified of alarms and parked records."
   type        = set(string)
   default     = []
 }

@@ -1,10 +1,10 @@
 output "client_policies" {
-  description = "By client, the policy to attach to its role."
+  description = "The IAM policy of each client, to attach to its role."
   value       = { for name, client in module.kafka_client : name => client.policy_arn }
 }
 
 output "contracts" {
-  description = "What each consumer's account needs to know, by consumer; `make contract CONSUMER=name` hands it over."
+  description = "The contract of each consumer, by name; `make contract CONSUMER=name` writes one to a file."
   value = {
     for name, consumer in local.consumers : name => {
       consumer            = name
@@ -57,6 +57,6 @@ output "functions" {
 }
 
 output "rejected_events_bucket" {
-  description = "Where events that no schema could take are kept."
+  description = "The bucket for rejected events."
   value       = module.rejected_events.bucket.name
 }

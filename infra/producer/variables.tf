@@ -9,7 +9,7 @@ variable "account_id" {
 }
 
 variable "clients" {
-  description = "Other programs in this VPC, by name: the security group of each, and the topics that it reads and writes, by IAM, with the policy of the output client_policies."
+  description = "Clients in this VPC by name: the security group of each, and the topics that it reads and writes by IAM, with its policy from the output client_policies."
   type = map(object({
     reads             = optional(set(string), [])
     security_group_id = string
@@ -47,7 +47,7 @@ variable "cluster" {
 }
 
 variable "consumers" {
-  description = "Who reads: name, account, topics, prefix of its consumer groups, rotation number of its password, and the roles that act for it where infra/consumer does not name them."
+  description = "The consumers: name, account, topics, consumer group prefix, rotation number of the password, and roles with unusual names."
   # A list, since a map in a .tfvars file takes the last of two equal names without a word.
   type = list(object({
     name              = string
@@ -68,13 +68,13 @@ variable "consumers" {
 }
 
 variable "deploy_role_arn" {
-  description = "A role of the account for Terraform to act as; without it, it acts as whoever runs it."
+  description = "The role that Terraform assumes in this account; null uses the caller's credentials."
   type        = string
   default     = null
 }
 
 variable "exposure" {
-  description = "How consumer accounts reach the brokers: by kind, privatelink (a load balancer and an endpoint service per broker) or multi_vpc (MSK's own), and whether endpoints of consumers wait until they are accepted (acceptance_required), which infra/consumer does through the hand-over role."
+  description = "The exposure of the brokers: kind is privatelink (a load balancer and an endpoint service per broker) or multi_vpc (connections that MSK manages); acceptance_required makes consumers' endpoints wait for acceptance, which infra/consumer does through the hand-over role."
   type = object({
     acceptance_required = optional(bool, true)
     kind                = optional(string, "privatelink")
@@ -83,7 +83,7 @@ variable "exposure" {
 }
 
 variable "functions" {
-  description = "The zips that `make build` made, what they were made for, and the memory of each where nothing else is said."
+  description = "The zips of `make build`, their Python version and architecture, and the default memory."
   type = object({
     architecture   = optional(string, "arm64")
     memory_mib     = optional(number, 512)
@@ -110,7 +110,7 @@ variable "network" {
 }
 
 variable "prefix" {
-  description = "What the names of everything in this root begin with."
+  description = "The prefix of all names in this root."
   type        = string
   default     = "penstock"
 
@@ -159,7 +159,7 @@ variable "producers" {
 }
 
 variable "region" {
-  description = "The region of the brokers and everything around them."
+  description = "The region of all resources."
   type        = string
 
   validation {
@@ -169,13 +169,13 @@ variable "region" {
 }
 
 variable "registry" {
-  description = "The name of the Glue registry, for good: another one would be a registry without the schemas."
+  description = "The name of the Glue registry. It cannot change: another name would be a registry without the schemas."
   type        = string
   default     = "penstock"
 }
 
 variable "retention" {
-  description = "What may be lost: topics that are taken out of topics, with their records (delete_removed_topics; else they stay and nobody manages them), buckets with their objects (force_destroy), days until deleted secrets and keys are gone, days that logs are kept."
+  description = "Retention: delete_removed_topics deletes topics that are removed, with their records (otherwise they stay, unmanaged); force_destroy deletes buckets with their objects; days until deleted secrets and keys are gone, days of logs."
   type = object({
     delete_removed_topics = optional(bool, false)
     force_destroy         = optional(bool, false)
@@ -199,13 +199,13 @@ variable "retention" {
 }
 
 variable "subscribers" {
-  description = "E-mail addresses that alarms are sent to."
+  description = "E-mail addresses that are notified of alarms."
   type        = set(string)
   default     = []
 }
 
 variable "topics" {
-  description = "The topics by name: partitions, replicas and properties; what is left out is the cluster's default, and the topic of a producer, if it is not here, is made by the producer's first record, for nobody to read."
+  description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted. A producer's topic that is missing here is created by its first record, without readers."
   type = map(object({
     partitions = optional(number, 3)
     properties = optional(map(string), {})

@@ -1,4 +1,4 @@
 output "topic_arn" {
-  description = "The topic that all alarms, and their ends, are sent to."
+  description = "The SNS topic that all alarms are published to, when they start and when they end."
   value       = module.topic.arn
 }

@@ -1,10 +1,10 @@
 variable "account_id" {
-  description = "The account that the alarms are in."
+  description = "The account of the alarms."
   type        = string
 }
 
 variable "cluster" {
-  description = "The MSK cluster to watch: its name and how many brokers it has; null for none."
+  description = "The MSK cluster to watch: its name and number of brokers; null for none."
   type = object({
     name         = string
     broker_count = number
@@ -18,19 +18,19 @@ variable "cluster" {
 }
 
 variable "consumers" {
-  description = "Names of the consumer functions, whose own figures are watched."
+  description = "The names of the consumer functions whose metrics are watched."
   type        = set(string)
   default     = []
 }
 
 variable "dead_letter_queues" {
-  description = "Names of the queues that should stay empty."
+  description = "The names of the dead-letter queues to watch."
   type        = set(string)
   default     = []
 }
 
 variable "endpoint_services" {
-  description = "By broker, the id of the endpoint service that consumers reach it by."
+  description = "By broker id, its endpoint service."
   type        = map(string)
   default     = {}
 
@@ -41,13 +41,13 @@ variable "endpoint_services" {
 }
 
 variable "functions" {
-  description = "Names of the Lambda functions to watch."
+  description = "The names of the Lambda functions to watch."
   type        = set(string)
   default     = []
 }
 
 variable "load_balancers" {
-  description = "By broker, the load balancer before it and its target group, as CloudWatch names them."
+  description = "By broker id, its load balancer and target group as CloudWatch names them."
   type = map(object({
     arn_suffix              = string
     target_group_arn_suffix = string
@@ -56,7 +56,7 @@ variable "load_balancers" {
 }
 
 variable "prefix" {
-  description = "What the names begin with."
+  description = "The prefix of all names."
   type        = string
 
   validation {
@@ -66,7 +66,7 @@ variable "prefix" {
 }
 
 variable "producers" {
-  description = "By what their alarms begin with, the producer functions, whose own figures are watched: name, the schema that it writes, and how many versions that may have."
+  description = "The producer functions whose metrics are watched, by the prefix of their alarms: function name, schema name and version budget."
   type = map(object({
     function       = string
     schema         = string
@@ -81,7 +81,7 @@ variable "producers" {
 }
 
 variable "region" {
-  description = "The region that the alarms are in."
+  description = "The region of the alarms."
   type        = string
 
   validation {
@@ -97,7 +97,7 @@ variable "retention" {
 }
 
 variable "subscribers" {
-  description = "E-mail addresses that alarms are sent to."
+  description = "E-mail addresses that are notified of alarms."
   type        = set(string)
   default     = []
 }

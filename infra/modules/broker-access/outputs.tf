@@ -1,5 +1,5 @@
 output "bootstrap_servers" {
-  description = "One broker for each zone, so that what is set up with them stays as brokers are added, as host:port with commas between; each name leads to its endpoint by the time it is answered."
+  description = "One broker per zone as host:port, separated by commas, so that the value stays as brokers are added. Available once each name resolves to its endpoint."
   value       = join(",", local.servers)
 
   depends_on = [
@@ -11,18 +11,18 @@ output "bootstrap_servers" {
 }
 
 output "secret_arn" {
-  description = "The secret of this account that holds the login."
+  description = "The secret in this account that holds the Kafka user and password."
   value       = aws_secretsmanager_secret.login.arn
 
   depends_on = [aws_secretsmanager_secret_version.login]
 }
 
 output "secret_name" {
-  description = "The name of that secret, known before it is made."
+  description = "The name of that secret, known at plan."
   value       = aws_secretsmanager_secret.login.name
 }
 
 output "security_group_id" {
-  description = "The security group of the endpoints, for clients to be let out to."
+  description = "The security group of the endpoints, for clients' egress rules."
   value       = aws_security_group.this.id
 }

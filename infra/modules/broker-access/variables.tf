@@ -4,13 +4,13 @@ variable "account_id" {
 }
 
 variable "clients" {
-  description = "Who may call the brokers: security group ids by name."
+  description = "Security groups that may reach the brokers: ids by name."
   type        = map(string)
   default     = {}
 }
 
 variable "contract" {
-  description = "What the producer says of its brokers and of this consumer's login; more of the contract may be given and is left aside."
+  description = "The brokers and this consumer's login, from the contract; other attributes of the contract are ignored."
   type = object({
     acceptance_required = optional(bool, true)
     exposure            = string
@@ -46,12 +46,12 @@ variable "contract" {
 }
 
 variable "prefix" {
-  description = "What all names begin with."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "retention" {
-  description = "For how many days a deleted secret can be brought back, and after how many a deleted key is gone."
+  description = "Days that a deleted secret can be restored, and days until a deleted key is gone."
   type = object({
     key_deletion_days    = optional(number, 30)
     secret_recovery_days = optional(number, 30)

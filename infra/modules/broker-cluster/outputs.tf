@@ -5,7 +5,7 @@ output "arn" {
 }
 
 output "bootstrap_servers" {
-  description = "Up to three brokers to begin with, for clients that log in by IAM or by SCRAM (null in a serverless cluster)."
+  description = "Up to three bootstrap brokers, for clients with IAM and with SCRAM (null in a serverless cluster)."
   value = {
     iam = (
       local.is_provisioned
@@ -17,12 +17,12 @@ output "bootstrap_servers" {
 }
 
 output "broker_count" {
-  description = "How many brokers there are, named b-1 to b-<count>.<zone_name>; null in a serverless cluster."
+  description = "The number of brokers, named b-1 to b-<count>.<zone_name>; null in a serverless cluster."
   value       = local.is_provisioned ? local.broker_count : null
 }
 
 output "name" {
-  description = "The cluster's name, by which CloudWatch knows it."
+  description = "The cluster's name, CloudWatch's dimension."
   value       = local.name
 }
 
@@ -32,7 +32,7 @@ output "security_group_id" {
 }
 
 output "users" {
-  description = "By consumer: user name, secret (by name and by ARN) and rotation number; there once the brokers know the password and the clients are let in."
+  description = "By consumer: user name, secret (name and ARN) and rotation number. Available once the brokers know the password and admit the clients."
   value = {
     for name, user in var.users : name => {
       username    = name
@@ -45,6 +45,6 @@ output "users" {
 }
 
 output "zone_name" {
-  description = "The domain that holds the names of all brokers; null in a serverless cluster."
+  description = "The domain of the brokers' names; null in a serverless cluster."
   value       = local.zone_name
 }

@@ -4,13 +4,13 @@ variable "account_id" {
 }
 
 variable "clients" {
-  description = "Security groups that may reach the brokers' IAM listener, by a name for the rule."
+  description = "Security groups that may reach the brokers' IAM listener, by rule name."
   type        = map(string)
   default     = {}
 }
 
 variable "cluster" {
-  description = "The cluster; what is left out is a broker of kafka.m7g.large per zone, Kafka 3.9 with KRaft, and volumes of 100 GiB that grow to 1000; brokers can be added and not taken away; a serverless cluster takes none of it."
+  description = "The cluster. Defaults: one kafka.m7g.large broker per zone, Kafka 3.9 with KRaft, volumes of 100 GiB that grow to 1000. Brokers can be added, not removed. A serverless cluster takes none of it."
   type = object({
     type           = optional(string, "provisioned")
     broker_count   = optional(number)
@@ -68,7 +68,7 @@ variable "cluster" {
 }
 
 variable "exposure" {
-  description = "How consumers reach the brokers: privatelink (by broker-exposure-privatelink) or multi_vpc (by connections that MSK manages)."
+  description = "The exposure of the brokers: privatelink (broker-exposure-privatelink) or multi_vpc (connections that MSK manages)."
   type        = string
   default     = "privatelink"
 
@@ -87,7 +87,7 @@ variable "exposure" {
 }
 
 variable "prefix" {
-  description = "What the names of everything in this module begin with."
+  description = "The prefix of all names in this module."
   type        = string
 
   validation {
@@ -132,7 +132,7 @@ variable "subnet_ids" {
 }
 
 variable "users" {
-  description = "One Kafka user per consumer, by its name: the account that may connect, and a number that changes its password when it grows."
+  description = "One Kafka user per consumer, by name: the account that may connect, and a rotation number that changes the password when it is raised."
   type = map(object({
     account_id = string
     rotation   = optional(number, 1)

@@ -1,4 +1,4 @@
 output "brokers" {
-  description = "What a consumer dials, by broker number: host, port and zones, and no endpoint service."
+  description = "The address of each broker for consumers, by broker id: host, port and zones, without an endpoint service."
   value       = local.brokers
 }

@@ -1,5 +1,5 @@
 variable "broker_count" {
-  description = "How many brokers the cluster has."
+  description = "The number of brokers in the cluster."
   type        = number
 
   validation {
@@ -19,6 +19,6 @@ variable "zone_ids" {
 }
 
 variable "zone_name" {
-  description = "The part of the brokers' names that follows b-N."
+  description = "The brokers' host names without b-N."
   type        = string
 }

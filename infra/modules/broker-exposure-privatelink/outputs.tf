@@ -1,5 +1,5 @@
 output "brokers" {
-  description = "What a consumer dials, by broker number: host, port, zones, and the endpoint service."
+  description = "The address of each broker for consumers, by broker id: host, port, zones and endpoint service."
   value = {
     for id in local.broker_ids : id => {
       host         = "b-${id}.${var.cluster.zone_name}"
@@ -21,7 +21,7 @@ output "brokers" {
 }
 
 output "load_balancers" {
-  description = "The parts of ARNs that CloudWatch knows the load balancers by, by broker number."
+  description = "The load balancers as CloudWatch names them (a part of the ARN), by broker id."
   value = {
     for id in local.broker_ids : id => {
       arn_suffix              = aws_lb.broker[id].arn_suffix

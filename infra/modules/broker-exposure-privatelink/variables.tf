@@ -1,12 +1,12 @@
 variable "acceptance_required" {
-  description = "Whether each endpoint of a consumer waits until it is accepted, which the consumer's hand-over role may do for its own."
+  description = "true makes each consumer endpoint wait for acceptance; a consumer's hand-over role may accept its own."
   type        = bool
   default     = true
 }
 
 # Not part of `cluster`: load balancers take a minute, beside the cluster if they need nothing of it.
 variable "broker_count" {
-  description = "How many brokers the cluster has."
+  description = "The number of brokers in the cluster."
   type        = number
 
   validation {
@@ -36,7 +36,7 @@ variable "consumers" {
 }
 
 variable "prefix" {
-  description = "What all names begin with."
+  description = "The prefix of all names."
   type        = string
 
   validation {
@@ -46,7 +46,7 @@ variable "prefix" {
 }
 
 variable "subnet_ids" {
-  description = "The brokers' subnets by zone id; the load balancers stand in all of them."
+  description = "The brokers' subnets by zone id; the load balancers are in all of them."
   type        = map(string)
 
   validation {

@@ -1,5 +1,5 @@
 variable "account_id" {
-  description = "The account that the key is in, whose own policies decide who may use it."
+  description = "The account of the key; its IAM policies decide who may use it."
   type        = string
 
   validation {
@@ -9,12 +9,12 @@ variable "account_id" {
 }
 
 variable "alias" {
-  description = "The name that people find the key by."
+  description = "The alias of the key."
   type        = string
 }
 
 variable "deletion_days" {
-  description = "Days that a deleted key can be brought back."
+  description = "Days until a deleted key is gone."
   type        = number
   default     = 30
 
@@ -25,12 +25,12 @@ variable "deletion_days" {
 }
 
 variable "description" {
-  description = "What is encrypted with it."
+  description = "The purpose of the key, for its description."
   type        = string
 }
 
 variable "services" {
-  description = "Services of AWS that use the key for themselves, by what they do with it (the statement's Sid): their principal, their actions and on what conditions."
+  description = "AWS services that use the key, by the statement's Sid: principal, actions and conditions."
   type = map(object({
     service    = string
     actions    = optional(list(string), ["kms:Decrypt", "kms:GenerateDataKey"])

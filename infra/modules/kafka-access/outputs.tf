@@ -4,12 +4,12 @@ output "function_name" {
 }
 
 output "security_group_id" {
-  description = "The function's security group, which the brokers let in on 9098."
+  description = "The function's security group, which the brokers admit on port 9098."
   value       = module.function.security_group_id
 }
 
 output "topics" {
-  description = "The names of the topics, once they are there and may be read."
+  description = "The names of the topics, available once they exist with their access lists."
   value       = sort(keys(var.topics))
 
   depends_on = [aws_lambda_invocation.wanted]

@@ -1,5 +1,5 @@
 variable "account_id" {
-  description = "The account that the cluster is in."
+  description = "The account of the cluster."
   type        = string
 }
 
@@ -19,7 +19,7 @@ variable "cluster" {
 }
 
 variable "delete_removed_topics" {
-  description = "Whether a topic that is taken out of topics, or the whole module, is deleted with its records; otherwise it stays and nobody manages it."
+  description = "true deletes a topic with its records when it is removed from topics, or with the module; otherwise it stays, unmanaged."
   type        = bool
   default     = false
 }
@@ -39,7 +39,7 @@ variable "network" {
 }
 
 variable "package" {
-  description = "The zip of lambdas/access that `make build` made, and the Python and the processor that it was made for."
+  description = "The zip of lambdas/access from `make build`, its Python version and architecture."
   type = object({
     path           = string
     architecture   = optional(string, "arm64")
@@ -48,12 +48,12 @@ variable "package" {
 }
 
 variable "prefix" {
-  description = "What the function's name begins with."
+  description = "The prefix of the function's name."
   type        = string
 }
 
 variable "readers" {
-  description = "Who reads, by consumer: the user name it logs in with, its topics, and what the names of its consumer groups begin with."
+  description = "The consumers by name: Kafka user, topics and the prefix of the consumer groups."
   type = map(object({
     username     = string
     topics       = list(string)
@@ -85,12 +85,12 @@ variable "readers" {
 }
 
 variable "region" {
-  description = "The region that the cluster is in."
+  description = "The region of the cluster."
   type        = string
 }
 
 variable "topics" {
-  description = "The topics by name, at least one; partitions only grow, replicas stay, and -1 takes the cluster's default when the topic is made."
+  description = "The topics by name, at least one. Partitions can only grow, replicas cannot change; -1 takes the cluster's default when the topic is created."
   type = map(object({
     partitions = optional(number, -1)
     replicas   = optional(number, -1)

@@ -9,7 +9,7 @@ variable "cluster_name" {
 }
 
 variable "egress" {
-  description = "By name, the port of a security group that the client may reach."
+  description = "The egress rules of the client, by name: the port of a security group."
   type = map(object({
     port              = number
     security_group_id = string
@@ -18,7 +18,7 @@ variable "egress" {
 }
 
 variable "name" {
-  description = "The name of the client, which the names of its consumer groups begin with, before a dash."
+  description = "The name of the client, and the prefix of its consumer groups, before a dash."
   type        = string
 
   validation {
@@ -28,7 +28,7 @@ variable "name" {
 }
 
 variable "prefix" {
-  description = "What the names begin with."
+  description = "The prefix of all names."
   type        = string
 }
 
@@ -44,7 +44,7 @@ variable "region" {
 }
 
 variable "registry" {
-  description = "The name of the Glue registry, where it registers schemas under the names of the topics that it writes."
+  description = "The name of the Glue registry, where the client registers schemas under the names of the topics that it writes."
   type        = string
 }
 

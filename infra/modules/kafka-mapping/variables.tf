@@ -1,5 +1,5 @@
 variable "account_id" {
-  description = "The account that the function is in."
+  description = "The account of the function."
   type        = string
 
   validation {
@@ -9,7 +9,7 @@ variable "account_id" {
 }
 
 variable "batching" {
-  description = "How many records come at once at most, and how many seconds they are gathered."
+  description = "The batch size and the batching window in seconds."
   type = object({
     size           = optional(number, 100)
     window_seconds = optional(number, 1)
@@ -27,7 +27,7 @@ variable "batching" {
 }
 
 variable "bootstrap_servers" {
-  description = "The brokers as host:port, separated by commas, as they are reached from the subnets."
+  description = "The bootstrap brokers as host:port, separated by commas, as reachable from the subnets."
   type        = string
 
   validation {
@@ -43,7 +43,7 @@ variable "failure_bucket_arn" {
 }
 
 variable "function" {
-  description = "The function that gets the records, and its role, which the pollers act with."
+  description = "The function that receives the records, and its role, which the pollers use."
   type = object({
     arn       = string
     name      = string
@@ -52,7 +52,7 @@ variable "function" {
 }
 
 variable "group_prefix" {
-  description = "What the names of the reader's consumer groups begin with; its access list says so."
+  description = "The prefix of the consumer's Kafka consumer groups, as its access list has it."
   type        = string
 
   validation {
@@ -62,7 +62,7 @@ variable "group_prefix" {
 }
 
 variable "network" {
-  description = "The subnets and the security group that the pollers reach the brokers from."
+  description = "The subnets and the security group of the pollers."
   type = object({
     security_group_id = string
     subnet_ids        = list(string)
@@ -75,7 +75,7 @@ variable "network" {
 }
 
 variable "provisioned" {
-  description = "Pollers of one's own, which cost by the hour and alone know halving, partial answers and, with failure_bucket_arn, a number of retries; null for Lambda's shared ones."
+  description = "Provisioned mode of the event source mapping, billed per poller-hour. Required for bisect-on-error, partial batch responses and, with failure_bucket_arn, a retry limit. null uses on-demand pollers."
   type = object({
     minimum_pollers      = optional(number, 1)
     maximum_pollers      = optional(number, 2)
@@ -102,12 +102,12 @@ variable "provisioned" {
 }
 
 variable "region" {
-  description = "The region that the function is in."
+  description = "The region of the function."
   type        = string
 }
 
 variable "secret" {
-  description = "The secret with user name and password for the brokers, in the function's account, by ARN and by name."
+  description = "The secret with the Kafka user and password, in the function's account: ARN and name."
   type = object({
     arn  = string
     name = string
@@ -115,7 +115,7 @@ variable "secret" {
 }
 
 variable "starting_position" {
-  description = "Where a group begins that has read nothing yet: TRIM_HORIZON (the oldest record) or LATEST."
+  description = "The starting position of a new consumer group: TRIM_HORIZON (the oldest record) or LATEST."
   type        = string
   default     = "TRIM_HORIZON"
 
@@ -126,7 +126,7 @@ variable "starting_position" {
 }
 
 variable "topics" {
-  description = "The topics to read, each by a mapping of its own."
+  description = "The topics to read; each gets an event source mapping."
   type        = set(string)
 
   validation {

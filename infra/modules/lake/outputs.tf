@@ -12,7 +12,7 @@ output "database" {
 }
 
 output "parked_bucket" {
-  description = "The bucket for records that were given up: its name and its ARN."
+  description = "The bucket for parked records: name and ARN."
   value       = { name = module.parked_bucket.name, arn = module.parked_bucket.arn }
 
   # Whoever puts a batch there relies on somebody being told.
@@ -20,12 +20,12 @@ output "parked_bucket" {
 }
 
 output "parked_records" {
-  description = "The table of records that were given up for good, as Athena names it."
+  description = "The Athena table of parked records."
   value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.parked_records.name}"
 }
 
 output "topic_arn" {
-  description = "The topic that tells of parked records."
+  description = "The SNS topic that announces parked records."
   value       = module.parked_topic.arn
 }
 

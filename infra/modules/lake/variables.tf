@@ -1,10 +1,10 @@
 variable "account_id" {
-  description = "The account that the lake is in."
+  description = "The account of the lake."
   type        = string
 }
 
 variable "keep_days" {
-  description = "Days that things are kept: parked records, results of queries, and versions of objects after they were replaced; table data stays."
+  description = "Retention in days: parked records, query results, and replaced versions of objects. Table data stays."
   type = object({
     parked   = optional(number, 365)
     replaced = optional(number, 30)
@@ -19,12 +19,12 @@ variable "keep_days" {
 }
 
 variable "prefix" {
-  description = "What the names begin with."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "query_limit_bytes" {
-  description = "Bytes that one query may scan before Athena ends it, 100 GiB unless given."
+  description = "The limit of bytes scanned per query, 100 GiB by default."
   type        = number
   default     = 107374182400
 
@@ -35,12 +35,12 @@ variable "query_limit_bytes" {
 }
 
 variable "region" {
-  description = "The region that the lake is in."
+  description = "The region of the lake."
   type        = string
 }
 
 variable "retention" {
-  description = "What may be lost: buckets with their objects and the work group with its queries (force_destroy), and the days until a deleted key is gone."
+  description = "Retention: force_destroy deletes buckets with their objects and the work group with its queries; days until a deleted key is gone."
   type = object({
     force_destroy     = optional(bool, false)
     key_deletion_days = optional(number, 30)
@@ -49,7 +49,7 @@ variable "retention" {
 }
 
 variable "subscribers" {
-  description = "E-mail addresses that are told of parked records."
+  description = "E-mail addresses that are notified of parked records."
   type        = set(string)
   default     = []
 }

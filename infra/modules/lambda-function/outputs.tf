@@ -7,7 +7,7 @@ output "arn" {
 }
 
 output "dead_letter_queue" {
-  description = "Name and ARN of the queue of failed events, null without one."
+  description = "The dead-letter queue: name and ARN, null without one."
   value = {
     arn  = one(aws_sqs_queue.dead_letters[*].arn)
     name = one(aws_sqs_queue.dead_letters[*].name)
@@ -23,11 +23,11 @@ output "name" {
 }
 
 output "role_name" {
-  description = "The name of its role, for policies that others attach."
+  description = "The name of the function's role, to attach policies to."
   value       = aws_iam_role.this.name
 }
 
 output "security_group_id" {
-  description = "Its security group, for those who let it in."
+  description = "The function's security group."
   value       = aws_security_group.this.id
 }

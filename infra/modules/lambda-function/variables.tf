@@ -1,5 +1,5 @@
 variable "account_id" {
-  description = "The account that the function is in."
+  description = "The account of the function."
   type        = string
 
   validation {
@@ -9,13 +9,13 @@ variable "account_id" {
 }
 
 variable "dead_letters" {
-  description = "Whether events of asynchronous invocations that failed are kept in a queue."
+  description = "true keeps failed events of asynchronous invocations in a dead-letter queue."
   type        = bool
   default     = false
 }
 
 variable "description" {
-  description = "What the function does, in a sentence for the console."
+  description = "The function's description in the console."
   type        = string
 
   validation {
@@ -42,7 +42,7 @@ variable "log_days" {
 }
 
 variable "memory_mib" {
-  description = "Memory in MiB; the share of a processor grows with it."
+  description = "Memory in MiB; CPU grows with it."
   type        = number
   default     = 512
 
@@ -63,7 +63,7 @@ variable "name" {
 }
 
 variable "network" {
-  description = "Where it runs, and by name what it may reach there: a TCP port (or the ports up to to_port) of a security group or a prefix list."
+  description = "The VPC, subnets and egress of the function: each rule is a TCP port (or the ports up to to_port) of a security group or a prefix list, by name."
   type = object({
     vpc_id     = string
     subnet_ids = list(string)
@@ -88,7 +88,7 @@ variable "network" {
 }
 
 variable "package" {
-  description = "The zip that `make build` made, and the Python and the processor that it was made for."
+  description = "The zip of `make build`, its Python version and architecture."
   type = object({
     path           = string
     architecture   = optional(string, "arm64")
@@ -110,7 +110,7 @@ variable "package" {
 }
 
 variable "policy_json" {
-  description = "What the function may do besides running, as an IAM policy."
+  description = "The IAM policy of the function, besides what every function needs."
   type        = string
 
   validation {
@@ -120,12 +120,12 @@ variable "policy_json" {
 }
 
 variable "region" {
-  description = "The region that the function is in."
+  description = "The region of the function."
   type        = string
 }
 
 variable "reserved_concurrency" {
-  description = "How many of it run at once at most, kept free for it in the account; null for no such limit."
+  description = "The reserved concurrency; null for none."
   type        = number
   default     = null
 
@@ -136,7 +136,7 @@ variable "reserved_concurrency" {
 }
 
 variable "timeout_seconds" {
-  description = "Seconds after which an invocation is ended."
+  description = "The time-out of an invocation in seconds."
   type        = number
   default     = 60
 
@@ -147,7 +147,7 @@ variable "timeout_seconds" {
 }
 
 variable "tracing" {
-  description = "Whether invocations are traced with X-Ray; else only where the caller traces."
+  description = "true traces every invocation with X-Ray; false only those whose caller traces."
   type        = bool
   default     = true
 }

@@ -1,5 +1,5 @@
 variable "account_id" {
-  description = "The account that the network is in."
+  description = "The account of the network."
   type        = string
 
   validation {
@@ -24,7 +24,7 @@ variable "cidr" {
 }
 
 variable "clients" {
-  description = "Who may call the interface endpoints: security group ids by name."
+  description = "Security groups that may call the interface endpoints: ids by name."
   type        = map(string)
   default     = {}
 }
@@ -47,7 +47,7 @@ variable "existing" {
 }
 
 variable "gateway_endpoints" {
-  description = "The services that are reached through the route table, dynamodb or s3."
+  description = "The gateway endpoints to create: dynamodb, s3 or both."
   type        = set(string)
   default     = ["dynamodb", "s3"]
 
@@ -58,7 +58,7 @@ variable "gateway_endpoints" {
 }
 
 variable "interface_endpoints" {
-  description = "The services that are reached through an address in each subnet, by the names that end their service names, such as glue or sts."
+  description = "The interface endpoints to create, by the last part of their service names, such as glue or sts."
   type        = set(string)
   default     = []
 
@@ -77,7 +77,7 @@ variable "log_days" {
 }
 
 variable "other_cidrs" {
-  description = "Address ranges that this network is or may be connected with, which cidr must not overlap."
+  description = "Address ranges of connected networks, which cidr must not overlap."
   type        = set(string)
   default     = []
 
@@ -95,17 +95,17 @@ variable "other_cidrs" {
 }
 
 variable "prefix" {
-  description = "What all names begin with."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "region" {
-  description = "The region that the network is in."
+  description = "The region of the network."
   type        = string
 }
 
 variable "zone_ids" {
-  description = "The zones, by ids, which mean the same place in every account; they stay as they are once a cluster stands in them, since a cluster cannot change its zones."
+  description = "The availability zone ids, which mean the same place in every account. They are fixed once a cluster is in them."
   type        = list(string)
 
   validation {

@@ -1,5 +1,5 @@
 output "arn" {
-  description = "The topic's ARN, known before it is made, and given once its publisher is let in."
+  description = "The topic's ARN, known at plan, available once its publisher has permission."
   value       = local.arn
 
   depends_on = [aws_sns_topic_policy.this]

@@ -1,10 +1,10 @@
 variable "account_id" {
-  description = "The account that the topic is in, and that its publisher must act for."
+  description = "The account of the topic, on whose behalf its publisher must act."
   type        = string
 }
 
 variable "kms_key_arn" {
-  description = "The key that notices are encrypted with, whose policy must let the publisher use it."
+  description = "The KMS key of the messages; its policy must allow the publisher to use it."
   type        = string
 }
 
@@ -14,7 +14,7 @@ variable "name" {
 }
 
 variable "publisher" {
-  description = "The service of AWS that publishes, and on what conditions besides the account, as in a policy."
+  description = "The AWS service that publishes, with the conditions of the policy besides the account."
   type = object({
     service    = string
     conditions = map(map(string))
@@ -27,12 +27,12 @@ variable "publisher" {
 }
 
 variable "region" {
-  description = "The region that the topic is in."
+  description = "The region of the topic."
   type        = string
 }
 
 variable "subscribers" {
-  description = "E-mail addresses that notices are sent to."
+  description = "E-mail addresses that are subscribed to the topic."
   type        = set(string)
   default     = []
 

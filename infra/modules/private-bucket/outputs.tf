@@ -1,10 +1,10 @@
 output "arn" {
-  description = "The bucket's ARN, known before it is made."
+  description = "The bucket's ARN, known at plan."
   value       = local.arn
 }
 
 output "name" {
-  description = "The bucket's name, given once it is encrypted, versioned and closed."
+  description = "The bucket's name, available once it is encrypted, versioned and private."
   value       = aws_s3_bucket.this.bucket
 
   depends_on = [

@@ -1,5 +1,5 @@
 variable "expiry" {
-  description = "By the rule's name, objects that are deleted when they are some days old: all, or those below a prefix."
+  description = "Life cycle rules by name: objects that are deleted after some days, all or those below a prefix."
   type = map(object({
     days   = number
     prefix = optional(string, "")
@@ -13,18 +13,18 @@ variable "expiry" {
 }
 
 variable "force_destroy" {
-  description = "Whether the bucket may be deleted with all that is in it."
+  description = "true deletes the bucket with all its objects on destroy."
   type        = bool
   default     = false
 }
 
 variable "kms_key_arn" {
-  description = "The key that objects are encrypted with."
+  description = "The KMS key of the objects."
   type        = string
 }
 
 variable "name" {
-  description = "The bucket's name, unique in the world."
+  description = "The bucket's name, globally unique."
   type        = string
 
   validation {
@@ -34,7 +34,7 @@ variable "name" {
 }
 
 variable "replaced_days" {
-  description = "Days that a version is kept after it was replaced or deleted."
+  description = "Retention of replaced and deleted versions in days."
   type        = number
   default     = 30
 

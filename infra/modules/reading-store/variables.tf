@@ -1,5 +1,5 @@
 variable "account_id" {
-  description = "The account that the tables are in."
+  description = "The account of the tables."
   type        = string
 }
 
@@ -15,7 +15,7 @@ variable "errors" {
 }
 
 variable "prefix" {
-  description = "What the names begin with."
+  description = "The prefix of all names."
   type        = string
 
   validation {
@@ -25,7 +25,7 @@ variable "prefix" {
 }
 
 variable "region" {
-  description = "The region that the tables are in."
+  description = "The region of the tables."
   type        = string
 
   validation {
@@ -35,7 +35,7 @@ variable "region" {
 }
 
 variable "retention" {
-  description = "What may be lost: tables unless deletion_protection says no, and the days until a deleted key is gone."
+  description = "Retention: deletion_protection keeps tables; days until a deleted key is gone."
   type = object({
     deletion_protection = optional(bool, true)
     key_deletion_days   = optional(number, 30)
@@ -44,7 +44,7 @@ variable "retention" {
 }
 
 variable "tables" {
-  description = "The tables of readings, by what follows the prefix in their names."
+  description = "The tables of readings, by the part of their name after the prefix."
   type        = set(string)
   default     = ["readings"]
 
@@ -55,7 +55,7 @@ variable "tables" {
 }
 
 variable "ttl_attribute" {
-  description = "The attribute with the second after which DynamoDB deletes a reading; one without it stays."
+  description = "The TTL attribute: the second after which DynamoDB deletes a reading. Readings without it stay."
   type        = string
   default     = "_expiresAt"
 

@@ -4,7 +4,7 @@ output "bucket" {
 }
 
 output "writer_policy_json" {
-  description = "A policy to put events here and to do nothing else."
+  description = "An IAM policy that allows to put events here, and nothing else."
   value = jsonencode({
     Version = "2012-10-17"
     Statement = [

@@ -1,10 +1,10 @@
 variable "account_id" {
-  description = "The account that the bucket is in."
+  description = "The account of the bucket."
   type        = string
 }
 
 variable "keep_days" {
-  description = "Days that an event can be looked at and sent again before it is deleted."
+  description = "Retention of rejected events in days."
   type        = number
   default     = 365
 
@@ -15,17 +15,17 @@ variable "keep_days" {
 }
 
 variable "prefix" {
-  description = "What the names begin with."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "region" {
-  description = "The region that the bucket is in."
+  description = "The region of the bucket."
   type        = string
 }
 
 variable "retention" {
-  description = "What may be lost: the bucket with its events (force_destroy), and the days until a deleted key is gone."
+  description = "Retention: force_destroy deletes the bucket with its events; days until a deleted key is gone."
   type = object({
     force_destroy     = optional(bool, false)
     key_deletion_days = optional(number, 30)

@@ -1,5 +1,5 @@
 output "consumers" {
-  description = "By consumer: the reader role for its programs, the hand-over role for its Terraform, and the external id that both ask for."
+  description = "By consumer: the reader role for its programs, the hand-over role for its Terraform, and the external id that both require."
   value = {
     for name, consumer in var.consumers : name => {
       external_id        = consumer.external_id

@@ -9,7 +9,7 @@ variable "account_id" {
 }
 
 variable "consumers" {
-  description = "Who reads, by name: account and external id, the roles of its programs and of its Terraform, its secret by name, and the endpoint services whose connections it accepts (none with multi-VPC connectivity)."
+  description = "The consumers by name: account, external id, the roles of programs and Terraform, secret, and the endpoint services whose connections the consumer accepts (none with multi-VPC connectivity)."
   type = map(object({
     account_id              = string
     external_id             = string
@@ -52,7 +52,7 @@ variable "consumers" {
 }
 
 variable "name" {
-  description = "The name of the registry, for good: it would be deleted with all schema versions to get another."
+  description = "The name of the registry. It cannot change: a new name would delete the registry with all schema versions."
   type        = string
 
   validation {
@@ -62,7 +62,7 @@ variable "name" {
 }
 
 variable "prefix" {
-  description = "What the names of everything in this module begin with."
+  description = "The prefix of all names in this module."
   type        = string
 
   validation {

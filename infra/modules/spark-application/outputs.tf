@@ -8,24 +8,24 @@ output "application" {
 }
 
 output "artifacts_bucket" {
-  description = "The name of the bucket that artifacts are in."
+  description = "The name of the bucket with the artifacts."
   value       = module.bucket.name
 }
 
 output "role_arns" {
-  description = "By name, the role that runs act as."
+  description = "The execution roles, by name."
   value       = local.role_arns
 
   depends_on = [aws_iam_role.job, aws_iam_role_policy.runtime, aws_iam_role_policy.work]
 }
 
 output "security_group_id" {
-  description = "The security group that jobs run in."
+  description = "The security group of the jobs."
   value       = aws_security_group.this.id
 }
 
 output "submit_commands" {
-  description = "By run, the command that submits it, ready for a shell."
+  description = "The submit command of each run, for a shell."
   value       = local.submit_commands
 
   depends_on = [

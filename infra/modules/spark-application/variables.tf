@@ -1,5 +1,5 @@
 variable "account_id" {
-  description = "The account that the application is in."
+  description = "The account of the application."
   type        = string
 }
 
@@ -47,7 +47,7 @@ variable "application" {
 }
 
 variable "artifacts" {
-  description = "What is uploaded for the jobs, by name: the zip of the package, programs and jars by path, other files by content; and Spark settings for all runs."
+  description = "The artifacts of the jobs by name (the package's zip, programs and jars by path, other files by content), and the Spark settings of all runs."
   type = object({
     configuration = optional(map(string), {})
     files         = optional(map(string), {})
@@ -72,7 +72,7 @@ variable "artifacts" {
 }
 
 variable "network" {
-  description = "Where the jobs run, and by name what they may reach there: a TCP port (or the ports up to to_port) of a security group or a prefix list."
+  description = "The VPC, subnets and egress of the jobs: each rule is a TCP port (or the ports up to to_port) of a security group or a prefix list, by name."
   type = object({
     vpc_id     = string
     subnet_ids = list(string)
@@ -97,17 +97,17 @@ variable "network" {
 }
 
 variable "prefix" {
-  description = "What the names begin with."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "region" {
-  description = "The region that the application is in."
+  description = "The region of the application."
   type        = string
 }
 
 variable "retention" {
-  description = "What may be lost: the bucket with its artifacts (force_destroy), the days until a deleted key is gone, and the days that the log is kept."
+  description = "Retention: force_destroy deletes the bucket with its artifacts; days until a deleted key is gone, days of logs."
   type = object({
     force_destroy     = optional(bool, false)
     key_deletion_days = optional(number, 30)
@@ -117,7 +117,7 @@ variable "retention" {
 }
 
 variable "roles" {
-  description = "By name, a role that runs act as: what it may do, as an IAM policy, besides reading artifacts and writing logs."
+  description = "The execution roles by name, each with its IAM policy besides reading artifacts and writing logs."
   type        = map(string)
   default     = {}
 
@@ -132,7 +132,7 @@ variable "roles" {
 }
 
 variable "runs" {
-  description = "How programs are submitted, by run: the program, its arguments (where one is the name of a file, its place on S3), the role that it acts as, and whether it never ends."
+  description = "The runs by name: program, arguments (a file's name becomes its S3 URL), execution role, and whether it runs until cancelled."
   type = map(object({
     arguments = optional(list(string), [])
     program   = string
