@@ -44,7 +44,7 @@ output "secret_arn" {
 }
 
 output "spark_application" {
-  description = "The id of the EMR Serverless application, null without Spark. Stop it before you change or destroy it."
+  description = "The id of the EMR Serverless application, null without Spark; stop it before you change or destroy it."
   value       = one([for spark in values(module.spark) : spark.application.id])
 }
 

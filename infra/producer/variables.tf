@@ -169,7 +169,7 @@ variable "region" {
 }
 
 variable "registry" {
-  description = "The name of the Glue registry. It cannot change: another name would be a registry without the schemas."
+  description = "The name of the Glue registry; it cannot change: another name would be a registry without the schemas."
   type        = string
   default     = "penstock"
 }
@@ -205,7 +205,7 @@ variable "subscribers" {
 }
 
 variable "topics" {
-  description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted. A producer's topic that is missing here is created by its first record, without readers."
+  description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted; a producer's topic that is missing here is created by its first record, without readers."
   type = map(object({
     partitions = optional(number, 3)
     properties = optional(map(string), {})

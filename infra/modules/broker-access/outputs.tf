@@ -1,5 +1,5 @@
 output "bootstrap_servers" {
-  description = "One broker per zone as host:port, separated by commas, so that the value stays as brokers are added. Available once each name resolves to its endpoint."
+  description = "One broker per zone as host:port, separated by commas, so that the value stays as brokers are added; available once each name resolves to its endpoint."
   value       = join(",", local.servers)
 
   depends_on = [

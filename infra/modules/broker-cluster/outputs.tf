@@ -32,7 +32,7 @@ output "security_group_id" {
 }
 
 output "users" {
-  description = "By consumer: user name, secret (name and ARN) and rotation number. Available once the brokers know the password and admit the clients."
+  description = "By consumer: user name, secret (name and ARN) and rotation number; available once the brokers know the password and admit the clients."
   value = {
     for name, user in var.users : name => {
       username    = name

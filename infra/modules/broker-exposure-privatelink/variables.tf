@@ -1,5 +1,5 @@
 variable "acceptance_required" {
-  description = "true makes each consumer endpoint wait for acceptance; a consumer's hand-over role may accept its own."
+  description = "If true, makes each consumer endpoint wait for acceptance; a consumer's hand-over role may accept its own."
   type        = bool
   default     = true
 }

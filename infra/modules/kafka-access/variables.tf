@@ -19,7 +19,7 @@ variable "cluster" {
 }
 
 variable "delete_removed_topics" {
-  description = "true deletes a topic with its records when it is removed from topics, or with the module; otherwise it stays, unmanaged."
+  description = "If true, deletes a topic with its records when it is removed from topics, or with the module; otherwise it stays, unmanaged."
   type        = bool
   default     = false
 }
@@ -90,7 +90,7 @@ variable "region" {
 }
 
 variable "topics" {
-  description = "The topics by name, at least one. Partitions can only grow, replicas cannot change; -1 takes the cluster's default when the topic is created."
+  description = "The topics by name, at least one; partitions can only grow, replicas cannot change; -1 takes the cluster's default when the topic is created."
   type = map(object({
     partitions = optional(number, -1)
     replicas   = optional(number, -1)

@@ -75,7 +75,7 @@ variable "network" {
 }
 
 variable "provisioned" {
-  description = "Provisioned mode of the event source mapping, billed per poller-hour. Required for bisect-on-error, partial batch responses and, with failure_bucket_arn, a retry limit. null uses on-demand pollers."
+  description = "Provisioned mode of the event source mapping, billed per poller-hour; required for bisect-on-error, partial batch responses and, with failure_bucket_arn, a retry limit; null uses on-demand pollers."
   type = object({
     minimum_pollers      = optional(number, 1)
     maximum_pollers      = optional(number, 2)

@@ -4,7 +4,7 @@ variable "account_id" {
 }
 
 variable "keep_days" {
-  description = "Retention in days: parked records, query results, and replaced versions of objects. Table data stays."
+  description = "Retention in days: parked records, query results, and replaced versions of objects; table data stays."
   type = object({
     parked   = optional(number, 365)
     replaced = optional(number, 30)

@@ -9,7 +9,7 @@ variable "account_id" {
 }
 
 variable "dead_letters" {
-  description = "true keeps failed events of asynchronous invocations in a dead-letter queue."
+  description = "If true, keeps failed events of asynchronous invocations in a dead-letter queue."
   type        = bool
   default     = false
 }
@@ -147,7 +147,7 @@ variable "timeout_seconds" {
 }
 
 variable "tracing" {
-  description = "true traces every invocation with X-Ray; false only those whose caller traces."
+  description = "If true, traces every invocation with X-Ray; false only those whose caller traces."
   type        = bool
   default     = true
 }

@@ -105,7 +105,7 @@ variable "region" {
 }
 
 variable "zone_ids" {
-  description = "The availability zone ids, which mean the same place in every account. They are fixed once a cluster is in them."
+  description = "The availability zone ids, which mean the same place in every account; they are fixed once a cluster is in them."
   type        = list(string)
 
   validation {

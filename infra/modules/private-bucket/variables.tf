@@ -13,7 +13,7 @@ variable "expiry" {
 }
 
 variable "force_destroy" {
-  description = "true deletes the bucket with all its objects on destroy."
+  description = "If true, deletes the bucket with all its objects on destroy."
   type        = bool
   default     = false
 }

@@ -55,7 +55,7 @@ variable "tables" {
 }
 
 variable "ttl_attribute" {
-  description = "The TTL attribute: the second after which DynamoDB deletes a reading. Readings without it stay."
+  description = "The TTL attribute: the second after which DynamoDB deletes a reading; readings without it stay."
   type        = string
   default     = "_expiresAt"
 

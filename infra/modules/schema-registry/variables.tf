@@ -52,7 +52,7 @@ variable "consumers" {
 }
 
 variable "name" {
-  description = "The name of the registry. It cannot change: a new name would delete the registry with all schema versions."
+  description = "The name of the registry; it cannot change: a new name would delete the registry with all schema versions."
   type        = string
 
   validation {
