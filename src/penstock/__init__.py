@@ -1,3 +1,3 @@
-"""Penstock: events with changing schemas, carried across AWS accounts."""
+"""Penstock carries events with changing schemas across AWS accounts."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""How often and how long to try again."""
+"""Retries with exponential backoff and jitter, within a total time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Doubling pauses, each up to a longest, that end when the total time is used up.
+    """Exponential backoff: pauses double up to the longest, until the total time is used up.
 
-    With `spread`, a pause is shortened by chance to between half and all of it, so that those who
-    were turned away together do not come back together.
+    With `spread`, pauses have jitter: each one lasts a random part of it, at least half. So clients
+    that were throttled together do not retry together.
     """
 
     first_seconds: float
@@ -24,12 +24,12 @@ class Attempts:
     clock: Callable[[], float] = time.monotonic
 
     def __iter__(self) -> Iterator[None]:
-        """Yield at once for the first attempt, then after a pause for each further one."""
+        """Yield immediately for the first attempt, then after a pause for each retry."""
         deadline = self.clock() + self.total_seconds
         pause = self.first_seconds
         yield
         while self.clock() + pause <= deadline:
-            # Load is spread here, nothing is guarded: any generator will do.
+            # Jitter needs no cryptographic random numbers.
             self.sleep(pause * random.uniform(0.5, 1) if self.spread else pause)  # noqa: S311
             pause = min(2 * pause, self.longest_seconds)
             yield

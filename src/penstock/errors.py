@@ -1,71 +1,71 @@
 """Every error Penstock raises, as one tree.
 
-PenstockError                       what a caller may catch to catch all of it
-├── SettingsError                   settings that cannot work, every problem at once
+PenstockError                       the base class of all errors of Penstock
+├── SettingsError                   invalid settings, with every problem in one error
 ├── EventError                      a JSON event that cannot become a record
-│   ├── EventTextError              the text is not one JSON object as we accept it
-│   ├── EventValueError             a field holds what no schema here can carry
+│   ├── EventTextError              the text is not one valid JSON object
+│   ├── EventValueError             a field holds a value that no schema can carry
 │   └── EventLimitError             too deep, too many fields
 ├── FramingError                    the bytes around the payload
-│   ├── UnknownFramingError         no frame we know
+│   ├── UnknownFramingError         a frame of no known kind
 │   ├── TruncatedFrameError         the frame or its zlib stream ends too early
 │   ├── CorruptFrameError           the zlib stream is broken or bytes follow its end
-│   ├── InflateLimitError           inflating would pass the limit
-│   └── NoRegistryForFramingError   a frame we know, of a registry we were not given
+│   ├── InflateLimitError           the inflated payload would exceed the limit
+│   └── NoRegistryForFramingError   a frame of a known kind that has no registry configured
 ├── PayloadError                    the Avro bytes of one record, or a value for them
-│   ├── TruncatedPayloadError       ends too early, or claims more than there is
+│   ├── TruncatedPayloadError       ends too early, or claims a size beyond its end
 │   ├── TrailingBytesError          bytes are left when the record is complete
 │   ├── InvalidTextError            a string that is not valid UTF-8
-│   ├── UndecodablePayloadError     any other way of not being a value of its schema
+│   ├── UndecodablePayloadError     any other payload that is not a value of its schema
 │   ├── UnencodableValueError       a value that its schema cannot carry
-│   └── LossyWideningError          reading it through the merge would round it
-├── SchemaError                     a schema by itself
+│   └── LossyWideningError          reading it with the merged schema would round it
+├── SchemaError                     a schema that cannot be used
 │   ├── InvalidSchemaError          not an Avro schema
 │   ├── RecursiveSchemaError        contains itself
 │   ├── SchemaLimitError            too deep, too many fields, definition too long
 │   ├── SchemaConflictError         two versions contradict each other
-│   └── VersionBudgetError          one version more than was allowed
-├── RegistryError                   what a schema registry answered
+│   └── VersionBudgetError          registering it would exceed the version budget
+├── RegistryError                   an error of a schema registry
 │   ├── SchemaNotFoundError         no such schema or version
 │   ├── SchemaForbiddenError        from a registry or schema not on the allow-list
-│   ├── SchemaRefusedError          the version exists but nobody may use it
-│   ├── IncompatibleSchemaError     the registry's compatibility rule says no
+│   ├── SchemaRefusedError          the version exists but must not be used
+│   ├── IncompatibleSchemaError     the registry's compatibility rule rejects it
 │   ├── SchemaQuotaError            the registry takes no further version
 │   ├── RegistryAnswerError         an answer that cannot be right (retriable)
-│   ├── RegistryAccessDeniedError   STS or the registry denies us (retriable)
+│   ├── RegistryAccessDeniedError   STS or the registry denies access (retriable)
 │   └── RegistryUnavailableError    throttled, down or too slow (retriable)
-├── BrokerError                     what Kafka answered, or did not
-│   ├── BrokerLoginError            the broker refuses the credentials
+├── BrokerError                     an error of Kafka, or no answer
+│   ├── BrokerLoginError            the broker rejects the credentials
 │   ├── BrokerNameError             a bootstrap name does not resolve
-│   ├── BrokerCertificateError      the certificate is of another name or authority
-│   ├── BrokerUnavailableError      nothing answers (retriable)
+│   ├── BrokerCertificateError      the certificate is for another name or from another authority
+│   ├── BrokerUnavailableError      no broker answers (retriable)
 │   ├── TopicNotFoundError          no such topic
-│   ├── TopicForbiddenError         the principal may not use the topic or group
-│   ├── TopicChangeError            a topic that exists cannot become as it is wanted
+│   ├── TopicForbiddenError         the principal has no permission for the topic or group
+│   ├── TopicChangeError            an existing topic cannot be changed as requested
 │   ├── RecordTooLargeError         a record larger than the topic takes
 │   └── DeliveryError               a send that was not acknowledged in time (retriable)
-├── NotWrittenError                 an event that a producer did not write, and why
-│   ├── RejectedEventError          it can never be written as it is
+├── NotWrittenError                 an event that a producer did not write
+│   ├── RejectedEventError          it can never be written unchanged
 │   └── UndeliveredEventError       the registry or Kafka did not take it (retriable)
-├── OperationError                  what an operator asked for and cannot be done
-├── JobError                        what stops a job, until somebody decides
+├── OperationError                  an operator's request that cannot be carried out
+├── JobError                        an error that stops a job until an operator decides
 │   ├── CheckpointError             the checkpoint cannot be used as it is
-│   ├── CheckpointTakenError        another job works with the checkpoint
+│   ├── CheckpointTakenError        another job uses the checkpoint
 │   └── LostRecordsError            Kafka deleted records before they were read
-└── SinkError                       where records end up
-    ├── UnroutableError             a record that names no row to be kept in
-    ├── SinkRefusedError            the table refuses the row, however often it is sent
+└── SinkError                       an error of a table or bucket
+    ├── UnroutableError             a record without the fields that identify its row
+    ├── SinkRefusedError            the table rejects the row, and a retry does not help
     │   └── RowTooLargeError        larger than a table takes
-    ├── RowExistsError              a row that was to be the first under its key
-    ├── ObjectMissingError          what a row points to is not in its bucket
-    ├── LakeHistoryError            whether a batch is in a table cannot be told
-    ├── SinkAccessDeniedError       the table or bucket denies us (retriable)
-    └── SinkUnavailableError        throttled, down, not there or too slow (retriable)
+    ├── RowExistsError              another row exists under the key
+    ├── ObjectMissingError          an object that a row refers to is not in its bucket
+    ├── LakeHistoryError            it is unknown if a batch is in a table
+    ├── SinkAccessDeniedError       the table or bucket denies access (retriable)
+    └── SinkUnavailableError        throttled, down, missing or too slow (retriable)
 
 A message says what was found, what was expected and where, and ends without a period.
 """
 
-# Longer than a module should be, on purpose: who looks for an error looks on one page.
+# This module is longer than others on purpose, so that all errors are on one page.
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ from typing import Any, ClassVar, Self
 
 
 class Reason(StrEnum):
-    """Why a record was given up: the `reason` of an error record, the same in Lambda and Spark."""
+    """The `reason` in the error row of a record that was given up, the same in Lambda and Spark."""
 
     UNKNOWN_FRAMING = "unknown-framing"
     NO_REGISTRY_FOR_FRAMING = "no-registry-for-framing"
@@ -98,30 +98,30 @@ class Reason(StrEnum):
 
 
 class PenstockError(Exception):
-    """Base of all errors: `retriable` says whether the same call may succeed later.
+    """Base class of all errors; `retriable` is true if the same call may succeed later.
 
-    `reason` is set where the error condemns a record for good; such a record goes to the error
-    table under it.
+    `reason` is set if the error makes a record a dead letter. The record goes to the dead-letter
+    table with this reason.
     """
 
     retriable: ClassVar[bool] = False
     reason: ClassVar[Reason | None] = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Cross from one process to another, whatever arguments the error was made with."""
+        """Support pickling for errors with any constructor arguments."""
         return _restore, (type(self), self.args, self.__dict__)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a record is given up: what is left of the error that condemns it."""
+    """The reason why a record is given up, and the message of the error that caused it."""
 
     reason: Reason
     detail: str
 
     @classmethod
     def of(cls, error: PenstockError) -> Self:
-        """Return the failure of a record; raise the error again where it condemns no record."""
+        """Return the failure for an error with a reason; raise an error that has none."""
         if error.reason is None:
             raise error
         return cls(error.reason, str(error))
@@ -137,10 +137,9 @@ def _restore(
 
 
 class SettingsError(PenstockError):
-    """Settings that cannot work; `problems` lists each, naming its variable or flag."""
+    """The settings are not valid; `problems` lists each problem with its variable or flag."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        """Join the problems into one message, a line each when there are several."""
         self.problems = tuple(problems)
         separator = "\n  - "
         super().__init__(
@@ -157,17 +156,16 @@ class EventError(PenstockError):
     """A JSON event that cannot become a record; `path` names the field, such as `a.b[]`."""
 
     def __init__(self, message: str, *, path: str = "") -> None:
-        """Keep the path beside the message."""
         self.path = path
         super().__init__(message)
 
 
 class EventTextError(EventError):
-    """The text is not one JSON object as we accept it."""
+    """The text is not one valid JSON object."""
 
 
 class EventValueError(EventError):
-    """A field holds what no schema here can carry."""
+    """A field holds a value that no schema can carry."""
 
 
 class EventLimitError(EventError):
@@ -178,11 +176,11 @@ class EventLimitError(EventError):
 
 
 class FramingError(PenstockError):
-    """The bytes around the payload are not as a frame's must be."""
+    """The bytes around the payload are not a valid frame."""
 
 
 class UnknownFramingError(FramingError):
-    """The value starts like no frame we know."""
+    """The value does not start like a frame of any known kind."""
 
     reason = Reason.UNKNOWN_FRAMING
 
@@ -200,13 +198,13 @@ class CorruptFrameError(FramingError):
 
 
 class InflateLimitError(FramingError):
-    """Inflating the payload would pass the limit."""
+    """The inflated payload would exceed the limit."""
 
     reason = Reason.INFLATE_LIMIT
 
 
 class NoRegistryForFramingError(FramingError):
-    """The frame is one we know, of a registry that we were not given."""
+    """The frame's kind is known, but no registry of this kind is configured."""
 
     reason = Reason.NO_REGISTRY_FOR_FRAMING
 
@@ -221,13 +219,12 @@ class PayloadError(PenstockError):
     """
 
     def __init__(self, message: str, *, path: str = "") -> None:
-        """Keep the path beside the message."""
         self.path = path
         super().__init__(message)
 
 
 class TruncatedPayloadError(PayloadError):
-    """The payload ends too early, or claims a size larger than what is left of it."""
+    """The payload ends too early, or claims a size larger than the rest of it."""
 
     reason = Reason.TRUNCATED
 
@@ -274,7 +271,7 @@ class InvalidSchemaError(SchemaError):
 
 
 class RecursiveSchemaError(SchemaError):
-    """The schema contains itself, which no bounded decoder may follow."""
+    """The schema contains itself, so a decoder of it would not be bounded."""
 
     reason = Reason.RECURSIVE_SCHEMA
 
@@ -291,24 +288,23 @@ class SchemaConflictError(SchemaError):
     reason = Reason.SCHEMA_CONFLICT
 
     def __init__(self, message: str, *, path: str = "") -> None:
-        """Keep the path beside the message."""
         self.path = path
         super().__init__(message)
 
 
 class VersionBudgetError(SchemaError):
-    """Registering would make one version more than was allowed."""
+    """Registering the schema would exceed the version budget."""
 
 
 # --- registries -----------------------------------------------------------------------------
 
 
 class RegistryError(PenstockError):
-    """A schema registry refused, or did not answer."""
+    """A schema registry answered with an error, or did not answer."""
 
 
 class SchemaNotFoundError(RegistryError):
-    """No such schema or version."""
+    """The schema or version does not exist."""
 
     reason = Reason.UNKNOWN_SCHEMA
 
@@ -320,16 +316,15 @@ class SchemaForbiddenError(RegistryError):
 
 
 class SchemaRefusedError(RegistryError):
-    """The version exists, but the registry's rule or the versions below it refuse it."""
+    """The version exists, but the registry's rule refused it or it contradicts a lower version."""
 
     reason = Reason.REFUSED_SCHEMA
 
 
 class IncompatibleSchemaError(RegistryError):
-    """The registry's compatibility rule refuses the version; `rule` and `diff` say why."""
+    """The registry's compatibility rule rejects the version; `rule` and `diff` explain why."""
 
     def __init__(self, message: str, *, rule: str, diff: str) -> None:
-        """Keep the rule and the readable diff beside the message."""
         self.rule = rule
         self.diff = diff
         super().__init__(message)
@@ -340,13 +335,13 @@ class SchemaQuotaError(RegistryError):
 
 
 class RegistryAnswerError(RegistryError):
-    """The registry's answer cannot be right: another version than was asked for, no schema ARN."""
+    """The registry's answer cannot be right, such as another version or an invalid schema ARN."""
 
     retriable = True
 
 
 class RegistryAccessDeniedError(RegistryError):
-    """STS or the registry denies the call: the record waits, it is not given up."""
+    """STS or the registry denies access; the record is retried, not given up."""
 
     retriable = True
 
@@ -361,11 +356,11 @@ class RegistryUnavailableError(RegistryError):
 
 
 class BrokerError(PenstockError):
-    """Kafka refused, or did not answer."""
+    """Kafka answered with an error, or did not answer."""
 
 
 class BrokerLoginError(BrokerError):
-    """The broker refuses the credentials."""
+    """The broker rejects the credentials."""
 
 
 class BrokerNameError(BrokerError):
@@ -387,11 +382,11 @@ class TopicNotFoundError(BrokerError):
 
 
 class TopicForbiddenError(BrokerError):
-    """The principal may not use the topic or group."""
+    """The principal has no permission for the topic or group."""
 
 
 class TopicChangeError(BrokerError):
-    """The topic exists and cannot become as it is wanted."""
+    """The topic exists and cannot be changed as requested."""
 
 
 class RecordTooLargeError(BrokerError):
@@ -410,34 +405,33 @@ class DeliveryError(BrokerError):
 
 
 class NotWrittenError(PenstockError):
-    """An event is not written; its message says which error stopped it and where it is kept."""
+    """An event was not written; the message names the error and where the event is stored."""
 
 
 class RejectedEventError(NotWrittenError):
-    """The event can never be written as it is; `rule` and `diff` say why."""
+    """The event can never be written unchanged; `rule` and `diff` explain why."""
 
     def __init__(self, message: str, *, rule: str, diff: Sequence[str]) -> None:
-        """Keep the rule and the readable diff beside the message."""
         self.rule = rule
         self.diff = tuple(diff)
         super().__init__(message)
 
 
 class UndeliveredEventError(NotWrittenError):
-    """The registry or Kafka did not take the event in time; nothing is wrong with it."""
+    """The registry or Kafka did not accept the event in time; the event itself is valid."""
 
     retriable = True
 
 
-# --- sinks ----------------------------------------------------------------------------------
+# --- operations and jobs --------------------------------------------------------------------
 
 
 class OperationError(PenstockError):
-    """What an operator asked for cannot be done."""
+    """An operator's request cannot be carried out."""
 
 
 class JobError(PenstockError):
-    """What stops a job, until somebody decides."""
+    """An error that stops a job until an operator decides."""
 
 
 class CheckpointError(JobError):
@@ -445,25 +439,28 @@ class CheckpointError(JobError):
 
 
 class CheckpointTakenError(JobError):
-    """Another job works with the checkpoint."""
+    """Another job uses the checkpoint."""
 
 
 class LostRecordsError(JobError):
     """Kafka deleted records before they were read."""
 
 
+# --- sinks ----------------------------------------------------------------------------------
+
+
 class SinkError(PenstockError):
-    """A row cannot be kept."""
+    """A row cannot be stored."""
 
 
 class UnroutableError(SinkError):
-    """The record lacks what would name its row."""
+    """The record lacks a field that identifies its row."""
 
     reason = Reason.UNROUTABLE
 
 
 class SinkRefusedError(SinkError):
-    """The table refuses the row, such as for a value that it cannot hold."""
+    """The table rejects the row, for example because of a value that it cannot hold."""
 
     reason = Reason.SINK_REFUSED
 
@@ -475,24 +472,24 @@ class RowTooLargeError(SinkRefusedError):
 
 
 class RowExistsError(SinkError):
-    """There is a row under this key already, and it stays as it is."""
+    """A row exists under this key already; it is not changed."""
 
 
 class ObjectMissingError(SinkError):
-    """What a row points to is not in its bucket."""
+    """An object that a row refers to is not in its bucket."""
 
 
 class LakeHistoryError(SinkError):
-    """Whether a batch is in a table cannot be told, so writing it might write it twice."""
+    """It is unknown if a batch is in a table, so writing it might write it twice."""
 
 
 class SinkAccessDeniedError(SinkError):
-    """The table or bucket denies the call: the record waits, it is not given up."""
+    """The table or bucket denies access; the record is retried, not given up."""
 
     retriable = True
 
 
 class SinkUnavailableError(SinkError):
-    """The table or bucket is throttling, down, not there or too slow."""
+    """The table or bucket is throttling, down, missing or too slow."""
 
     retriable = True

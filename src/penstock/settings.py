@@ -1,4 +1,4 @@
-"""Settings of a program: argument, then environment, then default, into one frozen dataclass.
+"""Settings of a program in one frozen dataclass: from flags, then the environment, then defaults.
 
 @dataclass(frozen=True, slots=True)
 class CopySettings(Settings):
@@ -35,9 +35,9 @@ def setting(
 
     Args:
         variable: the environment variable; the flag is the field's name, with dashes.
-        meaning: what it is, in the words that follow "expected" when it is wrong or missing.
-        parse: makes the value from text; its ValueError says what is wrong with it.
-        default: without one the setting is required.
+        meaning: what the setting is, in words that can follow "expected" in an error message.
+        parse: converts text to the value; it raises ValueError if the text is not valid.
+        default: the default value; without one the setting is required.
         secret: keep the value out of `repr` and messages.
     """
     metadata = {"variable": variable, "meaning": meaning, "parse": parse, "secret": secret}
@@ -45,42 +45,42 @@ def setting(
 
 
 def nested(settings_class: type[Settings], default: Any = MISSING) -> Any:
-    """Declare settings of another class as part of a program's own, read from the same place.
+    """Declare the settings of another class as a field, read from the same flags and environment.
 
-    `default` is for an instance that is made without them.
+    `default` is used only by an instance that is constructed without the field.
     """
     return field(metadata={"nested": settings_class}, default=default)
 
 
 class Settings:
-    """Base of the settings dataclasses; each instance has passed its own `problems`."""
+    """Base class of settings dataclasses; each instance has passed its own `problems`."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot work together, wherever they came from."""
+        """Raise SettingsError if the values have problems."""
         if problems := tuple(self.problems()):
             raise SettingsError(problems)
 
     def problems(self) -> Iterable[str]:
-        """Say what is wrong with the values together; None stands for one that was unreadable."""
+        """Return the problems of the values as a whole; a value that could not be read is None."""
         return ()
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
-        """Read the settings from environment variables; an empty one counts as not given.
+        """Return the settings from environment variables; an empty variable counts as missing.
 
         Raises:
-            SettingsError: with every problem there is.
+            SettingsError: the settings are not valid; it lists every problem.
         """
         return _read(cls, {}, environ)
 
     @classmethod
     def from_args(cls, argv: Sequence[str], environ: Mapping[str, str] | None = None) -> Self:
-        """Read the settings from flags and, for those not given, environment variables.
+        """Return the settings from flags and, for missing flags, from environment variables.
 
         Raises:
-            SettingsError: with every problem there is.
+            SettingsError: the settings are not valid; it lists every problem.
         """
         parser = argparse.ArgumentParser(allow_abbrev=False, exit_on_error=False)
         for row in describe_settings(cls):
@@ -95,7 +95,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One line of a table of settings; `default` is None where the setting is required."""
+    """One row of a table of settings; `default` is None if the setting is required."""
 
     variable: str
     flag: str
@@ -104,10 +104,10 @@ class SettingRow:
 
 
 def parse_count(text: str, least: int = 1) -> int:
-    """Read a whole number that is not below the least.
+    """Return a whole number that is at least `least`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not such a number.
     """
     count = int(text)
     if count < least:
@@ -116,10 +116,10 @@ def parse_count(text: str, least: int = 1) -> int:
 
 
 def parse_moment(text: str) -> datetime:
-    """Read a time like 2026-11-21T08:00:00+00:00; without a zone it could be another moment.
+    """Return a time such as 2026-11-21T08:00:00+00:00; the UTC offset is required.
 
     Raises:
-        ValueError: it is no time, or has no zone.
+        ValueError: the text is not a time, or has no UTC offset.
     """
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
@@ -128,7 +128,7 @@ def parse_moment(text: str) -> datetime:
 
 
 def describe_settings(settings_class: type[Settings]) -> tuple[SettingRow, ...]:
-    """List the settings of a class, nested ones in their place."""
+    """Return the settings of a class in order, with nested settings in their place."""
     return tuple(_describe(settings_class))
 
 
@@ -165,7 +165,10 @@ def _read(
 def _assemble(
     settings_class: type[_Made], arguments: Mapping[str, str | None], environ: Mapping[str, str]
 ) -> tuple[_Made, list[str]]:
-    """Make an instance however wrong, so that `problems` sees all that could be read."""
+    """Return an instance, even an invalid one, and its problems.
+
+    `problems` of the instance checks the values that could be read.
+    """
     made = object.__new__(settings_class)
     problems: list[str] = []
     for item in _fields(settings_class):

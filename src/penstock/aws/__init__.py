@@ -1,4 +1,4 @@
-"""Calls to AWS where a client of botocore's would cost more than all else: our own."""
+"""A small client for AWS services that speak JSON, and the classification of AWS error codes."""
 
 from __future__ import annotations
 

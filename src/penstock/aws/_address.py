@@ -1,4 +1,4 @@
-"""Where a service is."""
+"""The endpoint URL and the region of an AWS service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from botocore.exceptions import NoRegionError
 from botocore.session import Session
 from botocore.utils import is_valid_endpoint_url, validate_region_name
 
-# Each makes other addresses than the usual ones.
+# Each of these settings changes the endpoint.
 _SPECIAL = (
     "ignore_configured_endpoint_urls",
     "use_dualstack_endpoint",
@@ -18,14 +18,14 @@ _SPECIAL = (
 
 
 def find_address(session: Session, service: str, endpoint: str | None = None) -> tuple[str, str]:
-    """Give the URL of a service, and the region that its requests are signed for.
+    """Return the endpoint URL of a service, and the region that its requests are signed for.
 
-    botocore knows, once it has built a client of the service, which takes 0.2 s for Glue's. In a
-    Lambda, which has variables and no configuration file, the answer is as short as it is here.
+    botocore finds both when it builds a client, which takes 0.2 s for Glue. In a Lambda function,
+    which has environment variables and no configuration file, this function needs no client.
 
     Raises:
-        NoRegionError, InvalidRegionError: no region is set, or none that can be.
-        ValueError: the endpoint given is no URL.
+        NoRegionError, InvalidRegionError: no region is set, or its name is not valid.
+        ValueError: the endpoint is not a URL.
     """
     region = session.get_config_variable("region")
     if not region:
@@ -49,7 +49,7 @@ def _find_endpoint(session: Session, service: str, region: str) -> str:
 
 
 def _find_suffix(session: Session, region: str) -> str:
-    """Look up the domain of the partition that a region is in, by default that of most."""
+    """Return the domain of a region's partition; of the first partition if none matches."""
     partitions = session.get_component("data_loader").load_data("partitions")["partitions"]
     found = [each for each in partitions if re.match(each["regionRegex"], region)]
     return str((found or partitions)[0]["outputs"]["dnsSuffix"])

@@ -1,7 +1,7 @@
-"""A service that takes and gives JSON: botocore's credentials, and nothing else of it.
+"""A client for AWS services that speak JSON; it uses botocore only for credentials and endpoints.
 
-botocore's client of a service is built from the service's whole model, checks each request against
-it and turns each answer into its types. We make a dozen kinds of requests.
+A botocore client is built from the whole model of a service, checks each request against the model
+and converts each answer to its types. We make only a dozen kinds of requests.
 """
 
 from __future__ import annotations
@@ -23,25 +23,28 @@ from penstock.aws.connection import Answer, KeptConnection, Timeouts
 
 _OK = 200
 _TIMEOUTS = Timeouts()
-# AWS takes signatures of up to five minutes off; less than this was not what it refused.
+# AWS accepts a clock skew of up to five minutes; a smaller skew than this is not the cause.
 _LEAST_SKEW = timedelta(minutes=1)
 
 
 class Service(Enum):
-    """A service's name in addresses and signatures, and how its requests name an operation."""
+    """An AWS service: its name in endpoints and signatures, and its prefix of operations."""
 
     DYNAMODB = ("dynamodb", "DynamoDB_20120810", "1.0")
     GLUE = ("glue", "AWSGlue", "1.1")
 
     def __init__(self, label: str, target: str, json_version: str) -> None:
-        """Keep them."""
         self.label = label
         self.target = target
         self.json_version = json_version
 
 
 class AwsClient:
-    """Requests to one service, from any number of threads, over as many kept connections."""
+    """A thread-safe client of one service, with a connection for each thread that calls at once.
+
+    Building it makes no call; it raises BotoCoreError or ValueError without a valid region and
+    endpoint.
+    """
 
     def __init__(
         self,
@@ -51,11 +54,6 @@ class AwsClient:
         endpoint: str | None = None,
         timeouts: Timeouts = _TIMEOUTS,
     ) -> None:
-        """Find out where the service is and who we are; nothing is called yet.
-
-        Raises:
-            BotoCoreError, ValueError: no region, or an address that cannot be.
-        """
         self.endpoint, region = find_address(session, service.label, endpoint)
         self._signer = Signer(service.label, self.endpoint, region, service.json_version)
         self._target = service.target
@@ -63,17 +61,17 @@ class AwsClient:
         self._ca_file = session.get_config_variable("ca_bundle")
         self.timeouts = timeouts
         self._idle: list[KeptConnection] = []
-        weakref.finalize(self, _close_all, self._idle)  # few who are given one end it
+        weakref.finalize(self, _close_all, self._idle)  # few users close a client
         self._skew = timedelta()
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask for an operation, once, and give what it answers.
+        """Call an operation, without retries, and return its answer.
 
         Raises:
-            ClientError: the service says no, as botocore's clients say it.
+            ClientError: the service answered with an error, in the form of botocore's clients.
             BotoCoreError: there are no credentials.
             OSError, HTTPException: there was no answer.
-            ValueError: it is no JSON.
+            ValueError: the answer is not JSON.
         """
         answer = self.send(operation, json.dumps(request).encode())
         if answer.status == _OK:
@@ -86,7 +84,7 @@ class AwsClient:
         raise ClientError(said, operation)
 
     def send(self, operation: str, body: bytes) -> Answer:
-        """Send a request whose JSON is written already; what comes back may be a refusal."""
+        """Send a request whose body is JSON already; the answer may be an error."""
         if self._credentials is None:
             raise NoCredentialsError
         credentials = self._credentials.get_frozen_credentials()
@@ -102,7 +100,7 @@ class AwsClient:
             self._idle.append(connection)
 
     def follow_clock(self, answer: Answer) -> bool:
-        """Take the service's clock for the signatures from now on; False if ours was right."""
+        """Use the service's clock for signatures from now on; return False if ours was right."""
         try:
             theirs = parsedate_to_datetime(answer.headers["date"])
         except (KeyError, ValueError):
@@ -111,7 +109,7 @@ class AwsClient:
         return abs(self._skew - before) >= _LEAST_SKEW
 
     def close(self) -> None:
-        """Close the connections that nobody uses; the next request opens another."""
+        """Close the idle connections; the next request opens a new one."""
         _close_all(self._idle)
 
 

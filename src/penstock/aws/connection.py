@@ -1,7 +1,7 @@
-"""One kept HTTP/1.1 connection to a service whose answers tell their length, as AWS's all do.
+"""A persistent HTTP/1.1 connection to a service whose answers have a Content-Length, as AWS's do.
 
-`http.client` sends head and body apart and reads the headers of an answer as those of an e-mail:
-that took longer than all else that is done for a request.
+`http.client` sends headers and body separately and parses the headers of an answer as those of an
+e-mail. That took longer than all other work for a request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_HEADERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait for a connection, and for each piece of an answer."""
+    """The timeouts for a connection and for each read of an answer."""
 
     connect_seconds: float = 10.0
     read_seconds: float = 10.0
@@ -38,19 +38,25 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the service said; the names of headers are in lower case."""
+    """An HTTP answer of a service; the names of headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]
     content: bytes
 
     def is_whole(self) -> bool:
-        """Compare the checksum, which covers what TCP's lets through."""
+        """Return whether the CRC-32 checksum matches; it finds errors that TCP's checksum misses.
+
+        An answer without a checksum counts as whole.
+        """
         told = self.headers.get("x-amz-crc32")
         return told is None or told == str(zlib.crc32(self.content))
 
     def read_error(self) -> tuple[str, str]:
-        """Give code and message of a refusal, as far as it has any: a proxy's is no JSON."""
+        """Return the code and message of an error, or the status and body if it is not JSON.
+
+        A proxy's error, for example, is not JSON.
+        """
         try:
             body = json.loads(self.content)
             code = str(body["__type"]).rpartition("#")[2]
@@ -60,15 +66,15 @@ class Answer:
 
 
 class KeptConnection:
-    """Opened by the first request, after each failure and when the service has closed it.
+    """A persistent connection, for one thread at a time.
 
-    For one thread at a time.
+    A request opens it if it is not open: the first one, one after a failure, and one after the
+    service has closed it.
     """
 
     def __init__(
         self, endpoint: str, timeouts: Timeouts = Timeouts(), ca_file: str | None = None
     ) -> None:
-        """Keep the address; nothing is called yet."""
         parts = urlsplit(endpoint)
         self._connection = (
             HTTPSConnection(
@@ -86,11 +92,11 @@ class KeptConnection:
         """Send a request and read its answer.
 
         Raises:
-            OSError, HTTPException: there was none; the connection is closed, and whether the
-                request had its effect is not known.
+            OSError, HTTPException: there was no answer. The connection is closed, and it is not
+                known whether the request took effect.
         """
         head = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-        # A checksum is of what is not compressed.
+        # The checksum is computed over the uncompressed content.
         head = f"POST / HTTP/1.1\r\n{head}Accept-Encoding: identity\r\n"
         request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode("latin-1")
         try:
@@ -102,20 +108,20 @@ class KeptConnection:
             self._connection.send(request + body)
             answer = _read_answer(self._answers)
         except BaseException:
-            self.close()  # what is still under way is no answer to the next request
+            self.close()  # a late answer must not be read as the answer to the next request
             raise
         if answer.headers.get("connection", "").lower() == "close":
             self.close()
         return answer
 
     def _has_ended(self) -> bool:
-        """Whether there is something to read before we ask, which can only be its end."""
+        """Return whether there is something to read before a request: only the end can be."""
         poll = select.poll()
         poll.register(self._connection.sock, select.POLLIN)
         return bool(poll.poll(0))
 
     def close(self) -> None:
-        """Close it; the next request opens another."""
+        """Close the connection; the next request opens a new one."""
         if self._answers is not None:
             self._answers.close()
             self._answers = None

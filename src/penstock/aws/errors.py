@@ -1,8 +1,8 @@
 """The error codes of AWS services, classified once for every caller.
 
-| fault     | meaning                                            | another try    |
+| fault     | meaning                                            | retry          |
 | --------- | -------------------------------------------------- | -------------- |
-| denied    | no credentials, or these may not make the call     | after a fix    |
+| denied    | no credentials, or no permission for the call      | after a fix    |
 | skewed    | the signature is for another time                  | with its clock |
 | throttled | too many calls                                     | after a pause  |
 | down      | the service failed, or did not answer              | after a pause  |
@@ -29,7 +29,7 @@ from botocore.exceptions import (
 
 
 class Fault(StrEnum):
-    """What an error of an AWS service means for the caller."""
+    """The class of an AWS service's error, which tells the caller whether to retry."""
 
     DENIED = "denied"
     SKEWED = "skewed"
@@ -90,7 +90,7 @@ _SERVER_ERROR: Final = 500
 
 
 def classify(error: Exception) -> Fault:
-    """Classify what botocore or our own client raised for a call."""
+    """Classify an error that botocore or our own client raised for a call."""
     if isinstance(error, ClientError):
         code = error.response.get("Error", {}).get("Code", "")
         return classify_answer(
@@ -104,7 +104,7 @@ def classify(error: Exception) -> Fault:
 
 
 def classify_answer(code: str, status: int) -> Fault:
-    """Classify a service's answer by its error code, else by its HTTP status."""
+    """Classify an error answer by its code, or by its HTTP status if the code is unknown."""
     if fault := _FAULTS.get(code):
         return fault
     if status >= _SERVER_ERROR:

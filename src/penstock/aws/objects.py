@@ -1,4 +1,4 @@
-"""What S3 answers, in our errors."""
+"""The translation of S3 errors into errors of this project."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _DENIED = {Fault.DENIED, Fault.SKEWED}
 
 @contextmanager
 def translated_s3_errors(what: str) -> Iterator[None]:
-    """Turn what botocore's client of S3 raises into `<what>: <reason>`.
+    """Translate errors of botocore's S3 client; the message is `<what>: <reason>`.
 
     Raises:
-        SinkAccessDeniedError: no credentials, or these may not (retriable).
-        SinkUnavailableError: the bucket is throttling, down or not there (retriable).
+        SinkAccessDeniedError: no credentials, or no permission (retriable).
+        SinkUnavailableError: the bucket is throttling, down or missing (retriable).
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The bytes around a record's payload: which schema wrote it, and whether it is compressed."""
+"""The frames around payloads, which carry the key of the writer schema and the compression."""
 
 from __future__ import annotations
 

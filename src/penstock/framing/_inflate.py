@@ -1,4 +1,4 @@
-"""Inflating a zlib stream that somebody else sent."""
+"""The decompression of an untrusted zlib stream, within limits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from penstock.framing.frame import InflateLimits
 
 
 def inflate(data: bytes, limits: InflateLimits, where: str) -> bytes:
-    """Inflate exactly one zlib stream, never asking for more than one byte beyond the limit.
+    """Inflate exactly one zlib stream; at most one byte more than the limit is decompressed.
 
     Raises:
-        InflateLimitError: it would become larger than the limits allow.
+        InflateLimitError: the inflated data would be larger than the limits allow.
         TruncatedFrameError: the data ends before the stream does.
-        CorruptFrameError: it is no zlib stream, or bytes follow its end.
+        CorruptFrameError: the data is not a zlib stream, or bytes follow its end.
     """
     limit = limits.allow(len(data))
     stream = zlib.decompressobj()

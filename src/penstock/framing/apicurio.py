@@ -1,12 +1,12 @@
-"""The frame of Apicurio Registry's own serialisers with 8-byte ids.
+"""The frame that Apicurio Registry's own serialisers write with 8-byte ids.
 
     byte    content
     0       0
     1-8     global id of the schema, big-endian
     9-      the payload
 
-Its first byte is Confluent's, so it is read only by a program that has a registry of this kind.
-With 4-byte ids (the default since Apicurio 3) the frame is Confluent's.
+Its first byte is the same as Confluent's, so only a program that has a registry of this kind reads
+it. With 4-byte ids (the default since Apicurio 3) the frame is the same as Confluent's.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _HEADER_SIZE: Final = 9
 
 
 def decode_apicurio_frame(value: bytes) -> Frame:
-    """Open a value that starts with Apicurio's magic byte, 0.
+    """Decode the frame of a value that starts with Apicurio's magic byte, 0.
 
     Raises:
-        UnknownFramingError: another first byte, or a schema id that no registry gives out.
-        TruncatedFrameError: shorter than the header.
+        UnknownFramingError: another first byte, or a schema id below 1.
+        TruncatedFrameError: the value is shorter than the header.
     """
     if value[:1] != _MAGIC:
         raise UnknownFramingError(
@@ -47,5 +47,5 @@ def decode_apicurio_frame(value: bytes) -> Frame:
 
 
 def encode_apicurio_frame(key: SchemaKey, payload: bytes) -> bytes:
-    """Put a payload into a frame."""
+    """Return the frame of a payload."""
     return _MAGIC + key.id + payload

@@ -1,12 +1,12 @@
-"""The frames of Confluent's Schema Registry, and of registries that speak its language.
+"""The frames of Confluent Schema Registry, and of registries that are compatible with it.
 
     byte    content                                     byte    content
     0       0                                           0       1
     1-4     schema id, big-endian                       1-16    GUID of the schema, big-endian
     5-      the payload                                 17-     the payload
 
-Newer clients carry the id in a header of the record, `__value_schema_id` or `__key_schema_id`:
-the same bytes without a payload (in practice the GUID), and the value is the payload alone.
+Newer clients write the id to a header of the record, `__value_schema_id` or `__key_schema_id`. The
+header holds the same bytes without a payload (in practice the GUID); the value is only the payload.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _HEADER_SIZES: Final = {0: 5, _GUID_MAGIC: 17}
 
 
 def decode_confluent_frame(value: bytes) -> Frame:
-    """Open a value that starts with one of Confluent's magic bytes.
+    """Decode the frame of a value that starts with one of Confluent's magic bytes.
 
     Raises:
-        UnknownFramingError: another first byte, or a schema id that no registry gives out.
-        TruncatedFrameError: shorter than its header.
+        UnknownFramingError: another first byte, or a schema id below 1.
+        TruncatedFrameError: the value is shorter than its header.
     """
     if value and value[0] not in _HEADER_SIZES:
         raise UnknownFramingError(
@@ -38,16 +38,16 @@ def decode_confluent_frame(value: bytes) -> Frame:
 
 
 def encode_confluent_frame(key: SchemaKey, payload: bytes) -> bytes:
-    """Put a payload into a frame with a number or a GUID in front."""
+    """Return the frame of a payload, with the number or the GUID of the key in front."""
     return key.pack() + payload
 
 
 def decode_confluent_header(name: str, header: bytes, value: bytes) -> Frame:
-    """Join a value, which is the payload alone, with the schema id from a header of its record.
+    """Return the frame of a value that is only the payload, with the schema id from a header.
 
     Raises:
         TruncatedFrameError: the header is shorter than an id.
-        UnknownFramingError: the header does not start like an id, or holds an impossible one.
+        UnknownFramingError: the header does not start with 0 or 1, or holds a schema id below 1.
         CorruptFrameError: bytes follow the id.
     """
     where = f"header {name}"
@@ -62,12 +62,12 @@ def decode_confluent_header(name: str, header: bytes, value: bytes) -> Frame:
 
 
 def _read_key(data: bytes, where: str) -> tuple[SchemaKey, int]:
-    """Return the schema's key at the start of the data, and how many bytes it takes."""
+    """Return the schema key at the start of the data, and its size in bytes."""
     size = _HEADER_SIZES[data[0]] if data else min(_HEADER_SIZES.values())
     if len(data) < size:
         raise TruncatedFrameError(f"{where}: found {describe(data)}, expected a header of {size}")
     if data[0] != _GUID_MAGIC and (number := int.from_bytes(data[1:size], signed=True)) < 1:
-        # An 8-byte id of Apicurio starts with four zeros until its registry has 4 billion schemas.
+        # An 8-byte id of Apicurio starts with four zeros up to 4 billion schemas in the registry.
         raise UnknownFramingError(
             f"{where}: found schema id {number} in {describe(data)}, expected 1 or more "
             "(an 8-byte id of Apicurio is read only where a registry of that kind is configured)"

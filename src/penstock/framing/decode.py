@@ -1,4 +1,4 @@
-"""Frames of every kind: told apart when they are read, written as their schema's kind says."""
+"""Frames of every kind: the kind is detected when reading, and given by the key when writing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: Final = (FrameKind.GLUE, FrameKind.CONFLUENT)
 
 
 def encode_frame(key: SchemaKey, payload: bytes) -> bytes:
-    """Put a payload into the frame of its schema's kind, as small as that kind allows."""
+    """Return a payload in a frame of its key's kind; Glue frames are compressed if smaller."""
     match key.kind:
         case FrameKind.GLUE:
             return encode_glue_frame(key, payload, compress="if-smaller")
@@ -42,19 +42,19 @@ def decode_frame(
     kinds: Collection[FrameKind] = _KINDS,
     limits: InflateLimits = _LIMITS,
 ) -> Frame | None:
-    """Open the frame of a record's value or key; None, a tombstone, stays None.
+    """Decode the frame of a record's value or key; return None for a tombstone.
 
     Args:
-        value: the bytes as they were in Kafka.
-        headers: the record's; one that names the schema id goes before what the value starts with.
+        value: the bytes of the value or key in Kafka.
+        headers: the record's headers; a schema id in a header takes precedence over the value's.
         is_key: the bytes are the record's key.
-        kinds: the kinds of which there is a registry. With Apicurio among them, a first byte of 0
-            is followed by its 8-byte id; else by Confluent's, of 4 bytes.
-        limits: how far a compressed payload may grow.
+        kinds: the kinds that have a registry. If Apicurio is one of them, a first byte of 0 is
+            followed by its 8-byte id, otherwise by Confluent's 4-byte id.
+        limits: the limits of decompression.
 
     Raises:
-        UnknownFramingError: no frame we know.
-        NoRegistryForFramingError: a frame of another kind than `kinds`.
+        UnknownFramingError: the frame is of no known kind.
+        NoRegistryForFramingError: the frame's kind is not in `kinds`.
         TruncatedFrameError: the frame, or the zlib stream inside it, ends too early.
         CorruptFrameError: the zlib stream is broken or bytes follow its end.
         InflateLimitError: the payload would become too large.
@@ -77,9 +77,9 @@ def read_schema_key(
     *,
     kinds: Collection[FrameKind] = _KINDS,
 ) -> SchemaKey | None:
-    """Return the key that a record's value names, where its header can be read.
+    """Return the schema key of a record's value; None for a tombstone or an unreadable header.
 
-    What follows the header may be broken, and the kind one without a registry.
+    The rest of the value may be corrupt, and the kind need not have a registry.
     """
     if value is None:
         return None
@@ -93,7 +93,7 @@ def read_schema_key(
 
 
 def _find_id(headers: Iterable[tuple[str, bytes | None]], name: str) -> bytes | None:
-    """Find the header that names the schema; of several the last, as Confluent's clients do."""
+    """Return the last header that holds a schema id, as Confluent's clients do, or None."""
     ids = [header or b"" for key, header in headers if key == name]
     return ids[-1] if ids else None
 

@@ -1,4 +1,4 @@
-"""What every kind of frame comes down to."""
+"""The decoded frame, which is the same for every kind, and the limits of decompression."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.framing.key import SchemaKey
 
 
 class Compression(StrEnum):
-    """How the payload was compressed in the frame."""
+    """The compression of a payload in its frame."""
 
     NONE = "none"
     ZLIB = "zlib"
@@ -17,25 +17,25 @@ class Compression(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One record's frame, opened: the payload is no longer compressed."""
+    """The decoded frame of one record; its payload is decompressed."""
 
     key: SchemaKey
     compression: Compression
-    payload: bytes = field(repr=False)  # somebody's data, and long
+    payload: bytes = field(repr=False)  # long, and may hold personal data
 
 
 @dataclass(frozen=True, slots=True)
 class InflateLimits:
-    """How far a compressed payload may grow before it counts as a bomb.
+    """The limits of a compressed payload, which protect against decompression bombs.
 
-    Up to `free_bytes` it may grow at any ratio: so large it could have come uncompressed too.
+    Up to `free_bytes` any ratio is allowed: a payload of that size could be sent uncompressed too.
     """
 
-    # More than an event of 6 MB takes, a Lambda's largest; values take up to 100 times their bytes.
+    # More than an event of 6 MB, Lambda's largest, takes; values take up to 100 times their bytes.
     max_bytes: int = 8 * 2**20
     max_ratio: int = 250
     free_bytes: int = 2**20
 
     def allow(self, compressed_size: int) -> int:
-        """Return the most bytes that a compressed payload of this size may become."""
+        """Return the largest decompressed size allowed for a compressed payload of this size."""
         return min(self.max_bytes, max(self.free_bytes, self.max_ratio * compressed_size))

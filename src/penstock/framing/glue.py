@@ -1,4 +1,4 @@
-"""The frame of AWS Glue Schema Registry, as AWS's own serialisers write it.
+"""The frame of AWS Glue Schema Registry, as AWS's serialisers write it.
 
     byte    content
     0       3, the version of this frame
@@ -6,8 +6,8 @@
     2-17    UUID of the schema version that wrote the payload, most significant byte first
     18-     the payload: Avro's binary encoding, or a zlib stream (RFC 1950) of it
 
-Only the payload is compressed. The UUID names one version of one schema, alone in its region, so
-a reader needs neither a schema's name nor a version's number.
+Only the payload is compressed. The UUID identifies one schema version in a region, so a reader
+needs neither the schema's name nor the version's number.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ZLIB: Final = bytes([_MAGIC, 5])
 def encode_glue_frame(
     key: SchemaKey, payload: bytes, compress: bool | Literal["if-smaller"] = False
 ) -> bytes:
-    """Put a payload into a frame: plain, compressed, or compressed where that makes it smaller."""
+    """Return the frame of a payload: plain, compressed, or compressed only if that is smaller."""
     if not compress:
         return _PLAIN + key.id + payload
     compressed = zlib.compress(payload)
@@ -42,11 +42,11 @@ def encode_glue_frame(
 
 
 def read_glue_key(value: bytes) -> SchemaKey:
-    """Read the schema version from the header of a value.
+    """Return the key of the schema version in the header of a value.
 
     Raises:
         UnknownFramingError: the value does not start with Glue's magic byte.
-        TruncatedFrameError: shorter than the header.
+        TruncatedFrameError: the value is shorter than the header.
     """
     if value[:1] != _PLAIN[:1]:
         raise UnknownFramingError(
@@ -60,13 +60,13 @@ def read_glue_key(value: bytes) -> SchemaKey:
 
 
 def decode_glue_frame(value: bytes, limits: InflateLimits) -> Frame:
-    """Open a value that starts with Glue's magic byte.
+    """Decode the frame of a value that starts with Glue's magic byte.
 
     Raises:
         UnknownFramingError: another first byte, or a compression that Glue does not have.
-        TruncatedFrameError: shorter than the header, or the zlib stream is cut off.
-        CorruptFrameError: no zlib stream, or bytes after its end.
-        InflateLimitError: the payload would become too large.
+        TruncatedFrameError: the value is shorter than the header, or the zlib stream is cut off.
+        CorruptFrameError: the payload is not a zlib stream, or bytes follow its end.
+        InflateLimitError: the decompressed payload would be too large.
     """
     key = read_glue_key(value)
     compression = _COMPRESSION_BYTES.get(value[1])

@@ -1,4 +1,4 @@
-"""The identity of a schema, as frames carry it and as every place of ours names it.
+"""The key of a schema: the kind of frame and the id bytes that the frame carries.
 
 | kind      | id                          | as text           | packed                |
 | --------- | --------------------------- | ----------------- | --------------------- |
@@ -7,8 +7,8 @@
 | confluent | 16 bytes of a GUID          | `confluent:UUID`  | 01 and the 16 bytes   |
 | apicurio  | 8 bytes, a number from 1    | `apicurio:17`     | 00 and the 8 bytes    |
 
-The packed form is what Spark compares: the bytes as the frame has them, and each kind has a length
-of its own.
+Spark compares keys in the packed form. It holds the bytes of the frame, and each kind has its own
+length.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uuid import UUID
 
 
 class FrameKind(StrEnum):
-    """Whose frame it is, which says which registry knows its schema."""
+    """The kind of a frame, which determines the registry that has its schema."""
 
     GLUE = "glue"
     CONFLUENT = "confluent"
@@ -28,7 +28,7 @@ class FrameKind(StrEnum):
 
 
 _UUID_SIZE: Final = 16
-# What the frames of a kind start with, by the size of the id that follows; Glue's is not packed.
+# The first byte of the frames of a kind, by the size of the id; a packed Glue key has none.
 _MAGIC: Final = {
     (FrameKind.CONFLUENT, 4): b"\0",
     (FrameKind.CONFLUENT, _UUID_SIZE): b"\1",
@@ -40,23 +40,23 @@ _KINDS: Final = {len(magic) + size: (kind, size) for (kind, size), magic in _MAG
 
 @dataclass(frozen=True, slots=True)
 class SchemaKey:
-    """A schema in the registry of its kind of frames; in Glue's, one version of a schema."""
+    """The key of a schema in the registry of its kind; in Glue, of one version of a schema."""
 
     kind: FrameKind
     id: bytes
 
     def __str__(self) -> str:
-        """Write the text form, which rows and messages hold."""
+        """Return the text form, which rows and messages hold."""
         is_uuid = len(self.id) == _UUID_SIZE
         text = str(UUID(bytes=self.id)) if is_uuid else str(int.from_bytes(self.id))
         return text if self.kind is FrameKind.GLUE else f"{self.kind}:{text}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the text form.
+        """Return the key of a text form.
 
         Raises:
-            ValueError: it is not the text form of a key.
+            ValueError: the text is not the text form of a key.
         """
         name, colon, number = text.rpartition(":")
         try:
@@ -69,17 +69,17 @@ class SchemaKey:
         raise ValueError(f"found {text!r}, expected the text of a schema's key")
 
     def pack(self) -> bytes:
-        """Write the packed form."""
+        """Return the packed form."""
         return _MAGIC[self.kind, len(self.id)] + self.id
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
-        """Read the packed form."""
+        """Return the key of a packed form."""
         kind, size = _KINDS[len(packed)]
         return cls(kind, packed[-size:])
 
 
 def _read_number(kind: FrameKind, text: str) -> bytes | None:
-    """Read a number in the size of the kind's ids; None where the kind or the text has none."""
+    """Return a number as bytes of the kind's id size; None if kind or text has no number."""
     sizes = [size for of, size in _MAGIC if of is kind and size != _UUID_SIZE]
     return int(text).to_bytes(sizes[0]) if sizes and text.isdecimal() else None

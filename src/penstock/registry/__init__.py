@@ -1,4 +1,4 @@
-"""Schema registries behind one interface: Glue, memory, a cache over any of them."""
+"""Schema registries behind one interface: Glue, one in memory, and a cache over any of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs botocore only when it is asked for."""
+    """Import the names that need botocore on first use."""
     if name in {"GlueRegistry", "GlueSettings"}:
         from penstock.registry import glue  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A dictionary with a bound."""
+"""A dictionary of bounded size that evicts the least recently used entry."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ _Value = TypeVar("_Value")
 
 
 class BoundedMap(Generic[_Key, _Value]):
-    """Keeps the most recently used entries up to its capacity; threads may share one."""
+    """Holds the most recently used entries, up to its capacity; safe to share between threads."""
 
     def __init__(self, capacity: int) -> None:
-        """Begin empty."""
         self._capacity = capacity
         self._entries: OrderedDict[_Key, _Value] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: _Key) -> _Value | None:
-        """Give what is kept for a key, and count it as just used."""
+        """Return the value of a key and mark it as just used; None if there is none."""
         with self._lock:
             if key not in self._entries:
                 return None
@@ -29,7 +28,7 @@ class BoundedMap(Generic[_Key, _Value]):
             return self._entries[key]
 
     def put(self, key: _Key, value: _Value) -> None:
-        """Keep a value, and let go of the one unused for longest when that is one too many."""
+        """Store a value; above the capacity, the least recently used entry is evicted."""
         with self._lock:
             self._entries[key] = value
             self._entries.move_to_end(key)
@@ -37,5 +36,5 @@ class BoundedMap(Generic[_Key, _Value]):
                 self._entries.popitem(last=False)
 
     def __len__(self) -> int:
-        """Count the entries."""
+        """Return the number of entries."""
         return len(self._entries)

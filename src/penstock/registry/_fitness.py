@@ -1,4 +1,4 @@
-"""The checks that make a version fit for use, and a schema fit to be registered."""
+"""The checks of a stored version before it is used, and of a schema before it is registered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from penstock.schemas import Schema, canonical_form, check_schema, load_schema
 
 
 def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:
-    """Check what a registry answered: on the allow-list, in Avro, a schema that can be used."""
+    """Check a stored version: it is on the allow-list, is Avro, and has a usable schema.
+
+    Raises:
+        SchemaForbiddenError: the schema is not on the allow-list.
+        SchemaError: the version is not Avro, or no reader could use its definition.
+    """
     allow.check(stored.id, stored.subject)
     name = stored.subject.partition("/")[2]
     if stored.data_format != "AVRO":
@@ -26,8 +31,8 @@ def accept(stored: StoredVersion, allow: AllowList) -> SchemaVersion:
 
 
 def write_definition(schema: Schema) -> str:
-    """Write a schema as it is registered, once it is known that readers can use it."""
+    """Check a schema and return the definition to register; SchemaError if no reader can use it."""
     check_schema(schema)
     definition = canonical_form(schema)
-    load_schema(definition)  # with its names written out it may be longer than was allowed
+    load_schema(definition)  # with full names it may exceed the limit of length
     return definition

@@ -1,4 +1,4 @@
-"""One call for all who ask for the same thing at the same time."""
+"""One call for all threads that ask for the same key at the same time."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _Result = TypeVar("_Result")
 
 
 class SingleFlight:
-    """Lets the first who asks for a key make the call; those who come meanwhile get its outcome."""
+    """Lets the first thread that asks for a key make the call; the others wait for its result."""
 
     def __init__(self) -> None:
-        """Begin with no call under way."""
         self._lock = threading.Lock()
         self._under_way: dict[Hashable, Future[Any]] = {}
 
     def run(self, key: Hashable, call: Callable[[], _Result]) -> tuple[_Result, bool]:
-        """Return the outcome and whether this thread made the call; its error reaches everybody.
+        """Return the result and whether this thread made the call.
 
-        A call may not ask for its own key, which would wait for itself.
+        An error of the call is raised in all waiting threads. A call must not ask for its own
+        key: it would wait for itself.
         """
         with self._lock:
             outcome = self._under_way.get(key)

@@ -1,4 +1,4 @@
-"""What botocore raises, as the errors of this project."""
+"""The translation of botocore's errors into errors of this project."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: dict[Fault, type[RegistryError]] = {
 
 
 def translate(error: Exception, source: str) -> RegistryError:
-    """Say in our words what went wrong at the registry `source`, or at STS on the way to it."""
+    """Return the RegistryError for an error of the registry `source`, or of STS before it."""
     fault = classify(error)
     if not isinstance(error, ClientError):
         if fault is Fault.DENIED:
@@ -35,7 +35,7 @@ def translate(error: Exception, source: str) -> RegistryError:
     text = _plain(error.response.get("Error", {}).get("Message") or "no reason given")
     if error.operation_name != "AssumeRole":
         return kind(f"{source} answered glue:{error.operation_name} with {code}: {text}")
-    if kind is RegistryAccessDeniedError:  # STS does not say which of the two it was
+    if kind is RegistryAccessDeniedError:  # STS does not say which of the two is wrong
         text += ", expected a role that trusts this caller, and the external id that it asks for"
     return kind(f"{source} answered sts:AssumeRole with {code}: {text}")
 

@@ -1,4 +1,4 @@
-"""What this process has read of one schema's versions."""
+"""The versions of one schema that this process has read."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from penstock.registry.interface import SchemaVersion
 
 
 class History:
-    """The versions of one schema, each read once: a number never gets another definition.
+    """The versions of one schema, each read once, since a number never gets another definition.
 
-    Threads may share one without a lock: the worst that can happen is that two read the same
-    number. It needs no bound of its own, as a registry takes 10 000 versions in all.
+    `read` returns a version by number, after waiting while it is pending, or None if it is
+    unusable. Threads may share a history without a lock; at worst two threads read the same
+    number. Its size needs no bound, as a registry takes 10 000 versions in total.
     """
 
     def __init__(self, read: Callable[[int], SchemaVersion | None]) -> None:
-        """Begin empty; `read` waits while a version is pending, None says it is unusable."""
         self._read = read
         self._known: dict[int, SchemaVersion | None] = {}
         self._agreed: tuple[int, tuple[SchemaVersion, ...]] = (0, ())
 
     def below(self, number: int) -> tuple[SchemaVersion, ...]:
-        """Give the usable versions below a number, reading those not yet seen."""
+        """Return the usable versions below a number, and read those that are not known yet."""
         for each in range(1, number):
             if each not in self._known:
                 self._learn(each)
         return tuple(version for version in self._agree() if version.number < number)
 
     def add(self, version: SchemaVersion) -> None:
-        """Keep an available version that was read another way."""
+        """Add an available version that the caller has read."""
         self._known[version.number] = version
 
     def _learn(self, number: int) -> None:
         try:
             self._known[number] = self._read(number)
         except SchemaNotFoundError:
-            # Deleted, or not yet visible: a gap is asked for again, as it may close.
+            # Deleted or not visible yet: it is read again next time, as it may become visible.
             return
 
     def _agree(self) -> tuple[SchemaVersion, ...]:

@@ -1,4 +1,4 @@
-"""What registries with numbered versions have in common: memory and Glue differ below this only."""
+"""The behaviour that registries with numbered versions share; memory and Glue add the storage."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from penstock.schemas import Compatibility, Schema, canonical_form, diff_schemas
 _NAME = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")
 _LOG = logging.getLogger(__name__)
 
-# Key and value of the metadata that tells people; the verdict itself needs no mark.
+# Key and value of the metadata that informs people; the refusal itself needs no metadata.
 REFUSED_MARK = ("penstock.refused", Reason.SCHEMA_CONFLICT.value)
 
-# A fresh version is judged within milliseconds to seconds; AWS's own client sleeps 3 s at once.
+# A new version stays PENDING for milliseconds to seconds; AWS's client sleeps 3 s before its check.
 PENDING_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=1, total_seconds=10)
 
 
 class VersionedRegistry(ABC):
-    """The whole behaviour of a registry, over the few things that each kind does its own way."""
+    """A schema registry, except for the few storage operations that each kind implements."""
 
     def __init__(self, allow: AllowList, pending: Attempts) -> None:
         self._allow = allow
@@ -54,20 +54,20 @@ class VersionedRegistry(ABC):
 
     @property
     def kind(self) -> FrameKind:
-        """The kind of frames whose schemas are here."""
+        """The kind of frames whose schemas are in this registry."""
         return FrameKind.GLUE
 
     @abstractmethod
     def _find(self, name: str, definition: str) -> str | None:
-        """Give the id of the version with this definition, whatever its status."""
+        """Return the id of the version with this definition, whatever its status, or None."""
 
     @abstractmethod
     def _add(self, name: str, definition: str) -> str:
-        """Store a version and give its id; SchemaNotFoundError when there is no such schema."""
+        """Store a version and return its id; SchemaNotFoundError if there is no such schema."""
 
     @abstractmethod
     def _create(self, name: str, definition: str) -> str | None:
-        """Make a schema and give its first version's id; None when it has been made meanwhile."""
+        """Create a schema and return its first version's id; None if it exists by now."""
 
     @abstractmethod
     def _read(self, version_id: str) -> StoredVersion:
@@ -79,18 +79,18 @@ class VersionedRegistry(ABC):
 
     @abstractmethod
     def _read_newest(self, name: str) -> StoredVersion:
-        """Read the newest version that the registry owns up to."""
+        """Read the version that the registry answers with as its newest."""
 
     @abstractmethod
     def _rule(self, name: str) -> tuple[Compatibility, int]:
-        """Give a schema's compatibility mode and the number of its checkpoint."""
+        """Return a schema's compatibility mode and the version number of its checkpoint."""
 
     @abstractmethod
     def _mark_refused(self, version_id: str) -> None:
-        """Leave a mark at the version that tells people; doing it twice is no error."""
+        """Add metadata to the version that informs people of the refusal; idempotent."""
 
     def register(self, name: str, schema: Schema) -> Registration:
-        """Return the usable version with this definition, storing it first when it is new."""
+        """Return the usable version with this definition; a new definition is stored first."""
         if not _NAME.fullmatch(name):
             raise RegistryError(
                 f"schema name {name!r} is not one that a registry takes, "
@@ -140,7 +140,7 @@ class VersionedRegistry(ABC):
         return versions[-1] if versions else None
 
     def versions(self, name: str) -> tuple[SchemaVersion, ...]:
-        """Return the usable versions of a schema, oldest first; none when it does not exist."""
+        """Return the usable versions of a schema, oldest first; empty if it does not exist."""
         try:
             newest = self._read_newest(name)
         except SchemaNotFoundError:
@@ -160,7 +160,7 @@ class VersionedRegistry(ABC):
         )
 
     def _settle(self, version_id: str) -> StoredVersion:
-        """Read a version, waiting while it is pending."""
+        """Return a version, after waiting while it is pending."""
         for _ in self._pending:
             stored = self._read(version_id)
             if stored.id != version_id:
@@ -178,7 +178,7 @@ class VersionedRegistry(ABC):
         return self._histories.setdefault(subject, History(partial(self._read_usable, subject)))
 
     def _read_usable(self, subject: str, number: int) -> SchemaVersion | None:
-        """Read one of a schema's versions for its history; None when nobody can use it."""
+        """Read a version of a schema for its history; None if it is unusable."""
         stored = self._read_number(subject, number)
         if (stored.subject, stored.number) != (subject, number):
             raise RegistryAnswerError(
@@ -201,14 +201,14 @@ class VersionedRegistry(ABC):
             try:
                 self._mark_refused(str(version.key))
             except RegistryError as error:
-                # Everybody comes to the same verdict without the mark, which is for people.
+                # The metadata is for people only; every program refuses the version without it.
                 _LOG.warning("version %s is refused but not marked so: %s", version.key, error)
             raise
 
     def _incompatible(
         self, version: SchemaVersion, below: tuple[SchemaVersion, ...]
     ) -> IncompatibleSchemaError:
-        """Say which rule refused the version, and why as far as we can tell."""
+        """Return the error for a version that the registry's rule refused, with likely reasons."""
         try:
             mode, checkpoint = self._rule(version.name)
         except RegistryAccessDeniedError:

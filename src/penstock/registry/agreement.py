@@ -1,8 +1,8 @@
-"""Which versions of a schema everybody uses when two producers contradict each other.
+"""The rule by which all programs choose the same usable versions of a schema.
 
-A registry compares a new version with one or two older ones only, so two producers that do not
-know of each other can both store a version: `temperature` as double, and as string. Every reader
-and every producer then takes the same side without asking anybody: going up the numbers, a version
+A registry compares a new version with only one or two older ones, so two independent producers can
+register versions that contradict each other: `temperature` as double, and as string. Every reader
+and producer applies the same rule without coordination: in the order of the numbers, a version
 that contradicts the merge of the usable versions below it is refused.
 """
 
@@ -16,7 +16,7 @@ from penstock.schemas import Schema, merge_schemas
 
 
 def agree(versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
-    """Give the usable ones of a schema's versions, oldest first."""
+    """Return the usable ones among a schema's versions, oldest first."""
     agreed: list[SchemaVersion] = []
     merged: list[Schema] = []
     for version in sorted(versions, key=lambda each: each.number):
@@ -29,7 +29,7 @@ def agree(versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
 
 
 def check_agreement(version: SchemaVersion, below: Iterable[SchemaVersion]) -> None:
-    """Raise SchemaConflictError if a version contradicts the usable ones below it."""
+    """Raise SchemaConflictError if a version contradicts the usable versions below it."""
     try:
         merge_schemas([*(each.schema for each in below), version.schema])
     except SchemaConflictError as error:

@@ -1,7 +1,7 @@
-"""Which schemas a program may use, judged by the registry and name that a registry answers with.
+"""The schemas that a program may use, by the registry and schema name in a registry's answer.
 
-IAM cannot narrow GetSchemaVersion by version id (it takes only `*`), so a record can name any
-schema of the account. The list is what keeps a consumer to the registries it was meant to read.
+IAM cannot restrict GetSchemaVersion by version id (it takes only `*`), so a record can name any
+schema of the account. The allow-list restricts a consumer to the registries it should read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class AllowList:
     patterns: Sequence[str]
 
     def __post_init__(self) -> None:
-        """Refuse a pattern that can match nothing."""
+        """Raise SettingsError for a pattern that is not of the form REGISTRY/SCHEMA."""
         problems = [
             f"allow-list pattern {pattern!r} is not of the form REGISTRY/SCHEMA"
             for pattern in self.patterns
@@ -30,7 +30,7 @@ class AllowList:
             raise SettingsError(problems)
 
     def check(self, version_id: str, subject: str) -> None:
-        """Raise SchemaForbiddenError unless a schema, as REGISTRY/NAME, matches a pattern."""
+        """Raise SchemaForbiddenError unless the subject, REGISTRY/NAME, matches a pattern."""
         registry, _, name = subject.partition("/")
         for pattern in self.patterns:
             allowed_registry, _, allowed_name = pattern.partition("/")

@@ -1,4 +1,4 @@
-"""A registry whose answers are kept: the warm path makes no call."""
+"""A cache over a schema registry; a cached answer needs no call."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CacheLimits:
-    """How much is kept, and for how long what may change.
+    """The capacity of a cache, and the lifetime of its entries that can change.
 
-    A version found by its id never changes, so it stays until others need its place. Refusals
-    (unknown, forbidden, incompatible) have places of their own: poison cannot push out the good.
+    A version found by its id never changes, so it is cached until it is evicted. Errors (unknown,
+    forbidden, incompatible) have a capacity of their own, so they never evict versions.
     """
 
     versions: int = 1_000
@@ -37,14 +37,18 @@ class CacheLimits:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """The usable versions of a schema, and until when they need not be asked for again."""
+    """The usable versions of a schema, and the time until which the list is fresh."""
 
     versions: tuple[SchemaVersion, ...]
     fresh_until: float
 
 
 class CachedRegistry:
-    """A bounded cache over any registry: one call per question, answers while it is down."""
+    """A bounded cache over any registry.
+
+    Threads that ask the same question at once share one call. Cached versions are also returned
+    while the registry is down.
+    """
 
     def __init__(
         self,
@@ -65,12 +69,12 @@ class CachedRegistry:
 
     @property
     def kind(self) -> FrameKind:
-        """The kind of frames whose schemas are here."""
+        """The kind of frames whose schemas are in this registry."""
         return self._registry.kind
 
     @property
     def source(self) -> str:
-        """Which registry this is and what it allows, without a secret."""
+        """The registry's URL with its allow-list, without secrets."""
         return self._registry.source
 
     def get(self, key: SchemaKey) -> SchemaVersion:
@@ -79,19 +83,22 @@ class CachedRegistry:
         return found or self._ask(key, lambda: self._fetch(key))[0]
 
     def latest(self, name: str) -> SchemaVersion | None:
-        """Return the newest usable version of a schema, at most `fresh_seconds` old."""
+        """Return the newest usable version of a schema, from `versions`."""
         versions = self.versions(name)
         return versions[-1] if versions else None
 
     def versions(self, name: str) -> tuple[SchemaVersion, ...]:
-        """Return the usable versions of a schema; those known last when the registry is down."""
+        """Return the usable versions of a schema, listed at most `fresh_seconds` ago.
+
+        While the registry is down, the last known list is returned.
+        """
         listing = self._listings.get(name)
         if listing is None or listing.fresh_until <= self._clock():
             listing = self._ask(("versions", name), lambda: self._list(name))[0]
         return listing.versions
 
     def register(self, name: str, schema: Schema) -> Registration:
-        """Return the usable version with this definition, storing it first when it is new."""
+        """Return the usable version with this definition; a new definition is stored first."""
         key = (name, _quick_key(schema))
         known = self._by_value.get(key)
         if known is not None:
@@ -103,7 +110,7 @@ class CachedRegistry:
         return registration if leads else known
 
     def _ask(self, key: Hashable, call: Callable[[], _Answer]) -> tuple[_Answer, bool]:
-        """Call once for all who ask now, unless the answer is known to be no."""
+        """Call once for all threads that ask now, or raise the cached error of the key."""
 
         def ask() -> _Answer:
             until, error = self._refusals.get(key) or (0.0, None)
@@ -120,7 +127,7 @@ class CachedRegistry:
         return self._flights.run(key, ask)
 
     def _fetch(self, key: SchemaKey) -> SchemaVersion:
-        # The flight before this one may have brought it after we looked.
+        # A call that ended after our first lookup may have cached it.
         found = self._versions.get(key)
         if found is None:
             found = self._registry.get(key)
@@ -159,16 +166,16 @@ class CachedRegistry:
 
 
 def _quick_key(schema: Schema) -> bytes:
-    """Write a schema fast, and equal values equally: its canonical form costs twenty times that."""
+    """Return a fast cache key, equal for equal values; the canonical form takes 20 times longer."""
     try:
-        # Later versions of marshal write references, which differ with how the value was built.
+        # Later versions of marshal write references, which depend on how the value was built.
         return marshal.dumps(schema, 0)
-    except ValueError:  # too deep for it, of classes it does not know, or no schema at all
+    except ValueError:  # too deep for marshal, of classes it does not know, or not a schema
         return write_definition(schema).encode()
 
 
 def _twin(error: PenstockError) -> PenstockError:
-    """Make an equal error without its frames: one that is raised for ever would collect them."""
+    """Return an equal error without traceback; an error that is raised often would grow it."""
     twin = type(error).__new__(type(error), *error.args)
     twin.__dict__.update(error.__dict__)
     return twin

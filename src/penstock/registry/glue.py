@@ -33,7 +33,7 @@ _Answer = TypeVar("_Answer")
 _ARN = re.compile(r"arn:[^:]+:glue:[^:]*:[^:]*:schema/(?P<subject>[^/]+/[^/]+)")
 _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-# Glue throttles a whole account, so those who are turned away together must part company.
+# Glue throttles a whole account, so clients that are throttled together need jitter.
 _CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, spread=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
 
@@ -42,10 +42,10 @@ _EXISTS, _INVALID = "AlreadyExistsException", "InvalidInputException"
 
 @dataclass(frozen=True, slots=True)
 class GlueSettings:
-    """Which registry, whose permission, and what may be read from it.
+    """The registry, the role to assume for it, and the schemas that may be read.
 
-    `allow` holds patterns REGISTRY/SCHEMA, by default the registry's own schemas; `compatibility`
-    is the mode of new schemas, `call_seconds` how long a call may take with all its attempts.
+    `allow` holds patterns REGISTRY/SCHEMA, by default all schemas of the registry. `compatibility`
+    is the mode of new schemas. `call_seconds` is the time limit of a call with all its retries.
     """
 
     registry: str
@@ -59,7 +59,7 @@ class GlueSettings:
 
     @property
     def source(self) -> str:
-        """The URL of these settings without the external id."""
+        """The URL of these settings, without the external id."""
         shown = {"region": self.region, "role_arn": self.role_arn, "endpoint": self.endpoint}
         pairs = [(key, value) for key, value in shown.items() if value]
         query = urlencode([*pairs, *(("allow", each) for each in self.allow)], safe=":/*")
@@ -67,7 +67,7 @@ class GlueSettings:
 
 
 class GlueRegistry(VersionedRegistry):
-    """One registry of AWS Glue; a client of one's own may be given."""
+    """One registry of the AWS Glue Schema Registry; building it makes no call."""
 
     def __init__(
         self,
@@ -77,7 +77,6 @@ class GlueRegistry(VersionedRegistry):
         attempts: Attempts | None = None,
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
-        """Prepare the client; nothing is called yet."""
         super().__init__(AllowList(settings.allow or (f"{settings.registry}/*",)), pending)
         self._settings = settings
         self._attempts = attempts or replace(_CALL_ATTEMPTS, total_seconds=settings.call_seconds)
@@ -85,7 +84,7 @@ class GlueRegistry(VersionedRegistry):
 
     @property
     def source(self) -> str:
-        """Which registry this is and what it allows, without a secret."""
+        """The registry's URL with its allow-list, without secrets."""
         return self._settings.source
 
     def _find(self, name: str, definition: str) -> str | None:
@@ -127,7 +126,7 @@ class GlueRegistry(VersionedRegistry):
             try:
                 return str(self._glue.call("CreateSchema", request)["SchemaVersionId"])
             except ClientError as error:
-                # Made by another producer, or by ourselves when the answer was lost.
+                # Another producer created it, or we did and the answer was lost.
                 if _code_of(error) != _EXISTS:
                     raise
                 return None
@@ -142,7 +141,7 @@ class GlueRegistry(VersionedRegistry):
         try:
             return self._read_version({"SchemaVersionId": version_id})
         except SchemaNotFoundError as error:
-            # Glue's own sentence names no version.
+            # Glue's own message does not name the version.
             raise SchemaNotFoundError(
                 f"schema version {version_id} is not found: {error}"
             ) from error
@@ -191,7 +190,7 @@ class GlueRegistry(VersionedRegistry):
         return {"RegistryName": self._settings.registry, "SchemaName": name}
 
     def _call(self, request: Callable[[], _Answer]) -> _Answer:
-        """Make a call, again and again while its failure may pass."""
+        """Make a call, and retry it while the registry is unavailable."""
         for _ in self._attempts:
             try:
                 return request()
@@ -219,12 +218,12 @@ def _build_client(settings: GlueSettings) -> AwsClient:
         raise SettingsError(
             [f"{settings.source} names no region, expected region=... or AWS_REGION"]
         ) from error
-    except (BotoCoreError, ValueError) as error:  # a region, endpoint or profile that cannot be
+    except (BotoCoreError, ValueError) as error:  # a region, endpoint or profile that is not valid
         raise SettingsError([f"{settings.source} cannot be used: {error}"]) from error
 
 
 def _stored(answer: dict[str, Any]) -> StoredVersion:
-    """Read an answer to GetSchemaVersion; what it lacks or cannot mean is an error."""
+    """Parse an answer to GetSchemaVersion; RegistryAnswerError if a part is missing or invalid."""
     try:
         return StoredVersion(
             str(SchemaKey.parse(answer["SchemaVersionId"])),
@@ -242,7 +241,7 @@ def _stored(answer: dict[str, Any]) -> StoredVersion:
 
 
 def _parse_arn(arn: str) -> str:
-    """Return the schema of an ARN as REGISTRY/NAME."""
+    """Return the schema of an ARN, as REGISTRY/NAME."""
     match = _ARN.fullmatch(arn)
     if match is None:
         raise RegistryAnswerError(
@@ -253,7 +252,7 @@ def _parse_arn(arn: str) -> str:
 
 
 def _time(text: str) -> datetime | None:
-    """Read a time; its form is not documented, and no record should wait for it."""
+    """Parse a time; None if it cannot be parsed, since its format is not documented."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What every schema registry can do, and the values it answers with."""
+"""The interface of every schema registry, and the values that it returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.schemas import Schema
 
 
 class VersionStatus(StrEnum):
-    """How far a registry is with a version, in Glue's words."""
+    """The status of a version, with Glue's names."""
 
     AVAILABLE = "AVAILABLE"
     PENDING = "PENDING"
@@ -22,10 +22,10 @@ class VersionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """What a registry answers about a version, before anything is checked.
+    """A version as a registry returns it, before any check.
 
-    `id` is the text of the version's key, `subject` its schema: REGISTRY/NAME of a registry, and
-    in a `SchemaStore` the name that its user chose.
+    `id` is the text of the version's key. `subject` is its schema: REGISTRY/NAME in a registry,
+    and in a `SchemaStore` the name that its user chose.
     """
 
     id: str
@@ -39,7 +39,7 @@ class StoredVersion:
 
 @dataclass(frozen=True, slots=True)
 class SchemaVersion:
-    """One version of a schema, checked and fit for use; callers must not change `schema`."""
+    """One version of a schema, checked and safe to use; callers must not change `schema`."""
 
     key: SchemaKey
     name: str
@@ -51,10 +51,10 @@ class SchemaVersion:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What `register` did: `previous` is the newest usable version below, if there is one.
+    """The result of `register`; `previous` is the newest usable version below, if there is one.
 
-    `created` says that this call asked for the version to be stored. Of producers that register
-    one new definition at the same instant, more than one may say so.
+    `created` is true if this call asked for the version to be stored. If several producers
+    register one new definition at the same time, it can be true for more than one of them.
     """
 
     version: SchemaVersion
@@ -67,30 +67,31 @@ class SchemaRegistry(Protocol):
 
     @property
     def kind(self) -> FrameKind:
-        """The kind of frames whose schemas are here; keys of this kind say how they are written."""
+        """The kind of frames whose schemas are in this registry, and the kind of its keys."""
 
     @property
     def source(self) -> str:
-        """Which registry this is and what it allows, without a secret."""
+        """The registry's URL with its allow-list, without secrets."""
 
     def register(self, name: str, schema: Schema) -> Registration:
-        """Return the usable version with this definition, storing it first when it is new.
+        """Return the usable version with this definition; a new definition is stored first.
 
         Raises:
             SchemaError: no reader could use the schema; nothing is sent.
             IncompatibleSchemaError: the registry's rule refuses the definition.
-            SchemaConflictError: it contradicts a version below its own.
+            SchemaConflictError: the version contradicts a version below it.
             SchemaQuotaError: the registry takes no further version.
-            RegistryAccessDeniedError, RegistryUnavailableError, RegistryAnswerError: as of `get`.
+            RegistryAccessDeniedError, RegistryUnavailableError, RegistryAnswerError: see `get`.
         """
 
     def get(self, key: SchemaKey) -> SchemaVersion:
         """Return the version with this key.
 
         Raises:
-            SchemaNotFoundError: there is none.
-            SchemaForbiddenError: it is not on the allow-list.
-            SchemaRefusedError: the registry's rule or the versions below it refuse it.
+            SchemaNotFoundError: there is no such version.
+            SchemaForbiddenError: the schema is not on the allow-list.
+            SchemaRefusedError: the registry's rule refused the version, or it contradicts a
+                version below it.
             SchemaError: no reader could use its definition.
             RegistryAccessDeniedError: STS or the registry denies the call (retriable).
             RegistryUnavailableError: no answer in time (retriable).
@@ -101,4 +102,4 @@ class SchemaRegistry(Protocol):
         """Return the newest usable version of a schema."""
 
     def versions(self, name: str) -> tuple[SchemaVersion, ...]:
-        """Return the usable versions of a schema, oldest first; none when it does not exist."""
+        """Return the usable versions of a schema, oldest first; empty if it does not exist."""

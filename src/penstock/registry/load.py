@@ -1,4 +1,4 @@
-"""Registries by URL."""
+"""The construction of a schema registry from its URL."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _GROUP: Final = "penstock.registries"
 
 
 def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegistry:
-    """Build the registry that a URL names; nothing is called yet.
+    """Build the registry that a URL names, without a call to it.
 
-    `call_seconds` is how long a call may go on with all its attempts, for a program that has
-    less time than a registry is given by itself; the last attempt may end by as much later.
+    `call_seconds` limits the time of a call with all its retries, for a program that has less time
+    than the registry's default. The last attempt can end by up to the same time later.
 
     `glue://NAME` takes `region`, `role_arn`, `external_id`, `endpoint`, `compatibility` (the mode
     of new schemas) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes `compatibility`.
-    Another scheme is the name of an entry point in the group `penstock.registries`, a callable
-    that is given the URL and `call_seconds`.
+    Any other scheme is the name of an entry point in the group `penstock.registries`: a callable
+    that takes the URL and `call_seconds`.
 
     Raises:
         SettingsError: the URL names no registry, or its options are wrong.
@@ -46,18 +46,18 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
 
 
 def _load_installed(scheme: str, url: str, call_seconds: float | None) -> SchemaRegistry:
-    """Build a registry of a distribution that is installed beside ours."""
+    """Build a registry from the entry point of another installed distribution."""
     installed = {each.name: each for each in entry_points(group=_GROUP)}
     if scheme not in installed:
         known = ", ".join([*_FACTORIES, *sorted(installed)])
-        # Not the whole URL: it may hold an external id.
+        # The message does not show the whole URL, which may hold an external id.
         raise SettingsError([f"registry URL begins with {scheme!r}, expected one of {known}"])
     registry: SchemaRegistry = installed[scheme].load()(url, call_seconds=call_seconds)
     return registry
 
 
 def _load_glue(name: str, options: _Options, call_seconds: float | None) -> SchemaRegistry:
-    # botocore takes a tenth of a second to import, which a program without Glue need not pay.
+    # The import of botocore takes 0.1 s, which a program without Glue does not need.
     from penstock.registry.glue import GlueRegistry, GlueSettings  # noqa: PLC0415
 
     single = {"region", "role_arn", "external_id", "endpoint"}
@@ -90,7 +90,7 @@ def _load_memory(name: str, options: _Options, _: float | None) -> SchemaRegistr
 
 
 def _refuse_confluent(name: str, options: _Options, _: float | None) -> SchemaRegistry:
-    host = name.rpartition("@")[2]  # before it may stand a user and a password
+    host = name.rpartition("@")[2]  # a user and a password may precede it
     raise SettingsError(
         [f"confluent+http://{host}: Confluent-compatible registries are not built in yet"]
     )
@@ -110,7 +110,7 @@ def _compatibility(options: _Options) -> Compatibility:
 
 
 def _problems(scheme: str, options: _Options, known: set[str]) -> list[str]:
-    """Say what is wrong with a URL's options."""
+    """Return the problems of a URL's options."""
     problems = [
         f"{scheme}:// has no option {key!r}, expected {', '.join(sorted(known))}"
         for key in options.keys() - known

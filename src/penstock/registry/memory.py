@@ -1,4 +1,4 @@
-"""A registry in this process, under the rules of the real one: for tests and examples."""
+"""A registry in the memory of this process, with Glue's rules, for tests and examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _REGISTRY = "memory"
 
 
 class MemoryRegistry(VersionedRegistry):
-    """A registry that keeps its versions in a `SchemaStore`, which several may share."""
+    """A registry over a `SchemaStore`, which several registries may share.
+
+    `compatibility` is the mode of new schemas.
+    """
 
     def __init__(
         self,
@@ -23,14 +26,13 @@ class MemoryRegistry(VersionedRegistry):
         compatibility: Compatibility = Compatibility.BACKWARD,
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
-        """Begin with the store's schemas; new ones are made in mode `compatibility`."""
         super().__init__(AllowList((f"{_REGISTRY}/*",)), pending)
         self._schemas = SchemaStore() if store is None else store
         self._compatibility = compatibility
 
     @property
     def source(self) -> str:
-        """Which registry this is."""
+        """The registry's URL."""
         return "memory://"
 
     def _find(self, name: str, definition: str) -> str | None:

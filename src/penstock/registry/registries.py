@@ -1,4 +1,4 @@
-"""The registries of a program: which of them reads a frame is answered here and nowhere else."""
+"""The schema registries of a program; only this module chooses the registry of a frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ _Headers = Iterable[tuple[str, bytes | None]]
 
 
 class Registries(Mapping[FrameKind, SchemaRegistry]):
-    """Schema registries by the kind of frames that each one reads."""
+    """Schema registries by the kind of frames that each one reads.
+
+    Raises:
+        SettingsError: two registries have the same kind, or kinds that cannot be told apart.
+    """
 
     def __init__(self, registries: Iterable[SchemaRegistry]) -> None:
         self._registries: dict[FrameKind, SchemaRegistry] = {}
@@ -36,38 +40,38 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
             )
 
     def __getitem__(self, kind: FrameKind) -> SchemaRegistry:
-        """Return the registry that reads frames of a kind."""
+        """Return the registry of a kind of frames."""
         return self._registries[kind]
 
     def __iter__(self) -> Iterator[FrameKind]:
-        """Iterate over the kinds of which there is a registry."""
+        """Iterate over the kinds that have a registry."""
         return iter(self._registries)
 
     def __len__(self) -> int:
-        """Count the registries."""
+        """Return the number of registries."""
         return len(self._registries)
 
     def decode(self, value: bytes | None, headers: _Headers = ()) -> Frame | None:
-        """Open the frame of a record's value; None for a tombstone.
+        """Decode the frame of a record's value; return None for a tombstone.
 
         Raises:
-            FramingError: no frame, a broken one, or one of a kind without a registry here.
+            FramingError: the frame is unknown or corrupt, or its kind has no registry here.
         """
         return decode_frame(value, headers, kinds=self)
 
     def read_key(self, value: bytes | None, headers: _Headers = ()) -> SchemaKey | None:
-        """Return the key that a record's value names, where its header can be read."""
+        """Return the schema key of a record's value; None if its header cannot be read."""
         return read_schema_key(value, headers, kinds=self)
 
     def find(self, key: SchemaKey) -> SchemaVersion:
         """Return the version with this key, from the registry of its kind.
 
         Raises:
-            RegistryError, SchemaError: as of `SchemaRegistry.get`.
+            RegistryError, SchemaError: see `SchemaRegistry.get`.
         """
         return self[key.kind].get(key)
 
 
 def load_registries(urls: str) -> Registries:
-    """Build the registries that URLs name, separated by spaces, each behind a cache."""
+    """Build the registries of URLs that are separated by spaces, each with a cache."""
     return Registries(CachedRegistry(load_registry(url)) for url in urls.split() or [""])

@@ -1,7 +1,8 @@
-"""With which versions a registry compares a new one, and what it finds.
+"""The versions that a registry compares a new version with, and the result.
 
-AWS's documents can be read two ways: a new version is compared with the checkpoint (by default the
-first version), or with the version before it. Both readings are built; the stricter is both.
+AWS's documentation allows two readings: a new version is compared with the checkpoint (by default
+the first version), or with the version before it. Both are implemented; the default, and the
+strictest, is to apply both.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from penstock.schemas import Compatibility, Incompatibility, Schema, check_mode
 
 
 class ComparedWith(StrEnum):
-    """How to read "compared with" for the modes that are not _ALL."""
+    """The versions that the modes other than _ALL compare with."""
 
     CHECKPOINT = "checkpoint"
     PREVIOUS = "previous"
@@ -27,7 +28,10 @@ def check_rule(
     checkpoint: int = 1,
     compared_with: ComparedWith = ComparedWith.BOTH,
 ) -> tuple[Incompatibility, ...]:
-    """Say why a schema's rule refuses a new version after the available ones, by number."""
+    """Return the reasons why a schema's rule rejects a new version; empty if it does not.
+
+    `available` holds the available versions by number.
+    """
     since = [available[number] for number in sorted(available) if number >= checkpoint]
     if mode.endswith("_ALL"):
         return check_mode(new, since, mode)

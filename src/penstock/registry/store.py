@@ -1,8 +1,8 @@
-"""A registry's rules over a dictionary: what Glue does, as far as its documents and users tell.
+"""Glue's rules over dictionaries, as far as its documentation and its users describe them.
 
-Its user chooses the names: localcloud takes ARNs, as an account's registries share one quota. It
-stores what it is given, refused versions too: they take a number, keep status FAILURE and are found
-by definition like any other.
+The user of a store chooses the subjects: localcloud uses ARNs, as all registries of an account
+share one quota. Refused versions are stored too: they take a number, keep the status FAILURE and
+are found by definition like any other version.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _StoredSchema:
 
 @dataclass(slots=True)
 class _Wait:
-    """Until when a version's verdict is hidden: so many reads, and so long."""
+    """The reads and the time until which a version is shown as PENDING."""
 
     reads: int
     until: datetime
@@ -47,9 +47,9 @@ class _Wait:
 class SchemaStore:
     """The schemas of one account and region, safe to share between threads.
 
-    Set `pending_reads` or `pending_seconds` to have each later version read as PENDING that many
-    times or that long, `version_quota` to have it take fewer, `compared_with` for the other
-    reading of the rules. Only Avro is read and compared; the text of other formats is kept as is.
+    With `pending_reads` or `pending_seconds`, each later version reads as PENDING that many times
+    or for that long. `version_quota` limits the number of versions, and `compared_with` selects a
+    reading of the rules. Only Avro is parsed and compared; other formats are stored unchanged.
     """
 
     def __init__(
@@ -59,7 +59,6 @@ class SchemaStore:
         version_quota: int = _VERSION_QUOTA,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Begin without schemas."""
         self.pending_reads = 0
         self.pending_seconds = 0.0
         self.compared_with = compared_with
@@ -78,7 +77,7 @@ class SchemaStore:
         mode: Compatibility = Compatibility.BACKWARD,
         data_format: str = _AVRO,
     ) -> StoredVersion | None:
-        """Make a schema with its first version; None when the name is taken."""
+        """Create a schema with its first version; return None if the subject exists."""
         with self._lock:
             if subject in self._schemas:
                 return None
@@ -89,7 +88,12 @@ class SchemaStore:
             return self._keep(subject, definition, VersionStatus.AVAILABLE, _Wait(0, self._now()))
 
     def add(self, subject: str, definition: str) -> StoredVersion:
-        """Store a version, or find the one that has this very text already."""
+        """Store a version, or return the existing one with exactly this text.
+
+        Raises:
+            IncompatibleSchemaError: the schema's mode is DISABLED.
+            SchemaQuotaError: the store takes no further version.
+        """
         with self._lock:
             schema = self._schema(subject)
             if (found := self.find(subject, definition)) is not None:
@@ -105,14 +109,14 @@ class SchemaStore:
             return self._keep(subject, definition, status, _Wait(self.pending_reads, until))
 
     def find(self, subject: str, definition: str) -> StoredVersion | None:
-        """Find a version by its text, whatever its status."""
+        """Return the version with this text, whatever its status, or None."""
         with self._lock:
             ids = self._schemas[subject].ids.values() if subject in self._schemas else ()
             matches = (each for each in ids if self._versions[each].definition == definition)
             return next((self._shown(each) for each in matches), None)
 
     def read(self, version_id: str) -> StoredVersion:
-        """Read a version by id."""
+        """Return a version by id; a read of a pending version uses up one pending read."""
         with self._lock:
             self._entry(version_id)
             shown = self._shown(version_id)
@@ -121,7 +125,7 @@ class SchemaStore:
             return shown
 
     def read_number(self, subject: str, number: int) -> StoredVersion:
-        """Read a version by its schema and number."""
+        """Return a version by its schema and number."""
         with self._lock:
             ids = self._schema(subject).ids
             if number not in ids:
@@ -129,7 +133,7 @@ class SchemaStore:
             return self.read(ids[number])
 
     def read_newest(self, subject: str) -> StoredVersion:
-        """Read the newest version that is not refused."""
+        """Return the newest version whose status is AVAILABLE."""
         with self._lock:
             shown = (self._shown(version_id) for version_id in self._schema(subject).ids.values())
             usable = [each for each in shown if each.status is VersionStatus.AVAILABLE]
@@ -138,14 +142,14 @@ class SchemaStore:
             return usable[-1]
 
     def list_versions(self, subject: str) -> tuple[StoredVersion, ...]:
-        """Give all versions of a schema, whatever their status, the oldest first."""
+        """Return all versions of a schema, whatever their status, oldest first."""
         with self._lock:
             return tuple(
                 self._shown(version_id) for version_id in self._schema(subject).ids.values()
             )
 
     def rule(self, subject: str) -> tuple[Compatibility, int]:
-        """Give a schema's mode and checkpoint."""
+        """Return a schema's mode and checkpoint."""
         with self._lock:
             schema = self._schema(subject)
             return schema.mode, schema.checkpoint
@@ -160,13 +164,13 @@ class SchemaStore:
             schema.checkpoint = checkpoint or schema.checkpoint
 
     def begin_delete(self, version_id: str) -> None:
-        """Let a version read as DELETING until `delete` removes it."""
+        """Set the status of a version to DELETING, until `delete` removes it."""
         with self._lock:
             entry = self._entry(version_id)
             self._versions[version_id] = replace(entry, status=VersionStatus.DELETING)
 
     def delete(self, version_id: str) -> None:
-        """Remove a version and its metadata; its number is not given again."""
+        """Remove a version and its metadata; its number is not used again."""
         with self._lock:
             entry = self._entry(version_id)
             del self._schemas[entry.subject].ids[entry.number]
@@ -181,7 +185,7 @@ class SchemaStore:
             del self._schemas[subject]
 
     def put_metadata(self, version_id: str, key: str, value: str) -> bool:
-        """Keep a pair at a version; False when it is there already."""
+        """Add a pair to a version's metadata; return False if it exists already."""
         with self._lock:
             self._entry(version_id)
             pairs = self._metadata.setdefault(version_id, {})
@@ -193,13 +197,13 @@ class SchemaStore:
             return True
 
     def remove_metadata(self, version_id: str, key: str, value: str) -> bool:
-        """Forget a pair at a version; False when it is not there."""
+        """Remove a pair from a version's metadata; return False if it does not exist."""
         with self._lock:
             self._entry(version_id)
             return self._metadata.get(version_id, {}).pop((key, value), None) is not None
 
     def metadata(self, version_id: str) -> dict[tuple[str, str], datetime]:
-        """Give the pairs kept at a version, the oldest first, and since when."""
+        """Return the metadata pairs of a version, oldest first, with their times."""
         with self._lock:
             return dict(self._metadata.get(version_id, {}))
 
@@ -223,7 +227,7 @@ class SchemaStore:
         return self._versions[version_id]
 
     def _shown(self, version_id: str) -> StoredVersion:
-        """Give a version as it looks from outside, its verdict hidden while it is pending."""
+        """Return a version as callers see it: PENDING until its wait is over."""
         entry, wait = self._entry(version_id), self._waits[version_id]
         if wait.reads > 0 or self._now() < wait.until:
             return replace(entry, status=VersionStatus.PENDING)

@@ -1,4 +1,4 @@
-"""Schema versions as JSON values, for files of ours."""
+"""The JSON form of schema versions, for files of this project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.schemas import canonical_form, load_schema
 
 
 def write_version(version: SchemaVersion) -> dict[str, Any]:
-    """Write a version as a JSON value."""
+    """Return a version as a JSON value."""
     time = version.registered_at
     return {
         "id": str(version.key),
@@ -25,7 +25,11 @@ def write_version(version: SchemaVersion) -> dict[str, Any]:
 
 
 def read_version(content: Any) -> SchemaVersion:
-    """Read what `write_version` wrote, and check the schema again; ValueError if it is not that."""
+    """Return the version that `write_version` wrote; its schema is checked again.
+
+    Raises:
+        ValueError: the content is not a version, or its schema cannot be used.
+    """
     try:
         time = content["registered_at"]
         return SchemaVersion(

@@ -1,4 +1,4 @@
-"""Avro schemas as plain values, and the bytes of their records: pure functions, no network."""
+"""Avro schemas as plain values, and the codec of their records: pure functions, no network."""
 
 from __future__ import annotations
 

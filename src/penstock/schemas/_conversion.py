@@ -1,4 +1,7 @@
-"""One JSON value to the value that Avro's encoder takes, changing nothing or refusing."""
+"""The conversion of a JSON value to the value that the Avro encoder takes.
+
+A value that would change, such as a number that would be rounded, is rejected.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from penstock.schemas._types import AvroField, AvroType
 
 
 def convert(value: Any, type_: AvroType, path: str) -> Any:
-    """Convert a JSON value to one of the type; raises EventValueError where it is none."""
+    """Convert a JSON value to a value of the type, or raise EventValueError."""
     if type_.kind == "union":
         return _convert_branch(value, type_, path)
     if type_.kind in _CONTAINERS:
@@ -123,7 +126,7 @@ def _is_single(value: float) -> bool:
 
 
 def _says_nothing(value: Any, depth: int = 1) -> bool:
-    """Whether a value is null or an object or list of nothing but such."""
+    """Return whether a value is null, or an object or list that holds only such values."""
     if value is None:
         return True
     if depth > MAX_DEPTH or not isinstance(value, Mapping | list):

@@ -1,4 +1,4 @@
-"""Default values: from the JSON of a schema to the value that a reader fills in."""
+"""The conversion of default values from a schema's JSON to the values that a reader fills in."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from penstock.schemas._numbers import holds
 from penstock.schemas._shape import show
 from penstock.schemas._types import AvroType
 
-# Each value of a default is tried for the branches of its union: a definition of 170,000 characters
-# can ask for 12 million tries, which take 18 s.
+# Each value of a default is tried against the branches of its union. A definition of 170,000
+# characters can cause 12 million tries, which take 18 s.
 _MAX_TRIES: Final = 200_000
 
 
@@ -24,14 +24,13 @@ _MISMATCHES: Final = (_MismatchError, UnicodeEncodeError, OverflowError)
 
 
 class DefaultReader:
-    """Converts the defaults of one schema from JSON, with a bound on the work for all of them."""
+    """Converts the defaults of one schema from JSON; the total work is bounded."""
 
     def __init__(self) -> None:
-        """Start with nothing tried."""
         self._tries = 0
 
     def read(self, type_: AvroType, default: Any, path: str) -> Any:
-        """Convert a default, refusing one that its type cannot hold."""
+        """Convert a default; raise InvalidSchemaError if its type cannot hold it."""
         try:
             return self._convert(type_, default)
         except _MISMATCHES:
@@ -71,7 +70,7 @@ class DefaultReader:
         raise _MismatchError
 
     def _convert_branch(self, union: AvroType, default: Any) -> Any:
-        """Take the first branch that holds the default (Avro 1.11 allowed only the very first)."""
+        """Use the first branch that holds the default; Avro 1.11 allowed only the first branch."""
         for branch in union.branches:
             try:
                 return self._convert(branch, default)

@@ -1,4 +1,4 @@
-"""Which writer each type of a schema makes."""
+"""The compiler from the types of a schema to the functions that write their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.schemas._writers import (
     union_writer,
 )
 
-# Which kinds of branch a value of a Python type is tried for in a union, in this order.
+# The kinds of union branch that a value of each Python type is tried against, in this order.
 _KINDS: Final = {
     type(None): ("null",),
     bool: ("boolean",),
@@ -31,15 +31,14 @@ _KINDS: Final = {
 
 
 class Encoding:
-    """Compiles the writer of one schema; each type inside it only once."""
+    """Compiles the writer of one schema; each type inside it is compiled once."""
 
     def __init__(self) -> None:
-        """Start with nothing compiled."""
         self._known: dict[int, Writer] = {}
         self._defaults = DefaultReader()
 
     def compile(self, type_: AvroType) -> Writer:
-        """Give the function that writes a value of the type."""
+        """Return the function that writes a value of the type."""
         if id(type_) not in self._known:
             self._known[id(type_)] = self._compile(type_)
         return self._known[id(type_)]

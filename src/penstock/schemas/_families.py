@@ -1,4 +1,4 @@
-"""Which branches of several types are the same kind of thing, and may be merged into one."""
+"""The grouping of union branches into families, each of which merges into one type."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ _Mark = tuple[str, str]
 
 @dataclass(slots=True, eq=False)
 class _Family:
-    """Branches that share a mark with each other, directly or through others."""
+    """Branches that share a mark, directly or through other branches."""
 
     marks: set[_Mark]
     members: list[AvroType]
 
 
 def families(types: Sequence[AvroType], path: str) -> list[list[AvroType]]:
-    """Group all branches of all types by what can be merged.
+    """Group all branches of all types into families that can be merged.
 
-    Values of two families fit one reader only as a union. That is right where a version says so
-    itself; where no version holds all the families, two versions contradict each other.
+    One reader can hold values of two families only as a union. That is allowed if some version
+    is such a union. If no version holds all the families, two versions contradict each other.
+
+    Raises:
+        SchemaConflictError: no version holds all the families.
     """
     owners: dict[_Mark, _Family] = {}
     for type_ in types:
@@ -36,7 +39,7 @@ def families(types: Sequence[AvroType], path: str) -> list[list[AvroType]]:
 
 
 def _join(branch: AvroType, owners: dict[_Mark, _Family]) -> None:
-    """Put the branch into the family of its marks, making one of all that they link."""
+    """Add the branch to the family of its marks; merge the families that the marks link."""
     family = _Family(_marks(branch), [branch])
     linked = {id(owners[mark]): owners[mark] for mark in family.marks if mark in owners}
     for other in linked.values():
@@ -47,7 +50,7 @@ def _join(branch: AvroType, owners: dict[_Mark, _Family]) -> None:
 
 
 def _marks(branch: AvroType) -> set[_Mark]:
-    """Give the marks of a branch; those that share one belong together."""
+    """Return the marks of a branch; branches that share a mark belong together."""
     if branch.name:
         names = (branch.name, *branch.aliases)
         return {(branch.kind, name.rpartition(".")[2]) for name in names}
@@ -57,7 +60,7 @@ def _marks(branch: AvroType) -> set[_Mark]:
 def _check_contradiction(
     types: Sequence[AvroType], owners: dict[_Mark, _Family], path: str
 ) -> None:
-    """Refuse families that no version holds together; null goes with anything."""
+    """Raise SchemaConflictError if no version holds all the families; null is ignored."""
     speaking: list[tuple[AvroType, set[int]]] = []
     for type_ in types:
         branches = [branch for branch in type_.branches or (type_,) if branch.kind != "null"]
@@ -71,7 +74,7 @@ def _check_contradiction(
 
 
 def conflict(one: AvroType, other: AvroType, path: str) -> SchemaConflictError:
-    """Say that two versions contradict each other at a path."""
+    """Return the error for two versions that contradict each other at a path."""
     return SchemaConflictError(
         f"{path or 'the schema'}: {one.label()} in one version and {other.label()} in another, "
         "expected types that one can hold without changing a value",

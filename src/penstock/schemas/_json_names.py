@@ -1,8 +1,8 @@
-"""Avro names for JSON names: the same name where Avro takes it, else one that can be undone.
+"""Avro names for JSON names: the same name where Avro allows it, else an escaped, reversible one.
 
-A character that Avro refuses becomes `_x` + its code point in hexadecimal + `_`, as in SQL/XML
-(ISO 9075-14): `temp-c` is `temp_x002d_c`. Text that looks like such a mark has its underscore
-marked too, so two JSON names never meet in one Avro name.
+A character that Avro does not allow becomes `_x` + its code point in hexadecimal + `_`, as in
+SQL/XML (ISO 9075-14): `temp-c` is `temp_x002d_c`. In text that looks like such an escape, the
+underscore is escaped too, so two JSON names never get the same Avro name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _EMPTY = "_x_"
 
 
 def avro_name(json_name: str) -> str:
-    """Give the Avro name of a JSON name; no other JSON name has it."""
+    """Return the Avro name of a JSON name; no other JSON name has the same one."""
     if _PLAIN.fullmatch(json_name) and not _MARK.search(json_name) and json_name != _EMPTY:
         return json_name
     if json_name in {"", _EMPTY}:

@@ -1,4 +1,4 @@
-"""The values of a JSON event: what each may be, and how messages show it."""
+"""The values of a JSON event: the limits of each, and how messages show it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 from penstock.errors import EventLimitError, EventValueError
 from penstock.schemas._numbers import holds, number_text
 
-# Deeper than any event that people wrote, and well below where decoders of Avro overflow.
+# Deeper than events written by hand, and well below the depth where Avro decoders overflow.
 MAX_DEPTH = 32
 
 _SHOWN_CHARACTERS = 40
 
 
 def join_path(path: str, key: str) -> str:
-    """Give the path of a member; it can always be printed, whatever the key holds."""
+    """Return the path of a member; the path can be printed whatever the key holds."""
     key = key.encode("utf-8", "backslashreplace").decode()
     return f"{path}.{key}" if path else key
 
 
 def shown(value: Any) -> str:
-    """Show a value in a message: what kind it is and, where it is short, which."""
+    """Return how a message shows a value: its kind, or its text if it is a scalar, shortened."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -36,28 +36,29 @@ def shown(value: Any) -> str:
 
 
 def refused(value: Any, expected: str, path: str) -> EventValueError:
-    """Say what was found at a path and what was expected."""
+    """Return the error for a value at a path that is not what was expected there."""
     where = f"{path}: " if path else ""
     return EventValueError(f"{where}found {shown(value)}, expected {expected}", path=path)
 
 
 def check_depth(depth: int, path: str) -> None:
-    """Refuse an object or list inside too many others."""
+    """Raise EventLimitError if an object or list is nested too deeply."""
     if depth > MAX_DEPTH:
         raise too_deep(path)
 
 
 def too_deep(path: str) -> EventLimitError:
-    """Say that the event is nested too deeply."""
+    """Return the error for an event that is nested too deeply."""
     where = f"{path}: " if path else ""
     message = f"{where}found more than {MAX_DEPTH} objects and lists inside each other"
     return EventLimitError(f"{message}, expected at most that", path=path)
 
 
 def scalar_kind(value: Any, path: str) -> str:
-    """Give the Avro type of a value that is neither null, object nor list.
+    """Return the Avro type of a value that is neither null, object nor list.
 
-    Raises EventValueError for one that no Avro type holds unchanged.
+    Raises:
+        EventValueError: no Avro type holds the value unchanged.
     """
     if isinstance(value, bool):
         return "boolean"
@@ -76,7 +77,7 @@ def scalar_kind(value: Any, path: str) -> str:
 
 
 def check_text(text: str, path: str) -> None:
-    """Refuse half a surrogate pair, which UTF-8 cannot write."""
+    """Raise EventValueError if the text holds a lone surrogate, which UTF-8 cannot encode."""
     if not text.isascii():
         try:
             text.encode()

@@ -1,4 +1,4 @@
-"""A failure deep inside a value, and the path that it gathers on its way out."""
+"""An error inside a nested value; it collects its path while it propagates outwards."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from penstock.errors import PayloadError, SchemaConflictError, TruncatedPayloadE
 
 
 class LocatedError(Exception):
-    """What is wrong with one value; every type around it adds its step to the path."""
+    """An error in one value; every enclosing type adds its step to the path.
+
+    `leave` turns it into the public error once the path is complete.
+    """
 
     def __init__(self, error: type[PayloadError | SchemaConflictError], message: str) -> None:
-        """Keep the error that this becomes once its path is known."""
         self.error = error
         self.message = message
         self.steps: list[str] = []
 
     def leave(self) -> NoReturn:
-        """Raise as the error that callers know, naming the path."""
+        """Raise the public error, with the path in its message."""
         path = "".join(reversed(self.steps)).removeprefix(".")
         raise self.error(f"{path}: {self.message}" if path else self.message, path=path) from None
 
 
-# Reading past the end shows as one of the last two: checking each read beforehand costs a third.
+# Reading past the end raises one of the last two. Checking each read beforehand would take a third
+# more time.
 READ_ERRORS: Final = (LocatedError, IndexError, struct.error)
 
 
 def located(error: Exception, step: str = "") -> LocatedError:
-    """Turn a failure into a fault, one step further out."""
+    """Return the error as a LocatedError with one more step of the path."""
     if not isinstance(error, LocatedError):
         error = LocatedError(TruncatedPayloadError, "the payload ends inside this value")
     error.steps.append(step)

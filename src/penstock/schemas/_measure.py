@@ -1,9 +1,9 @@
-"""What bounds a decoder: how deep and wide a schema is, and that bytes bound its values.
+"""The limits of a schema that bound its decoder: depth, width, and a byte for each item.
 
-A block of an array may claim 200 million items in six bytes. That is refused where every item
-takes a byte; of `null` or an empty record any number fits in no bytes, and a record of a thousand
-nulls makes each byte of its neighbour a thousand values. So nothing inside an array or a map may
-take no bytes.
+A block of an array can claim 200 million items in six bytes. The decoder rejects that if every
+item takes at least one byte. A `null` or an empty record takes none, and beside a field of one
+byte a record of a thousand nulls makes a thousand values of each byte. So an array item or a map
+value must not contain parts without bytes; only null itself is allowed in a map, whose keys count.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from penstock.schemas._json_values import MAX_DEPTH
 from penstock.schemas._shape import place, too_deep
 from penstock.schemas._types import AvroField, AvroType
 
-MAX_DEFINITION_CHARACTERS = 170_000  # what Glue takes
-MAX_FIELDS = 10_000  # those of a type that is used twice count twice
+MAX_DEFINITION_CHARACTERS = 170_000  # Glue's limit
+MAX_FIELDS = 10_000  # the fields of a type that is used twice count twice
 
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """How far a type reaches; `free` says that reading it makes values that took no bytes."""
+    """The depth and width of a type; `free`: reading it makes values that take no bytes."""
 
     depth: int
     width: int
@@ -30,9 +30,13 @@ class _Extent:
 
 
 def check_measure(root: AvroType) -> None:
-    """Refuse what is too deep, too wide, unbounded by its bytes, or has a default it cannot hold.
+    """Raise if a schema is too deep, too wide or not bounded by its bytes, or a default is wrong.
 
-    A type that is named twice is one object and is measured once: its weight counts twice.
+    A type that is referenced twice is one object. It is measured once, and its width counts twice.
+
+    Raises:
+        SchemaLimitError: too deep, too many fields, or too many defaults to check.
+        InvalidSchemaError: items that take no bytes, or a default that its type cannot hold.
     """
     _measure(root, "", {})
     _check_defaults(root, "", DefaultReader(), set())
@@ -66,7 +70,7 @@ def _measure_anew(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Ext
 
 
 def _parts(type_: AvroType, path: str) -> list[tuple[AvroType, str]]:
-    """Give each type directly inside with its path."""
+    """Return each type directly inside, with its path."""
     if type_.item is not None:
         return [(type_.item, f"{path}{'[]' if type_.kind == 'array' else '{}'}")]
     parts = [(branch, path) for branch in type_.branches]
@@ -97,7 +101,7 @@ def _is_free(type_: AvroType, parts: list[_Extent]) -> bool:
             return type_.size == 0
         case "record":
             return not parts or any(part.free for part in parts)
-        case "union":  # the byte of its branch number pays for one value that takes none
+        case "union":  # its branch number takes a byte, which covers one value that takes none
             return any(part.free and part.width for part in parts)
         case _:
             return False

@@ -1,4 +1,4 @@
-"""Merging types: the rules for each kind of type, field by field."""
+"""The rules that merge several types into one, by kind of type and field by field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ _NULL = AvroType("null")
 
 
 def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
-    """Merge what each version has at this path."""
+    """Merge the types that the versions have at this path.
+
+    Raises:
+        SchemaConflictError: no type can hold the values of all of them unchanged.
+    """
     groups = families(types, path)
     merged = [_merge_family(group, path) for group in groups if group[0].kind != "null"]
     merged.sort(key=lambda branch: (branch.kind, branch.name))
@@ -44,14 +48,14 @@ def _merge_family(group: Sequence[AvroType], path: str) -> AvroType:
 
 
 def _widest(kinds: set[str]) -> str:
-    """Give the smallest type that holds all these: a float and an integer only meet in double."""
+    """Return the smallest type that holds all kinds; a float and an integer widen to double."""
     if "float" in kinds and kinds & {"int", "long"}:
         return "double"
     return max(kinds, key=lambda kind: NUMBERS.index(kind) if kind in NUMBERS else 0)
 
 
 def _merge_names(group: Sequence[AvroType]) -> tuple[str, tuple[str, ...]]:
-    """Choose a name nobody calls an alias; the others become aliases, so that all are read."""
+    """Choose a name that is no version's alias; the other names become aliases, so all are read."""
     names = {each.name for each in group}
     aliases = {alias for each in group for alias in each.aliases}
     renamed = {alias.rpartition(".")[2] for alias in aliases}
@@ -66,7 +70,7 @@ def _merge_fields(records: Sequence[AvroType], path: str) -> tuple[AvroField, ..
         for field in record.fields:
             found.setdefault(field.name, []).append(field)
     merged = [_merge_field(each, len(records), path) for each in found.values()]
-    # Optional fields are sorted, so that the order in which versions came makes no difference.
+    # Optional fields are sorted, so that their order does not depend on the order of the versions.
     required = [field for field in merged if not field.type.nullable]
     optional = [field for field in merged if field.type.nullable]
     return (*required, *sorted(optional, key=lambda field: field.name))
@@ -84,8 +88,8 @@ def _merge_field(fields: list[AvroField], records: int, path: str) -> AvroField:
             )
     types = [field.type for field in fields]
     type_ = merge_types(types if len(fields) == records else [*types, _NULL], inside)
-    # A reader's default fills what a writer lacks, and the only thing a version lacks without
-    # knowing is a value: any default but null would invent one.
+    # A reader fills a field that the writer does not have with the default. Any default but null
+    # would invent a value.
     attributes = _shared([field.attributes for field in fields])
     attributes.pop("default", None)
     if type_.nullable:
@@ -94,7 +98,7 @@ def _merge_field(fields: list[AvroField], records: int, path: str) -> AvroField:
 
 
 def _shared(attributes: Sequence[Any]) -> dict[str, Any]:
-    """Keep the attributes on which all agree."""
+    """Return the attributes that are equal in all of them."""
     first, *others = attributes
     return {
         key: value

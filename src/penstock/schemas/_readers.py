@@ -1,4 +1,4 @@
-"""Avro bytes to values: a reader for each type takes the payload and an offset.
+"""Readers from Avro bytes to values, one for each type.
 
     null          nothing
     boolean       one byte, 0 or 1
@@ -15,8 +15,8 @@
     map           like an array of pairs: string, value
     record        its fields in order, nothing around them
 
-A reader returns the value and the offset after it. Nothing is allocated for a size that the
-payload only claims: each length and count is first compared with the bytes that are left.
+A reader takes the payload and an offset, and returns the value and the offset after it. Each
+length and count is compared with the bytes that are left before anything is allocated for it.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _read_string(data: bytes, at: int) -> tuple[str, int]:
 
 
 def fixed_reader(size: int) -> Reader:
-    """Read so many bytes."""
+    """Return the reader of a fixed type of this size."""
 
     def read_fixed(data: bytes, at: int) -> tuple[bytes, int]:
         end = at + size
@@ -126,7 +126,7 @@ def fixed_reader(size: int) -> Reader:
 
 
 def widening_reader(read: Reader, kind: str) -> Reader:
-    """Read a whole number into a floating type, refusing one that would be rounded."""
+    """Return a reader of whole numbers as a float or double; one that would round is rejected."""
     low, high = INTEGER_LIMITS[kind]
 
     def read_widened(data: bytes, at: int) -> tuple[float, int]:
@@ -141,7 +141,7 @@ def widening_reader(read: Reader, kind: str) -> Reader:
     return read_widened
 
 
-# Readers by the writer's and the reader's kind, where the two may differ.
+# Readers by the kind of the writer's type and of the reader's type.
 PRIMITIVE_READERS: Final[dict[tuple[str, str], Reader]] = {
     ("null", "null"): _read_null,
     ("boolean", "boolean"): _read_boolean,
@@ -163,7 +163,10 @@ PRIMITIVE_READERS: Final[dict[tuple[str, str], Reader]] = {
 
 
 def enum_reader(symbols: Sequence[str], known: Set[str], default: str | None) -> Reader:
-    """Read a symbol; one that the reader does not know becomes the reader's default."""
+    """Return the reader of an enum; a symbol that is not `known` becomes the default.
+
+    Without a default, such a symbol is rejected.
+    """
     values = [symbol if symbol in known else default for symbol in symbols]
 
     def read_enum(data: bytes, at: int) -> tuple[str, int]:
@@ -180,12 +183,12 @@ def enum_reader(symbols: Sequence[str], known: Set[str], default: str | None) ->
 
 
 def union_reader(branches: Sequence[Reader]) -> Reader:
-    """Read the number of a branch, then its value."""
+    """Return the reader of a union: the number of a branch, then its value."""
     by_byte = {number << 1: read for number, read in enumerate(branches[:64])}
 
     def read_union(data: bytes, at: int) -> tuple[Any, int]:
         read = by_byte.get(data[at])
-        if read is not None:  # the number takes one byte: always, but for unions of 65 types
+        if read is not None:  # the number takes one byte in a union of at most 64 types
             return read(data, at + 1)
         number, after = _read_int(data, at)
         if not 0 <= number < len(branches):
@@ -196,7 +199,7 @@ def union_reader(branches: Sequence[Reader]) -> Reader:
 
 
 def array_reader(read_item: Reader) -> Reader:
-    """Read the items of all blocks."""
+    """Return the reader of an array: the items of all its blocks."""
 
     def read_array(data: bytes, at: int) -> tuple[list[Any], int]:
         items: list[Any] = []
@@ -217,13 +220,13 @@ def array_reader(read_item: Reader) -> Reader:
 
 
 def _read_block(data: bytes, at: int) -> tuple[int, int | None, int]:
-    """Read a block's count, where it says it ends, and where its items start."""
+    """Read a block's count, its end if the block states it, and the offset of its first item."""
     end = None
     count, at = _read_long(data, at)
     if count < 0:
         size, at = _read_long(data, at)
         count, end = -count, at + size
-    # An item takes at least a byte: check_schema refuses those that take none.
+    # An item takes at least one byte: check_schema rejects items that take none.
     if count > len(data) - at:
         message = f"claims {count:,} items at byte {at}, where {len(data) - at:,} bytes are left"
         raise LocatedError(TruncatedPayloadError, message)
@@ -231,7 +234,7 @@ def _read_block(data: bytes, at: int) -> tuple[int, int | None, int]:
 
 
 def map_reader(read_value: Reader) -> Reader:
-    """Read an array of keys and values; of a key that comes twice the last one stays."""
+    """Return the reader of a map; the last value of a repeated key is used."""
 
     def read_entry(data: bytes, at: int) -> tuple[tuple[str, Any], int]:
         key, at = _read_string(data, at)

@@ -1,9 +1,9 @@
-"""Which reader a writer's type and a reader's type make together: Avro's schema resolution.
+"""Avro's schema resolution: the reader for a writer's type and a reader's type.
 
-Fields go by name, then by the reader's aliases; what the reader does not have is read and dropped,
-what the writer does not have takes the reader's default. Names of records, enums and fixed are
-compared without their namespace, as Avro's compatibility rules do. A branch of a writer's union
-that the reader cannot take is refused only when a value comes with it.
+Fields match by name, then by the reader's aliases. A field that only the writer has is read and
+dropped; a field that only the reader has takes its default. Names of records, enums and fixed
+types are compared without their namespace, as in Avro's compatibility rules. A branch of the
+writer's union that the reader cannot take is rejected only when a value of it is read.
 """
 
 from __future__ import annotations
@@ -28,31 +28,34 @@ from penstock.schemas._readers import (
 from penstock.schemas._shape import place
 from penstock.schemas._types import AvroField, AvroType
 
-# Values of defaults that one payload may make a reader fill in. Every byte may be an item of an
-# array that is short of thousands of fields, so the bytes alone do not bound them.
+# The default values that one payload can make a reader fill in. Every byte can be an item of an
+# array whose records lack thousands of fields, so the size of the payload does not bound them.
 MAX_FILLED: Final = 1_000_000
 
-# The number types that a reader's union is tried for, the most exact one first.
+# The number types that are tried in a reader's union, the most exact one first.
 _WIDENINGS: Final = ("long", "double", "float")
 
 
 class _Budget(threading.local):
-    """How many values of defaults may still be filled into the payload that this thread reads."""
+    """The number of default values that this thread may still fill into its payload."""
 
     left = MAX_FILLED
 
 
 class Resolution:
-    """Compiles the reader of one pair of schemas; each pair of types inside them only once."""
+    """Compiles the reader of one pair of schemas; each pair of types is compiled once."""
 
     def __init__(self) -> None:
-        """Start with nothing compiled."""
         self._known: dict[tuple[int, int], Reader | SchemaConflictError] = {}
         self._defaults = DefaultReader()
         self._budget = _Budget()
 
     def compile(self, writer: AvroType, reader: AvroType) -> Reader:
-        """Give the function that reads a whole payload's value."""
+        """Return the function that reads the value of a whole payload.
+
+        Raises:
+            SchemaConflictError: the reader cannot take the writer's type.
+        """
         read = self._resolve(writer, reader, "")
 
         def read_value(data: bytes, at: int) -> tuple[Any, int]:
@@ -86,7 +89,7 @@ class Resolution:
         return self._resolve_parts(writer, reader, path)
 
     def _resolve_parts(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
-        """Resolve two types of one kind, which is not primitive."""
+        """Resolve two types of the same kind, which is not primitive."""
         if writer.item and reader.item:
             if writer.kind == "array":
                 return array_reader(self._resolve(writer.item, reader.item, f"{path}[]"))
@@ -101,7 +104,10 @@ class Resolution:
         return fixed_reader(writer.size)
 
     def _resolve_branch(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
-        """Resolve a branch of a writer's union, or leave the refusal to the value that has it."""
+        """Return the reader of a branch of a writer's union.
+
+        If the reader's type cannot take the branch, the error is raised when a value is read.
+        """
         try:
             return self._resolve(writer, reader, path)
         except SchemaConflictError as error:
@@ -113,7 +119,7 @@ class Resolution:
         return refuse
 
     def _choose_branch(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
-        """Resolve with the first branch of the reader's union that can take the writer's type."""
+        """Use the first branch of the reader's union that can take the writer's type."""
         for branch in sorted(reader.branches, key=lambda branch: _rank(writer, branch)):
             try:
                 return self._resolve(writer, branch, path)
@@ -153,7 +159,7 @@ class Resolution:
                 raise LocatedError(UndecodablePayloadError, message)
             record, end = read(data, at)
             record |= defaults
-            for name in fresh:  # or a change to one record would show in all of them
+            for name in fresh:  # copied, or a change to one record would show in all of them
                 record[name] = copy.deepcopy(defaults[name])
             return record, end
 
@@ -161,7 +167,7 @@ class Resolution:
 
 
 def record_reader(steps: Iterable[tuple[str, str | None, Reader]], names: Iterable[str]) -> Reader:
-    """Read the fields in the writer's order into a record in the reader's order."""
+    """Return a reader of fields in the writer's order into a record in the reader's order."""
     blank = dict.fromkeys(names)
     steps = tuple(steps)
 
@@ -180,7 +186,7 @@ def record_reader(steps: Iterable[tuple[str, str | None, Reader]], names: Iterab
 
 
 def _match_fields(writer: AvroType, reader: AvroType, path: str) -> dict[str, AvroField]:
-    """Give the reader's field for each writer's field that has one."""
+    """Return the reader's field for the name of each of the writer's fields that matches one."""
     written = {field.name for field in writer.fields}
     targets: dict[str, AvroField] = {}
     for field in reader.fields:
@@ -195,7 +201,7 @@ def _match_fields(writer: AvroType, reader: AvroType, path: str) -> dict[str, Av
 
 
 def _count_values(value: Any) -> int:
-    """Count a value of a default and all that it holds."""
+    """Count a default value and all values inside it."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + sum(map(_count_values, inside))
 
@@ -205,7 +211,7 @@ def _same_name(writer: AvroType, reader: AvroType) -> bool:
 
 
 def _rank(writer: AvroType, branch: AvroType) -> int:
-    """Say how early a branch of the reader's union is tried."""
+    """Return the order in which a branch of the reader's union is tried; 0 comes first."""
     if writer.kind == branch.kind:
         return 0 if writer.name == branch.name else 1
     return 2 + (_WIDENINGS.index(branch.kind) if branch.kind in _WIDENINGS else 0)

@@ -1,6 +1,6 @@
-"""Whether a JSON value is shaped like an Avro schema: kinds, names, references, nesting.
+"""The check that a JSON value has the shape of an Avro schema: kinds, names, references, nesting.
 
-What is shaped right can be resolved to a graph; what only the graph can tell is in `_measure.py`.
+A value that passes can be resolved to a graph. The checks that need the graph are in `_measure.py`.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from penstock.schemas._numbers import number_text
 from penstock.schemas._types import PRIMITIVES, full_name
 
 MAX_FIXED_SIZE = 2**20  # Kafka's usual limit for a whole message
-MAX_BRANCHES = 256  # comparing two unions takes the product of theirs
+MAX_BRANCHES = 256  # comparing two unions takes the product of their sizes
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FULL_NAME = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
 
 
 def check_shape(schema: Any) -> None:
-    """Refuse a value that is not shaped like a schema, or that contains itself."""
+    """Raise SchemaError if a value does not have the shape of a schema, or contains itself."""
     _Shape().check(schema, "", "", 0)
 
 
 def place(path: str) -> str:
-    """Name a place in a schema for a message; the names in it may be of any length."""
+    """Return how a message names a place in a schema; a long path is shortened."""
     short = path if len(path) <= 200 else f"{path[:100]}...{path[-100:]}"
     return short or "the schema"
 
 
 class _Shape:
-    """One walk through one schema; knows the names defined so far and those still open."""
+    """One walk through one schema, with the names defined so far and those still open."""
 
     def __init__(self) -> None:
         self._defined: set[str] = set()
         self._open: set[str] = set()
 
     def check(self, schema: Any, path: str, space: str, depth: int) -> str:
-        """Check one type and give the mark that no other branch of a union may have."""
+        """Check one type and return its mark, which must be unique among a union's branches."""
         if depth > MAX_DEPTH:
             raise too_deep(path)
         if isinstance(schema, str):
@@ -150,7 +150,7 @@ class _Shape:
 
 
 def too_deep(path: str) -> SchemaLimitError:
-    """Say that a schema passes the limit of depth."""
+    """Return the error for a schema that is nested too deeply."""
     return SchemaLimitError(
         f"{place(path)}: expected at most {MAX_DEPTH} records, arrays and maps inside one another"
     )
@@ -189,5 +189,5 @@ _shortener.maxstring = _shortener.maxother = 60
 
 
 def show(value: object) -> str:
-    """Write a value from outside for a message: short, whatever it is."""
+    """Return a short text of any value from outside, for a message."""
     return _shortener.repr(value)

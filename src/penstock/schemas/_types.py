@@ -1,7 +1,7 @@
-"""An Avro schema as a graph of types: names resolved, every reference replaced by what it names.
+"""An Avro schema as a graph of types, in which every reference is replaced by the type it names.
 
-The functions of this package read schemas through this graph, so that none of them has to know
-how many ways Avro has to spell one type.
+Avro has several ways to write one type. The functions of this package read schemas through this
+graph, so that they do not depend on the way a schema is written.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ NUMBERS = ("int", "long", "float", "double")
 _NAMED = ("record", "enum", "fixed")
 _ITEM_KEYS = {"array": "items", "map": "values"}
 
-# A schema may name a type it holds twice, and that type may do the same: 30 lines of text that are
-# 2^30 fields when written out. Everything here walks the written-out form, so it is bounded.
+# A schema can reference one type twice, and that type can do the same: 30 lines of text expand to
+# 2^30 fields. The functions of this package walk the expanded form, so its size is bounded.
 _MAX_EXPANDED_TYPES = 100_000
 _LOGICAL = ("logicalType", "precision", "scale")
 _STRUCTURE = frozenset(
@@ -32,7 +32,7 @@ _STRUCTURE = frozenset(
 
 @dataclass(slots=True, eq=False)
 class AvroField:
-    """One field of a record; `attributes` holds all that is not its name, type and aliases."""
+    """One field of a record; `attributes` holds everything except name, type and aliases."""
 
     name: str
     type: AvroType
@@ -47,7 +47,7 @@ class AvroField:
 
 @dataclass(slots=True, eq=False)
 class AvroType:
-    """One type; `kind` says which of the parts below it has, names are full names."""
+    """One type; `kind` determines which of the attributes below are set. Names are full names."""
 
     kind: str
     name: str = ""
@@ -61,27 +61,27 @@ class AvroType:
 
     @property
     def short_name(self) -> str:
-        """The name without its namespace, which is all that Avro compares."""
+        """The name without its namespace; Avro compares only this part."""
         return self.name.rpartition(".")[2]
 
     @property
     def logical(self) -> tuple[Any, ...]:
-        """What tells one logical type from another; empty for a plain type."""
+        """The logical type with its precision and scale; empty for a plain type."""
         values = tuple(self.attributes.get(key) for key in _LOGICAL)
         return values if values[0] is not None else ()
 
     @property
     def nullable(self) -> bool:
-        """Whether it is a union that holds null."""
+        """Return whether the type is a union with null."""
         return any(branch.kind == "null" for branch in self.branches)
 
     def children(self) -> tuple[AvroType, ...]:
-        """The types directly inside this one."""
+        """Return the types directly inside this one."""
         inside = (self.item,) if self.item else ()
         return (*inside, *self.branches, *(each.type for each in self.fields))
 
     def label(self) -> str:
-        """A few words that say the type to a person: `array of long`, `decimal(10, 2)`."""
+        """Return the type in a few words for a message: `array of long`, `decimal(10, 2)`."""
         if self.kind == "union":
             words = [branch.label() for branch in self.branches if branch.kind != "null"]
             return " or ".join(words) + (" (optional)" if self.nullable else "")
@@ -98,17 +98,17 @@ class AvroType:
 
 
 def resolve(schema: Schema, *, recursive: bool = False) -> AvroType:
-    """Build the graph of a checked schema; a type inside itself is refused unless allowed.
+    """Build the graph of a checked schema; `recursive` allows a type that contains itself.
 
     Raises:
-        RecursiveSchemaError: a type contains itself.
-        SchemaLimitError: written out without references it has too many types.
+        RecursiveSchemaError: a type contains itself, and `recursive` is false.
+        SchemaLimitError: expanded, without references, the schema has too many types.
     """
     return _Resolver(recursive).resolve(schema, "")
 
 
 class _Resolver:
-    """Builds one graph; knows the types named so far and how large each is when written out."""
+    """Builds one graph; holds the types named so far and the expanded size of each."""
 
     def __init__(self, recursive: bool) -> None:
         self._recursive = recursive
@@ -159,7 +159,7 @@ class _Resolver:
 
     def _refer(self, reference: str, namespace: str) -> AvroType:
         name = full_name(reference, namespace)
-        # Java looks in the namespace first and then among the names that have none.
+        # Like Avro for Java: first the name in the namespace, then the name without one.
         name = name if name in self._named else reference
         if name not in self._named:
             raise InvalidSchemaError(f"the schema refers to {reference}, which it does not define")
@@ -178,7 +178,7 @@ class _Resolver:
 
 
 def full_name(name: str, namespace: str | None) -> str:
-    """Put the namespace in front of a name that brings none of its own."""
+    """Return a name with the namespace in front, unless the name has its own."""
     return name if "." in name or not namespace else f"{namespace}.{name}"
 
 

@@ -1,4 +1,4 @@
-"""One definition per name: a type that two fields share is merged across both."""
+"""The merge of all definitions of one name, since Avro allows one definition for each name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from penstock.schemas._writing import to_schema
 def unify_names(root: AvroType) -> AvroType:
     """Merge all definitions of each name until every name has one.
 
-    Where two fields are of one named type and one of them is missing in the version that let the
-    type grow, merging field by field leaves that name with two definitions, which Avro forbids.
+    Two fields can share a named type. If one of the fields is missing in the version that extends
+    the type, a merge field by field leaves the name with two definitions, which Avro forbids.
+
+    Raises:
+        SchemaConflictError: two definitions contradict each other, or a type contains itself.
     """
     while True:
         shared: dict[str, AvroType] = {}
@@ -29,7 +32,7 @@ def unify_names(root: AvroType) -> AvroType:
 
 
 def _definitions(root: AvroType) -> dict[str, dict[str, AvroType]]:
-    """Give the definitions of each name that occurs more than once, by their text."""
+    """Return the definitions, by their text, of each name that occurs more than once."""
     found: dict[str, list[AvroType]] = {}
     for type_ in _named(root, ()):
         found.setdefault(type_.name, []).append(type_)

@@ -1,7 +1,7 @@
-"""Values to Avro bytes: a writer for each type appends to a buffer (the table: `_readers.py`).
+"""Writers from values to Avro bytes, one for each type (the byte table is in `_readers.py`).
 
-A value is written exactly or refused: no bool as a number, no rounding of a whole number, no NaN,
-no field that the schema does not have.
+A writer appends to a buffer. A value that cannot be written exactly is rejected: a bool as a
+number, a whole number that would round, NaN, or a field that the schema does not have.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Writer: TypeAlias = Callable[[Any, bytearray], None]
 
 
 def _refuse(value: object, expected: str) -> NoReturn:
-    """Refuse a value, saying what its type takes."""
+    """Raise LocatedError for a value that its type does not take."""
     raise LocatedError(UnencodableValueError, f"found {show(value)}, expected {expected}")
 
 
@@ -108,7 +108,7 @@ PRIMITIVE_WRITERS: Final[dict[str, Writer]] = {
 
 
 def enum_writer(symbols: Sequence[str]) -> Writer:
-    """Write the index of a symbol."""
+    """Return the writer of an enum: the index of the symbol."""
     numbers = {symbol: number for number, symbol in enumerate(symbols)}
 
     def write_enum(value: Any, out: bytearray) -> None:
@@ -120,7 +120,7 @@ def enum_writer(symbols: Sequence[str]) -> Writer:
 
 
 def fixed_writer(size: int) -> Writer:
-    """Write bytes of exactly this size."""
+    """Return the writer of a fixed type: bytes of exactly this size."""
 
     def write_fixed(value: Any, out: bytearray) -> None:
         if type(value) is not bytes or len(value) != size:
@@ -131,7 +131,7 @@ def fixed_writer(size: int) -> Writer:
 
 
 def array_writer(write_item: Writer) -> Writer:
-    """Write one block of all items, and the 0 that ends an array."""
+    """Return the writer of an array: one block of all items, then the 0 that ends the array."""
 
     def write_array(value: Any, out: bytearray) -> None:
         if type(value) is not list:
@@ -149,7 +149,7 @@ def array_writer(write_item: Writer) -> Writer:
 
 
 def map_writer(write_value: Writer) -> Writer:
-    """Write one block of all keys and values, and the 0 that ends a map."""
+    """Return the writer of a map: one block of all entries, then the 0 that ends the map."""
 
     def write_map(value: Any, out: bytearray) -> None:
         if type(value) is not dict:
@@ -168,7 +168,10 @@ def map_writer(write_value: Writer) -> Writer:
 
 
 def union_writer(choices: Mapping[type, Sequence[tuple[int, Writer]]], label: str) -> Writer:
-    """Write with the first branch that takes the value, of those for its Python type."""
+    """Return the writer of a union.
+
+    `choices` holds the branches for each Python type; the first one that takes the value is used.
+    """
     prepared = {
         type_: [(_to_varint(number), write) for number, write in candidates]
         for type_, candidates in choices.items()
@@ -201,7 +204,10 @@ def _write_first(value: Any, candidates: Sequence[tuple[bytes, Writer]], out: by
 
 
 def record_writer(steps: Sequence[tuple[str, Writer]], defaults: Mapping[str, Any]) -> Writer:
-    """Write the fields in the schema's order, with defaults for those that are absent."""
+    """Return the writer of a record: its fields in the schema's order.
+
+    A missing field takes its default.
+    """
     names = {name for name, _ in steps}
 
     def write_record(value: Any, out: bytearray) -> None:
@@ -221,7 +227,7 @@ def record_writer(steps: Sequence[tuple[str, Writer]], defaults: Mapping[str, An
 def _complete(
     value: dict[str, Any], names: set[str], defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Fill in the defaults of fields that are absent; refuse fields that the schema lacks."""
+    """Return the value with the defaults of missing fields; reject fields not in the schema."""
     unknown = sorted(map(show, value.keys() - names))
     if unknown:
         raise LocatedError(

@@ -1,4 +1,4 @@
-"""The graph of a schema written back as plain JSON values, each named type defined once."""
+"""The conversion of a schema's graph to plain JSON values, with each named type defined once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.schemas.definition import Schema
 
 
 def to_schema(type_: AvroType) -> Schema:
-    """Write the type in one settled way: full names, attributes in a fixed order."""
+    """Return the type as a schema in normal form: full names, attributes in a fixed order."""
     return _write(type_, set(), "")
 
 
@@ -32,7 +32,7 @@ def _write_named(type_: AvroType, defined: set[str], space: str) -> Schema:
     own_space = type_.name.rpartition(".")[0]
     schema: dict[str, Any] = {"type": type_.kind, "name": type_.name}
     if space and not own_space:
-        schema["namespace"] = ""  # or the name would be taken into the space around it
+        schema["namespace"] = ""  # or the name would inherit the enclosing namespace
     if type_.aliases:
         schema["aliases"] = list(type_.aliases)
     if type_.kind == "record":
@@ -54,7 +54,7 @@ def _write_field(field: AvroField, defined: set[str], space: str) -> dict[str, A
 
 
 def _ordered(value: Any) -> Any:
-    """Put the keys of every object in order."""
+    """Return the value with the keys of every object sorted."""
     if isinstance(value, list):
         return [_ordered(item) for item in value]
     if hasattr(value, "items"):

@@ -1,4 +1,4 @@
-"""One text for all the ways to write one schema."""
+"""The canonical form: one text for all the ways to write one schema."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from penstock.schemas.definition import Schema
 
 
 def canonical_form(schema: Schema) -> str:
-    """Write a schema as the text that is registered and that keys caches.
+    """Return the text of a schema that is registered, and that caches use as a key.
 
-    Two schemas have the same text when they differ only in white space, in the order of the
-    attributes or of aliases, in how names are spelled (namespace apart or not) and in how plain
-    types are (`"long"`, `{"type": "long"}`). All else counts, the order of fields included, and is
-    kept: the text is a valid definition of the same schema.
+    Two schemas have the same text if they differ only in white space, in the order of attributes
+    or of aliases, in how names are written (with a separate namespace or not), and in how plain
+    types are written (`"long"`, `{"type": "long"}`). Everything else makes a difference, the
+    order of fields too. The text is a valid definition of the same schema.
     """
     return json.dumps(to_schema(resolve(schema)), separators=(",", ":"))

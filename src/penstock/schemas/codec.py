@@ -1,10 +1,9 @@
-"""Values to Avro bytes and back, one record at a time.
+"""The Avro codec: encodes and decodes one record at a time.
 
-Values are Python's own: None, bool, int, float, str, bytes, list and dict. Logical types are not
-interpreted: a timestamp is its whole number, a decimal its bytes, so that nothing is rounded.
-
-The bytes are trusted with nothing: see `_readers.py` for what is refused, and
-docs/adr/20261121-bounded-avro-decoding.md for why this is not left to a library.
+Values are None, bool, int, float, str, bytes, list and dict. Logical types are not interpreted: a
+timestamp is its whole number and a decimal is its bytes, so that nothing is rounded. Payloads are
+not trusted: `_readers.py` lists what is rejected, and docs/adr/20261121-bounded-avro-decoding.md
+says why no library is used.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from penstock.schemas.definition import Schema, check_schema
 
 
 def compile_encoder(schema: Schema) -> Callable[[Any], bytes]:
-    """Check a schema and give the function that encodes its values, for a hot path.
+    """Check a schema and return a function that encodes many values with it.
 
     Raises:
         SchemaError: the schema is not valid, or not bounded.
@@ -40,7 +39,9 @@ def compile_encoder(schema: Schema) -> Callable[[Any], bytes]:
 
 
 def compile_decoder(writer: Schema, reader: Schema | None = None) -> Callable[[bytes], Any]:
-    """Check one or two schemas and give the function that decodes payloads, for a hot path.
+    """Check the writer and reader schema and return a function that decodes many payloads.
+
+    Without a reader schema, the writer schema is used for both.
 
     Raises:
         SchemaError: a schema is not valid or not bounded, or the two contradict each other.
@@ -65,21 +66,21 @@ def compile_decoder(writer: Schema, reader: Schema | None = None) -> Callable[[b
 
 
 def encode(value: Any, schema: Schema) -> bytes:
-    """Encode one value exactly as its schema says; for many, compile the schema once.
+    """Encode one value with its schema; to encode many values, use `compile_encoder`.
 
     Raises:
-        UnencodableValueError: the schema cannot carry the value; names the field.
-        SchemaError: as of `compile_encoder`.
+        UnencodableValueError: the schema cannot carry the value; the message names the field.
+        SchemaError: see `compile_encoder`.
     """
     return compile_encoder(schema)(value)
 
 
 def decode(payload: bytes, writer: Schema, reader: Schema | None = None) -> Any:
-    """Decode one payload with its writer's schema, into the reader's where one is given.
+    """Decode one payload with its writer schema into the reader schema, if one is given.
 
     Raises:
-        PayloadError: the bytes are no value of the writer's schema, or reading would round one.
-        SchemaError: as of `compile_decoder`.
+        PayloadError: the bytes are not a value of the writer schema, or a number would be rounded.
+        SchemaError: see `compile_decoder`.
     """
     return compile_decoder(writer, reader)(payload)
 

@@ -1,4 +1,4 @@
-"""Whether data written with one schema can be read with another: Avro's rules."""
+"""Avro's rules for reading data of a writer schema with a reader schema."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from penstock.schemas._types import AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
 
-# What a reader's type takes besides its own (Avro 1.12, "Schema Resolution").
+# The writer's types that a reader's type takes besides its own (Avro 1.12, "Schema Resolution").
 _PROMOTIONS = {
     "long": {"int"},
     "float": {"int", "long"},
@@ -19,25 +19,25 @@ _PROMOTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Incompatibility:
-    """One reason why a reader cannot read what a writer wrote; `kind` is Avro's word for it."""
+    """One reason why a reader cannot read a writer's data; `kind` is Avro's name for the reason."""
 
     kind: str
     path: str
     message: str
 
     def __str__(self) -> str:
-        """The reason in one sentence that starts with where it is."""
+        """Return the path and the reason in one sentence."""
         return f"{self.path or 'the schema'}: {self.message}"
 
 
 def check_compatibility(reader: Schema, writer: Schema) -> tuple[Incompatibility, ...]:
-    """Say why the reader cannot read everything the writer may write; empty when it can."""
+    """Return the reasons why the reader cannot read all data of the writer; empty if it can."""
     check = _Check()
     return check.compare(resolve(reader, recursive=True), resolve(writer, recursive=True), "")
 
 
 class _Check:
-    """One comparison; a pair of types that is being compared already counts as compatible."""
+    """One comparison; a pair of types whose comparison is under way counts as compatible."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, int], tuple[Incompatibility, ...]] = {}

@@ -1,7 +1,7 @@
-"""Avro schemas as plain JSON values, and the checks that make one safe to decode with.
+"""Avro schemas as plain JSON values, and the checks that make a schema safe to decode with.
 
-A schema is input from outside: whoever may register one can reach everybody who reads with it.
-One that passes here is valid Avro, does not contain itself, and keeps any decoder within bounds.
+Schemas are untrusted input: anyone who can register one reaches every reader. A schema that
+passes these checks is valid Avro, does not contain itself, and bounds the work of any decoder.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def load_schema(definition: str) -> Schema:
 
 
 def check_schema(schema: Schema) -> None:
-    """Refuse a plain value that `load_schema` would refuse as text, with the same errors."""
+    """Check a schema that is a plain JSON value; raises the same errors as `load_schema`."""
     try:
         definition = json.dumps(schema, allow_nan=False, separators=(",", ":"))
         is_plain = json.loads(definition) == schema

@@ -1,4 +1,4 @@
-"""What changed between two schemas, said to people."""
+"""The differences between two schemas, as text for people."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from penstock.schemas.definition import Schema
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One change; `before` and `after` say the type, empty where there is none."""
+    """One change; `before` and `after` name the type, or are empty if there is no such field."""
 
     path: str
     before: str
     after: str
 
     def __str__(self) -> str:
-        """One line, such as `+ temperature: long (optional)` or `~ a.b: long -> double`."""
+        """Return one line, such as `+ temperature: long (optional)` or `~ a.b: long -> double`."""
         if not self.before:
             return f"+ {self.path}: {self.after}"
         if not self.after:
@@ -35,7 +35,7 @@ class SchemaDiff:
     equal: bool
 
     def __str__(self) -> str:
-        """A line for each change."""
+        """Return a line for each change."""
         if self.equal:
             return "the schemas are equal"
         if not self.changes:
@@ -67,7 +67,7 @@ def _diff_types(before: AvroType, after: AvroType, path: str) -> Iterator[Schema
 
 
 def _parts(type_: AvroType) -> dict[str, AvroType] | None:
-    """Give the fields of the records inside a type by their path; None where there is no record."""
+    """Return the fields of the records inside a type by path; None if there is no record."""
     if type_.kind == "record":
         return {f".{field.name}": field.type for field in type_.fields}
     mark = {"array": "[]", "map": "{}"}.get(type_.kind, "")

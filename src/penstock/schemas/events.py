@@ -1,4 +1,4 @@
-"""JSON text to an event, refusing what JSON allows and a record could not keep."""
+"""The strict parser of JSON events: it rejects JSON that a record could not hold unchanged."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from penstock.schemas._json_values import (
     too_deep,
 )
 
-# What a whole number within 64 bits needs at most; Python itself stops reading at 4,300 digits.
+# The most characters of a whole number within 64 bits; Python does not read more than 4,300 digits.
 _LONGEST_INTEGER = len(str(-(2**63)))
 
 
 def parse_event(text: str | bytes) -> dict[str, Any]:
-    """Read one JSON object strictly: every value must be one that a record can keep.
+    """Parse one JSON object; every value must be one that a record can hold unchanged.
 
     Raises:
         EventTextError: not UTF-8, not JSON, not an object, or a key that occurs twice.
@@ -58,7 +58,7 @@ def _load(text: str | bytes) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """Stands where a value was that must be refused: the parser does not know the path yet."""
+    """Replaces a rejected value until its path is known; the JSON parser does not know it."""
 
     error: type[EventTextError | EventValueError]
     found: str

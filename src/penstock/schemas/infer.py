@@ -1,4 +1,4 @@
-"""The Avro schema of one JSON event."""
+"""The inference of an Avro schema from one JSON event."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from penstock.schemas._unify import unify_names
 from penstock.schemas._writing import to_schema
 from penstock.schemas.definition import Schema
 
-_MAX_FIELDS = 2_000  # of one object; a longer definition than Glue takes comes soon after
+_MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
 
 _NULL = AvroType("null")
 _SCALARS = {kind: AvroType(kind) for kind in ("boolean", "long", "double", "string")}
@@ -41,24 +41,24 @@ def infer_schema(
     Args:
         event: The event, as JSON values.
         name: The name of the record; nested records are named by their path below it.
-        known: The merge of all versions: decides where the event alone says too little.
-        base: Required fields that come first, whether the event brings them or not.
+        known: The merge of all versions; it decides the types that the event leaves open.
+        base: Required fields that come first, even if the event does not have them.
 
     Raises:
         EventValueError: a value that no schema carries unchanged.
         EventLimitError: too deep, too many fields, too long a definition.
-        SchemaConflictError: a value that contradicts the type known.
+        SchemaConflictError: a value that contradicts the known type.
     """
     known_type = None if known is None else resolve(known)
     required = resolve({"type": "record", "name": name, "fields": list(base)}).fields
     for field in required:
         if field.json_name in event:
-            convert(event[field.json_name], field.type, field.json_name)  # or refuse it
+            convert(event[field.json_name], field.type, field.json_name)  # raises if it cannot
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}
     record = unify_names(_infer_record(optional, known_type, _Place(name)))
-    # Items of one list may still not fit what all of them together became: an integer that their
-    # double would round, an empty list among texts.
+    # An item of a list may still not fit the merged type of all items: an integer that a double
+    # would round, an empty list among strings.
     convert(optional, record, "")
     schema = to_schema(replace(record, fields=(*required, *record.fields)))
     _check_size(schema)
@@ -67,19 +67,19 @@ def infer_schema(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the event an object, a list or a value is; `name` is for a record found there."""
+    """The place of a value in the event; `name` is the name of a record found there."""
 
     name: str
     path: str = ""
     depth: int = 1
 
     def inside(self, path: str, name: str = "") -> _Place:
-        """Go one level down."""
+        """Return the place one level down."""
         return _Place(name or self.name, path, self.depth + 1)
 
 
 def _infer_record(event: Mapping[str, Any], known: AvroType | None, at: _Place) -> AvroType:
-    """Give the record type of an object: the fields whose type the event or `known` tells."""
+    """Return the record type of an object: the fields whose type the event or `known` decides."""
     _check_count(len(event), at.path)
     known_fields = {field.json_name: field for field in known.fields} if known else {}
     fields = []
@@ -97,7 +97,7 @@ def _infer_record(event: Mapping[str, Any], known: AvroType | None, at: _Place) 
 
 
 def _infer(value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
-    """Give the type of a value, or None where the value and what is known say nothing."""
+    """Return the type of a value, or None if neither the value nor `known` decides it."""
     if value is None:
         return known
     if known is not None and known.kind == "union":
@@ -165,7 +165,7 @@ def _takes(type_: AvroType, value: Any) -> bool:
 
 
 def _present(type_: AvroType) -> AvroType | None:
-    """Give what a type holds besides null, if anything."""
+    """Return the only branch besides null, the type itself if there are several, or None."""
     branches = [branch for branch in type_.branches or (type_,) if branch.kind != "null"]
     return type_ if len(branches) > 1 else next(iter(branches), None)
 

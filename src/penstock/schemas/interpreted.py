@@ -1,7 +1,7 @@
-"""Events out of records that another reader decoded, with the values that our own codec gives.
+"""The conversion of rows that Spark decoded to events, with the same values as our own codec.
 
-Spark interprets logical types (docs/adr/20261121-bounded-avro-decoding.md says why we do not) and
-makes a struct of a union.
+Spark interprets logical types and turns a union into a struct. Our codec does neither;
+docs/adr/20261121-bounded-avro-decoding.md says why.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _Convert: TypeAlias = Callable[[Any], Any]
 
 _DAY_ZERO: Final = date(1970, 1, 1)
 _TIME_ZERO: Final = datetime(1970, 1, 1)
-# What Spark reads as one number instead of a struct of two.
+# The unions that Spark reads as one number instead of a struct of two.
 _NUMBERS: Final = ({"int", "long"}, {"float", "double"})
 
 
 def compile_row_restorer(schema: Schema) -> Callable[[Any], dict[str, Any]]:
-    """Give the function that converts rows which Spark read with this schema to events."""
+    """Return a function that converts rows that Spark read with this schema to events."""
     convert, restore = _compile(resolve(schema)), compile_restorer(schema)
     return lambda row: restore(convert(row))
 
@@ -48,7 +48,7 @@ def _compile_record(type_: AvroType) -> _Convert:
     fields = [(field.name, _optional(field.type)) for field in type_.fields]
 
     def convert(row: Any) -> dict[str, Any]:
-        # By name: fields that can hold nothing may have been left out.
+        # By name, since a field that can hold no value may have been left out.
         found = row.asDict()
         return {name: value(found.get(name)) for name, value in fields}
 
@@ -80,7 +80,7 @@ def _compile_items(type_: AvroType) -> _Convert:
 
 
 def _to_microseconds(value: datetime) -> int:
-    # In the zone of this process; `fold` tells the hour apart that comes twice.
+    # In the time zone of this process; `fold` distinguishes the hour that repeats in autumn.
     return int(value.replace(microsecond=0).timestamp()) * 1_000_000 + value.microsecond
 
 

@@ -1,4 +1,4 @@
-"""The schema that can hold what every version of a schema wrote."""
+"""The merge of all versions of a schema into one reader schema."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from penstock.schemas.definition import Schema
 
 
 def merge_schemas(versions: Iterable[Schema]) -> Schema:
-    """Merge versions into the reader schema for all of them.
+    """Merge versions into one reader schema for all of them.
 
-    Required fields come first, in the order of the first version; optional ones follow by name. A
-    field that one version lacks becomes optional, numbers widen (int, long, double; float,
-    double), enums take every symbol. Raises SchemaConflictError, with the path and both types,
-    where no type can hold both without changing a value.
+    Required fields come first, in the order of the first version; optional fields follow by name.
+    A field that is missing in some version becomes optional. Numbers widen (int, long, double;
+    float, double), and enums take every symbol.
+
+    Raises:
+        SchemaConflictError: no type can hold the values of two versions without changing one; the
+            message names the path and both types.
     """
     types = [resolve(version) for version in versions]
     if not types:

@@ -10,7 +10,7 @@ from penstock.schemas.definition import Schema
 
 
 class Compatibility(StrEnum):
-    """What a registry demands of a new version of a schema."""
+    """A registry's rule for new versions of a schema."""
 
     NONE = "NONE"
     DISABLED = "DISABLED"
@@ -25,10 +25,10 @@ class Compatibility(StrEnum):
 def check_mode(
     new: Schema, earlier: Sequence[Schema], mode: Compatibility
 ) -> tuple[Incompatibility, ...]:
-    """Say why the mode refuses a new version after the earlier ones (oldest first).
+    """Return the reasons why the mode rejects a new version after the earlier ones, oldest first.
 
-    The _ALL modes compare with every earlier version, the others with the last one given. From
-    which version on it compares is for the registry to say: it passes those.
+    The _ALL modes compare with every earlier version, the other modes with the last one given.
+    The registry decides where the comparison starts: it passes only the versions from there on.
     """
     if mode is Compatibility.NONE or not earlier:
         return ()

@@ -1,4 +1,4 @@
-"""Which schema is registered for an event: the policies and the version budget."""
+"""The policies that choose the schema registered for an event, and the version budget."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from penstock.schemas.merge import merge_schemas
 
 
 class Policy(StrEnum):
-    """What is registered for an event.
+    """The fields of the schema that an event registers.
 
-    EXACT: the schema of that event alone, so n optional fields may make 2^n versions.
+    EXACT: the fields of that event only, so n optional fields can make 2^n versions.
     GROW: every field ever seen, so n optional fields make at most n versions.
     """
 
@@ -22,7 +22,7 @@ class Policy(StrEnum):
     GROW = "grow"
 
 
-_MOST_FORMS = 1_000  # of events under one set of versions that are remembered
+_MOST_FORMS = 1_000  # forms of events that one set of versions caches
 
 _ADVICE = {
     Policy.EXACT: "choose the policy grow, which makes a version per field, or raise the budget",
@@ -31,14 +31,16 @@ _ADVICE = {
 
 
 class VersionSet:
-    """The usable versions of a schema, and what is worked out once for all events under them.
+    """The usable versions of a schema, oldest first, with their merge and canonical forms.
 
-    Merging 15 versions and writing their canonical forms takes milliseconds, an event a tenth of
-    one. So keep a set for as long as the versions are the same.
+    Merging 15 versions and writing their canonical forms takes milliseconds, an event takes a
+    tenth of one. So a set should be reused as long as the versions are the same.
+
+    Raises:
+        SchemaConflictError: the versions contradict each other.
     """
 
     def __init__(self, versions: Sequence[Schema]) -> None:
-        """Merge the versions, oldest first; SchemaConflictError if they contradict each other."""
         self.merged = merge_schemas(versions) if versions else None
         self._by_form = {canonical_form(version): version for version in versions}
         self._covering: dict[str, Schema] = {}
@@ -51,19 +53,19 @@ class VersionSet:
         """Choose the schema for an event.
 
         Args:
-            inferred: What `infer_schema` gave for the event.
-            policy: What a new version holds.
-            budget: How many versions there may be; one that exists is never refused.
+            inferred: The result of `infer_schema` for the event.
+            policy: The policy for the fields of a new version.
+            budget: The most versions allowed; an existing version is always accepted.
 
         Raises:
             SchemaConflictError: the event contradicts a version.
-            VersionBudgetError: it would take one version more than the budget.
+            VersionBudgetError: the event needs a version beyond the budget.
         """
         form = canonical_form(inferred)
         known = self._by_form if policy is Policy.EXACT else self._covering
         if form in known:
             return known[form]
-        # A contradiction is refused here under either policy, before anything is registered.
+        # Under both policies a contradiction is rejected here, before anything is registered.
         grown = merge_schemas([inferred] if self.merged is None else [self.merged, inferred])
         wanted = inferred if policy is Policy.EXACT else grown
         existing = self._by_form.get(canonical_form(wanted))

@@ -1,4 +1,4 @@
-"""Events to the records that Avro encodes, and back."""
+"""The conversion of events to the records that Avro encodes, and back."""
 
 from __future__ import annotations
 
@@ -13,25 +13,28 @@ from penstock.schemas.definition import Schema
 def to_record(
     event: Mapping[str, Any], schema: Schema, defaults: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Convert an event to the record that `encode` takes with the schema.
+    """Convert an event to a record that `encode` takes with the schema.
 
-    What the event lacks comes from `defaults` (the base fields, of which the event's own win) or
-    is null. Raises EventValueError where a value is not of its field's type, or would be rounded.
+    A field that the event lacks comes from `defaults` (the base fields) or is null; the event's
+    own fields take precedence.
+
+    Raises:
+        EventValueError: a value is not of its field's type, or would be rounded.
     """
     record: dict[str, Any] = convert({**(defaults or {}), **event}, resolve(schema), "")
     return record
 
 
 def from_record(record: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Convert a decoded record back to an event: JSON names, and no field that is null.
+    """Convert a decoded record back to an event, with JSON names and without null fields.
 
-    A null and an absent field are the same to a record. Items of a list stay where they are.
+    A record does not distinguish a null field from a missing one. Null items of a list are kept.
     """
     return compile_restorer(schema)(record)
 
 
 def compile_restorer(schema: Schema) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Give the function that converts records of a checked schema to events, for a hot path."""
+    """Return a function that converts many records of a checked schema to events."""
     restore: Callable[[Any], Any] = _compile(resolve(schema)) or _as_it_is
     return restore
 
@@ -41,7 +44,7 @@ def _as_it_is(value: Any) -> Any:
 
 
 def _compile(type_: AvroType) -> Callable[[Any], Any] | None:
-    """Choose how values of a type are converted; None where they stay as they are."""
+    """Return the function that converts values of a type; None if they are not changed."""
     if type_.kind == "union":
         return _compile_union(type_)
     if type_.kind == "record":
@@ -74,7 +77,7 @@ def _compile_union(union: AvroType) -> Callable[[Any], Any] | None:
         return None
 
     def restore(value: Any) -> Any:
-        """Choose the branch that a decoded value is of, as far as names in it depend on that."""
+        """Convert a decoded value with the first branch that matches it."""
         for matches, convert_value in branches:
             if matches(value):
                 return value if convert_value is None else convert_value(value)
