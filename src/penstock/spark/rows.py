@@ -1,16 +1,16 @@
-"""What sinks are given: the decoded records of a batch, each with where it came from.
+"""The columns of the rows that sinks receive: a decoded record and its Kafka coordinates.
 
-    event              struct: the record as the merge of all versions has it, that schema beside it
+    event              struct: the record in the merged schema, which is in the column's metadata
     _topic             string
-    _kafka_partition   int      (Iceberg keeps the name `_partition` for itself)
+    _kafka_partition   int      (Iceberg reserves the name `_partition`)
     _offset            bigint
     _kafka_timestamp   timestamp
     _schema_id         string
     _schema_version    int
-    _key, _value       binary: the record as it was, for one that a table refuses
-    _headers           array<struct<key: string, value: binary>>, null where there are none
+    _key, _value       binary: the raw record, for one that a table rejects
+    _headers           array<struct<key: string, value: binary>>, null if there are none
 
-The last three are for sinks that write rows one by one; the others ignore them.
+The last three are for sinks that write rows one by one; other sinks ignore them.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ COORDINATES: Final = {
     "_schema_id": "string",
     "_schema_version": "int",
 }
-# The record as it was.
+# The raw record.
 RAW: Final = ("_key", "_value", "_headers")
 
 
 class Sink(Protocol):
-    """Where the rows of a batch end up, once, however often they are written."""
+    """A destination for the rows of a batch; writes are idempotent."""
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write rows of the columns above; a batch may come in parts, numbered from 0.
+        """Write rows with the columns above; a batch may come in parts, numbered from 0.
 
         Returns:
-            How many records the sink refused and gave up itself, by reason.
+            The number of records that the sink rejected and gave up itself, by reason.
         """
 
 
 class Fence(Protocol):
-    """What tells a writer whether it may still write, however long it stalled."""
+    """A fencing check: it tells a writer that may have stalled whether it may still write."""
 
     @property
     def fence(self) -> int:
         """Return the fencing number."""
 
     def check(self) -> None:
-        """Raise CheckpointTakenError where another job has taken over."""
+        """Raise CheckpointTakenError if another job has taken over."""
 
 
 def name_event(record: Column, schema: Schema) -> Column:
-    """Call a decoded struct the event, and put the schema that it was read with beside it."""
+    """Name a decoded struct `event`, with the schema it was read with in its metadata."""
     return record.alias(EVENT, metadata={_SCHEMA_KEY: json.dumps(schema)})
 
 
@@ -72,7 +72,7 @@ def event_schema(rows: DataFrame) -> Schema:
     """Return the schema that events were read with.
 
     Raises:
-        SettingsError: a transform has changed the events.
+        SettingsError: a transform has replaced the events.
     """
     metadata = rows.schema[EVENT].metadata
     if _SCHEMA_KEY not in metadata:
@@ -87,6 +87,6 @@ def event_schema(rows: DataFrame) -> Schema:
 
 
 def event_type(rows: DataFrame) -> StructType:
-    """Give the type of the events."""
+    """Return the type of the events."""
     type_ = rows.schema[EVENT].dataType
     return type_ if isinstance(type_, StructType) else StructType()

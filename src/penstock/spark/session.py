@@ -1,4 +1,4 @@
-"""What a Spark session must be told, the same in every job and test."""
+"""Spark session settings that every job and test needs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from penstock.spark.settings.contract import read_text
 
 _Read = TypeVar("_Read", bound=Settings)
 
-# A string of 2 GB may be claimed in six bytes, and Avro for Java makes room for what is claimed.
-# No payload is longer than the first two; an array may take a byte for each of its items.
+# Six bytes can declare a string of 2 GB, and Avro for Java allocates the declared length.
+# No payload is longer than the first two limits; an array may use one byte per item.
 _AVRO_LIMITS: Final = {
     "org.apache.avro.limits.string.maxLength": str(8 * 2**20),
     "org.apache.avro.limits.bytes.maxLength": str(8 * 2**20),
@@ -30,10 +30,10 @@ _JAVA_OPTIONS: Final = " ".join(f"-D{name}={value}" for name, value in _AVRO_LIM
 
 _JAVA_SETTINGS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 _SETTINGS: Final = {
-    # Where a JVM is running already (spark-submit), it is the command that must bring these two.
+    # If a JVM is already running (spark-submit), its command must set these two.
     "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
     "spark.executor.extraJavaOptions": _JAVA_OPTIONS,
-    # HotSpot never compiles a method above this size, and Spark's own limit is eight times that.
+    # HotSpot never compiles a method above this size; Spark's default limit is eight times that.
     "spark.sql.codegen.hugeMethodLimit": "8000",
     # An event may have both `Temp` and `temp`.
     "spark.sql.caseSensitive": "true",
@@ -42,21 +42,24 @@ _SETTINGS: Final = {
 
 
 def session_settings() -> dict[str, str]:
-    """Give the settings that a session of ours starts with."""
+    """Return the settings that every session starts with."""
     return dict(_SETTINGS)
 
 
 def build_session(name: str) -> SparkSession:
-    """Start Spark for a job, or take the session that there is.
+    """Start Spark for a job, or return the session that already exists.
 
-    What the user set with `--conf` stays; our options of Java go behind the user's.
+    Settings that the user gave with `--conf` are kept; Java options are appended to the user's.
     """
     wanted: dict[str, Any] = {**add_settings({**_SETTINGS, **catalog_settings()}, _read_given())}
     return SparkSession.builder.appName(name).config(map=wanted).getOrCreate()
 
 
 def add_settings(ours: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings to add to those that are given: none that is there is changed."""
+    """Return the settings to add to those given.
+
+    Given settings are not changed; missing Java options are appended to the given ones.
+    """
     added = {name: text for name, text in ours.items() if name not in given}
     for name in _JAVA_SETTINGS:
         options = given.get(name, "").split()
@@ -67,7 +70,7 @@ def add_settings(ours: Mapping[str, str], given: Mapping[str, str]) -> dict[str,
 
 
 def _read_given() -> dict[str, str]:
-    """Read what `spark-submit` was told, if it started this process, or the session has."""
+    """Return the settings of the active session, or those that `spark-submit` was given."""
     if session := SparkSession.getActiveSession():
         return dict(session.sparkContext.getConf().getAll())
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
@@ -82,7 +85,7 @@ def read_job(
     """Start Spark for a job, and read its settings from its flags, contract and environment.
 
     Raises:
-        SettingsError: with every problem there is.
+        SettingsError: settings are invalid; the error lists every problem.
     """
     spark = build_session(name)
     check_session(spark)
@@ -91,10 +94,10 @@ def read_job(
 
 
 def check_session(spark: SparkSession) -> None:
-    """Refuse a session in which one record could end the driver or an executor.
+    """Reject a session in which one record could crash the driver or an executor.
 
     Raises:
-        SettingsError: names each setting that is missing.
+        SettingsError: settings are missing or wrong; the error lists each of them.
     """
     jvm: Any = spark.sparkContext._jvm
     executors = spark.conf.get("spark.executor.extraJavaOptions", "") or ""

@@ -1,10 +1,10 @@
-"""Which batches a table has, as its own history tells it; what is there is not written again.
+"""Batch markers in a table's own history: a batch that the table has is not written again.
 
-Each append leaves a marker of its batch in the summary of its snapshot. Snapshots expire, so each
-query that writes also has a record among the table's properties: what it had written when the
-table was at a sequence number. Whoever expires snapshots brings the records up to date first
-(`jobs/maintain_lake.py`). Where somebody else expired more than the record covers, nobody can tell
-whether the batch is there, and writing stops with a sentence instead of guessing.
+Each append stores a marker of its batch in the summary of its snapshot. Snapshots expire, so each
+writing query also has a record in the table's properties: its progress at a sequence number.
+`jobs/maintain_lake.py` updates the records before it expires snapshots. If another tool expired
+snapshots that a record does not cover, the table may or may not have the batch. Then writing stops
+with an error.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final, Self
 
 from penstock.errors import LakeHistoryError
 
-# Anybody who expires snapshots must leave these.
+# Snapshots of these hours must not be expired.
 LEAST_KEPT_HOURS: Final = 24
 _QUERY: Final = "penstock.query"
 _BATCH: Final = "penstock.batch"
 _PART: Final = "penstock.part"
 _OFFSETS: Final = "penstock.offsets"
-# What Iceberg calls the id that it publishes a staged snapshot by, once.
+# Iceberg's summary property with the WAP id of a staged snapshot, which it publishes once.
 _PUBLISHED: Final = "published-wap-id"
 MARKER_KEYS: Final = (_QUERY, _BATCH, _PART, _OFFSETS, _PUBLISHED)
 _WAP: Final = "penstock.part/"
@@ -33,8 +33,8 @@ _WRITER: Final = "penstock.writer."
 class BatchId:
     """A batch of a streaming query, the same when it comes again after a crash.
 
-    `query` is the id in the checkpoint, which outlives restarts. `offsets` is what the checkpoint
-    says the batch holds; sinks that keep it notice a checkpoint that tells another story.
+    `query` is the id in the checkpoint, the same after a restart. `offsets` are the batch's offsets
+    in the checkpoint; sinks that store them detect a checkpoint that differs.
     """
 
     query: str
@@ -44,17 +44,17 @@ class BatchId:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Which part of which batch a snapshot added."""
+    """The part of a batch that a snapshot added."""
 
     batch: BatchId
     part: int
 
     @classmethod
     def from_summary(cls, summary: Mapping[str, str]) -> Self | None:
-        """Read the marker of a snapshot; None where it is not one of ours."""
+        """Return the marker of a snapshot; None if Penstock did not write it."""
         published = summary.get(_PUBLISHED, "")
         if _QUERY not in summary and published.startswith(_WAP):
-            # Published behind the commit of another writer, which copies the files alone.
+            # Published after another writer's commit, which copies the files but not the summary.
             query, number, part = published.removeprefix(_WAP).rsplit("/", 2)
             return cls(BatchId(query, int(number)), int(part))
         if _QUERY not in summary:
@@ -64,11 +64,11 @@ class Marker:
 
     @property
     def wap_id(self) -> str:
-        """Name what Iceberg publishes once at most."""
+        """Return the WAP id, which Iceberg publishes at most once."""
         return f"{_WAP}{self.batch.query}/{self.batch.number}/{self.part}"
 
     def to_summary(self) -> dict[str, str]:
-        """Write it as properties of a snapshot."""
+        """Return the marker as properties of a snapshot's summary."""
         return {
             _QUERY: self.batch.query,
             _BATCH: str(self.batch.number),
@@ -79,7 +79,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One snapshot; `is_first` says that the table has none before it."""
+    """One snapshot; `is_first` is true if the table has none before it."""
 
     sequence: int
     is_first: bool
@@ -88,7 +88,10 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class WriterRecord:
-    """At sequence number `sequence` batches before `batch` were over, and `parts` of it there."""
+    """The progress of a query in a table at sequence number `sequence`.
+
+    Batches before `batch` were over, and the table had `parts` parts of `batch`.
+    """
 
     batch: int
     parts: int
@@ -96,21 +99,21 @@ class WriterRecord:
 
     @staticmethod
     def property_of(query: str) -> str:
-        """Name the property that holds the record of a query."""
+        """Return the name of the property that holds the record of a query."""
         return f"{_WRITER}{query}"
 
     @classmethod
     def from_property(cls, text: str) -> Self:
-        """Read the record."""
+        """Read a record from the text of a property."""
         return cls(**json.loads(text))
 
     def to_property(self) -> str:
-        """Write the record."""
+        """Return the record as the text of a property."""
         return json.dumps(asdict(self))
 
 
 def list_writers(properties: Mapping[str, str]) -> dict[str, WriterRecord]:
-    """Find the records among a table's properties, by query."""
+    """Return the records in a table's properties, by query."""
     return {
         name.removeprefix(_WRITER): WriterRecord.from_property(text)
         for name, text in properties.items()
@@ -121,17 +124,18 @@ def list_writers(properties: Mapping[str, str]) -> dict[str, WriterRecord]:
 def is_written(
     table: str, commits: Iterable[Commit], record: WriterRecord | None, batch: BatchId, part: int
 ) -> bool:
-    """Tell whether a table has a part of a batch.
+    """Return whether a table has a part of a batch.
 
     Args:
         table: the table's name, for messages.
-        commits: its snapshots, newest first, as far as they are kept.
-        record: the query's, where it has written before.
-        batch: the batch, which is the query's last that was begun.
-        part: the part of it.
+        commits: its snapshots that are kept, newest first.
+        record: the query's record, if the query has written before.
+        batch: the last batch that the query began.
+        part: the part of the batch.
 
     Raises:
-        LakeHistoryError: it cannot be told, or the checkpoint is older than the table.
+        LakeHistoryError: the history is incomplete, or the checkpoint is older than the table or
+            has other offsets.
     """
     newest, oldest = 0, None
     for commit in commits:
@@ -140,7 +144,7 @@ def is_written(
         if marker is None or marker.batch.query != batch.query:
             continue
         if marker.batch.number == batch.number and marker.part >= part:
-            # Parts are written in their order: one that is not there had no rows.
+            # Parts are written in order: an earlier part without a marker had no rows.
             _check_offsets(table, marker.batch, batch)
             return True
         newest = max(newest, marker.batch.number)
@@ -158,7 +162,7 @@ def is_written(
 
 
 def settle(commits: Iterable[Commit], query: str, record: WriterRecord, now: int) -> WriterRecord:
-    """Bring the record of a query up to what the table has at sequence number `now`."""
+    """Return the record of a query, brought up to date at sequence number `now`."""
     oldest = None
     for commit in commits:
         oldest = commit
@@ -169,7 +173,7 @@ def settle(commits: Iterable[Commit], query: str, record: WriterRecord, now: int
 
 
 def _covers(record: WriterRecord, oldest: Commit | None) -> bool:
-    """Whether no snapshot is gone that the record does not know of."""
+    """Return whether the record covers all snapshots that have expired."""
     return oldest is None or oldest.is_first or oldest.sequence <= record.sequence + 1
 
 

@@ -1,1 +1,1 @@
-"""Records of Kafka to columns: frames, versions, the union that Avro reads."""
+"""Decode Kafka records to columns: frames, schema versions, and the union that Avro reads."""

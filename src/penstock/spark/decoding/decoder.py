@@ -1,17 +1,15 @@
-"""Records of any number of versions to columns, by one expression.
+"""Decode records of any number of schema versions to columns, with one expression.
 
-Why it is done so is in docs/adr/20261121-union-decode.md.
-
-Avro reads a union of writers into a reader that is none, and a union's value is the number of its
-branch and then the value. So the versions that are known become one union, and each payload gets
-the number of its version put in front. Behind it go eight bytes that nobody can guess: they are
-read as the last field, and tell apart
+Avro reads a union of writer schemas into a reader schema that is not a union. It encodes a union's
+value as the number of the branch, then the value. So the known versions form one union, and the
+number of its version is put in front of each payload (docs/adr/20261121-union-decode.md). Eight
+random bytes are appended, which nobody can guess; they are read as the last field:
 
 | the last field         | the record                                             |
 | ---------------------- | ------------------------------------------------------ |
 | is these eight bytes   | is a value of its schema                               |
-| is other bytes         | has bytes behind its value                             |
-| is null                | is no value of its schema: Spark gives nulls throughout |
+| is other bytes         | has bytes after its value                              |
+| is null                | is not a value of its schema: Spark returns only nulls |
 """
 
 from __future__ import annotations
@@ -47,23 +45,25 @@ _OWN: Final = (
     "key AS _key",
     "value AS _value",
 )
-# Never true, and Spark cannot know: so it moves no filter by status below, where each mention of
-# the record would decode it once more.
+# Never true, but Spark cannot know that. So Spark does not push a filter by status down to where
+# each reference to the record would decode it again.
 _STAYS_HERE: Final = "monotonically_increasing_id() < 0"
 _HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
 class RowStatus(StrEnum):
-    """What became of a framed record, where no `Reason` stands against it."""
+    """The status of a framed record that has no `Reason` to be given up."""
 
     DECODED = "decoded"
     UNKNOWN = "unknown"  # a version that this decoder does not know
-    LATER = "later"  # compressed: it comes in the next part
-    ELSEWHERE = "elsewhere"  # of a schema that another table takes
+    LATER = "later"  # compressed: it is written with the next part
+    ELSEWHERE = "elsewhere"  # its schema is routed to another table
 
 
 class Decoder:
-    """Decodes the versions it was built with; built once and used for every batch until they grow.
+    """Decodes the versions that it was built with; used for every batch until there are more.
+
+    Building it needs a running Spark session.
 
     Raises (when built):
         SchemaConflictError: the versions contradict each other.
@@ -71,7 +71,6 @@ class Decoder:
     """
 
     def __init__(self, versions: Sequence[SchemaVersion]) -> None:
-        """Build the expressions; needs a Spark session that runs."""
         self.versions = tuple(versions)
         self.schema = merge_schemas([each.schema for each in versions])
         self._root, writers, reader = _write(self.schema, [each.schema for each in versions])
@@ -86,7 +85,7 @@ class Decoder:
         self._event: Column = name_event(event, self.schema)
 
     def decode(self, frames: DataFrame) -> DataFrame:
-        """Judge frames: `status` says what each record is now, `record` and `version` hold it."""
+        """Add the columns `version` and `record` to frames, and update their `status`."""
         return (
             frames.withColumn("version", self._known)
             .withColumn("record", self._record)
@@ -94,11 +93,11 @@ class Decoder:
         )
 
     def select(self, decoded: DataFrame) -> DataFrame:
-        """Give the rows of records that were decoded, as `penstock.spark.rows` has them."""
+        """Return the rows of decoded records, with the columns of `penstock.spark.rows`."""
         return self.project(decoded.filter(F.col("status") == RowStatus.DECODED.value))
 
     def project(self, decoded: DataFrame, *more: Column) -> DataFrame:
-        """Name the columns of rows, and `more` behind them."""
+        """Select the columns of `penstock.spark.rows`, followed by `more`."""
         headers = "headers" if "headers" in decoded.columns else f"CAST(NULL AS {_HEADERS})"
         own = (*_OWN, f"{headers} AS _headers")
         return decoded.select(self._event, *map(F.expr, own), *more)
@@ -127,7 +126,7 @@ class Decoder:
 
 
 def write_schemas(merged: Schema, versions: Sequence[Schema]) -> tuple[str, str]:
-    """Write what Avro needs: the union of the versions, and the reader's schema.
+    """Return the schemas that Avro needs: the union of the versions, and the reader schema.
 
     Raises:
         InvalidSchemaError: a union of a version holds two types that become one in the merge.
@@ -143,20 +142,20 @@ def _write(merged: Schema, versions: Sequence[Schema]) -> tuple[Place, str, str]
 
 
 def _with_end(body: object) -> str:
-    """Put a schema into the record that ends with the bytes that nobody can guess."""
+    """Return a record schema that holds a body and the random bytes at its end."""
     end = {"type": "fixed", "name": "End", "size": _END_SIZE}
     fields = [{"name": "body", "type": body}, {"name": "end", "type": end}]
     return json.dumps({"type": "record", "name": "Ended", "fields": fields})
 
 
 def admit(spark: SparkSession, known: Iterable[SchemaVersion], version: SchemaVersion) -> None:
-    """Check a version alone, and with those that are known.
+    """Check a version, alone and together with the known versions.
 
     Raises:
-        RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is not valid, not bounded, or
-            not to be had in Spark.
-        SchemaConflictError: it contradicts those that are known.
-        UnroutableError: its values are no events.
+        RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, exceeds a limit,
+            or cannot be read by Spark.
+        SchemaConflictError: it contradicts a known version.
+        UnroutableError: its values are not events.
     """
     where = f"schema version {version.key} of {version.name}"
     try:
@@ -170,7 +169,7 @@ def admit(spark: SparkSession, known: Iterable[SchemaVersion], version: SchemaVe
 
 
 def _try_in_java(spark: SparkSession, merged: Schema, schema: Schema) -> None:
-    """Let Spark and Avro for Java do what a decoder of this version would ask of them."""
+    """Resolve a version with Spark and Avro for Java, as a decoder would."""
     writer, reader = write_schemas(merged, [schema])
     jvm: Any = spark.sparkContext._jvm
     avro = jvm.org.apache.avro

@@ -1,11 +1,11 @@
-"""The frames of Kafka records, opened in SQL: no Python sees a record that is well.
+"""Split the frames of Kafka records in SQL; only compressed payloads go through Python.
 
 | column      | what it holds                                                                |
 | ----------- | ---------------------------------------------------------------------------- |
-| status      | `framed`, `tombstone`, or the `Reason` for which the frame cannot be read    |
-| schema      | the schema's key, packed, where the status is `framed`                         |
-| compression | `none` or `zlib`, where the status is `framed`                               |
-| payload     | the bytes behind the header, still compressed, where the status is `framed`  |
+| status      | `framed`, `tombstone`, or the `Reason` why the frame cannot be read          |
+| schema      | the packed schema key, if the status is `framed`                             |
+| compression | `none` or `zlib`, if the status is `framed`                                  |
+| payload     | the bytes after the header, still compressed, if the status is `framed`      |
 
 The reasons are those of `penstock.framing.decode_frame`.
 """
@@ -24,9 +24,9 @@ from penstock.errors import FramingError, Reason
 from penstock.framing import FrameKind, InflateLimits, decode_glue_frame
 
 _ID_HEADER: Final = "__value_schema_id"
-# Without lambdas, which would keep the whole stage from being compiled.
+# No lambda functions: with one, Spark would not compile the whole stage.
 _NAMED: Final = f"array_contains(headers.key, '{_ID_HEADER}')"
-# Of several, Confluent's clients take the last.
+# Confluent's clients take the last of several such headers.
 _HEADER: Final = (
     "coalesce(element_at(headers.value, "
     f"-CAST(array_position(reverse(headers.key), '{_ID_HEADER}') AS INT)), X'')"
@@ -35,7 +35,7 @@ _NUMBER_SIZES: Final = {FrameKind.CONFLUENT: 4, FrameKind.APICURIO: 8}
 
 
 class FrameStatus(StrEnum):
-    """What a record is, where no `Reason` stands against it."""
+    """The status of a record whose frame has no `Reason` to be given up."""
 
     FRAMED = "framed"
     TOMBSTONE = "tombstone"
@@ -44,7 +44,7 @@ class FrameStatus(StrEnum):
 def split_frames(records: DataFrame, kinds: Collection[FrameKind] = (FrameKind.GLUE,)) -> DataFrame:
     """Add the columns above to records of Spark's Kafka source.
 
-    `kinds` are those of which there is a registry, as `decode_frame` takes them.
+    `kinds` are the kinds of frames that have a registry, as in `decode_frame`.
     """
     sql = _FrameSql(frozenset(kinds), "headers" in records.columns)
     return records.withColumn("status", F.expr(sql.status())).withColumns(
@@ -62,13 +62,13 @@ def _where_framed(sql: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class _FrameSql:
-    """The expressions over a record's value, and its headers where the source has them."""
+    """SQL expressions over a record's value, and its headers if the source has them."""
 
     kinds: frozenset[FrameKind]
     with_headers: bool
 
     def status(self) -> str:
-        """Judge the frame: whose schema is in a header, else by the value's first byte."""
+        """Return the status by the schema id in a header, else by the value's first byte."""
         value = f"""
             CASE WHEN value IS NULL THEN '{FrameStatus.TOMBSTONE}'
                  WHEN {_starts("value", 3)} THEN
@@ -84,22 +84,22 @@ class _FrameSql:
         return f"CASE WHEN value IS NOT NULL AND {_NAMED} THEN {self._header()} ELSE {value} END"
 
     def schema(self) -> str:
-        """Find the packed key of a frame that can be read."""
+        """Return the packed schema key of a readable frame."""
         zero = f"substring(value, 1, {1 + _NUMBER_SIZES[self._zero()]})"
         return self._choose(_HEADER, "substring(value, 3, 16)", zero, "substring(value, 1, 17)")
 
     def compression(self) -> str:
-        """Tell how the payload of a frame that can be read is compressed."""
+        """Return the compression of a readable frame."""
         glue = "IF(substring(value, 2, 1) = X'05', 'zlib', 'none')"
         return self._choose("'none'", glue, "'none'", "'none'")
 
     def payload(self) -> str:
-        """Find the payload of a frame that can be read."""
+        """Return the payload of a readable frame."""
         zero = f"substring(value, {2 + _NUMBER_SIZES[self._zero()]})"
         return self._choose("value", "substring(value, 19)", zero, "substring(value, 18)")
 
     def _choose(self, named: str, glue: str, zero: str, guid: str) -> str:
-        """Choose by the frame's kind, as far as there is a registry of more than Glue's."""
+        """Choose by the kind of frame; if only Glue has a registry, return its expression."""
         if self.kinds <= {FrameKind.GLUE}:
             return glue
         in_header = f"WHEN {_NAMED} THEN {named}" if self.with_headers else ""
@@ -110,7 +110,7 @@ class _FrameSql:
                  ELSE {guid} END"""
 
     def _zero(self) -> FrameKind:
-        """Say whose a frame is that starts with 0."""
+        """Return the kind of a frame that starts with 0."""
         has_apicurio = FrameKind.APICURIO in self.kinds
         return FrameKind.APICURIO if has_apicurio else FrameKind.CONFLUENT
 
@@ -118,7 +118,7 @@ class _FrameSql:
         return FrameStatus.FRAMED if kind in self.kinds else Reason.NO_REGISTRY_FOR_FRAMING
 
     def _header(self) -> str:
-        """Judge a schema id in a header of the record."""
+        """Return the status of a record with a schema id in a header."""
         number = self._number(_HEADER, FrameKind.CONFLUENT)
         too_long = f"length({_HEADER}) > 5 AND {_is_number(_HEADER, 4)}"
         return f"""
@@ -146,13 +146,13 @@ def _starts(sql: str, byte: int) -> str:
 
 
 def _is_number(sql: str, size: int) -> str:
-    """Whether what follows the first byte is a number that a registry gives out: 1 or more."""
+    """Return the condition that a valid id, a number from 1, follows the first byte."""
     return f"(substring({sql}, 2, 1) < X'80' AND substring({sql}, 2, {size}) > X'{'00' * size}')"
 
 
 def inflate_payloads(frames: DataFrame) -> DataFrame:
-    """Inflate the payloads of frames that are all compressed; null where that cannot be done."""
-    # Without Arrow, which clusters may not have; these rows are few or dear anyway.
+    """Inflate the payloads of compressed frames; a payload that cannot be inflated is null."""
+    # No Arrow: clusters may lack it, and these rows are few or expensive anyway.
     inflate = F.udf(_inflate, "binary", useArrow=False)
     return frames.withColumn("payload", inflate("value"))
 

@@ -1,9 +1,9 @@
-"""The places of the reader's schema, and every writer's schema named after them.
+"""The places of the reader schema, and the writer schemas with types named after them.
 
-Avro resolves a union of writers into one reader only if the names of their types are told apart and
-brought together again. Here a named type is called after the place that it has in the reader, the
-third one `reader.t3`, and in version 7 `v7.t3`, which the reader's type then has as an alias. Types
-that a schema names twice are written out for each of their places, so that no name means two.
+Avro resolves a union of writer schemas into one reader schema only if each type has a name of its
+own that the reader knows. So a named type is called after its place in the reader schema: the third
+is `reader.t3`, and `v7.t3` in version 7, an alias of the reader's type (records need none). A type
+that a schema references twice is written out at each place, so that no name has two meanings.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _ITEM_KEYS: Final = {"array": "items", "map": "values"}
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """One place of the reader's schema; `kind` says which of the parts below it has.
+    """One place of the reader schema; `kind` determines which attributes below are set.
 
-    `holds_long` says that a version has whole numbers of 64 bits where the reader has a double.
+    `holds_long` is true if a version has 64-bit whole numbers where the reader has a double.
     """
 
     kind: str
-    name: str = ""  # t3, of a named type
-    called: frozenset[str] = frozenset()  # what versions call it, without namespaces
+    name: str = ""  # t3, for a named type
+    called: frozenset[str] = frozenset()  # its names in the versions, without namespaces
     fields: dict[str, Place] = field(default_factory=dict)
     branches: tuple[Place, ...] = ()
     item: Place | None = None
@@ -40,20 +40,19 @@ class Place:
 
     @property
     def values(self) -> tuple[Place, ...]:
-        """What a value here may be, besides null."""
+        """Return the places of all possible values except null."""
         return tuple(each for each in self.branches or (self,) if each.kind != "null")
 
 
 class Reader:
-    """The merge of all versions, and how each of them is named so that it is read into it."""
+    """The merge of all versions; it names the types of each version so that Avro can read them."""
 
     def __init__(self, merged: Schema) -> None:
-        """Find the places of the merge."""
         self._count = 0
         self.root = self._place(written_out(merged))
 
     def add(self, number: int, schema: Schema) -> Schema:
-        """Name a version's types by their places and let the reader know these names.
+        """Return a version's schema with types named by place, and add aliases to the reader.
 
         Raises:
             InvalidSchemaError: a union of it holds two types that become one in the reader.
@@ -82,9 +81,10 @@ class Reader:
 
 
 def write_reader(place: Place) -> Schema:
-    """Write the reader's schema for Avro: a field that may be null is so where a writer lacks it.
+    """Return the reader schema for Avro.
 
-    Where a double also takes the whole numbers of a version, both are kept apart.
+    A nullable field defaults to null, for writers that lack it. A double that also takes the
+    64-bit whole numbers of a version becomes a union of both.
     """
     if place.kind == "union":
         return [part for each in place.branches for part in _flat(write_reader(each))]
@@ -110,7 +110,7 @@ def _flat(schema: Schema) -> list[Any]:
 
 
 def written_out(schema: Schema) -> Schema:
-    """Write a checked schema without references: each place has its type's whole definition."""
+    """Return a checked schema without references: each place has its type's whole definition."""
     defined: dict[str, Schema] = {}
 
     def write(part: Any) -> Any:
@@ -162,7 +162,7 @@ def _rename_named(
 ) -> dict[str, Any]:
     name = f"{prefix}.{place.name}"
     if place.kind == "record":
-        # No alias: Avro brings records together by their fields, and the roots share one union.
+        # No alias: Avro matches records by their fields, and the roots share one union.
         fields = [
             {
                 "name": each["name"],
@@ -177,7 +177,7 @@ def _rename_named(
 
 
 def _find(writer: Schema, kind: str, reader: Place) -> Place:
-    """Find what of the reader's place takes a writer's type; the merge has a place for each."""
+    """Return the reader's place for a writer's type; the merge has one for each type."""
     for place in reader.values:
         if kind in _NUMBERS and place.kind in _NUMBERS:
             return place

@@ -1,7 +1,7 @@
-"""What Avro makes of the reader's schema, in SQL: the values that tables show, and their faults.
+"""SQL over the values that Avro reads: the values for tables, and the faults of records.
 
-Where some versions have whole numbers of 64 bits and others a double, Avro keeps both apart. Here
-they become one double, and a whole number that it may not hold is a fault of its record.
+Where some versions have 64-bit whole numbers and others a double, Avro returns a union of both.
+Here it becomes one double; a whole number that a double may not hold is a fault of its record.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _LARGEST = 2**53  # as in penstock.schemas: docs/adr/20261121-numbers.md
 
 
 def write_value(place: Place, sql: str, depth: int = 0) -> str:
-    """Give the value at a place, without the fields that never hold anything."""
+    """Return the SQL of the value at a place, without fields that never hold a value."""
     parts = list(_parts(place, sql))
     written = [_write_part(each, value, long, depth) for each, value, long in parts]
     if len(parts) < 2:
@@ -26,7 +26,7 @@ def write_value(place: Place, sql: str, depth: int = 0) -> str:
 
 
 def find_invalid_text(place: Place, sql: str, depth: int = 0) -> str:
-    """Give the condition that a text is not valid UTF-8; empty where there is no text."""
+    """Return the condition that a string is invalid UTF-8; empty if there is no string."""
     texts: list[str] = []
     conditions: list[str] = []
     for each, value, _ in _leaves(place, sql):
@@ -38,13 +38,13 @@ def find_invalid_text(place: Place, sql: str, depth: int = 0) -> str:
             texts.append(items)
         elif condition := find_invalid_text(each.item, f"v{depth}", depth + 1):
             conditions.append(f"exists({items}, v{depth} -> {condition})")
-    if texts:  # what stands between them keeps halves of letters from becoming whole ones
+    if texts:  # the separator keeps two incomplete characters from forming one
         conditions.insert(0, f"NOT is_valid_utf8(concat_ws(',', {', '.join(texts)}))")
     return _any(conditions)
 
 
 def find_lossy(place: Place, sql: str, depth: int = 0) -> str:
-    """Give the condition that a whole number would be rounded; empty where there is none."""
+    """Return the condition that a whole number would be rounded; empty if there is none."""
     conditions = []
     for each, value, long in _leaves(place, sql):
         if long:
@@ -61,7 +61,7 @@ def _any(conditions: list[str]) -> str:
 
 
 def _parts(place: Place, sql: str) -> Iterator[tuple[Place, str, str]]:
-    """Give what a value may be, with its SQL; and that of the whole number beside a double."""
+    """Yield each type that a value may have, its SQL, and the SQL of a long beside a double."""
     apart = len(place.values) > 1 or any(each.holds_long for each in place.values)
     at = 0
     for each in place.values:
@@ -72,7 +72,7 @@ def _parts(place: Place, sql: str) -> Iterator[tuple[Place, str, str]]:
 
 
 def _leaves(place: Place, sql: str) -> Iterator[tuple[Place, str, str]]:
-    """Give what is no record, at a place and in the records there."""
+    """Yield the parts that are not records, at a place and in the records there."""
     for each, value, long in _parts(place, sql):
         if each.kind != "record":
             yield each, value, long
@@ -101,7 +101,7 @@ def _write_part(place: Place, sql: str, long: str, depth: int) -> str:
 
 
 def is_empty(place: Place) -> bool:
-    """Whether nothing is ever held here but null and records of nothing, which no table takes."""
+    """Return whether a place holds only null and empty records, which no table accepts."""
     return all(
         each.kind == "record" and all(map(is_empty, each.fields.values())) for each in place.values
     )

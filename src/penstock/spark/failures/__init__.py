@@ -1,1 +1,1 @@
-"""Records that failed: why, and into the dead-letter table."""
+"""Failed records: find the reason of each, and write it to the dead-letter table."""

@@ -1,7 +1,7 @@
-"""Records that cannot be decoded into the table of errors, each with the reason that ours gives.
+"""Write records that cannot be decoded to the dead-letter table, each with its reason.
 
-Spark says that a record is no value of its schema, but not why. These few are read once more by the
-code that the functions use, on the executors.
+Spark reports that a record is not a value of its schema, but not why. The executors decode these
+few records once more, with the code that the Lambda functions use.
 """
 
 from __future__ import annotations
@@ -30,43 +30,43 @@ _MAX_COMPILED: Final = 200
 
 
 class ErrorSink(Protocol):
-    """Where records that were given up are kept, each once; it is sent to the executors."""
+    """A sink for records that were given up; it is sent to the executors."""
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
-        """Keep records; those that are there stay as they are."""
+        """Store records; records that are stored already are not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class DynamoDbErrors:
-    """The table of errors, and a bucket for what no row of it can hold."""
+    """The dead-letter table, and a bucket for what no row of it can hold."""
 
     table: str
     parked_bucket: str
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
-        """Keep records by the writer that the functions use."""
+        """Store records with the writer that the Lambda functions use."""
         _connect(self).keep(records)
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedErrors:
-    """The log of the executors, for a query without a table of errors."""
+    """The log of the executors, for a query without a dead-letter table."""
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
-        """Name each record with its reason; its bytes stay in Kafka."""
+        """Log each record with its reason; its bytes stay in Kafka."""
         for each in records:
             _LOG.warning("%s: %s, %s", each.record.source, each.failure.reason, each.failure.detail)
 
 
 @cache
 def _connect(errors: DynamoDbErrors) -> ErrorTable:
-    """Connect once in each Python process, which runs one task after the other."""
+    """Connect once per Python process, which runs one task at a time."""
     return ErrorTable(DynamoDbClient(), errors.table, Parking(errors.parked_bucket))
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Says why records are given up; sent to the executors."""
+    """Finds the reason why a record is given up; sent to the executors."""
 
     definitions: Mapping[SchemaKey, str]
     merged: str
@@ -80,9 +80,9 @@ class Judge:
         refused: Mapping[SchemaKey, Failure],
         kinds: Collection[FrameKind],
     ) -> Judge:
-        """Judge records that were decoded with these versions, or whose versions are refused.
+        """Return a judge of records decoded with `versions`, or whose versions are `refused`.
 
-        `kinds` are those of which there is a registry.
+        `kinds` are the kinds of frames that have a registry.
         """
         schemas = [each.schema for each in versions]
         return cls(
@@ -93,7 +93,7 @@ class Judge:
         )
 
     def judge(self, row: Any) -> FailedRecord:
-        """Make the error of a record of the Kafka source."""
+        """Return the failed record for a row of the Kafka source."""
         record = Record(
             Source(row["topic"], row["partition"], row["offset"]),
             to_bytes(row["key"]),
@@ -113,17 +113,17 @@ class Judge:
                 _compile(self.definitions[frame.key], self.merged)(frame.payload)
         except PenstockError as error:
             return Failure.of(error)
-        # Avro's own codec and ours agree but for values that a logical type does not have.
+        # Avro's codec and ours differ only for values that are invalid for a logical type.
         reason = Reason(status) if status in set(Reason) else Reason.UNDECODABLE
         return Failure(reason, "found a value that Avro allows, expected one that Spark can hold")
 
 
 def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reason]:
-    """Keep the error of each record; count them by reason.
+    """Store each record as a dead letter; return the number of records by reason.
 
     Raises:
-        SinkAccessDeniedError, SinkUnavailableError: some may be kept, and keeping all of them
-            again does no harm.
+        SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
+            is idempotent.
     """
     columns = ["topic", "partition", "offset", "key", "value", "status"]
     written = F.unix_millis("timestamp").alias("timestamp_ms")
@@ -133,7 +133,7 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What a task does with its rows."""
+    """The task that judges and stores the rows of a partition."""
 
     judge: Judge
     sink: ErrorSink

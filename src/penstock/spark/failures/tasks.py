@@ -1,4 +1,4 @@
-"""What executors do with the rows of a partition in Python, and how the driver hears of it."""
+"""Python tasks on the rows of a partition, and the errors that they raise on the driver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark import RDD
 
 from penstock.errors import Reason, SinkAccessDeniedError, SinkRefusedError, SinkUnavailableError
 
-STAGE: Final = "spark"  # where an error record says that it was made
+STAGE: Final = "spark"  # the stage that a dead letter names
 _ROWS_AT_ONCE: Final = 100
 _KINDS: Final = {
     kind.__name__: kind for kind in (SinkAccessDeniedError, SinkRefusedError, SinkUnavailableError)
@@ -24,10 +24,10 @@ _LINE: Final = re.compile(rf"^penstock\.errors\.({'|'.join(_KINDS)}): (.*)$", re
 def count_by_reason(
     rows: RDD[Any], task: Callable[[Iterable[Any]], Iterator[Counter[Reason]]]
 ) -> Counter[Reason]:
-    """Run a task on each partition, and sum up what it gave up.
+    """Run a task on each partition, and return the number of records given up, by reason.
 
     Raises:
-        SinkError: the one that ended a task.
+        SinkError: the error that ended a task.
     """
     try:
         counts = rows.mapPartitions(task).collect()
@@ -41,24 +41,24 @@ def count_by_reason(
 
 
 def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """Give rows in four of DynamoDB's requests: what is refused is kept before the next."""
+    """Yield rows in lists of four DynamoDB requests; rejected ones are stored before the next."""
     iterator = iter(rows)
     while chunk := list(islice(iterator, _ROWS_AT_ONCE)):
         yield chunk
 
 
 def to_bytes(value: bytearray | None) -> bytes | None:
-    """Give what Spark's rows hold of a record's key or value."""
+    """Return a record's key or value from a Spark row."""
     return None if value is None else bytes(value)
 
 
 def to_headers(found: Iterable[Any] | None) -> tuple[tuple[str, bytes | None], ...]:
-    """Give what Spark's rows hold of a record's headers."""
+    """Return a record's headers from a Spark row."""
     return tuple((header["key"], to_bytes(header["value"])) for header in found or ())
 
 
 def raise_as_told(error: Exception) -> None:
-    """Raise the error that a task ended with, out of the text of Spark's, where it is a sink's."""
+    """Raise the sink error that ended a task, if the text of Spark's error names one."""
     found = _LINE.search(str(error))
     if found is not None:
         raise _KINDS[found[1]](found[2]) from error

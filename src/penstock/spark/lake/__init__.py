@@ -1,1 +1,1 @@
-"""Rows into Iceberg and Parquet: columns, markers, maintenance."""
+"""Write rows to Iceberg and Parquet: columns, markers, maintenance."""

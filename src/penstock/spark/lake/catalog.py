@@ -1,4 +1,4 @@
-"""The catalog that the lake's tables are in."""
+"""The Iceberg catalog of the lake's tables."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ LAKE_CATALOG: Final = "lake"
 
 
 def catalog_settings() -> dict[str, str]:
-    """Give the Spark settings that make the Glue catalog known under the name `lake`.
+    """Return the Spark settings that register the Glue catalog under the name `lake`.
 
-    Where tables are follows from the location of their database.
+    The location of a table follows from the location of its database.
     """
     properties = {
         "": "org.apache.iceberg.spark.SparkCatalog",
         ".type": "glue",
         ".io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
-        # What others commit is to be seen at once.
+        # Commits of other writers must be visible immediately.
         ".cache-enabled": "false",
     }
     return {f"spark.sql.catalog.{LAKE_CATALOG}{name}": text for name, text in properties.items()}
 
 
 def qualify_table(table: str) -> str:
-    """Put the catalog in front of a table's name, DATABASE.TABLE."""
+    """Return a table's name, DATABASE.TABLE, with the catalog in front."""
     return f"{LAKE_CATALOG}.{table}"

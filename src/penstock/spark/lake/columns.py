@@ -1,8 +1,8 @@
-"""The columns of a table that holds every event, whatever version it was written in.
+"""The columns of a table that holds every event, whatever its schema version.
 
-A field of the event is a column of the same name. Athena and DuckDB take no two names that differ
-in case only, and names that begin with `_` are ours, so such a field gets another name, and the
-column's comment says which field it holds: `field Temp`. Fields that can hold nothing but null
+A field of the event is a column of the same name. Athena and DuckDB reject two names that differ
+only in case, and names that begin with `_` are reserved for Penstock. Such a field gets another
+name, and the comment of its column names the field: `field Temp`. Fields that can hold only null
 have no column.
 """
 
@@ -33,13 +33,13 @@ _MARK: Final = "field "
 _COMMENT: Final = "comment"
 _WHOLE: Final = (IntegerType(), LongType())
 _BROKEN: Final = (FloatType(), DoubleType())
-# What Iceberg changes in the metadata alone; for any other change a column is written anew.
+# Besides decimals, Iceberg widens these in the metadata alone; other changes rewrite the column.
 _PROMOTIONS: Final = {(IntegerType(), LongType()), (FloatType(), DoubleType())}
 
 
 @dataclass(frozen=True, slots=True)
 class NewColumn:
-    """A column that is not there yet; `parent` is the path of the struct that it is added to."""
+    """A column to add; `parent` is the path of its struct, None for the table itself."""
 
     parent: str | None
     column: StructField
@@ -47,7 +47,7 @@ class NewColumn:
 
 @dataclass(frozen=True, slots=True)
 class NewType:
-    """A column that becomes wider; `in_place` says that Iceberg does it without touching data."""
+    """A column to widen; `in_place` is true if Iceberg does so without touching data."""
 
     path: str
     old: DataType
@@ -55,7 +55,7 @@ class NewType:
 
     @property
     def in_place(self) -> bool:
-        """Whether the metadata alone can say it."""
+        """Return whether a change of the metadata is enough."""
         if isinstance(self.old, DecimalType) and isinstance(self.new, DecimalType):
             return self.old.scale == self.new.scale
         return (self.old, self.new) in _PROMOTIONS
@@ -63,7 +63,7 @@ class NewType:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a table lacks to hold more; `rewritten` are columns that cannot be widened in place."""
+    """The changes of a table to hold more; `rewritten` columns cannot be widened in place."""
 
     added: tuple[NewColumn, ...] = ()
     widened: tuple[NewType, ...] = ()
@@ -71,21 +71,21 @@ class Growth:
 
 
 def field_of(column: StructField) -> str:
-    """Name the event's field that a column holds."""
+    """Return the name of the event's field that a column holds."""
     comment = (column.metadata or {}).get(_COMMENT, "")
     return comment.removeprefix(_MARK) if comment.startswith(_MARK) else column.name
 
 
 def is_own(column: StructField) -> bool:
-    """Whether a column of a table is ours and not the event's."""
+    """Return whether a column is Penstock's own and not a field of the event."""
     return column.name.startswith("_")
 
 
 def merge_columns(table: StructType, event: StructType, path: str = "") -> StructType:
-    """Give the table's columns, widened and followed by new ones, so that they hold the event's.
+    """Return the table's columns, widened and extended so that they hold the event's fields.
 
     Raises:
-        SchemaConflictError: a column and a field are of types that no column can hold both.
+        SchemaConflictError: no column can hold both the type of a column and that of its field.
     """
     columns = {column.name: column for column in table.fields}
     owners = {field_of(column): column for column in table.fields if path or not is_own(column)}
@@ -103,7 +103,7 @@ def merge_columns(table: StructType, event: StructType, path: str = "") -> Struc
 
 
 def compare_columns(table: StructType, merged: StructType) -> Growth:
-    """Say what a table lacks to have the merged columns."""
+    """Return the changes that a table needs to have the merged columns."""
     growth = Growth()
     for column in merged.fields:
         if column.name not in table.names:
@@ -120,12 +120,12 @@ def compare_columns(table: StructType, merged: StructType) -> Growth:
 
 
 def is_same(one: DataType, other: DataType) -> bool:
-    """Compare types by the names in them, in their order, and not by what may be null."""
+    """Return whether two types have the same fields in the same order; nullability is ignored."""
     return one.simpleString() == other.simpleString()
 
 
 def _merge(old: DataType, new: DataType, path: str) -> DataType:
-    """Give the type that holds both; `NullType` where there is nothing to hold."""
+    """Return the type that holds both; `NullType` if there is nothing to hold."""
     if isinstance(new, StructType) and isinstance(old, StructType | NullType):
         before = old if isinstance(old, StructType) else StructType()
         merged = merge_columns(before, new, path)

@@ -1,4 +1,4 @@
-"""Values of an event as values of a table's columns, in SQL, which an UPDATE takes too."""
+"""Convert values of an event to those of a table's columns, in SQL that an UPDATE accepts too."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from pyspark.sql.types import (
 from penstock.spark.lake.columns import field_of, is_own, is_same
 from penstock.spark.rows import EVENT
 
-# Whole numbers up to here are doubles, each one; beyond, some would be rounded.
+# A double holds every whole number up to here exactly; beyond, some would be rounded.
 _MAX_EXACT: Final = 2**53
 
 EVENT_TIME: Final = "_event_time"
-# The 13 digits that a reading's key has for it; beyond lies the year 2286.
+# A reading's key has 13 digits for the time, enough until the year 2286.
 _MAX_MILLISECONDS: Final = 10**13 - 1
 
 
 class Inexact(Enum):
-    """What becomes of a whole number that no double equals."""
+    """The conversion of a whole number that no double equals."""
 
     FAIL = "fail"
     NULL = "null"
@@ -43,7 +43,7 @@ def quote(name: str) -> str:
 
 
 def project_event(event: StructType, columns: StructType) -> dict[str, str]:
-    """Write the SQL of what each column takes from an event, where the event has its field."""
+    """Return the SQL of each column's value from an event, for columns whose field it has."""
     return {
         column.name: convert(
             f"{EVENT}.{quote(field_of(column))}",
@@ -57,9 +57,9 @@ def project_event(event: StructType, columns: StructType) -> dict[str, str]:
 
 
 def convert(value: str, old: DataType, new: DataType, inexact: Inexact) -> str:
-    """Write the SQL that makes a value of `new` of one of `old`, by the names of fields.
+    """Return the SQL that converts a value of type `old` to `new`; fields match by name.
 
-    `old` is the event's type or that of a column, `new` that of a column which can hold both.
+    `old` is the type of an event's field or a column, `new` that of a column that can hold both.
     """
     return _convert(value, old, new, inexact, count())
 
@@ -100,7 +100,7 @@ def _convert_struct(
 
 
 def write_type(type_: DataType) -> str:
-    """Write a type in SQL, with every name quoted."""
+    """Return a type in SQL, with every name quoted."""
     if isinstance(type_, StructType):
         fields = (f"{quote(field.name)}: {write_type(field.dataType)}" for field in type_.fields)
         return f"STRUCT<{', '.join(fields)}>"
@@ -123,9 +123,9 @@ def _to_double(value: str, inexact: Inexact) -> str:
 
 
 def write_event_time(event: StructType, field: str | None) -> str:
-    """Write the SQL of an event's time; `field` holds it, as milliseconds or a date or timestamp.
+    """Return the SQL of an event's time; `field` holds milliseconds, a date or a timestamp.
 
-    A clock that is wrong loses no row: what is absent or no time is taken from Kafka.
+    A wrong clock loses no row: a missing or invalid time is replaced by Kafka's timestamp.
     """
     if field is None or field not in event.names:
         return "_kafka_timestamp"

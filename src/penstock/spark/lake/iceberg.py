@@ -1,6 +1,6 @@
-"""An Iceberg table through Iceberg's own interface in the JVM: its history, properties and schema.
+"""An Iceberg table through Iceberg's Java API: its history, properties and schema.
 
-A look at the history takes milliseconds there, and a second as a query of its metadata tables.
+Reading the history takes milliseconds there, and a second as a query of its metadata tables.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=
 
 
 class IcebergTable:
-    """A table that exists; what it tells is as of the last `refresh`."""
+    """The existing table `catalog.database.table`, as of the last `refresh`."""
 
     def __init__(self, spark: SparkSession, name: str, *, attempts: Attempts = _ATTEMPTS) -> None:
-        """Load the table called `catalog.database.table`."""
         self.name = name
         self._attempts = attempts
         context: Any = spark.sparkContext
@@ -36,20 +35,20 @@ class IcebergTable:
         self._table = load(spark._jsparkSession, name)
 
     def refresh(self) -> None:
-        """See what others did to the table."""
+        """Load the changes that others made to the table."""
         self._table.refresh()
 
     def schema(self) -> StructType:
-        """Give its columns, with their comments."""
+        """Return the columns, with their comments."""
         convert = self._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert
         return StructType.fromJson(json.loads(convert(self._table.schema()).json()))
 
     def properties(self) -> dict[str, str]:
-        """Give its properties."""
+        """Return the properties."""
         return dict(self._table.properties())
 
     def commits(self) -> Iterator[Commit]:
-        """Give its snapshots, newest first, as far as they are kept."""
+        """Yield the snapshots that are kept, newest first."""
         snapshot = self._table.currentSnapshot()
         while snapshot is not None:
             parent = snapshot.parentId()
@@ -57,36 +56,36 @@ class IcebergTable:
             snapshot = None if parent is None else self._table.snapshot(parent)
 
     def sequence(self) -> int:
-        """Give the sequence number of the last commit, 0 before the first."""
+        """Return the sequence number of the last commit, 0 before the first."""
         return int(self._table.operations().current().lastSequenceNumber())
 
     def format_version(self) -> int:
-        """Give the version of Iceberg's format."""
+        """Return the version of Iceberg's format."""
         return int(self._table.operations().current().formatVersion())
 
     def count_snapshots(self) -> int:
-        """Count the snapshots that are kept."""
+        """Return the number of snapshots that are kept."""
         return int(self._table.operations().current().snapshots().size())
 
     def count_files(self) -> int:
-        """Count the data files of the newest snapshot."""
+        """Return the number of data files in the newest snapshot."""
         snapshot = self._table.currentSnapshot()
         return 0 if snapshot is None else int(snapshot.summary().get("total-data-files"))
 
     def expire(self, before_ms: int) -> None:
-        """Forget snapshots of before a time, but for the newest, and delete what they alone use."""
+        """Expire snapshots before a time, except the newest, and delete files only they use."""
         self._table.expireSnapshots().expireOlderThan(before_ms).commit()
 
     def publish(self, key: str, text: str) -> bool:
-        """Make a staged snapshot the newest; False where another of its WAP id was published.
+        """Publish a staged snapshot; return False if another with its WAP id was published.
 
         Args:
             key: a property in the snapshot's summary.
-            text: what it holds there, and in no other snapshot.
+            text: its value, which no other snapshot has.
         """
         self._table.refresh()
         snapshots = self._table.operations().current().snapshots()
-        # The newest stand last.
+        # The newest is last.
         newest_first = map(snapshots.get, range(snapshots.size() - 1, -1, -1))
         staged = next(each for each in newest_first if each.summary().get(key) == text)
         try:
@@ -100,17 +99,17 @@ class IcebergTable:
         return True
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
-        """Set properties of the table, in one commit."""
+        """Set properties of the table in one commit."""
         update = self._table.updateProperties()
         for name, text in properties.items():
             update.set(name, text)
         update.commit()
 
     def grow(self, plan: Callable[[StructType], Growth]) -> Growth:
-        """Add and widen columns in one commit, which touches no data.
+        """Add and widen columns in one commit, without touching data.
 
-        `plan` says what is to be done to the columns that there are; it is asked again when other
-        commits came first.
+        `plan` returns the changes for the current columns; it is called again after a conflict with
+        another commit.
         """
         planned = Growth()
 
@@ -127,7 +126,7 @@ class IcebergTable:
         return planned
 
     def rename(self, names: Mapping[str, str]) -> None:
-        """Rename columns in one commit, so that two may change places."""
+        """Rename columns in one commit, so that two can swap names."""
 
         def change(update: Any) -> None:
             for old, new in names.items():
@@ -144,7 +143,7 @@ class IcebergTable:
         self._change_schema(lambda update: update.updateColumnDoc(column, comment))
 
     def _change_schema(self, change: Callable[[Any], object]) -> None:
-        """Commit a change; Iceberg repeats other commits by itself, and not these."""
+        """Commit a schema change, with retries; Iceberg itself retries other commits only."""
         for _ in self._attempts:
             update = self._table.updateSchema()
             change(update)
@@ -162,7 +161,7 @@ class IcebergTable:
         )
 
     def _to_iceberg(self, column: StructField) -> tuple[Any, str | None]:
-        """Give a column's type in Iceberg's terms, and its comment."""
+        """Return a column's Iceberg type, and its comment."""
         spark_type = self._jvm.org.apache.spark.sql.types.DataType.fromJson(
             StructType([column]).json()
         )

@@ -1,4 +1,4 @@
-"""Rows into an Iceberg table: each batch once, under columns that grow with the events."""
+"""Write rows to an Iceberg table exactly once, with columns that grow with the events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from penstock.tables import (
 _LOG = logging.getLogger(__name__)
 
 _HOUR_MS: Final = 3_600_000
-# How long snapshots are kept, as Iceberg's and Athena's maintenance read it, and in what unit.
+# Properties with the age at which Iceberg and Athena expire snapshots, and their units per hour.
 _KEPT: Final = {
     "history.expire.max-snapshot-age-ms": _HOUR_MS,
     "vacuum_max_snapshot_age_seconds": 3_600,
@@ -43,20 +43,27 @@ _PROPERTIES: Final = {
     "commit.retry.num-retries": "10",
     "format-version": "2",
     "history.expire.max-snapshot-age-ms": str(5 * 24 * _HOUR_MS),
-    # A commit a minute makes half a million files of metadata a year.
+    # One commit per minute would leave half a million metadata files a year.
     "write.metadata.delete-after-commit.enabled": "true",
-    # Lets an append be staged, and published where nobody published the same (`Lake._append`).
+    # Lets an append be staged, and published if nobody has published the same (`Lake._append`).
     _WAP_ENABLED: "true",
-    # By day, all rows of a batch would go to one task; sorted within each they need one file each.
+    # By day, all rows of a batch would go to one task; sorted in each task they need one file each.
     "write.distribution-mode": "none",
     "write.update.isolation-level": "snapshot",
 }
 
 
 class Lake:
-    """An Iceberg table that keeps every event, by the day of its time.
+    """An Iceberg table that keeps every event, partitioned by the day of its time.
 
-    A batch that is there is known by its marker (`penstock.tables.markers`) and not written again.
+    A batch that the table has is known by its marker (`penstock.tables.markers`) and is not written
+    again. The first batch creates the table if it is missing.
+
+    Args:
+        spark: a session with the catalog of the table.
+        table: its name, as DATABASE.TABLE.
+        event_time: the event's field that the day of a row is taken from.
+        fence: checked between an append and its publication.
     """
 
     def __init__(
@@ -66,14 +73,6 @@ class Lake:
         event_time: str | None = READING.event_time,
         fence: Fence | None = None,
     ) -> None:
-        """Keep where to write; the table is made with the first batch, where there is none.
-
-        Args:
-            spark: a session with the catalog that the table is in.
-            table: its name, as DATABASE.TABLE.
-            event_time: the event's field that the day of a row is taken from.
-            fence: is checked between an append and its publication.
-        """
         self._fence = fence
         self._spark = spark
         self._name = qualify_table(table)
@@ -84,8 +83,9 @@ class Lake:
         """Append the rows of a part of a batch, unless the table has it.
 
         Raises:
-            LakeHistoryError: whether it has cannot be told; nothing is written.
-            SchemaConflictError: a column cannot hold what the records have; nothing is written.
+            LakeHistoryError: the history is incomplete, or disagrees with the checkpoint; nothing
+                is written.
+            SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointTakenError: another job wrote the part meanwhile; nothing is written.
         """
         table = self._open()
@@ -94,7 +94,7 @@ class Lake:
             _LOG.info("%s has part %d of batch %d already", self._name, part, batch.number)
             return {}
         if record is None:
-            # Before the first append: what is in the table without a record is not this query's.
+            # Before the first append: without a record, the table has no rows of this query.
             record = WriterRecord(batch.number, part, table.sequence())
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
         marker = Marker(batch, part)
@@ -106,23 +106,23 @@ class Lake:
         return {}
 
     def read(self) -> DataFrame:
-        """Give what the table has."""
+        """Return the rows of the table."""
         return self._spark.table(self._open().name)
 
     def add(self, rows: DataFrame) -> None:
-        """Append rows of no batch; whoever does it again has them twice.
+        """Append rows that belong to no batch; this is not idempotent.
 
         Raises:
-            SchemaConflictError: a column cannot hold what the records have; nothing is written.
+            SchemaConflictError: a column cannot hold a field of the records; nothing is written.
         """
         self._append(self._open(), rows, f"penstock.rows/{uuid4().hex}", {})
 
     def _append(
         self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
     ) -> bool:
-        """Stage an append, then publish it; False where its WAP id was published meanwhile.
+        """Stage an append, then publish it; return False if its WAP id was published meanwhile.
 
-        A driver may stall for any time in the append, and another take over. Iceberg looks for
+        A driver may stall for any time in the append while another takes over. Iceberg looks for
         the id in the same commit that publishes (docs/adr/20261122-lease-and-fence.md).
         """
         if table.properties().get(_WAP_ENABLED) != "true":
@@ -150,7 +150,7 @@ class Lake:
             session.conf.unset(_WAP_ID)
 
     def _open(self) -> IcebergTable:
-        """Load the table, or see what others did to it since; make it where there is none."""
+        """Load or refresh the table; create it if it is missing."""
         if self._table is not None:
             self._table.refresh()
             return self._table
@@ -181,7 +181,7 @@ class Lake:
         _LOG.info("%s grew: %s", self._name, growth)
 
     def _project(self, columns: StructType, event: StructType) -> list[str]:
-        """Write what each column takes from a row; columns that are not named stay null."""
+        """Return the expression of each column; columns that are not named stay null."""
         values = project_event(event, columns)
         return [
             f"{write_event_time(event, self._event_time)} AS {EVENT_TIME}",
@@ -191,7 +191,7 @@ class Lake:
 
 
 def _check_table(table: IcebergTable) -> None:
-    """Refuse a table whose history could not tell what it has."""
+    """Reject a table whose history could not tell which batches it has."""
     properties = table.properties()
     problems = [
         f"{table.name} keeps snapshots for {int(properties[name]) / unit:g} h ({name}), expected "

@@ -1,4 +1,4 @@
-"""Upkeep of a lake's table: files of a sane size, and no more history than is wanted."""
+"""Maintenance of a lake table: compaction, and removal of old snapshots and orphan files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOUR: Final = 3_600
 
 @dataclass(frozen=True, slots=True)
 class MaintainSettings(Settings):
-    """Which table, and what is old enough."""
+    """All settings of jobs/maintain_lake.py."""
 
     lake_table: str = setting("PENSTOCK_LAKE_TABLE", "Iceberg table, as DATABASE.TABLE")
     keep_hours: int = setting(
@@ -39,7 +39,7 @@ class MaintainSettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Say what is too little: markers of batches and files of running commits must stay."""
+        """Yield each value that is too small to keep markers and files of running commits."""
         for flag, value, least in (
             ("--keep-hours", self.keep_hours, LEAST_KEPT_HOURS),
             ("--orphan-hours", self.orphan_hours, LEAST_KEPT_HOURS),
@@ -51,7 +51,7 @@ class MaintainSettings(Settings):
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What was done to a table, in numbers."""
+    """The numbers of files and snapshots before and after maintenance."""
 
     table: str
     files_before: int
@@ -64,7 +64,7 @@ class Upkeep:
 def maintain_table(
     spark: SparkSession, settings: MaintainSettings, clock: Callable[[], float] = time.time
 ) -> Upkeep:
-    """Compact a table's files, then drop what is older than was asked for.
+    """Compact a table's files, then expire old snapshots and remove old orphan files.
 
     Jobs may write to the table meanwhile; they find their markers, or records of them.
     """
@@ -94,7 +94,7 @@ def maintain_table(
 
 
 def _settle_writers(table: IcebergTable) -> None:
-    """Write down what each query has in the table, before the snapshots that say so expire."""
+    """Update the record of each query before the snapshots with its markers expire."""
     now = table.sequence()
     settled = {
         WriterRecord.property_of(query): settle(table.commits(), query, record, now).to_property()

@@ -1,8 +1,8 @@
-"""Rows into plain Parquet files, for those who cannot read Iceberg.
+"""Write rows to plain Parquet files, for readers that do not support Iceberg.
 
-A batch is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`, which is written anew when the batch
-comes again. Who lists files at that moment, or before the batch is over, sees some of them; and a
-field that was a whole number in one batch may be a double in the next.
+A part is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`, which is overwritten when the batch
+comes again. A reader that lists files at that moment, or before the batch is over, sees only some
+of them. A field that is a whole number in one batch may be a double in the next.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from penstock.tables import BatchId
 
 
 class ParquetFiles:
-    """A folder of Parquet files with the columns of the lake."""
+    """A folder of Parquet files with the columns of the lake.
+
+    `event_time` is the field with the event's time.
+    """
 
     def __init__(self, path: str, event_time: str | None = READING.event_time) -> None:
-        """Keep where to write, and which field of the event has its time."""
         self._path = path.rstrip("/")
         self._event_time = event_time
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write the rows of a part of a batch, in the place of those of an earlier try."""
+        """Write the rows of a part of a batch, in place of those of an earlier attempt."""
         event = event_type(rows)
         values = project_event(event, merge_columns(StructType(), event))
         rows.selectExpr(

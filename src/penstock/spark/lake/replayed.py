@@ -1,8 +1,8 @@
 """Sinks for records that a table may have already (docs/adr/20261121-replay.md).
 
-A row is there when one of its topic, partition, offset and time in Kafka is: a topic that was made
-anew has its offsets again. That is asked before any is added. A table of DynamoDB needs none of
-this, since its keys follow from the record.
+Before rows are added, the table is searched for rows with the same topic, partition, offset and
+Kafka timestamp. The timestamp is needed because a recreated topic has the same offsets again.
+DynamoDB tables need none of this, because their keys follow from the record.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _KEY: Final = (*_PLACE, "_kafka_timestamp")
 
 @dataclass(frozen=True, slots=True)
 class ReplayedLake:
-    """A table of the lake."""
+    """A lake table that skips rows it has already."""
 
     lake: Lake
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Append the rows that are not there."""
+        """Append the rows that are missing from the table."""
         missing = drop_present(rows, self.lake.read())
         if not missing.isEmpty():
             self.lake.add(missing)
@@ -44,14 +44,14 @@ class ReplayedLake:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedFiles:
-    """A folder of Parquet files."""
+    """A folder of Parquet files that skips rows it has already."""
 
     spark: SparkSession
     path: str
     files: ParquetFiles
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write the rows that are not there into a folder of their own."""
+        """Write the rows that are missing to a folder of their own."""
         missing = drop_present(rows, self._read())
         return {} if missing.isEmpty() else self.files.write(missing, batch, part)
 
@@ -67,7 +67,7 @@ class ReplayedFiles:
 
 
 def drop_present(rows: DataFrame, table: DataFrame) -> DataFrame:
-    """Leave out the rows that a table has; these are few, and it has statistics to find them by."""
+    """Return the rows that a table lacks; rows are few, and file statistics speed up the search."""
     key = F.concat_ws("/", *_PLACE, F.unix_millis("_kafka_timestamp"))
     near = table.filter(_is_among(rows.select(*_PLACE).collect()))
     found = [row.key for row in near.select(key.alias("key")).collect()]
@@ -78,7 +78,7 @@ def _is_among(places: Iterable[Any]) -> Column:
     offsets: dict[tuple[str, int], list[int]] = defaultdict(list)
     for topic, partition, offset in places:
         offsets[topic, partition].append(offset)
-    # A long list says nothing to a file's statistics; its bounds do.
+    # Statistics of files cannot exclude a long list; they can exclude its bounds.
     conditions = [
         (F.col("_topic") == topic)
         & (F.col("_kafka_partition") == partition)

@@ -1,14 +1,14 @@
-"""Columns that Iceberg cannot widen: whole numbers to doubles, alone or inside of something.
+"""Widen columns that Iceberg cannot: whole numbers to doubles, alone or nested.
 
-At every moment the old column or the new one is there whole under the one name:
+At every moment either the old or the new column is complete under the one name:
 
-    1. a column `_next_x` of the wider type is added
-    2. it is filled from `x`, data file by data file, in one commit
-    3. in one commit of the metadata `x` becomes `_before_1_x`, and `_next_x` becomes `x`
+    1. Add a column `_next_x` of the wider type.
+    2. Fill it from `x`, data file by data file, in one commit.
+    3. In one metadata commit, rename `x` to `_before_1_x` and `_next_x` to `x`.
 
-A crash between two of them is made up for when the column is asked for again. `_before_1_x` stays:
-it holds the whole numbers that no double equals (`x` is null there), and what another query wrote
-to `x` in the meantime, which step 2 is done again for.
+After a crash, the next request for the column continues. `_before_1_x` stays: it holds the whole
+numbers that no double equals (`x` is null there), and rows that another query wrote to `x` in the
+meantime, for which step 2 is repeated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEXT: Final = "_next_"
 def rewrite_columns(
     spark: SparkSession, table: IcebergTable, columns: Iterable[StructField]
 ) -> None:
-    """Make columns of the table as wide as these, which cost reading and writing their rows."""
+    """Widen the table's columns to these types; this reads and rewrites their rows."""
     for column in columns:
         old = table.schema()[column.name]
         following = _prepare(table, column)
@@ -42,7 +42,7 @@ def rewrite_columns(
 
 
 def _prepare(table: IcebergTable, column: StructField) -> StructField:
-    """Add the column that is to take the place, or find the one that was added before a crash."""
+    """Add the column that takes the place, or return the one added before a crash."""
     following = StructField(f"{_NEXT}{column.name}", column.dataType, True, column.metadata)
     columns = table.schema()
     if following.name in columns.names:
@@ -56,7 +56,7 @@ def _prepare(table: IcebergTable, column: StructField) -> StructField:
 def _fill(spark: SparkSession, table: IcebergTable, to: StructField, source: StructField) -> None:
     value = convert(quote(source.name), source.dataType, to.dataType, Inexact.NULL)
     name = quote(to.name)
-    # What no double equals is left out, or its files would be written anew each time.
+    # Numbers that no double equals are left out; their files would be rewritten each time.
     where = f"{name} IS NULL AND {value} IS NOT NULL"
     spark.sql(f"UPDATE {table.name} SET {name} = {value} WHERE {where}")  # noqa: S608 # all quoted
     table.refresh()

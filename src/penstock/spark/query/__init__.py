@@ -1,1 +1,1 @@
-"""A streaming query: batches in parts, sinks, reports; and the replay of failed records."""
+"""Streaming queries: batches in parts, sinks, reports; and the replay of failed records."""

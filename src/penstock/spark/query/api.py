@@ -1,4 +1,4 @@
-"""What a job or a notebook of your own calls; examples/ has one that runs for each."""
+"""Functions for your own jobs and notebooks; examples/ has a runnable one for each."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ STATUS = "_status"
 
 
 def decode(records: DataFrame, registries: Registries) -> DataFrame:
-    """Decode a batch of Kafka's records, whatever versions they are in.
+    """Decode a batch of Kafka records of any schema versions.
 
     Every record has a row, with the columns of `penstock.spark.rows` and `_status`: `decoded`,
-    `tombstone`, `unknown` for a version that cannot be had, or the `Reason` why it cannot be read.
-    `event` is null unless it is `decoded`. Reads the records twice: schema ids first.
+    `tombstone`, `unknown` for a version that cannot be used, or the `Reason` why it cannot be read.
+    `event` is null unless the status is `decoded`. The records are read twice, first for schema
+    ids.
 
     Args:
-        records: what Spark's Kafka source returns, or a table with its columns.
-        registries: where the versions are looked up.
+        records: rows of Spark's Kafka source, or a table with its columns.
+        registries: the registries in which versions are looked up.
 
     Raises:
-        RegistryError: a registry cannot be asked now (retriable).
+        RegistryError: a registry cannot answer now (retriable).
     """
     frames = split_frames(records, registries)
     versions = _find_versions(frames, registries)
@@ -54,7 +55,7 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
 
 
 def _find_versions(frames: DataFrame, registries: Registries) -> list[SchemaVersion]:
-    """Look up the versions of frames, and leave out those that nobody can use."""
+    """Return the versions of frames, without those that nobody can use."""
     versions: list[SchemaVersion] = []
     for row in frames.filter(FRAMED).select("schema").distinct().collect():
         try:
@@ -70,7 +71,7 @@ def _find_versions(frames: DataFrame, registries: Registries) -> list[SchemaVers
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """A sink that is a function."""
+    """A sink that calls a function."""
 
     function: Callable[[DataFrame, BatchId, int], None]
 
@@ -88,16 +89,16 @@ def follow(
     errors: ErrorSink | None = None,
     **trigger: Any,
 ) -> StreamingQuery:
-    """Follow a stream of Kafka's records, new schemas without a restart, into a sink of your own.
+    """Follow a stream of Kafka records into your own sink; new schemas need no restart.
 
     Args:
-        stream: what Spark's Kafka source returns.
-        registries: where versions are looked up.
+        stream: the stream of Spark's Kafka source.
+        registries: the registries in which versions are looked up.
         checkpoint: a folder for this query alone.
-        write: gets the rows of a part of a batch (`penstock.spark.rows`). It is called at least
-            once for each, and after a crash again with the same rows, batch and part.
-        errors: where records go that cannot be decoded; without it they are logged.
-        trigger: what Spark's `trigger` takes, such as `availableNow=True`.
+        write: called with the rows of each part of a batch (`penstock.spark.rows`), at least once;
+            after a crash it is called again with the same rows, batch and part.
+        errors: a sink for records that cannot be decoded; without it they are logged.
+        trigger: arguments of Spark's `trigger`, such as `availableNow=True`.
 
     Raises:
         CheckpointError: a file of the checkpoint is damaged.
@@ -119,13 +120,13 @@ def start_consuming(
     errors: ErrorSink | None = None,
     transform: Transform | None = None,
 ) -> StreamingQuery:
-    """Start what `jobs/consume.py` runs, holding the lease of its checkpoint until it ends.
+    """Start the query of `jobs/consume.py`, and hold the lease of its checkpoint until it ends.
 
     Args:
-        spark: a session as `build_session` builds it.
-        settings: what the job is told.
-        registries: in place of those that the settings name.
-        errors: in place of the table of errors that the settings name.
+        spark: a session from `build_session`.
+        settings: the settings of the job.
+        registries: used in place of those that the settings name.
+        errors: used in place of the dead-letter table that the settings name.
         transform: a pure function of decoded rows, applied before every sink.
 
     Raises:
@@ -154,7 +155,7 @@ def build_query(
     errors: ErrorSink,
     lease: Fence,
 ) -> StreamQuery:
-    """Build the query of a job's settings; nothing is read yet."""
+    """Return the query for a job's settings; nothing is read yet."""
     return StreamQuery(
         stream=open_stream(spark, settings.kafka, settings.read),
         checkpoint=settings.checkpoint,

@@ -1,18 +1,16 @@
-"""One batch of records into the sinks, in parts that are the same when the batch comes again.
+"""Write one batch of records to the sinks, in parts that are the same when the batch comes again.
 
-| part | which records                                                                   |
-| ---- | ------------------------------------------------------------------------------- |
-| 0    | those of the versions that were known when the batch began                      |
-| 1    | the compressed ones among them, inflated in Python                              |
-| 2, 3 | likewise, of the versions that the batch learnt in its first round; 4, 5: second |
+| part | records                                                                              |
+| ---- | ------------------------------------------------------------------------------------ |
+| 0    | records of the versions that were known when the batch began                         |
+| 1    | the compressed ones among them, inflated in Python                                   |
+| 2, 3 | the same for versions that the batch learnt in its first round; 4, 5: in its second  |
 
-Where schemas are routed by their names, each table has its own versions, merge and parts, and the
-records of a name without a route are given up.
-
-A part is decoded, judged, counted and written in one pass. Only when that meets ids that are not
-known are they looked up, and the answers go into the ledger before anything is written that depends
-on them. So the ledger and a record tell together in which part the record is, and a batch that
-comes again is split as before (docs/adr/20261121-parts-of-a-batch.md).
+With routes by schema name, each table has its own versions, merge and parts, and records of a name
+without a route are given up. A part is decoded, judged, counted and written in one pass. Only if
+that pass finds unknown ids are they looked up, and the answers are written to the ledger before
+anything that depends on them. So the ledger and a record together determine the record's part, and
+a batch that comes again is split as before (docs/adr/20261121-parts-of-a-batch.md).
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ _IDS_AT_ONCE = 1_000
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch on its way: what it is split by, and what it came to so far."""
+    """A batch in progress: the versions that it is split by, and its counts so far."""
 
     id: BatchId
     frames: DataFrame
@@ -49,17 +47,20 @@ class _Batch:
     figures: Figures = field(default_factory=Figures)
 
     def versions(self) -> tuple[SchemaVersion, ...]:
-        """Give all versions that are known by now."""
+        """Return all versions that are known by now."""
         return (*self.known, *(each for lesson in self.lessons for each in lesson.versions))
 
     def settled(self) -> list[SchemaKey]:
-        """Return the keys of which it is known what becomes of their records."""
+        """Return the keys of versions that are known or refused."""
         refused = [key for lesson in self.lessons for key in lesson.refused]
         return [*(each.key for each in self.versions()), *refused]
 
 
 class Batches:
-    """Takes the batches of one query, one after the other."""
+    """Takes the batches of one query, one after the other.
+
+    `registries` should cache their answers. `sinks` are for all records, or by schema name.
+    """
 
     def __init__(
         self,
@@ -69,10 +70,6 @@ class Batches:
         sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]],
         errors: ErrorSink,
     ) -> None:
-        """Keep what to read and write with; registries are best such that keep their answers.
-
-        Sinks are given for all records, or by the name of a record's schema.
-        """
         self._spark = spark
         self._registries = registries
         self._ledger = ledger
@@ -84,11 +81,11 @@ class Batches:
         }
 
     def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
-        """Write the records of a batch; taking it again changes nothing.
+        """Write the records of a batch; this is idempotent.
 
         Raises:
-            PenstockError: retriable, or nothing that a record could be blamed for: what is left of
-                the batch may not be given up, and all of it is to be taken again.
+            PenstockError: it is retriable, or not the fault of a record. The rest of the batch must
+                not be given up; take the whole batch again.
         """
         self._ledger.tidy(batch_id.number)
         known = self._ledger.before(batch_id.number)
@@ -104,7 +101,7 @@ class Batches:
         )
 
     def _settle(self, batch: _Batch) -> None:
-        """Write the records of ids that were not known, as they were settled before or are now."""
+        """Write the records of unknown ids, by earlier lessons of this batch or new ones."""
         for lesson in self._ledger.lessons(batch.id.number):
             self._write_lesson(batch, lesson)
         while ids := self._find_unsettled(batch):
@@ -121,7 +118,7 @@ class Batches:
         return [SchemaKey.unpack(packed) for packed in sorted(bytes(row.schema) for row in ids)]
 
     def _learn(self, batch: _Batch, keys: Iterable[SchemaKey]) -> Lesson:
-        """Ask for versions; raise where the answer is not final."""
+        """Look up versions; raise if an answer is not final."""
         found: list[SchemaVersion] = []
         admitted: list[SchemaVersion] = []
         refused: dict[SchemaKey, Failure] = {}
@@ -148,7 +145,7 @@ class Batches:
         self._give_up(batch, lesson.refused)
 
     def _write_known(self, batch: _Batch) -> None:
-        """Write part 0; the pass of the first table judges all that is no table's, too."""
+        """Write part 0; the pass of the first table also judges records that no table takes."""
         first = next(iter(self._writers))
         others = [each for each in batch.known if self._table(each) != first]
         elsewhere = f"IF({_among(each.key for each in others)}, '{RowStatus.ELSEWHERE}', status)"
@@ -157,7 +154,7 @@ class Batches:
         self._write_each(batch, others, 0)
 
     def _write_each(self, batch: _Batch, versions: Sequence[SchemaVersion], part: int) -> None:
-        """Write the records of these versions, each into its table, and give up those of none."""
+        """Write the records of these versions to their tables; give up those without a table."""
         for table in self._writers:
             if own := self._of_table(table, versions):
                 rows = batch.frames.filter(_among(each.key for each in own))
@@ -192,6 +189,6 @@ class Batches:
 
 
 def _among(keys: Iterable[SchemaKey]) -> str:
-    """Write the condition that a frame is of one of these versions."""
+    """Return the condition that a frame has one of these keys."""
     listed = ", ".join(f"X'{each.pack().hex()}'" for each in keys)
     return f"schema IN ({listed})" if listed else "FALSE"

@@ -1,4 +1,4 @@
-"""Rows into DynamoDB from Spark's executors: the same readings and errors as from the Lambda."""
+"""Write rows to DynamoDB from Spark's executors: the same rows and dead letters as Lambda."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from penstock.tables import BatchId
 
 @dataclass(frozen=True, slots=True)
 class DynamoDbTables:
-    """A table of readings, and where a record goes that it refuses.
+    """A DynamoDB table of readings, and a sink for records that it rejects.
 
-    `rows_per_second` bounds all executors together; None leaves it to the tables.
+    `rows_per_second` limits all executors together; None leaves the limit to the tables.
     """
 
     readings: str
@@ -40,10 +40,10 @@ class DynamoDbTables:
         """Write a row for every record; a batch that comes again writes the same rows.
 
         Raises:
-            SinkAccessDeniedError, SinkUnavailableError: some may be written, and writing all of
-                them again does no harm.
+            SinkAccessDeniedError, SinkUnavailableError: some may be written; writing all of them
+                again is idempotent.
         """
-        # Kafka takes times that no datetime of Python holds.
+        # Kafka accepts timestamps that Python's datetime cannot hold.
         written = F.unix_millis("_kafka_timestamp")
         chosen = rows.withColumn("_kafka_timestamp", written).select(EVENT, *COORDINATES, *RAW).rdd
         cores = chosen.context.defaultParallelism
@@ -55,14 +55,14 @@ class DynamoDbTables:
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """What a task does with its rows; sent to the executors."""
+    """The task that writes the rows of a partition; sent to the executors."""
 
     tables: DynamoDbTables
     schema: str
     rows_per_second: float | None
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
-        """Write the rows, those that cannot be readings as errors."""
+        """Write the rows; store those that cannot be readings as dead letters."""
         readings = _connect(self.tables.readings, self.tables.shape)
         to_event = _load_event_reader(self.schema)
         pace = Pace(self.rows_per_second)
@@ -82,7 +82,7 @@ class _Write:
 
 @cache
 def _connect(table: str, shape: RowShape) -> RowWriter:
-    """Connect once in each Python process, which runs one task after the other."""
+    """Connect once per Python process, which runs one task at a time."""
     return open_table(DynamoDbClient(), table, shape)
 
 
@@ -101,7 +101,7 @@ def _make_row(row: Any, to_event: Any, shape: RowShape) -> dict[str, Any]:
 
 
 def _give_up(row: Any, error: SinkError) -> FailedRecord:
-    """Give a record up that no reading can be made of, or raise where one may be later."""
+    """Return the failed record of a row; raise if a retry may succeed."""
     record = Record(
         _source(row),
         to_bytes(row["_key"]),
@@ -113,7 +113,7 @@ def _give_up(row: Any, error: SinkError) -> FailedRecord:
 
 
 class Pace:
-    """Lets rows through at a rate, whatever they took so far; None is as fast as may be."""
+    """Limits the rate of rows, whatever time they took so far; None sets no limit."""
 
     def __init__(
         self,
@@ -122,14 +122,13 @@ class Pace:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin now."""
         self._rows_per_second = rows_per_second
         self._sleep = sleep
         self._clock = clock
         self._next = clock()
 
     def wait(self, rows: int) -> None:
-        """Wait until these rows may go; time that was not used is not made up for."""
+        """Wait until these rows may go; unused time is not credited."""
         if self._rows_per_second is None:
             return
         now = self._clock()

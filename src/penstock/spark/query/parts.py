@@ -1,4 +1,4 @@
-"""One part of a batch into the sinks of a table, decoded, judged and counted in one pass."""
+"""Write one part of a batch to the sinks of a table; decode, judge and count it in one pass."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from penstock.tables import BatchId
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
 _COMPRESSED = f"{FRAMED} AND compression = 'zlib'"
-# A table that gets nothing is marked twice a day all the same: whoever expires snapshots leaves
-# those of a day, and so a marker of ours (docs/adr/20261121-lake-markers.md).
+# An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
+# of these markers always remains (docs/adr/20261121-lake-markers.md).
 _MARKED_SECONDS: Final = 12 * 3_600
 _FINE: Final = ", ".join(f"'{status}'" for status in (*RowStatus, FrameStatus.TOMBSTONE))
 IS_ERROR: Final = f"status NOT IN ({_FINE})"
@@ -36,15 +36,15 @@ _MEASURES: Final = {
     "later": f"status = '{RowStatus.LATER}'",
     "errors": IS_ERROR,
 }
-# Spark tells what it counted a moment after the last task.
+# Spark reports its counts a moment after the last task.
 _TOLD: Final = Attempts(0.01, 0.1, 2)
 
 
 class PartWriter:
-    """Writes parts of batches, all under the merge of the versions that are known.
+    """Writes parts of batches, all under the merge of the known versions.
 
-    A part without rows leaves a marker in the table like any other. Behind one, parts are counted
-    before they are written, and those without rows are not, until there are some again.
+    An empty part still commits a marker. After one, later parts are counted first and skipped while
+    they are empty, so an idle table gets two snapshots a day, not one per batch.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class PartWriter:
         self._kinds = kinds
         self._errors = errors
         self._decoder: Decoder | None = None
-        # Of plain parts and of compressed ones: until when those without rows need no marker.
+        # By kind of part (0 plain, 1 compressed): until when an empty part needs no marker.
         self._marked_until: dict[int, float] = {}
 
     def write(
@@ -65,7 +65,7 @@ class PartWriter:
         versions: Sequence[SchemaVersion],
         figures: Figures,
     ) -> None:
-        """Write frames as one part, and as a second the compressed ones, if there are any."""
+        """Write frames as one part; if some are compressed, write those as a second part."""
         if not versions:
             unknown = F.expr(f"IF({FRAMED}, '{RowStatus.UNKNOWN}', status)")
             self._write(batch, part, frames.withColumn("status", unknown), None, figures)
@@ -92,7 +92,7 @@ class PartWriter:
         decoder: Decoder | None,
         figures: Figures,
     ) -> int:
-        """Write the rows and file the errors; give the number left for the next part."""
+        """Write the rows and dead letters; return the number of records left for the next part."""
 
         def write(observed: DataFrame, decoder: Decoder) -> None:
             rows = decoder.select(observed)
@@ -103,7 +103,7 @@ class PartWriter:
         is_marked = time.monotonic() < self._marked_until.get(part % 2, 0)
         counts = count_while(judged, None if is_marked else writing)
         if is_marked and counts["rows"]:
-            # Counted anew: what counts is what the pass that writes has read.
+            # Count again: the counts must be those of the pass that writes.
             counts = count_while(judged, writing)
         if counts["rows"]:
             self._marked_until.pop(part % 2, None)
@@ -119,7 +119,7 @@ class PartWriter:
 
 @dataclass(slots=True)
 class Figures:
-    """What a batch came to so far; `records` counts those of its first part."""
+    """The counts of a batch so far; `records` is the count of its first part."""
 
     records: int = 0
     rows: int = 0
@@ -127,21 +127,21 @@ class Figures:
     errors: Counter[Reason] = field(default_factory=Counter)
 
     def add(self, counts: Mapping[str, int]) -> None:
-        """Add what a part came to."""
+        """Add the counts of a part."""
         self.records = self.records or counts["records"]
         self.rows += counts["rows"]
         self.unknown += counts["unknown"]
 
     def refuse(self, given_up: Mapping[Reason, int]) -> None:
-        """Add what a sink gave up itself."""
+        """Add the records that a sink gave up itself, by reason."""
         self.errors.update(given_up)
 
 
 def count_while(judged: DataFrame, write: Callable[[DataFrame], None] | None) -> dict[str, int]:
-    """Count by status what `write` reads; by a pass of its own where it reads nothing.
+    """Count the records that `write` reads, by status; in a separate pass if it reads none.
 
-    A sink that has the part already reads nothing, and one that leaves Spark's plans (as `rdd`)
-    reads without being watched.
+    A sink that has the part already reads nothing. A sink that leaves Spark's plans (such as `rdd`)
+    reads without being observed.
     """
     measures = [F.expr(f"count_if({sql})").alias(name) for name, sql in _MEASURES.items()]
     if write is not None:

@@ -1,8 +1,8 @@
-"""Records of a table of errors, tried again by what consumes, and marked with what came of it.
+"""Retry the records of a dead-letter table with the consumer's code, and mark the outcome.
 
-A row is done, failed again, or parked, and says so when its batch is over. Until then nothing is
-marked, so that a replay which was killed is simply begun again: sinks for replayed records leave
-out what they have.
+A row is marked as done, failed again or parked when its batch is over. Nothing is marked before
+that, so a replay that was killed is simply started again: sinks for replayed records skip records
+that they have.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _KAFKA: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FailedAgain:
-    """Where records go that a replay gives up: back to their rows, which count it."""
+    """The error sink of a replay: it counts the failed attempt in the record's own row."""
 
     table: str
     replay: str
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
-        """Count an attempt of each record, one however often it is told."""
+        """Count one attempt of each record, however often it is reported."""
         rows = _connect(self.table)
         for record in records:
             rows.count_failure(record, self.replay)
@@ -65,13 +65,13 @@ class FailedAgain:
 
 @cache
 def _connect(table: str) -> ErrorRows:
-    """Connect once in each Python process, which runs one task after the other."""
+    """Connect once per Python process, which runs one task at a time."""
     return ErrorRows(DynamoDbClient(), table, Parking(""))
 
 
 @dataclass(slots=True)
 class ReplayCounts:
-    """What a replay came to."""
+    """The counts of a replay."""
 
     selected: int = 0
     waiting: int = 0
@@ -82,12 +82,12 @@ class ReplayCounts:
     errors: Counter[str] = field(default_factory=Counter)
 
     def to_values(self) -> dict[str, Any]:
-        """Make what JSON takes; `asdict` makes of a counter one of pairs."""
+        """Return values for JSON; `asdict` would make a counter of pairs."""
         return {**asdict(self), "errors": dict(self.errors)}
 
 
 class Replay:
-    """One replay, which tries each record once, where no other runs beside it."""
+    """One replay, which tries each record once; no other replay may run at the same time."""
 
     def __init__(
         self,
@@ -97,7 +97,6 @@ class Replay:
         batches: Batches,
         parked: ParkedRecords,
     ) -> None:
-        """Keep what to read, write and mark with."""
         self._spark = spark
         self._name = name
         self._rows = rows
@@ -105,15 +104,14 @@ class Replay:
         self._parked = parked
 
     def run(self, selection: Selection, ends: Ends | None = None) -> ReplayCounts:
-        """Try what is selected now.
+        """Retry the records that are selected now.
 
-        Where `ends` are given, the job that consumes has read up to these offsets. It may still
-        bring what is behind them, and looks for its batches in a table, not for single records:
-        so these wait for it.
+        `ends` are the offsets that the consuming job has read up to. Records at or after them wait
+        for the job: it may still write them, and it checks a table for batches, not for records.
 
         Raises:
-            PenstockError: retriable, or nothing that a record could be blamed for: what is not
-                marked is to be tried again.
+            PenstockError: it is retriable, or not the fault of a record. Records without a mark are
+                to be retried.
         """
         counts = ReplayCounts()
 
@@ -127,7 +125,7 @@ class Replay:
         found = self._rows.read(self._rows.find(selection), takes)
         for number, batch in enumerate(_in_batches(_leave_lost(found, counts))):
             counts.selected += len(batch)
-            # Killed before they were parked.
+            # An earlier replay was killed before it parked these.
             spent = [record for record in batch if record.is_spent]
             fresh = [record for record in batch if not record.is_spent]
             done, failed = self._try(number, fresh)
@@ -139,26 +137,26 @@ class Replay:
         return counts
 
     def _try(self, number: int, records: Sequence[GivenUp]) -> tuple[int, list[GivenUp]]:
-        """Write records and mark them; say how many are done, and give the rows of the failed."""
+        """Write and mark records; return the number that are done, and the rows of the failed."""
         if not records:
             return 0, []
         rows = [
             (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
             for each in records
         ]
-        # Kafka takes times that no datetime of Python holds.
+        # Kafka accepts timestamps that Python's datetime cannot hold.
         written = "timestamp_millis(timestamp) AS timestamp"
         batch = self._spark.createDataFrame(rows, _KAFKA).selectExpr(
             "* EXCEPT (timestamp)", written
         )
         self._batches.take(batch, BatchId(self._name, number))
         left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
-        found = list(self._rows.read(left))  # but those that somebody deleted meanwhile
+        found = list(self._rows.read(left))  # without rows deleted meanwhile
         failed = [row for row in found if row.replay == self._name and not row.settled]
         return len(records) - len(left) + sum(row.settled for row in found), failed
 
     def _park(self, number: int, records: Sequence[GivenUp]) -> int:
-        """Park records, and count those whose rows are still there to say so."""
+        """Park records; return the number whose rows still exist and were marked."""
         places = self._parked.park(records, f"{self._name}-{number}")
         return sum(
             self._rows.mark_parked(record.id, place, self._name)
@@ -176,7 +174,7 @@ def _is_before(ends: Ends, record: GivenUp) -> bool:
 
 
 def _leave_lost(records: Iterable[GivenUp], counts: ReplayCounts) -> Iterator[GivenUp]:
-    """Count and name those whose bytes are nowhere, and give the others."""
+    """Yield the records whose bytes exist; count and log the others."""
     for record in records:
         if not record.lost:
             yield record
@@ -191,7 +189,7 @@ def _leave_lost(records: Iterable[GivenUp], counts: ReplayCounts) -> Iterator[Gi
 
 
 def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:
-    """Give records in lists that the driver's memory can hold."""
+    """Yield lists of records that fit in the driver's memory."""
     batch: list[GivenUp] = []
     size = 0
     for record in records:
@@ -207,10 +205,10 @@ def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:
 def run_replay(
     spark: SparkSession, settings: ReplaySettings, registries: Registries, name: str
 ) -> ReplayCounts:
-    """Try what is selected, as far as the job that consumes has read.
+    """Retry the selected records, as far as the consuming job has read.
 
     Raises:
-        CheckpointTakenError: another replay runs.
+        CheckpointTakenError: another replay is running.
     """
     with Lease.claim(settings.sinks.errors_table, "replay", settings.lease) as lease:
         folder = settings.consume_checkpoint
@@ -243,7 +241,7 @@ def _build(
 
 
 def _recall(spark: SparkSession, folder: str) -> Lessons:
-    """Know the versions that the job which consumes knows: it made the lake's columns of them."""
+    """Return the versions that the consuming job knows; the lake's columns come from them."""
     lessons = Lessons()
     if folder:
         ledger = Ledger(spark, Checkpoint(spark, folder).ledger)

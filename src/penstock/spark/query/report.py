@@ -1,7 +1,7 @@
-"""One line of JSON for each batch, which CloudWatch also reads metrics from.
+"""Print one line of JSON for each batch, from which CloudWatch also reads metrics.
 
-The line has CloudWatch's embedded metric format: whatever brings it into a log group makes the
-metrics, so that a job needs neither the right nor the way to the metrics' API.
+The line has CloudWatch's embedded metric format. CloudWatch creates the metrics when the line
+arrives in a log group, so a job needs neither permission for the metrics API nor a route to it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UNITS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BatchCounts:
-    """What a batch came to."""
+    """The counts of a batch."""
 
     records: int
     rows: int
@@ -47,31 +47,30 @@ class BatchCounts:
 
 
 class ReportListener(StreamingQueryListener):
-    """Says one line when a batch is done."""
+    """Prints one line when a batch is done; `counts` has the counts of batches by number."""
 
     def __init__(
         self, counts: MutableMapping[int, BatchCounts], say: Callable[[str], None] = print
     ) -> None:
-        """Take what batches leave their counts in."""
         self._counts = counts
         self._say = say
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # Spark's name
-        """Nothing is done yet."""
+        """Do nothing."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Say the line of a batch; triggers that found nothing to read have none."""
+        """Print the line of a batch; triggers that found nothing to read have none."""
         counts = self._counts.pop(event.progress.batchId, None)
         if counts is not None:
             progress = json.loads(event.progress.json)
             self._say(write_report(progress, counts, int(time.time() * 1000)))
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Whoever waits for the query says why it ended."""
+        """Do nothing; the caller that awaits the query reports why it ended."""
 
 
 def write_report(progress: Mapping[str, Any], counts: BatchCounts, now_ms: int) -> str:
-    """Write the line of a batch out of Spark's progress of it and what it came to."""
+    """Return the line of a batch, from Spark's progress report and the batch's counts."""
     took_ms = int(progress["durationMs"].get("triggerExecution", 0))
     lag = [_read_lag(source.get("metrics") or {}) for source in progress["sources"]]
     figures = {
@@ -114,6 +113,6 @@ def _read_offsets(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_lag(metrics: Mapping[str, str]) -> int | None:
-    """Read how far the partition that is farthest behind is."""
+    """Return the lag of the partition that is farthest behind."""
     lag = metrics.get("maxOffsetsBehindLatest")
     return None if lag is None else int(float(lag))

@@ -1,4 +1,4 @@
-"""The tables that a job's settings name."""
+"""Open the sinks that a job's settings name."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def open_sinks(
     *,
     replayed: bool = False,
 ) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
-    """Open the sinks of all records, or with routes by the name of a record's schema.
+    """Open the sinks of all records, or with routes by schema name.
 
-    They are written to for as long as the lease is held; what they refuse goes to the errors. Those
-    for `replayed` records leave out what is there, whichever batch brought it.
+    Sinks are written to only while the lease is held; rejected records go to `errors`. Sinks for
+    `replayed` records skip rows that exist, whichever batch wrote them.
     """
 
     def open_tables(given: SinkSettings) -> list[Sink]:

@@ -1,4 +1,4 @@
-"""The stream of a topic's records, as they are in Kafka."""
+"""Read records from Kafka, as a stream or as ranges of offsets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -
 def read_ranges(
     records: DataFrame, kafka: KafkaSettings, read: ReadSettings, ranges: Iterable[OffsetRange]
 ) -> DataFrame:
-    """Read these ranges in the place of a batch's records, which need topics that are gone."""
+    """Return the records of these ranges, in place of a batch whose topics are partly gone."""
     starts: dict[str, dict[int, int]] = {}
     ends: dict[str, dict[int, int]] = {}
     for each in ranges:
@@ -51,7 +51,7 @@ def source_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
         **topics,
         **_starting(read.starting),
         **({"maxOffsetsPerTrigger": str(limit)} if limit else {}),
-        # Its three looks are over in no time; a broker that has just started knows no topics yet.
+        # By default its three tries end at once; a broker that just started knows no topics yet.
         "fetchOffset.retryIntervalMs": "5000",
     }
 
@@ -60,7 +60,7 @@ def _common_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
     return {
         **{f"kafka.{name}": value for name, value in java_options(kafka).items()},
         "groupIdPrefix": f"{read.group_prefix}spark",
-        # Spark would stop without saying what is lost; the batch says it (state/losses.py).
+        # Spark would stop without naming what is lost; the batch names it (state/losses.py).
         "failOnDataLoss": "false",
     }
 
@@ -70,6 +70,6 @@ def _starting(starting: str | datetime) -> dict[str, str]:
         return {"startingOffsets": str(starting)}
     return {
         "startingTimestamp": str(int(starting.timestamp() * 1000)),
-        # Partitions without a record since then begin with the next one.
+        # Partitions without a record since then start with their next one.
         "startingOffsetsByTimestampStrategy": "latest",
     }

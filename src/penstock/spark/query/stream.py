@@ -1,4 +1,4 @@
-"""A streaming query: batches of Kafka's records into sinks, and all that it keeps beside them."""
+"""A streaming query: it writes batches of Kafka records to sinks, and keeps its own state."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Transform = Callable[[DataFrame], DataFrame]
 
 
 class Watch(Protocol):
-    """Looks at each batch before and after it is written."""
+    """Checks each batch before and after it is written."""
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
-        """Return the records to take, or raise where the query must stop."""
+        """Return the records to take; raise if the query must stop."""
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
-        """Return what is lost of a batch that was written, with so many records found."""
+        """Return the lost ranges of a written batch, in which `found` records were found."""
 
 
 class NoWatch:
-    """Takes every batch as it comes."""
+    """Checks nothing, and accepts every batch."""
 
     def __init__(self, checkpoint: Checkpoint) -> None: ...
 
@@ -53,7 +53,7 @@ class NoWatch:
 
 
 class KafkaWatch:
-    """Notices topics that were deleted or created again, and records that Kafka deleted."""
+    """Detects topics that were deleted or recreated, and records that Kafka deleted."""
 
     def __init__(self, kafka: KafkaSettings, read: ReadSettings, checkpoint: Checkpoint) -> None:
         self._kafka = kafka
@@ -66,10 +66,10 @@ class KafkaWatch:
         self._lost: tuple[OffsetRange, ...] = ()
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
-        """Return the records of the topics that are there.
+        """Return the records of the topics that exist.
 
         Raises:
-            LostRecordsError: a topic is another or not there, and the job is to stop.
+            LostRecordsError: topics changed so that records are lost, and the policy is to stop.
         """
         changes = self._topics.check(number)
         self._planned, self._lost = changes.planned, changes.lost
@@ -78,10 +78,10 @@ class KafkaWatch:
         return read_ranges(records, self._kafka, self._read, changes.planned)
 
     def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
-        """Return what is lost, and remember the topics.
+        """Return the lost ranges, and store the ids of the topics.
 
         Raises:
-            LostRecordsError: something is lost, and the job is to stop.
+            LostRecordsError: records are lost, and the policy is to stop.
         """
         lost = (*self._lost, *self._losses.check(records, number, self._planned, found))
         self._topics.remember()
@@ -90,7 +90,7 @@ class KafkaWatch:
 
 @dataclass(frozen=True, slots=True)
 class _TransformedSink:
-    """A sink of rows that a job has transformed."""
+    """A sink whose rows a function transforms first."""
 
     sink: Sink
     transform: Transform
@@ -107,15 +107,15 @@ class StreamQuery:
 
     Attributes:
         stream: records of Spark's Kafka source.
-        checkpoint: the folder that remembers what was read.
-        registries: where schema versions are looked up.
-        sinks: where rows go; with routes by the name of a record's schema.
-        errors: where records go that cannot be decoded or written.
-        lease: checked before each batch; without one nobody else may work with the checkpoint.
-        routes: tables by the names of schemas, kept while a batch is half done.
+        checkpoint: the folder with the offsets that were read.
+        registries: the registries in which schema versions are looked up.
+        sinks: sinks for rows; with routes, by schema name.
+        errors: a sink for records that cannot be decoded or written.
+        lease: checked before each batch; without one, no other job may use the checkpoint.
+        routes: tables by schema name; they must not change while a batch is half done.
         transform: a pure function of decoded rows (`penstock.spark.rows`) before every sink; it may
             be called more than once for a batch.
-        watch: looks at each batch before and after it is written.
+        watch: checks each batch before and after it is written.
     """
 
     stream: DataFrame
@@ -129,10 +129,10 @@ class StreamQuery:
     watch: Callable[[Checkpoint], Watch] = NoWatch
 
     def start(self, **trigger: Any) -> StreamingQuery:
-        """Start to read and write; the query goes on by itself.
+        """Start the query, which runs in the background.
 
         Args:
-            trigger: what Spark's `trigger` takes, such as `availableNow=True`.
+            trigger: arguments of Spark's `trigger`, such as `availableNow=True`.
 
         Raises:
             CheckpointError: a file of the checkpoint is damaged.

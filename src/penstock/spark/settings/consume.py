@@ -1,4 +1,4 @@
-"""What the job that consumes has to be told."""
+"""Settings of the consuming job, `jobs/consume.py`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class Starting(StrEnum):
-    """Where a new checkpoint begins to read, if not at a time."""
+    """The position at which a new checkpoint begins to read, if it is not a time."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
 
 
 class LostOffsets(StrEnum):
-    """What to do when Kafka no longer has records that were not read."""
+    """The policy for records that Kafka deleted before they were read."""
 
     STOP = "stop"
     GO_ON = "go-on"
@@ -65,7 +65,7 @@ def _parse_pattern(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings(Settings):
-    """What to read, from where on, and how much at once."""
+    """The topics to read, the position to start from, and the size of a batch."""
 
     topics: tuple[str, ...] = setting(
         "PENSTOCK_TOPICS", "topics, separated by commas", parse=_parse_topics, default=()
@@ -101,7 +101,7 @@ class ReadSettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Say whether topics are missing, or named twice."""
+        """Yield a problem if topics are missing, or given in two ways."""
         if self.topics == () and self.topic_pattern == "":
             yield "PENSTOCK_TOPICS (--topics) is missing, expected topics or --topic-pattern"
         if self.topics and self.topic_pattern:
@@ -110,7 +110,7 @@ class ReadSettings(Settings):
 
 @dataclass(frozen=True, slots=True)
 class ConsumeSettings(Settings):
-    """All that jobs/consume.py is told."""
+    """All settings of jobs/consume.py."""
 
     kafka: KafkaSettings = nested(KafkaSettings)
     read: ReadSettings = nested(ReadSettings)
@@ -138,7 +138,7 @@ class ConsumeSettings(Settings):
     )
 
     def when(self) -> dict[str, Any]:
-        """Give what Spark's `trigger` is told."""
+        """Return the arguments of Spark's `trigger`."""
         if self.trigger == _AVAILABLE_NOW:
             return {"availableNow": True}
         return {"processingTime": self.trigger}
@@ -150,12 +150,12 @@ def read_settings(
     environ: Mapping[str, str],
     read_text: Callable[[str], str],
 ) -> _Read:
-    """Read a job's settings from flags, else the contract, else the environment.
+    """Read a job's settings; flags override the contract, which overrides the environment.
 
-    `read_text` returns the text behind the path or URL of the contract.
+    `read_text` returns the text at the path or URL of the contract.
 
     Raises:
-        SettingsError: with every problem there is.
+        SettingsError: settings are invalid; the error lists every problem.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     parser.add_argument("--contract", default=environ.get("PENSTOCK_CONTRACT", ""))

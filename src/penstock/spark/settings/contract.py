@@ -1,4 +1,4 @@
-"""The contract that a producer's account hands over, in the words of a job's settings."""
+"""Translate the producer account's contract to settings of a job."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from penstock.errors import SettingsError
 
 
 def read_text(spark: SparkSession, path: str) -> str:
-    """Read a whole file, wherever Spark can read."""
+    """Return the text of a file, on any file system that Spark can read."""
     (row,) = spark.read.text(path, wholetext=True).collect()
     return str(row.value)
 
 
 def contract_environ(text: str) -> dict[str, str]:
-    """Say what a contract says as environment variables, which flags override.
+    """Return a contract as environment variables, which flags override.
 
-    The secret is not in it: the consumer's account has a copy of its own.
+    The contract does not hold the secret; the consumer account has its own copy of that.
 
     Raises:
-        SettingsError: it is no contract, or a part is missing.
+        SettingsError: the text is not a contract, or a part of it is missing.
     """
     try:
         contract = json.loads(text)["contract"]

@@ -1,4 +1,4 @@
-"""What the job that replays has to be told."""
+"""Settings of the replay job, `jobs/replay.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 
 
 class Which(StrEnum):
-    """Which of the rows that are neither done nor parked."""
+    """The rows to select among those that are neither done nor parked."""
 
     OPEN = "open"
     DUE = "due"
@@ -32,7 +32,7 @@ def _parse_ids(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class SelectionSettings(Settings):
-    """Which records to try again: all that is given must hold."""
+    """The records to retry; a record must match every condition that is given."""
 
     which: Which = setting(
         "PENSTOCK_WHICH",
@@ -73,12 +73,12 @@ class SelectionSettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Say whether no time lies between the two."""
+        """Yield a problem if --until is not after --since."""
         if self.since and self.until and self.since >= self.until:
             yield f"--until is {self.until}, expected a time after --since {self.since}"
 
     def select(self, now_s: int) -> Selection:
-        """Give what to ask the table for."""
+        """Return the selection to read from the dead-letter table."""
         return Selection(
             _to_ms(self.since),
             _to_ms(self.until),
@@ -91,7 +91,7 @@ class SelectionSettings(Settings):
 
 @dataclass(frozen=True, slots=True)
 class ReplaySettings(Settings):
-    """All that jobs/replay.py is told."""
+    """All settings of jobs/replay.py."""
 
     sinks: SinkSettings = nested(SinkSettings)
     lease: LeaseSettings = nested(LeaseSettings)
@@ -120,7 +120,7 @@ class ReplaySettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Say whether it is unknown what a table of records has, and will have."""
+        """Yield a problem if a lake table or folder is given without its job's checkpoint."""
         table = self.sinks.lake_table or self.sinks.parquet_path
         if table and not self.consume_checkpoint:
             yield f"--consume-checkpoint is missing, expected that of the job that writes {table}"

@@ -1,4 +1,4 @@
-"""Where a job has to be told that its rows go."""
+"""Settings of the sinks of a job, and of its lease."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Self
 from penstock.records import READING, RowShape, Tombstone
 from penstock.settings import Settings, nested, setting
 
-_TABLE: Final = "{table}"  # in the names of sinks, what a route puts in
+_TABLE: Final = "{table}"  # placeholder in the names of sinks; a route fills it in
 _TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path")
 _ROUTE: Final = re.compile(r"([A-Za-z0-9_.$#-]+)=([a-z0-9_]+)")
 
@@ -34,7 +34,7 @@ def _parse_positive(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SinkSettings(Settings):
-    """Where the rows go, and the records that make none."""
+    """The sinks for rows, and for records that are given up."""
 
     errors_table: str = setting(
         "PENSTOCK_ERRORS_TABLE", "DynamoDB table of the records that were given up"
@@ -69,7 +69,7 @@ class SinkSettings(Settings):
     )
 
     def by_schema(self) -> dict[str, Self]:
-        """Give the settings of each route's own table, by the name of its schema."""
+        """Return the settings of each route's own table, by schema name."""
         return {
             name: replace(
                 self,
@@ -80,7 +80,7 @@ class SinkSettings(Settings):
         }
 
     def problems(self) -> Iterator[str]:
-        """Say whether there is nowhere to write to."""
+        """Yield a problem for a missing sink, unsupported tombstones and a name without a route."""
         if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
             yield (
                 "there is nowhere to write to, expected --dynamodb-table, --lake-table or"
@@ -101,7 +101,7 @@ class SinkSettings(Settings):
 
 @dataclass(frozen=True, slots=True)
 class LeaseSettings(Settings):
-    """How long a job that is silent keeps others from its work."""
+    """The lifetime of a lease without heartbeats, and the interval between heartbeats."""
 
     lease_seconds: float = setting(
         "PENSTOCK_LEASE_SECONDS",
@@ -117,9 +117,9 @@ class LeaseSettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Report a lease that one late heartbeat would end."""
+        """Yield a problem if a single late heartbeat would end the lease."""
         if not self.heartbeat_seconds or not self.lease_seconds:
-            return  # unreadable, which is reported already
+            return  # unreadable, and reported already
         if self.heartbeat_seconds > self.lease_seconds / 2:
             yield (
                 f"--heartbeat-seconds is {self.heartbeat_seconds:g}, expected at most half of "

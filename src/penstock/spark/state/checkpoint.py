@@ -1,4 +1,4 @@
-"""What a query's checkpoint tells of it; Spark writes these files, and only Spark."""
+"""Read a query's checkpoint; only Spark writes these files."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ class Checkpoint:
     | --- | --- |
     | `metadata` | `{"id": ...}`: the query's id, the same after each restart |
     | `offsets/N` | a line with the version, one with settings, one with the next offsets |
-    | `commits/N` | a line with the version, one of JSON; there once batch N is over |
+    | `commits/N` | a line with the version, one of JSON; exists once batch N is over |
     | `sources/0/0` | a zero byte, `v1`, and the offsets that the query began with |
 
-    Beside them Penstock keeps folders of its own: `ledger` (`schema_ledger.Ledger`), `routes`
+    Penstock keeps its own folders beside them: `ledger` (`schema_ledger.Ledger`), `routes`
     (`check_routes`) and `topics` (`TopicWatch`).
     """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
-        """Keep where it is; nothing is read yet."""
         self.folder = folder
         self.ledger = f"{folder}/penstock-ledger"
         self.routes = StateFiles(spark, f"{folder}/penstock-routes")
@@ -44,14 +43,14 @@ class Checkpoint:
         self._begun = StateFiles(spark, f"{folder}/sources/0")
 
     def check(self) -> int:
-        """Look whether a query can go on from here, before Spark tries to.
+        """Check whether a query can continue from here, before Spark tries to.
 
-        Spark makes itself a new id where `metadata` is missing, by which no table would know its
-        batches; it finds the place to begin anew where `sources/0/0` is; and of what it cannot
-        read it does not say how to go on.
+        If `metadata` is missing, Spark creates a new id, by which no table would know its batches.
+        If `sources/0/0` is missing, Spark chooses the starting offsets again. If Spark cannot read
+        a file, its error does not tell how to continue.
 
         Returns:
-            The batch that comes next, or again.
+            The number of the next batch, or of the last one if that must be repeated.
 
         Raises:
             CheckpointError: a file that is needed is missing or damaged.
@@ -73,11 +72,11 @@ class Checkpoint:
         return 0 if last is None else last + (last in over)
 
     def is_begun(self, batch: int) -> bool:
-        """Look whether Spark has planned a batch."""
+        """Return whether Spark has planned a batch."""
         return batch in _numbers(self._offsets)
 
     def query_id(self) -> str:
-        """Read the id of the query.
+        """Return the id of the query.
 
         Raises:
             CheckpointError: the file is missing or damaged.
@@ -89,7 +88,7 @@ class Checkpoint:
             raise self._damaged("metadata", text, "the id of a query") from error
 
     def batch_id(self, batch: int) -> BatchId:
-        """Name a batch as sinks know it, with what it holds.
+        """Return the id of a batch for sinks, with its offsets.
 
         Raises:
             CheckpointError: a file is missing or damaged.
@@ -100,19 +99,19 @@ class Checkpoint:
         return BatchId(self._query, batch, json.dumps(ends))
 
     def ends(self, batch: int) -> _Offsets:
-        """Read the offsets behind a batch.
+        """Return the end offsets of a batch, which are exclusive.
 
         Raises:
             CheckpointError: the file is missing or damaged.
         """
         if batch not in self._ends:
-            # Spark never changes what it wrote; a batch asks for its own and for the one before.
+            # Spark never changes these files; a batch needs its own and the one before.
             before = {known: self._ends[known] for known in self._ends if known == batch - 1}
             self._ends = before | {batch: self._parse(self._offsets, f"offsets/{batch}")}
         return self._ends[batch]
 
     def read_so_far(self) -> _Offsets:
-        """Read the offsets behind the last batch that is over; none where no batch is.
+        """Return the end offsets of the last batch that is over; empty if there is none.
 
         Raises:
             CheckpointError: the file is missing or damaged, or there is no checkpoint at all.
@@ -127,7 +126,7 @@ class Checkpoint:
         return self.ends(max(over)) if over else {}
 
     def starts(self, batch: int) -> _Offsets:
-        """Read the first offsets of a batch.
+        """Return the first offsets of a batch.
 
         Raises:
             CheckpointError: the file is missing or damaged.
@@ -171,12 +170,12 @@ def _numbers(files: StateFiles) -> set[int]:
 def check_routes(
     files: StateFiles, checkpoint: Checkpoint, batch: int, routes: Mapping[str, str]
 ) -> None:
-    """Keep the routes that a job starts with, whose next batch is this one.
+    """Store the routes of a job whose next batch is `batch`.
 
-    Each change makes a file, `NUMBER.json`, with the tables by the schemas' names.
+    Each change creates a file, `NUMBER.json`, with the tables by schema name.
 
     Raises:
-        CheckpointError: that batch is half done under other routes.
+        CheckpointError: that batch is half done with other routes.
     """
     names = files.names()
     text = json.dumps(dict(sorted(routes.items())))

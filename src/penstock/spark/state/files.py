@@ -1,4 +1,4 @@
-"""Small files that outlive a job, beside its checkpoint, on any file system that Hadoop knows."""
+"""Small files that outlive a job, beside its checkpoint, on any Hadoop file system."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ WHAT_TO_DO: Final = (
 
 
 class StateFiles:
-    """The files of one folder, local, s3:// or hdfs://; written whole or not at all."""
+    """The files of one folder, local, s3:// or hdfs://; each is written whole or not at all.
+
+    The first file that is written creates the folder.
+    """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
-        """Keep the folder; it comes with the first file that is written."""
         java: Any = spark.sparkContext._jvm
         self._java = java
         self._folder = java.org.apache.hadoop.fs.Path(folder)
@@ -30,10 +32,10 @@ class StateFiles:
         self._files = self._folder.getFileSystem(jsc.hadoopConfiguration())
 
     def read(self, name: str) -> str | None:
-        """Read a file; None when it is not there.
+        """Return the text of a file; None if it is missing.
 
         Raises:
-            CheckpointError: the file system says that it is not as it was written.
+            CheckpointError: the checksum of the file does not match.
         """
         path = self._path(name)
         try:
@@ -52,7 +54,7 @@ class StateFiles:
             raise
 
     def write(self, name: str, text: str) -> bool:
-        """Write a file; False where there is one, which stays as it is.
+        """Write a file; return False if it exists, and leave it unchanged.
 
         Raises:
             OSError: the file system refuses.
@@ -72,7 +74,7 @@ class StateFiles:
         raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
 
     def append(self, text: str) -> None:
-        """Write a file with the next number, behind all that are there.
+        """Write a file with the next number as its name.
 
         Raises:
             OSError: the file system refuses.
@@ -80,19 +82,19 @@ class StateFiles:
         self.write(f"{len(self.names()) + 1:020d}.json", text)
 
     def touch(self, name: str) -> None:
-        """Write an empty file, again where it is there: what counts is the time of it."""
+        """Write an empty file, or overwrite it to update its modification time."""
         self._files.create(self._path(name), True).close()
 
     def delete(self, name: str) -> None:
-        """Delete a file, where there is one."""
+        """Delete a file if it exists."""
         self._files.delete(self._path(name), False)
 
     def names(self) -> list[str]:
-        """List the files, in order."""
+        """Return the names of the files, in order."""
         return sorted(self.times())
 
     def times(self) -> dict[str, int]:
-        """List the files with the times of their last change, in the file system's milliseconds."""
+        """Return the modification times of the files, in the file system's milliseconds."""
         try:
             found = self._files.listStatus(self._folder)
         except Py4JJavaError as error:
@@ -103,7 +105,7 @@ class StateFiles:
         return {name: time for name, time in times.items() if not name.startswith(".")}
 
     def locate(self, name: str) -> str:
-        """Say where a file is, for messages."""
+        """Return the path of a file, for messages."""
         return str(self._path(name))
 
     def _path(self, name: str) -> Any:

@@ -1,18 +1,18 @@
-"""The lease of a checkpoint: one job at a time works with it.
+"""The lease of a checkpoint: only one job at a time may use it.
 
-It is a row of the table of errors, which every job has. No clocks are compared: a job that starts
-watches whether the holder's heartbeats go on, and each change is made on a condition
+The lease is a row of the dead-letter table, which every job has. No clocks are compared: a job that
+starts watches whether the holder's heartbeats continue, and each change is a conditional write
 (docs/adr/20261122-lease-and-fence.md).
 
 | attribute      | holds                                                                       |
 | -------------- | --------------------------------------------------------------------------- |
-| `id`           | `lease/` and the name of what is held, such as the URL of a checkpoint      |
-| `holder`       | the run that holds it; missing where none does                              |
+| `id`           | `lease/` and the name of the lease, such as the URL of a checkpoint         |
+| `holder`       | the run that holds the lease; missing if none does                          |
 | `beat`         | the number of heartbeats so far                                             |
-| `fence`        | the fencing number: one more for each run that takes the lease              |
-| `leaseSeconds` | after so many seconds without a heartbeat another run may take it           |
-| `driver`       | the holder's host and process, and since when, for messages                 |
-| `expiresAt`    | when DynamoDB deletes the row (TTL), put off by each heartbeat              |
+| `fence`        | the fencing number, which each run that takes the lease increases by one    |
+| `leaseSeconds` | seconds without a heartbeat after which another run may take the lease      |
+| `driver`       | the holder's host, process and start time, for messages                     |
+| `expiresAt`    | the time when DynamoDB deletes the row (TTL); each heartbeat extends it     |
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.sinks import LeaseSettings
 from penstock.tables import BatchId
 
-LEASE_PREFIX: Final = "lease/"  # no topic has a slash in its name, so no error has such an id
+LEASE_PREFIX: Final = "lease/"  # topic names have no slash, so no dead letter has such an id
 
 _LOG = logging.getLogger(__name__)
-_LOOKS: Final = 20  # in the seconds of a lease
+_LOOKS: Final = 20  # reads of the row in the seconds of a lease
 _KEPT_SECONDS: Final = 30 * 86_400
 _FAILURES: Final = (PySparkException, Py4JError, OSError)
 _TAKE: Final = (
@@ -57,7 +57,7 @@ _HELD: Final = "#holder = :me"
 
 
 class LeaseRow:
-    """The row of one lease, as one run sees it; for one thread."""
+    """The row of one lease, as one run sees it; not thread-safe."""
 
     def __init__(self, table: str, name: str, me: str) -> None:
         self._table = table
@@ -66,14 +66,14 @@ class LeaseRow:
         self._client = DynamoDbClient()
 
     def read(self) -> dict[str, Any]:
-        """Read the row; empty where there is none."""
+        """Return the row; empty if it is missing."""
         wanted = {self._table: {"Keys": [self._key], "ConsistentRead": True}}
         answer = self._call("BatchGetItem", {"RequestItems": wanted})
         rows = answer["Responses"].get(self._table) or [{}]
         return {name: next(iter(value.values())) for name, value in rows[0].items()}
 
     def take(self, found: Mapping[str, Any], driver: str, seconds: float) -> int | None:
-        """Take the lease as it was found; return its fencing number, None if another was faster."""
+        """Take the lease as found; return its fencing number, or None if another was faster."""
         values = {":driver": driver, ":seconds": seconds, ":zero": 0, ":one": 1}
         condition = "attribute_not_exists(#holder)"
         if "holder" in found:
@@ -84,11 +84,11 @@ class LeaseRow:
         return int(self.read()["fence"])
 
     def beat(self) -> bool:
-        """Count a heartbeat; False where this run does not hold the lease."""
+        """Write a heartbeat; return False if this run does not hold the lease."""
         return self._update("SET #expiresAt = :expires ADD #beat :one", _HELD, {":one": 1})
 
     def release(self) -> None:
-        """Let others take the lease at once, where this run holds it."""
+        """Release the lease if this run holds it, so that others can take it immediately."""
         self._update("SET #expiresAt = :expires REMOVE #holder, #driver", _HELD, {})
 
     def _update(self, update: str, condition: str, values: Mapping[str, Any]) -> bool:
@@ -111,7 +111,7 @@ class LeaseRow:
         try:
             self._call("UpdateItem", request)
         except RowExistsError:
-            # The answer to a first try may have been lost.
+            # The response to a first try may have been lost.
             return "#holder = :me" in update and self.read().get("holder") == self._me
         return True
 
@@ -120,14 +120,14 @@ class LeaseRow:
 
 
 class Lease:
-    """The right of this run to work with a checkpoint, until it ends or another run takes it."""
+    """The right of this run to use a checkpoint, until it ends or another run takes it over."""
 
     def __init__(self, table: str, name: str, settings: LeaseSettings) -> None:
         me = uuid4().hex
         self._name = name
         self._settings = settings
         self._row = LeaseRow(table, name, me)
-        self._beats = LeaseRow(table, name, me)  # a connection is for one thread
+        self._beats = LeaseRow(table, name, me)  # a connection serves one thread
         self._query: StreamingQuery | None = None
         self._is_over = False
         self._seen = ""
@@ -137,11 +137,11 @@ class Lease:
 
     @classmethod
     def claim(cls, table: str, name: str, settings: LeaseSettings) -> Self:
-        """Take a lease; where its holder was killed, this takes as long as the holder's lease.
+        """Take a lease; if its holder was killed, wait until the holder's lease expires.
 
         Args:
-            table: the table of errors.
-            name: the lease's name, the same for all jobs of which one is to run.
+            table: the dead-letter table.
+            name: the lease's name, the same for all jobs of which only one may run.
             settings: how long a lease lasts without a heartbeat.
 
         Raises:
@@ -162,7 +162,7 @@ class Lease:
         return lease
 
     def __enter__(self) -> Self:
-        """Hold the lease while the query is being started."""
+        """Hold the lease while the query starts."""
         return self
 
     def __exit__(
@@ -171,25 +171,25 @@ class Lease:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Release the lease, where no query began to need it."""
+        """Release the lease if no query has started to use it."""
         self._is_over = self._query is None
         self._woken.set()
         if self._is_over:
-            # A driver that ends now must not leave its lease to the next one.
+            # If the driver ends now, the next one must not find the lease held.
             self._keeper.join(self._settings.heartbeat_seconds)
 
     def keep_for(self, query: StreamingQuery) -> None:
         """Hold the lease until this query ends."""
         self._query = query
         self._woken.set()
-        # So that the next run need not find out that this one is gone.
+        # Wait for the release at exit, so that the next run need not wait for the lease to expire.
         atexit.register(self._keeper.join, self._settings.heartbeat_seconds)
 
     def check(self) -> None:
-        """Look whether this run holds the lease; it counts as a heartbeat.
+        """Check that this run holds the lease; the check counts as a heartbeat.
 
         Raises:
-            CheckpointTakenError: another run took it, or someone deleted its row.
+            CheckpointTakenError: another run took it, or its row was deleted.
         """
         if self._row.beat():
             self._seen = _now()
@@ -202,7 +202,7 @@ class Lease:
         )
 
     def _wait_for_silence(self) -> dict[str, Any]:
-        """Wait until no holder gives heartbeats; return the row as it is then."""
+        """Wait until no holder sends heartbeats; return the row as it is then."""
         first = row = self._row.read()
         seconds = float(first.get("leaseSeconds", self._settings.lease_seconds))
         until = time.monotonic() + seconds
@@ -223,19 +223,19 @@ class Lease:
         return row
 
     def _keep(self) -> None:
-        """Give heartbeats; a thread of its own does this."""
+        """Send heartbeats until the query ends; runs in a separate thread."""
         try:
             while not self._has_ended():
                 self._beat()
         except _FAILURES:
-            pass  # the query ended with an error, which whoever waits for it tells
+            pass  # the query failed; the caller that awaits it gets the error
         try:
             self._beats.release()
         except SinkError as error:
             _LOG.warning("the lease of %s is not released: %s", self._name, error)
 
     def _has_ended(self) -> bool:
-        # PySpark takes fractions of a second, though its types do not say so.
+        # PySpark accepts fractions of a second, although its type hints do not.
         seconds: Any = self._settings.heartbeat_seconds
         if self._query is None:
             self._woken.wait(seconds)
@@ -252,7 +252,7 @@ class Lease:
 
 
 class NoLease:
-    """Stands for a lease where no other job can be: in a test, a notebook, a benchmark."""
+    """A lease that is never lost, for tests, notebooks and benchmarks without other jobs."""
 
     fence = 0
 
@@ -262,20 +262,20 @@ class NoLease:
 
 @dataclass(frozen=True, slots=True)
 class LeasedSink:
-    """A sink that is written to while this run holds the lease."""
+    """A sink that is written to only while this run holds the lease."""
 
     sink: Sink
     lease: Fence
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write as the sink does.
+        """Write to the sink; check the lease before and after.
 
         Raises:
             CheckpointTakenError: another job has taken the lease.
         """
         self.lease.check()
         refused = self.sink.write(rows, batch, part)
-        # A driver may stall for any time in between: then nothing that follows is its to do.
+        # The driver may have stalled in the write; without the lease it must not continue.
         self.lease.check()
         return refused
 

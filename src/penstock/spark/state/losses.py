@@ -1,4 +1,4 @@
-"""Records that Kafka deleted before a batch read them: exactly which, and what to do."""
+"""Detect records that Kafka deleted before a batch read them, and name their offsets."""
 
 from __future__ import annotations
 
@@ -21,24 +21,23 @@ _Offsets = Mapping[tuple[str, int], int]
 
 
 class LossWatch:
-    """Looks at a batch that was written: nothing more than a count, while nothing is missing."""
+    """Checks a written batch for lost records; while none is missing it only compares counts."""
 
     def __init__(self, kafka: KafkaSettings, policy: LostOffsets) -> None:
-        """Keep where to look, and what to do about it."""
         self._kafka = kafka
         self._policy = policy
 
     def check(
         self, records: DataFrame, batch: int, planned: Sequence[OffsetRange], found: int
     ) -> tuple[OffsetRange, ...]:
-        """Compare the number of records found with what the batch was to read.
+        """Compare the number of records found with the number that was planned.
 
         Returns:
-            What is lost; empty where compaction or aborted transactions took what is missing.
+            The lost ranges; empty if compaction or aborted transactions removed what is missing.
 
         Raises:
-            LostRecordsError: something is, and the job is to stop. What was there is written; the
-                next start stops again at this batch, unless it is told to go on.
+            LostRecordsError: records are lost, and the policy is to stop. The records found are
+                written; the next start stops again at this batch, unless the policy is `go-on`.
         """
         if found >= sum(map(len, planned)):
             return ()
@@ -72,7 +71,7 @@ def _describe(batch: int, lost: tuple[OffsetRange, ...]) -> str:
 
 @dataclass(frozen=True, slots=True, order=True)
 class OffsetRange:
-    """Offsets of one partition, the end not among them."""
+    """A range of offsets in one partition; `end` is exclusive."""
 
     topic: str
     partition: int
@@ -80,16 +79,16 @@ class OffsetRange:
     end: int
 
     def __len__(self) -> int:
-        """Count the offsets."""
+        """Return the number of offsets."""
         return self.end - self.start
 
     def __str__(self) -> str:
-        """Name them as people do, with the last one."""
+        """Return the range for messages, with its last offset."""
         return f"{self.topic}/{self.partition} {self.start} to {self.end - 1}"
 
 
 def parse_offsets(text: str) -> dict[tuple[str, int], int]:
-    """Read the offsets that Spark writes of a Kafka source: by topic and partition the next one."""
+    """Return the next offset by topic and partition, from Spark's text for a Kafka source."""
     topics = json.loads(text)
     return {
         (topic, int(partition)): offset
@@ -99,7 +98,7 @@ def parse_offsets(text: str) -> dict[tuple[str, int], int]:
 
 
 def planned_ranges(starts: _Offsets, ends: _Offsets) -> list[OffsetRange]:
-    """List what a batch is to read; partitions that came since the batch before begin at 0."""
+    """Return the ranges that a batch is to read; partitions that are new to it start at 0."""
     ranges = (
         OffsetRange(topic, partition, starts.get((topic, partition), 0), end)
         for (topic, partition), end in ends.items()
@@ -110,13 +109,13 @@ def planned_ranges(starts: _Offsets, ends: _Offsets) -> list[OffsetRange]:
 def lost_ranges(
     planned: Iterable[OffsetRange], firsts: _Offsets, earliest: _Offsets
 ) -> list[OffsetRange]:
-    """Find what is no longer there.
+    """Return the ranges that no longer exist.
 
     Args:
-        planned: what a batch was to read.
-        firsts: the first offset that each partition did give; none where it gave nothing.
-        earliest: the first offset that Kafka has. Gaps behind it are no loss: compaction and
-            aborted transactions make them.
+        planned: the ranges that a batch was to read.
+        firsts: the first offset found in each partition; missing if nothing was found.
+        earliest: the first offset that Kafka has. Gaps after it are not losses: compaction and
+            aborted transactions cause them.
     """
     lost = []
     for found in planned:

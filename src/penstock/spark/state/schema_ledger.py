@@ -1,21 +1,18 @@
-"""What a query ever learnt about schemas, beside its checkpoint.
+"""The schema versions that a query has looked up, stored beside its checkpoint.
 
-A batch that comes again after a crash must split its records as it did before: those that were
-decoded go to the same part of the batch, those that were given up stay so, whatever a registry has
-learnt since. So each time a batch asks for versions it does not know, the answers are written here
-before any record is written that depends on them.
+A batch that comes again after a crash must be split as before: decoded records go to the same part,
+and records that were given up stay given up, whatever a registry has learnt since. So each time a
+batch looks up unknown versions, the answers are written here before any record that depends on
+them. Each lookup is one file, `BATCH-ROUND.jsonl`, with one JSON value per line:
 
-One file for each time, `BATCH-ROUND.jsonl`, a JSON value a line:
-
-| line                                             | what it holds                            |
+| line                                             | meaning                                  |
 | ------------------------------------------------ | ---------------------------------------- |
-| `{"version": {...}}`                             | a version that is used from there on     |
+| `{"version": {...}}`                             | a version that is used from then on      |
 | `{"refused": ID, "reason": ..., "detail": ...}`  | an id whose records this batch gives up  |
-| `{"lines": N, "before": M}`                      | the last: N lines are before it, and M   |
-|                                                  | files with versions before this file     |
+| `{"lines": N, "before": M}`                      | the last line: N lines precede it, and M |
+|                                                  | files with versions precede this file    |
 
-A file of the batch that is under way and without its last line was being written when the machine
-died; nothing depends on it.
+A file of the current batch without its last line was cut off by a crash; nothing depends on it.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ _NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a batch learnt in one round: versions, and by their ids those that nobody can use."""
+    """The result of one lookup of a batch: new versions, and failures by key of unusable ones."""
 
     batch: int
     round: int
@@ -49,14 +46,13 @@ class Lesson:
 
 
 class Lessons:
-    """The lessons of a query, for as long as its driver lives."""
+    """The lessons of a query, in the memory of its driver."""
 
     def __init__(self) -> None:
-        """Know nothing."""
         self._lessons: dict[tuple[int, int], Lesson] = {}
 
     def before(self, batch: int) -> tuple[SchemaVersion, ...]:
-        """Give the versions that were known when a batch began, in the order they were learnt."""
+        """Return the versions known when a batch began, in the order they were learnt."""
         return tuple(
             version
             for place in sorted(self._lessons)
@@ -65,15 +61,15 @@ class Lessons:
         )
 
     def lessons(self, batch: int) -> tuple[Lesson, ...]:
-        """Give what a batch has learnt already, before it came again."""
+        """Return the lessons that a batch has already, from before it came again."""
         return tuple(self._lessons[place] for place in sorted(self._lessons) if place[0] == batch)
 
     def add(self, lesson: Lesson) -> None:
-        """Learn a lesson, before any record is written that depends on it."""
+        """Store a lesson; call this before writing any record that depends on it."""
         self._lessons[lesson.batch, lesson.round] = lesson
 
     def tidy(self, batch: int) -> None:
-        """Forget what earlier batches refused: they are over, and ids nobody knows are endless."""
+        """Delete lessons of earlier batches without versions; unknown ids are unlimited."""
         for place, lesson in list(self._lessons.items()):
             if place[0] < batch and not lesson.versions:
                 self._forget(place)
@@ -83,16 +79,16 @@ class Lessons:
 
 
 class Ledger(Lessons):
-    """The lessons of a query, in a folder."""
+    """The lessons of a query, in a folder.
+
+    `next_batch` is the batch that comes next according to the checkpoint. Without it the ledger is
+    another job's, and only that job deletes files.
+
+    Raises (when built):
+        CheckpointError: a file is missing or damaged.
+    """
 
     def __init__(self, spark: SparkSession, folder: str, next_batch: int | None = None) -> None:
-        """Read what there is, as far as the checkpoint says by the batch that comes next.
-
-        Without that batch the ledger is another job's, which alone puts its files in order.
-
-        Raises:
-            CheckpointError: a file is missing or not as it was written.
-        """
         super().__init__()
         self._folder = folder
         self._next_batch = next_batch
@@ -103,7 +99,7 @@ class Ledger(Lessons):
                 self._lessons[lesson.batch, lesson.round] = lesson
 
     def add(self, lesson: Lesson) -> None:
-        """Write a lesson, before any record is written that depends on it.
+        """Write a lesson; call this before writing any record that depends on it.
 
         Raises:
             CheckpointTakenError: another job has written it.
@@ -161,7 +157,7 @@ def _name(batch: int, round_: int) -> str:
 
 
 def _parse(text: str) -> list[dict[str, Any]] | None:
-    """Read a file; None where its end is missing."""
+    """Return the values of a file; None if its end is missing."""
     *lines, rest = text.split("\n")
     if rest or not lines or not lines[-1].startswith('{"lines": '):
         return None

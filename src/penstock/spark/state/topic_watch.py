@@ -1,8 +1,8 @@
-"""Notices topics that were deleted, or deleted and created anew, under a checkpoint.
+"""Detect topics that were deleted or recreated under a checkpoint.
 
-Spark knows a topic by its name. One that was created anew begins at offset 0 again, and Spark would
-go on at the offset that it had come to in the old one, or where the new one ends by then. One that
-is gone when its records are to be read is waited for, again with each start.
+Spark identifies a topic by its name. A recreated topic starts at offset 0 again, and Spark would
+continue at the offset it had reached in the old topic, or at the end of the new one. If a topic is
+deleted before its records are read, Spark waits for it, again at each start.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ _UNKNOWN: Final = "UnknownTopicOrPartitionException"
 
 @dataclass(frozen=True, slots=True)
 class TopicChanges:
-    """What to know of a batch's topics before it is read.
+    """The changes of a batch's topics, found before it is read.
 
-    `planned` is what the batch is to have of the topics that are there, and `gone` says that others
-    are not. `lost` is what those were to give, and what topics that were created anew have and this
-    query does not read.
+    Attributes:
+        planned: offset ranges to read from topics that exist.
+        gone: whether some topic of the batch does not exist.
+        lost: ranges that cannot be read because their topic is gone, or that are skipped because
+            their topic was recreated and they are below the checkpoint's offset.
     """
 
     planned: tuple[OffsetRange, ...] = ()
@@ -42,9 +44,10 @@ class TopicChanges:
 
 
 class TopicWatch:
-    """Looks at each batch before it is taken; topics' ids are kept beside the checkpoint.
+    """Checks the topics of each batch before it is taken; their ids are kept beside the checkpoint.
 
-    Each change makes a file there, `NUMBER.json`, with the ids of all topics by their names.
+    Each change creates a file there, `NUMBER.json`, with the ids of all topics by name. `topics`
+    are those that the job is told to read; if given, it may have lost access to others by now.
     """
 
     def __init__(
@@ -55,10 +58,6 @@ class TopicWatch:
         policy: LostOffsets,
         topics: Sequence[str] = (),
     ) -> None:
-        """Read what is known, and keep what to do about a change.
-
-        Where `topics` names what the job is told to read, others may be closed to it by now.
-        """
         self._ids = ids
         self._checkpoint = checkpoint
         self._files = files
@@ -72,8 +71,8 @@ class TopicWatch:
         """Compare the topics of a batch with those of the batches before.
 
         Raises:
-            LostRecordsError: a topic is another or not there, and the job is to stop. Nothing of
-                the batch is written, and the next start stops likewise.
+            LostRecordsError: a topic was recreated, shortened or deleted, and the policy is to
+                stop. Nothing of the batch is written, and the next start stops again.
         """
         starts, ends = self._checkpoint.starts(batch), self._checkpoint.ends(batch)
         found, gone = self._find(sorted({topic for topic, _ in ends}))
@@ -98,7 +97,7 @@ class TopicWatch:
         return TopicChanges(left, bool(gone), (*unread, *skipped))
 
     def _find(self, topics: Sequence[str]) -> tuple[dict[str, str], set[str]]:
-        """Give the ids of the topics that are there, and the names of the others."""
+        """Return the ids of the topics that exist, and the names of the others."""
         optional = [topic for topic in topics if self._topics and topic not in self._topics]
         answers = self._ids.find(topics, optional)
         found = {topic: answer for topic, answer in answers.items() if answer is not None}
@@ -113,7 +112,7 @@ class TopicWatch:
         _LOG.warning("%s", sentence)
 
     def remember(self) -> None:
-        """Keep what was found, once the batch is done: until then it is told again."""
+        """Store the ids found, once the batch is done; until then changes are reported."""
         if self._found != self._known:
             self._files.append(json.dumps(self._found))
             self._known = self._found
@@ -129,11 +128,11 @@ class TopicWatch:
 
 
 def await_end(query: StreamingQuery, ids: TopicIds, topics: Sequence[str]) -> None:
-    """Wait for the end of a query that reads these topics; empty where it has a pattern.
+    """Wait for the end of a query that reads these topics; `topics` is empty for a pattern.
 
     Raises:
-        TopicNotFoundError: Spark went without a topic, which its own sentence does not name.
-        StreamingQueryException: it ended of something else.
+        TopicNotFoundError: a topic does not exist; Spark's own error does not name it.
+        StreamingQueryException: the query failed for another reason.
     """
     try:
         query.awaitTermination()
