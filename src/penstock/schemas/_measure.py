@@ -3,7 +3,7 @@
 A block of an array can claim 200 million items in six bytes. The decoder rejects that if every
 item takes at least one byte. A `null` or an empty record takes none, and beside a field of one
 byte a record of a thousand nulls makes a thousand values of each byte. So an array item or a map
-value must not contain parts without bytes; only null itself is allowed in a map, whose keys count.
+value must not hold parts without bytes; a map, whose keys take bytes, may have values like null.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ _ADVICE = {
 class VersionSet:
     """The usable versions of a schema, oldest first, with their merge and canonical forms.
 
-    Merging 15 versions and writing their canonical forms takes milliseconds, an event takes a
-    tenth of one. So a set should be reused as long as the versions are the same.
+    Merging 15 versions and writing their canonical forms takes milliseconds, one event a tenth of
+    a millisecond. So reuse a set as long as the versions are the same.
 
     Raises:
         SchemaConflictError: the versions contradict each other.
