@@ -1,4 +1,4 @@
-# The state is a file beside this one. A team keeps it on S3, locked: copy backend_override.tf.example.
+# The state is a file in this folder. For a team, keep it on S3 with a lock: copy backend_override.tf.example.
 terraform {
   backend "local" {}
 }

@@ -1,4 +1,4 @@
-# What follows from the map of jobs: tables, folders, names of runs, and who writes what.
+# Derived from the map of jobs: tables, folders, names of runs, and the writers of each table.
 locals {
   # The tables of the consumer function, which the job `consume` shares.
   table_of_all = "readings"
@@ -15,7 +15,7 @@ locals {
       program    = job.program
       reads      = job.reads
       replay     = name == "consume" ? "replay" : "replay-${name}"
-      # With routes each schema has a table of its own; what no route names is an error.
+      # With routes each schema has a table of its own; a schema without a route is a dead letter.
       routes  = { for schema, table in job.writes : schema => table if schema != local._any_schema }
       table   = lookup(job.writes, local._any_schema, "{table}")
       tables  = sort(distinct(values(job.writes)))

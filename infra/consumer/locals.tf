@@ -9,7 +9,7 @@ locals {
     "external_id=${urlencode(var.contract.registry.external_id)}",
   ])
 
-  # What runs in the VPC: the function (and its mapping's pollers), and Spark where it is wanted.
+  # The clients in the VPC: the function (and its mapping's pollers), and Spark unless it is null.
   clients = merge(
     { consumer = module.consumer.security_group_id },
     { for name, spark in module.spark : name => spark.security_group_id },

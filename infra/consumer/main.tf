@@ -1,4 +1,4 @@
-# An account that reads. Only wiring: each module holds one thing whole.
+# An account that reads. It only wires modules.
 
 module "network" {
   source = "../modules/network"
@@ -9,7 +9,7 @@ module "network" {
   cidr       = var.network.cidr
   clients    = local.clients
   existing   = var.network.existing
-  # The function and the job call STS and Glue, the pollers of the mapping the other two.
+  # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
   interface_endpoints = ["glue", "lambda", "secretsmanager", "sts"]
   log_days            = var.retention.log_days
   other_cidrs         = var.network.other_cidrs

@@ -1,21 +1,21 @@
-# What the consumer function and the Spark job may do, whole. Keys are allowed by what they are used for
-# (docs/adr/20261121-keys-by-use.md), so that a plan shows all of it.
+# All rights of the consumer function and the Spark jobs. Keys are allowed by what they are used for
+# (docs/adr/20261121-keys-by-use.md), so a plan shows the policies whole.
 locals {
   _place    = "${var.contract.region}:${var.account_id}"
   _glue     = "arn:${local._partition}:glue:${local._place}"
   _keys     = "arn:${local._partition}:kms:${local._place}:key/*"
   _services = "${var.contract.region}.amazonaws.com"
-  # Secrets Manager ends an ARN with a dash and six characters of its own.
+  # Secrets Manager appends a dash and six characters to an ARN.
   _login = "arn:${local._partition}:secretsmanager:${local._place}:secret:${module.broker_access.secret_name}-??????"
 
-  # The roles' own trust, in the producer's account, names who may take it.
+  # The trust policies in the producer account name who may assume these roles.
   _read_schemas = {
     Sid      = "ReadSchemasOfTheProducer"
     Effect   = "Allow"
     Action   = ["sts:AssumeRole"]
     Resource = [var.contract.registry.role_arn]
   }
-  # By who writes: the function knows no routes.
+  # By writer: the function has no routes.
   _readings = module.reading_store.readings
   _written = merge(
     { function = { errors = module.reading_store.errors[local.errors], tables = [local._readings[local.table_of_all]] } },
@@ -36,7 +36,7 @@ locals {
   ] }
   _keep_errors = { for writer, written in local._written : writer => [
     {
-      # One by one, so that an error which is there already stays as it is.
+      # One at a time, so that an existing dead letter stays unchanged.
       Sid      = "KeepErrors"
       Effect   = "Allow"
       Action   = ["dynamodb:PutItem"]
@@ -61,7 +61,7 @@ locals {
       } }
     },
     {
-      # A row is encrypted with the table's own key, which DynamoDB has this one decrypt.
+      # A row is encrypted with the table's own data key, which DynamoDB decrypts with this key.
       Sid      = "UseTheKeyOfTheTables"
       Effect   = "Allow"
       Action   = ["kms:Decrypt"]
@@ -81,11 +81,11 @@ locals {
     Statement = concat([local._read_schemas], local._write_tables.function)
   })
 
-  # Every program of a job finds what is in the lake; what it reads and writes there is its own.
+  # Every program of a job may list the lake; it reads and writes only its own objects.
   _lake_arn = module.lake.bucket.arn
   _use_lake = [
     {
-      # Without it an object that is not there would look like one that is forbidden.
+      # Without it, S3 answers 403 in place of 404 for a missing object.
       Sid      = "SeeTheLakesObjects"
       Effect   = "Allow"
       Action   = ["s3:ListBucket"]
@@ -109,7 +109,7 @@ locals {
       [for table in job.tables : "${local._glue}:table/${module.lake.database.name}/${table}"],
     )
   }
-  # Spark asks for the folders above its checkpoint as well.
+  # Spark also looks up the folders above its checkpoint.
   _checkpoint_objects = {
     for name, job in local.jobs : name => ["${local._lake_arn}/checkpoints", "${local._lake_arn}/${job.checkpoint}", "${local._lake_arn}/${job.checkpoint}/*"]
   }
@@ -135,7 +135,7 @@ locals {
 
   _hold_lease = {
     for name, job in local.jobs : name => [{
-      # Leases of jobs are rows of that table too.
+      # A job's lease is a row of that table too.
       Sid      = "HoldItsLease"
       Effect   = "Allow"
       Action   = ["dynamodb:BatchGetItem", "dynamodb:UpdateItem"]
@@ -170,7 +170,7 @@ locals {
         Resource = ["${module.lake.parked_bucket.arn}/errors/*"]
       },
       {
-        # A refusal to read may mean that the object is gone: a replay goes on without it.
+        # A denied read may mean that the object is missing: a replay goes on without it.
         Sid       = "SeeWhatNoRowHolds"
         Effect    = "Allow"
         Action    = ["s3:ListBucket"]
@@ -196,7 +196,7 @@ locals {
     ]
   }
 
-  # By role: the job itself, its replay and the maintenance of its tables.
+  # By role: the job, its replay, and the maintenance of its tables.
   _write_lake = {
     for role, objects in merge([
       for name, job in local.jobs : {

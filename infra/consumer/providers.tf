@@ -15,8 +15,8 @@ provider "aws" {
   }
 }
 
-# The producer's account, through the hand-over role of this consumer: it may read one password
-# and accept this account's endpoints, nothing else.
+# The producer account, through this consumer's hand-over role: it may read one password and accept
+# this account's endpoints, nothing else.
 provider "aws" {
   alias = "producer"
 

@@ -1,6 +1,6 @@
-# The Spark jobs: what they are made of, what they are told, and where they run.
+# The Spark jobs: artifacts, arguments, application.
 locals {
-  # Flags that need no right, and that nothing else says, by program.
+  # Flags, by program, that need no right and that no other input sets.
   free_flags = {
     consume       = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-trigger", "on-lost-offsets", "starting", "topic-pattern"]
     maintain_lake = ["file-mib", "keep-hours", "orphan-hours"]
@@ -16,7 +16,7 @@ locals {
 
   _lake_bucket = "s3://${module.lake.bucket.name}"
 
-  # Whatever writes records of a job writes them there.
+  # The sinks of a job, for each program that writes its records.
   _sinks = {
     for name, job in local.jobs : name => concat(
       [
@@ -83,7 +83,7 @@ module "spark" {
   region      = var.contract.region
   application = each.value.application
   artifacts = {
-    # As penstock.spark.session_settings() has them: two belong to a JVM that stands before the job begins.
+    # As penstock.spark.session.session_settings() has them: two are for a JVM that starts before the job.
     configuration = jsondecode(file("${path.module}/session.json"))
     files         = { "contract.json" = jsonencode({ contract = var.contract }) }
     jars = {

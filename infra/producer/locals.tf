@@ -1,7 +1,7 @@
 locals {
   _partition = data.aws_partition.this.partition
 
-  # None in a serverless cluster. (`try` would make the keys unknown until apply.)
+  # Empty for a serverless cluster. (`try` would make the keys unknown until apply.)
   exposure       = var.cluster.type == "provisioned" ? var.exposure.kind : "none"
   brokers        = merge(concat(module.broker_exposure_privatelink[*].brokers, module.broker_exposure_multi_vpc[*].brokers)...)
   load_balancers = merge(module.broker_exposure_privatelink[*].load_balancers...)
@@ -34,13 +34,13 @@ locals {
     }
   }
 
-  # What calls the brokers and the endpoints, by security group.
+  # The security groups of the clients of brokers and endpoints.
   clients = merge(
     { for name, producer in module.producer : name => producer.security_group_id },
     { for name, client in var.clients : name => client.security_group_id },
   )
 
-  # The roles of a consumer go by the names that its root gives them: they need not exist yet.
+  # A consumer's roles have the names that its root gives them; they need not exist yet.
   consumers = {
     for consumer in var.consumers : consumer.name => {
       account_id      = consumer.account_id

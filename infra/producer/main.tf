@@ -1,4 +1,4 @@
-# The account that owns the brokers and the schemas. Only wiring: each module holds one thing whole.
+# The account that owns the brokers and the schemas. It only wires modules.
 
 module "network" {
   source = "../modules/network"
@@ -34,7 +34,7 @@ module "broker_cluster" {
   vpc_id = module.network.vpc_id
 }
 
-# A serverless cluster has no brokers that could be exposed.
+# A serverless cluster has no brokers to expose.
 module "broker_exposure_privatelink" {
   source = "../modules/broker-exposure-privatelink"
   count  = local.exposure == "privatelink" ? 1 : 0

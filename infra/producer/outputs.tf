@@ -44,7 +44,7 @@ output "contracts" {
     }
   }
 
-  # A consumer that holds a contract may read at once.
+  # A consumer may read as soon as it has its contract.
   depends_on = [module.kafka_access]
 }
 

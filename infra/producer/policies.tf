@@ -1,4 +1,4 @@
-# What each producer function may do, whole: write its topic and register its schema. A cluster's ARN ends with a part that MSK makes up.
+# All rights of each producer function: write its topic and register its schema. A cluster's ARN ends with a part that MSK generates.
 locals {
   _kafka    = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
   _cluster  = "${module.broker_cluster.name}/*"
@@ -15,7 +15,7 @@ locals {
           Resource = "${local._kafka}:cluster/${local._cluster}"
         },
         {
-          # Where it is not there yet, the first event's record makes it.
+          # If the topic is missing, the first record creates it.
           Sid    = "MakeAndWriteItsTopic"
           Effect = "Allow"
           Action = [
@@ -41,7 +41,7 @@ locals {
           ]
         },
         {
-          # Versions are read by their UUID, which IAM cannot narrow to a registry.
+          # Versions are read by UUID, which IAM cannot narrow to a registry.
           Sid      = "ReadSchemaVersions"
           Effect   = "Allow"
           Action   = ["glue:GetSchemaVersion"]

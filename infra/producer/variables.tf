@@ -48,7 +48,7 @@ variable "cluster" {
 
 variable "consumers" {
   description = "The consumers: name, account, topics, consumer group prefix, rotation number of the password, and roles with unusual names."
-  # A list, since a map in a .tfvars file takes the last of two equal names without a word.
+  # A list, because a map in a .tfvars file silently takes the last of two equal names.
   type = list(object({
     name              = string
     account_id        = string

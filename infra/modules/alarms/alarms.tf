@@ -1,8 +1,8 @@
-# What is watched, each with what to do, and where it differs from the usual.
+# Each alarm: what to do, and where it differs from the defaults.
 locals {
   broker_ids = toset([for id in range(1, coalesce(try(var.cluster.broker_count, null), 0) + 1) : tostring(id)])
 
-  # Something was counted that should not be, and silence is fine. What must always report says so.
+  # The default: a count above zero is wrong, and missing data is fine. Alarms that need data say so.
   _usual = {
     comparison = "GreaterThanThreshold", threshold = 0, statistic = "Sum"
     minutes    = 5, periods = 1, missing = "notBreaching"
@@ -43,7 +43,7 @@ locals {
     }
   }
 
-  # How many endpoints there should be is the consumers' business.
+  # Not the number of endpoints: that is up to the consumers.
   _connections = {
     for id, service_id in var.endpoint_services : "broker-${id}-connections" => {
       description = "Consumers' connections to broker ${id} through ${service_id} are being reset; look at its target first, then at the broker's connection limits."

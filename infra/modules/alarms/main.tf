@@ -1,4 +1,4 @@
-# One topic, and every alarm the platform has: a table in alarms.tf, each with what to do.
+# One topic, and every alarm of the platform: a table in alarms.tf, each with what to do.
 locals {
   alarms_arn = "arn:${data.aws_partition.this.partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
 }
@@ -23,7 +23,7 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   treat_missing_data  = each.value.missing
 }
 
-# The one that no single metric has: the work of the system is the broker's too.
+# The only alarm on two metrics: a broker's processor time is that of user and system.
 resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
   for_each = local.broker_ids
 
@@ -75,7 +75,7 @@ module "topic" {
 }
 
 # ---------------------------------------------------------------------------------------------
-# The topic's key: AWS's own one for SNS would keep CloudWatch out
+# The topic's key: the AWS managed key for SNS would keep CloudWatch out
 # ---------------------------------------------------------------------------------------------
 
 module "key" {
@@ -86,8 +86,8 @@ module "key" {
   deletion_days = var.retention.key_deletion_days
   description   = "Alarms of ${var.prefix}"
   services = {
-    # Without conditions, as AWS's own example: what CloudWatch asks of KMS need not say for which
-    # alarm it asks. Whose alarms publish, the topic's policy says.
+    # Without conditions, as in AWS's example: a request of CloudWatch to KMS need not name its alarm.
+    # The topic's policy decides whose alarms publish.
     LetTheAlarmsPublish = { service = "cloudwatch.amazonaws.com" }
   }
 }

@@ -1,5 +1,5 @@
-# The cluster's own sub-domain: the brokers' certificates bear these names, and a zone further up
-# would hide the API of MSK and every other cluster. Under multi_vpc MSK sees to names itself.
+# The cluster's own sub-domain: the brokers' certificates have these names, and a zone higher up would
+# hide the API of MSK and every other cluster. With multi_vpc, MSK resolves the names itself.
 resource "aws_route53_zone" "this" {
   count = var.contract.exposure == "privatelink" ? 1 : 0
 

@@ -1,4 +1,4 @@
-# The consumer's SCRAM login, copied into this account, where its functions and jobs can be allowed
+# The consumer's SCRAM login, copied into this account, so that its functions and jobs can be allowed
 # to read it. It passes through neither plan nor state.
 ephemeral "aws_secretsmanager_secret_version" "producer" {
   provider = aws.producer
@@ -17,7 +17,7 @@ resource "aws_secretsmanager_secret" "login" {
 resource "aws_secretsmanager_secret_version" "login" {
   secret_id        = aws_secretsmanager_secret.login.id
   secret_string_wo = ephemeral.aws_secretsmanager_secret_version.producer.secret_string
-  # Terraform cannot see that the value changed; the number in the contract says so.
+  # Terraform cannot see a change of the value; the number in the contract shows it.
   secret_string_wo_version = var.contract.hand_over.rotation
 }
 

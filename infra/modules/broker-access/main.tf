@@ -1,16 +1,16 @@
-# The way to each broker: an endpoint here for its endpoint service there (privatelink), or one
-# connection that MSK makes for all of them (multi_vpc). The names are in dns.tf, the login in login.tf.
+# The network path to each broker: an endpoint for its endpoint service (privatelink), or one connection
+# that MSK makes for all brokers (multi_vpc). The names are in dns.tf, the login in login.tf.
 locals {
   # Known before apply, by broker number.
   exposed = var.contract.exposure == "privatelink" ? var.contract.brokers : {}
 
-  # One for each zone of the cluster: that number and these brokers stay as others are added, and a
-  # mapping that is made with them stays too.
+  # One per zone of the cluster. Number and brokers stay the same when brokers are added, so an event
+  # source mapping that is made with them does not change.
   _zone_count = length(values(var.contract.brokers)[0].zone_ids)
   _first      = [for id, broker in var.contract.brokers : broker if tonumber(id) <= local._zone_count]
   servers     = [for broker in local._first : "${broker.host}:${broker.port}"]
 
-  # The subnets that share a zone with the broker's load balancer: PrivateLink leads nowhere else.
+  # The subnets in a zone of the broker's load balancer: PrivateLink connects only within a zone.
   subnet_ids = {
     for id, broker in var.contract.brokers :
     id => [for zone_id, subnet_id in var.subnet_ids : subnet_id if contains(broker.zone_ids, zone_id)]
@@ -31,7 +31,7 @@ resource "aws_vpc_endpoint" "broker" {
   tags = { Name = "${var.prefix}-b-${each.key}" }
 }
 
-# The producer accepts it, by the hand of this consumer's hand-over role.
+# Accepted in the producer account by this consumer's hand-over role.
 resource "aws_vpc_endpoint_connection_accepter" "broker" {
   for_each = { for id, broker in local.exposed : id => broker if var.contract.acceptance_required }
   provider = aws.producer
@@ -50,7 +50,7 @@ resource "aws_msk_vpc_connection" "this" {
   security_groups    = [aws_security_group.this.id]
 }
 
-# No egress rule: an endpoint answers and never calls.
+# No egress rule: an endpoint only answers.
 resource "aws_security_group" "this" {
   name        = "${var.prefix}-brokers"
   description = "Endpoints of the brokers of ${var.contract.cluster.name}"

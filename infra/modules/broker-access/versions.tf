@@ -5,7 +5,7 @@ terraform {
     aws = {
       source  = "hashicorp/aws"
       version = "~> 5.100"
-      # The producer's account, through the hand-over role: one password and the acceptance of endpoints.
+      # The producer account, through the hand-over role: it reads one password and accepts endpoints.
       configuration_aliases = [aws.producer]
     }
   }

@@ -1,4 +1,4 @@
-# Who reaches the brokers, who may connect from other accounts, and who may use the key of their volumes.
+# Network access to the brokers, connections from other accounts, and use of the key of their volumes.
 
 resource "aws_security_group" "this" {
   name        = "${var.prefix}-brokers"
@@ -19,8 +19,8 @@ resource "aws_vpc_security_group_ingress_rule" "client" {
   to_port                      = 9098
 }
 
-# MSK's own connections come from addresses that only the consumers know; the cluster policy and the
-# password decide who gets in, and the VPC has no way to the internet.
+# MSK's own connections come from addresses that only the consumers know. The cluster policy and the
+# password decide who is admitted, and the VPC has no path to the internet.
 resource "aws_vpc_security_group_ingress_rule" "connections" {
   count = var.exposure == "multi_vpc" ? 1 : 0
 
@@ -32,7 +32,7 @@ resource "aws_vpc_security_group_ingress_rule" "connections" {
   to_port           = 14100
 }
 
-# Over PrivateLink the endpoint services decide who connects; only MSK's own connections ask this policy.
+# With PrivateLink the endpoint services decide who connects; this policy is for MSK's own connections.
 resource "aws_msk_cluster_policy" "this" {
   count = var.exposure == "multi_vpc" && length(var.users) > 0 ? 1 : 0
 

@@ -6,7 +6,7 @@ locals {
   volume_gib     = coalesce(var.cluster.volume_gib, 100)
   max_volume_gib = coalesce(var.cluster.max_volume_gib, 1000)
 
-  # By the zones, not by the brokers: one more broker is no change of the configuration, and so no restart of the others.
+  # By zones, not by brokers: a new broker must not change the configuration, which would restart the others.
   _replicas     = tostring(length(var.subnet_ids))
   _min_replicas = tostring(length(var.subnet_ids) - 1)
   held_properties = {
@@ -25,7 +25,7 @@ locals {
 
   zones_stay = "The cluster stands in other subnets than subnet_ids has now (${join(", ", keys(var.subnet_ids))}); give it its own again, since zones are fixed for a cluster's life and another one would begin without its records."
 
-  # Three are enough to find the others, and functions that hold them stay as they are when brokers are added.
+  # Three bootstrap brokers are enough, and functions that have them do not change when brokers are added.
   zone_name         = one([for cluster in aws_msk_cluster.this : regex("^b-[0-9]+[.]([^:]+)", cluster.bootstrap_brokers_sasl_iam)[0]])
   bootstrap_brokers = local.is_provisioned ? [for id in range(1, min(local.broker_count, 3) + 1) : "b-${id}.${local.zone_name}"] : []
 }
@@ -36,13 +36,13 @@ data "aws_partition" "this" {}
 # Provisioned
 ################################################################################
 
-# Without `kafka_versions`, which cannot be changed: the configuration would have to be replaced for each new version of
-# Kafka, under another name, while the cluster uses it. So a new version is an update of the cluster alone.
+# `kafka_versions` is left out because it cannot change: a new version of Kafka would replace the configuration, under
+# another name, while the cluster uses it. Without it, a new version only updates the cluster.
 resource "aws_msk_configuration" "this" {
   count = local.is_provisioned ? 1 : 0
 
   name = local.name
-  # With two zones, one has to do while the other is away.
+  # With two zones, one acknowledges alone while the other is down.
   description = "Nobody is let in and no topic is made by default${length(var.subnet_ids) > 2 ? ", and no record is lost with a zone" : ""}"
   server_properties = join("", [
     for name, value in merge(var.cluster.properties, local.held_properties) : "${name}=${value}\n"
@@ -128,13 +128,13 @@ resource "aws_msk_cluster" "this" {
 
   lifecycle {
     ignore_changes = [
-      # Another set would replace the cluster, and lose all records.
+      # Another set would replace the cluster and lose all records.
       broker_node_group_info[0].client_subnets,
-      # It grows by itself (below) and never shrinks.
+      # The volume grows by itself (below) and never shrinks.
       broker_node_group_info[0].storage_info[0].ebs_storage_info[0].volume_size,
     ]
 
-    # By number first: subnets that are yet to be made are unknown, and would be made before anything is said.
+    # The number is compared first: subnets that do not exist yet are unknown, and would be created before the error.
     postcondition {
       condition = (
         length(self.broker_node_group_info[0].client_subnets) != length(var.subnet_ids) ? false :
@@ -143,7 +143,7 @@ resource "aws_msk_cluster" "this" {
       error_message = local.zones_stay
     }
 
-    # The provider takes a block that is gone for one that nobody cares about, and would leave the cluster open.
+    # The provider ignores a block that was removed, and would leave the cluster open.
     postcondition {
       condition = var.exposure == "multi_vpc" || !try(
         self.broker_node_group_info[0].connectivity_info[0].vpc_connectivity[0].client_authentication[0].sasl[0].scram, false

@@ -1,5 +1,5 @@
-# One SCRAM user per consumer. Its password is in Secrets Manager and with the brokers, never in a plan or a state: it is
-# made anew at each run, thrown away, and written only when the rotation number has changed.
+# One SCRAM user per consumer. The password is in Secrets Manager and the brokers, never in a plan or state: each run draws
+# one, discards it, and writes it only if the rotation number has changed.
 
 ephemeral "aws_secretsmanager_random_password" "user" {
   for_each = var.users
@@ -8,7 +8,7 @@ ephemeral "aws_secretsmanager_random_password" "user" {
   password_length     = 32
 }
 
-# MSK takes no secret under the account's default key, and the hand-over role of a consumer needs to decrypt.
+# MSK rejects a secret under the account's default key, and a consumer's hand-over role must decrypt.
 module "users_key" {
   source = "../customer-key"
   count  = local.is_provisioned ? 1 : 0
@@ -29,12 +29,12 @@ resource "aws_secretsmanager_secret" "user" {
   recovery_window_in_days = var.retention.secret_recovery_days
 
   lifecycle {
-    # So that a user who is taken out is locked out first, and the secret goes after that.
+    # A user that is removed is locked out first; the secret is deleted after that.
     create_before_destroy = true
   }
 }
 
-# Word by word what MSK itself attaches to a secret that is associated: anything else would be a change at each plan.
+# Exactly the policy that MSK attaches to an associated secret: any other would be a change in each plan.
 resource "aws_secretsmanager_secret_policy" "user" {
   for_each = var.users
 
@@ -69,6 +69,6 @@ resource "aws_msk_scram_secret_association" "this" {
   cluster_arn     = aws_msk_cluster.this[0].arn
   secret_arn_list = [for secret in values(aws_secretsmanager_secret.user) : secret.arn]
 
-  # MSK reads a secret when it is associated: it needs a value and the right to read it by then.
+  # MSK reads a secret when it is associated: by then it must have a value and the right to read it.
   depends_on = [aws_secretsmanager_secret_policy.user, aws_secretsmanager_secret_version.user]
 }

@@ -57,7 +57,7 @@ variable "cluster" {
     condition     = length(setintersection(keys(var.cluster.properties), keys(local.held_properties))) == 0
     error_message = "The module holds ${join(", ", setintersection(keys(var.cluster.properties), keys(local.held_properties)))}, so that records are safe and nobody is let in by default; take that out of properties."
   }
-  # A line break in a value would be a property of its own, a backslash at its end would swallow the next one.
+  # A line break in a value would begin another property, and a backslash at its end would absorb the next one.
   validation {
     condition = alltrue([
       for name, value in var.cluster.properties :

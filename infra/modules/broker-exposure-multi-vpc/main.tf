@@ -1,5 +1,5 @@
-# MSK makes the connections of consumers itself: nothing is made here. This module knows the names and
-# the ports that MSK gives the brokers for them.
+# MSK makes the connections of consumers itself, so no resource is created here. This module has the
+# names and ports that MSK gives the brokers for them.
 locals {
   brokers = {
     for number in range(1, var.broker_count + 1) : tostring(number) => {

@@ -7,7 +7,7 @@ resource "aws_vpc_endpoint_service" "broker" {
   tags = { Name = "${var.prefix}-b-${each.key}" }
 }
 
-# The account and not one of its roles: whose endpoint it is, is checked once more when it is accepted.
+# The account, not one of its roles: the owner of an endpoint is checked again when it is accepted.
 resource "aws_vpc_endpoint_service_allowed_principal" "consumer" {
   for_each = local.principals
 

@@ -1,26 +1,26 @@
-# For each broker a load balancer and an endpoint service of its own: a Kafka client dials each
-# broker by its name, so each name needs a way that leads to that broker and no other.
+# Each broker has a load balancer and an endpoint service: a Kafka client dials each broker by its
+# name, so each name needs a path to that broker only.
 locals {
   partition = data.aws_partition.this.partition
   port      = 9096
 
   broker_ids = toset([for number in range(1, var.broker_count + 1) : tostring(number)])
 
-  # Two consumers may live in one account, which is let in once.
+  # Two consumers may share an account, which is admitted once.
   _account_ids = toset(values(var.consumers))
   principals = {
     for pair in setproduct(local.broker_ids, local._account_ids) :
     join("/", pair) => { broker_id = pair[0], account_id = pair[1] }
   }
 
-  # MSK does not promise which zone it puts a broker in, so each load balancer stands in all.
+  # MSK does not document in which zone it places a broker, so each load balancer is in all zones.
   zone_ids = keys(var.subnet_ids)
 }
 
 data "aws_partition" "this" {}
 
-# Read while applying whenever something of the cluster changes or a broker has no target yet: at
-# plan time MSK would answer without the brokers that this very apply adds.
+# Read during apply if the cluster changes or a broker has no target yet: at plan, MSK would answer
+# without the brokers that this apply adds.
 data "aws_msk_broker_nodes" "this" {
   cluster_arn = var.cluster.arn
 
@@ -38,8 +38,8 @@ resource "aws_lb" "broker" {
   subnets                          = values(var.subnet_ids)
   security_groups                  = [aws_security_group.exposure.id]
   enable_cross_zone_load_balancing = true
-  # Who comes in is for the endpoint service to say, by principal and acceptance; the addresses
-  # that come are those of consumers' networks, which nobody knows here.
+  # The endpoint service decides who connects, by principal and acceptance. Source addresses are those of
+  # consumers' networks, which are unknown here.
   enforce_security_group_inbound_rules_on_private_link_traffic = "off"
 }
 
@@ -64,7 +64,7 @@ resource "aws_lb_target_group" "broker" {
   protocol    = "TCP"
   target_type = "ip"
   vpc_id      = var.vpc_id
-  # The brokers' security group knows the load balancers, not the consumers.
+  # The brokers' security group admits the load balancers, not the consumers.
   preserve_client_ip = "false"
 
   health_check {
@@ -75,7 +75,7 @@ resource "aws_lb_target_group" "broker" {
     unhealthy_threshold = 3
   }
 
-  # Whose broker it leads to: another cluster's broker N has another address (the attachment, below).
+  # The cluster of the broker: broker N of another cluster has another address (the attachment, below).
   tags = { Cluster = var.cluster.arn }
 }
 
@@ -89,15 +89,15 @@ resource "aws_lb_target_group_attachment" "broker" {
   ])
 
   lifecycle {
-    # A broker keeps its address for life, but the look-up is unknown whenever the cluster has a
-    # pending change, and every target would be replaced (docs/adr/20261121-broker-nodes.md).
+    # A broker keeps its address for life, but the lookup is unknown while the cluster has a pending
+    # change, which would replace every target (docs/adr/20261121-broker-nodes.md).
     ignore_changes = [target_id]
-    # Another cluster has other brokers; its ARN stays through all that is changed in place.
+    # Another cluster has other brokers; the ARN stays the same through changes in place.
     replace_triggered_by = [aws_lb_target_group.broker[each.key].tags["Cluster"]]
   }
 }
 
-# One group for all load balancers. No ingress rule: only PrivateLink leads here.
+# One group for all load balancers. No ingress rule: only PrivateLink connects here.
 resource "aws_security_group" "exposure" {
   name        = "${var.prefix}-exposure"
   description = "Load balancers in front of the brokers"

@@ -4,7 +4,7 @@ variable "acceptance_required" {
   default     = true
 }
 
-# Not part of `cluster`: load balancers take a minute, beside the cluster if they need nothing of it.
+# Not part of `cluster`: load balancers take a minute, and are created in parallel if they do not depend on it.
 variable "broker_count" {
   description = "The number of brokers in the cluster."
   type        = number

@@ -1,5 +1,5 @@
-# A key as all of them are here: the account's own policies decide who uses it, and besides them only
-# the services of AWS that are named, which have no role that could be allowed to.
+# A customer-managed key: the account's IAM policies decide who uses it. The key policy adds only the
+# AWS services that are named, which have no role that a policy could allow.
 locals {
   account_statement = {
     Sid       = "LeaveItToTheAccountsPolicies"

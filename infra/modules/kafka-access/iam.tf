@@ -1,5 +1,5 @@
 locals {
-  # Out of known parts: an ARN ends with a part that MSK makes up, and the name is the cluster's alone.
+  # Built from known parts: an ARN ends with a part that MSK generates, and the name is unique to the cluster.
   _kafka_arn   = "arn:${data.aws_partition.this.partition}:kafka:${var.region}:${var.account_id}"
   _cluster_arn = "${local._kafka_arn}:cluster/${var.cluster.name}/*"
   _topics_arn  = "${local._kafka_arn}:topic/${var.cluster.name}/*/*"
@@ -9,7 +9,7 @@ locals {
     Statement = concat(
       [
         {
-          # DescribeCluster reads access lists, AlterCluster makes and deletes them.
+          # DescribeCluster reads access lists, AlterCluster creates and deletes them.
           Sid    = "KeepAccessLists"
           Effect = "Allow"
           Action = [
@@ -20,9 +20,9 @@ locals {
           Resource = [local._cluster_arn]
         },
         {
-          # All topics of the cluster, for it keeps all of them: brokers take up to a minute to see
-          # another policy, which so stays as it is when a topic comes, right before the function is
-          # called. By name, 75 topics would also fill the 10,240 characters that a role's policies have.
+          # All topics of the cluster, since the function manages them all. Brokers take up to a minute to see
+          # a changed policy, so a new topic, for which the function is invoked at once, must not change it.
+          # By name, 75 topics would also fill the 10,240 characters of a role's policies.
           Sid    = "KeepTopics"
           Effect = "Allow"
           Action = [

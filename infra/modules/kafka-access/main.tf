@@ -1,4 +1,4 @@
-# Topics and access lists are made inside the VPC, by a function that Terraform calls.
+# Topics and access lists are applied inside the VPC, by a function that Terraform invokes.
 
 locals {
   wanted = {
@@ -7,9 +7,9 @@ locals {
   }
 }
 
-# What is to be there. Each change is a new invocation (CREATE_ONLY), for the provider keeps the
-# input of an update that failed, and the next plan would be empty: a creation that failed is not
-# kept, so the next apply tries again (docs/adr/20261121-topics-and-access-lists.md).
+# The wanted topics and readers. Each change is a new invocation (CREATE_ONLY): the provider stores the
+# input of an update that failed, so the next plan would be empty. A creation that failed is not
+# stored, and the next apply retries it (docs/adr/20261121-topics-and-access-lists.md).
 resource "aws_lambda_invocation" "wanted" {
   function_name = module.function.name
 
@@ -17,11 +17,11 @@ resource "aws_lambda_invocation" "wanted" {
   lifecycle_scope = "CREATE_ONLY"
   triggers        = { cluster = var.cluster.arn }
 
-  # Nothing is granted before it is known who takes it away.
+  # Nothing is granted before the invocation that removes it exists.
   depends_on = [aws_lambda_invocation.reader, aws_lambda_invocation.topic]
 }
 
-# What goes when a reader does: its access lists.
+# Removes a reader's access lists when the reader is removed.
 resource "aws_lambda_invocation" "reader" {
   for_each = var.readers
 
@@ -31,7 +31,7 @@ resource "aws_lambda_invocation" "reader" {
   lifecycle_scope = "CRUD"
 }
 
-# What goes when a topic does: the topic, if that is wanted.
+# Deletes a topic when it is removed, if delete_removed_topics is set.
 resource "aws_lambda_invocation" "topic" {
   for_each = var.topics
 
@@ -40,7 +40,7 @@ resource "aws_lambda_invocation" "topic" {
   input           = jsonencode({ topic = { name = each.key, delete_when_removed = var.delete_removed_topics } })
   lifecycle_scope = "CRUD"
 
-  # The readers are known once the brokers let the function in, which so lasts until topics are gone.
+  # Readers are known once the brokers admit the function, so it is admitted until the topics are deleted.
   depends_on = [var.readers]
 }
 
@@ -63,6 +63,6 @@ module "function" {
   }
   package     = var.package
   policy_json = local.policy
-  # A cluster of many topics: each is waited for until all brokers know it.
+  # For a cluster with many topics: the function waits until all brokers know each topic.
   timeout_seconds = 300
 }

@@ -1,9 +1,9 @@
-# A program of somebody else's in this VPC: the way from its security group to the brokers, and a policy to attach to its role.
+# Another team's program in this VPC: egress from its security group to the brokers, and a policy to attach to its role.
 locals {
   _partition = data.aws_partition.this.partition
   _kafka     = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
   _glue      = "arn:${local._partition}:glue:${var.region}:${var.account_id}"
-  # A cluster's ARN ends with a part that MSK makes up.
+  # A cluster's ARN ends with a part that MSK generates.
   _cluster = "${var.cluster_name}/*"
 
   _connect = [{
@@ -50,7 +50,7 @@ locals {
     },
   ]
   _read_schemas = [{
-    # Versions are read by their UUID, which IAM cannot narrow to a registry.
+    # Versions are read by UUID, which IAM cannot narrow to a registry.
     Sid      = "ReadSchemaVersions"
     Effect   = "Allow"
     Action   = ["glue:GetSchemaVersion"]

@@ -5,9 +5,9 @@ locals {
   _function_arn = "arn:${local._partition}:lambda:${local._place}:function:${var.function.name}"
   # Lambda writes below this path and no other.
   _failures_arns = formatlist("%s/aws/lambda/*", var.failure_bucket_arn[*])
-  # By what they are used for, since their ids are not known before they are made.
+  # By what the keys are used for, since their ids are not known before they are created.
   _keys_arn = "arn:${local._partition}:kms:${local._place}:key/*"
-  # Secrets Manager ends an ARN with a dash and six characters of its own.
+  # Secrets Manager appends a dash and six characters to an ARN.
   _secret_arn = "arn:${local._partition}:secretsmanager:${local._place}:secret:${var.secret.name}-??????"
 
   _failures = [for statement in [
@@ -37,7 +37,7 @@ locals {
     },
   ] : statement if var.failure_bucket_arn != null]
 
-  # The rights on network interfaces that change something come with the function's own role.
+  # The function's own role has the rights that change network interfaces.
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat(
@@ -68,8 +68,8 @@ locals {
       local._failures,
       [
         {
-          # For the pollers alone, whose calls do not carry this key: the function's own code reads no
-          # password and forges no failed batch.
+          # Only for the pollers, whose calls do not have this key: the function's own code can neither read
+          # the password nor write a failed batch.
           Sid       = "KeepPollersPartFromItsCode"
           Effect    = "Deny"
           Action    = ["s3:PutObject", "secretsmanager:GetSecretValue"]

@@ -1,4 +1,4 @@
-# One mapping per topic: a poller that is stuck on one topic holds up no other.
+# One mapping per topic: a poller that is stuck on one topic does not block another.
 
 resource "aws_lambda_event_source_mapping" "this" {
   for_each = var.topics
@@ -10,12 +10,12 @@ resource "aws_lambda_event_source_mapping" "this" {
   starting_position                  = var.starting_position
   topics                             = [each.key]
 
-  # Lambda takes these from pollers of one's own only.
+  # Lambda accepts these in provisioned mode only.
   bisect_batch_on_function_error = var.provisioned == null ? null : var.provisioned.halve_failed_batches
   function_response_types        = var.provisioned == null ? null : var.provisioned.partial_answers ? ["ReportBatchItemFailures"] : []
   maximum_retry_attempts         = var.provisioned == null ? null : coalesce(var.provisioned.retries, -1)
 
-  # With one, Lambda's own pollers give a batch up after eleven tries, which an outage outlasts.
+  # With a destination, on-demand pollers give a batch up after eleven tries, which an outage outlasts.
   dynamic "destination_config" {
     for_each = var.failure_bucket_arn[*]
 
@@ -63,7 +63,7 @@ resource "aws_lambda_event_source_mapping" "this" {
     }
   }
 
-  # Lambda tries secret, destination and network when the mapping is made.
+  # Lambda checks secret, destination and network when the mapping is created.
   depends_on = [aws_iam_role_policy.this]
 }
 

@@ -1,4 +1,4 @@
-# Tables on S3, the database that names them and the work group that queries them.
+# The bucket of the tables, their Glue database and the Athena work group that queries them.
 locals {
   partition = data.aws_partition.this.partition
 
@@ -31,7 +31,7 @@ resource "aws_athena_workgroup" "this" {
 
   configuration {
     bytes_scanned_cutoff_per_query = var.query_limit_bytes
-    # Whatever a client asks for: the limit and the key hold for every query.
+    # Enforced for every client: the limit and the key hold for every query.
     enforce_workgroup_configuration    = true
     publish_cloudwatch_metrics_enabled = true
 
@@ -52,7 +52,7 @@ resource "aws_athena_workgroup" "this" {
 }
 
 # ---------------------------------------------------------------------------------------------
-# The key of all of it
+# The key for all of them
 # ---------------------------------------------------------------------------------------------
 
 module "key" {
@@ -63,7 +63,7 @@ module "key" {
   deletion_days = var.retention.key_deletion_days
   description   = "Lake, parked records and notices of ${var.prefix}"
   services = {
-    # The topic is encrypted, so whoever publishes needs the key as well.
+    # The topic is encrypted, so its publishers need the key too.
     LetTheBucketTellOfParkedRecords = {
       service = "s3.amazonaws.com"
       conditions = {

@@ -15,7 +15,7 @@ output "parked_bucket" {
   description = "The bucket for parked records: name and ARN."
   value       = { name = module.parked_bucket.name, arn = module.parked_bucket.arn }
 
-  # Whoever puts a batch there relies on somebody being told.
+  # A writer of a batch relies on its being announced.
   depends_on = [aws_s3_bucket_notification.parked]
 }
 

@@ -1,5 +1,5 @@
-# Records that were given up, and the topic that says so. The consumer function's mapping puts whole
-# batches below aws/lambda/; jobs/replay.py puts single records below records/, and then one notice.
+# Parked records, and the topic that announces them. The event source mapping puts whole batches below
+# aws/lambda/; jobs/replay.py puts single records below records/, and then one notice below notices/.
 locals {
   batches_prefix = "aws/lambda/"
   notices_prefix = "notices/"
@@ -16,7 +16,7 @@ module "parked_bucket" {
   replaced_days = var.keep_days.replaced
 }
 
-# What jobs/replay.py parks, an object of one line each (src/penstock/sinks/parked_records.py).
+# The records that jobs/replay.py parks, an object of one line each (src/penstock/sinks/parked_records.py).
 resource "aws_glue_catalog_table" "parked_records" {
   database_name = aws_glue_catalog_database.this.name
   name          = "parked_records"
@@ -66,11 +66,11 @@ resource "aws_s3_bucket_notification" "parked" {
     id            = "batches-of-the-mapping"
     events        = ["s3:ObjectCreated:*"]
     filter_prefix = local.batches_prefix
-    # S3 publishes a test message when it is told: by then the topic lets it in.
+    # S3 publishes a test message when this is created, so the topic must admit it by then.
     topic_arn = module.parked_topic.arn
   }
 
-  # Not the records: there may be hundreds at once.
+  # Records are not announced one by one: there may be hundreds at a time.
   topic {
     id            = "notices-of-replays"
     events        = ["s3:ObjectCreated:*"]

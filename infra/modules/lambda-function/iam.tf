@@ -6,7 +6,7 @@ locals {
   function_arn     = "arn:${local._partition}:lambda:${local._place}:function:${var.name}"
   logs_arn         = "arn:${local._partition}:logs:${local._place}:log-group:/aws/lambda/${var.name}:*"
 
-  # What Lambda asks of the role of any function in a VPC; none of it can be narrowed by resource.
+  # Lambda requires these of the role of every function in a VPC; none can be narrowed by resource.
   interface_actions = [
     "ec2:AssignPrivateIpAddresses",
     "ec2:CreateNetworkInterface",
@@ -32,7 +32,7 @@ resource "aws_iam_role" "this" {
   })
 }
 
-# What any function needs to run here.
+# The rights of every function here.
 resource "aws_iam_role_policy" "runtime" {
   # checkov:skip=CKV_AWS_290: EC2 and X-Ray take no resource for these actions
   # checkov:skip=CKV_AWS_355: EC2 and X-Ray take no resource for these actions
@@ -55,7 +55,7 @@ resource "aws_iam_role_policy" "runtime" {
           Resource = "*"
         },
         {
-          # The interfaces are Lambda's business: the function's own code may not touch any.
+          # Only Lambda manages the interfaces: the function's own code must not.
           Sid       = "KeepInterfacesFromItsCode"
           Effect    = "Deny"
           Action    = local.interface_actions
@@ -79,7 +79,7 @@ resource "aws_iam_role_policy" "runtime" {
   })
 }
 
-# What this one is for.
+# The rights of this function.
 resource "aws_iam_role_policy" "work" {
   name   = "work"
   role   = aws_iam_role.this.id

@@ -1,4 +1,4 @@
-# The role and the log group have the function's name, so that each is found from the other.
+# Role and log group have the function's name, so each can be found from the others.
 
 resource "aws_lambda_function" "this" {
   # checkov:skip=CKV_AWS_173: the variables hold names and ARNs, no secret; Lambda's own key encrypts them
@@ -39,12 +39,12 @@ resource "aws_lambda_function" "this" {
     subnet_ids         = var.network.subnet_ids
   }
 
-  # Lambda refuses a function whose role may not yet make its network interface, and makes a log
-  # group of its own for one that runs too early.
+  # Lambda rejects a function whose role may not create a network interface yet, and creates a log
+  # group without retention for a function that runs too early.
   depends_on = [aws_cloudwatch_log_group.this, aws_iam_role_policy.runtime]
 }
 
-# Made before the function, which may not make one: a group of Lambda's own making keeps logs for ever.
+# Created before the function, whose role may not create one: Lambda's own log group never expires.
 resource "aws_cloudwatch_log_group" "this" {
   # checkov:skip=CKV_AWS_158: CloudWatch encrypts it with its own key; logs hold offsets and ids, no payloads
   # checkov:skip=CKV_AWS_338: a year unless the caller says otherwise
@@ -60,7 +60,7 @@ resource "aws_sqs_queue" "dead_letters" {
   count = var.dead_letters ? 1 : 0
 
   name                      = "${var.name}-dead-letters"
-  message_retention_seconds = 1209600 # 14 days, the most there is
+  message_retention_seconds = 1209600 # 14 days, SQS's maximum
   sqs_managed_sse_enabled   = true
 }
 
@@ -82,7 +82,7 @@ resource "aws_sqs_queue_policy" "dead_letters" {
 }
 
 # ---------------------------------------------------------------------------------------------
-# Network: nothing comes in, and only what is named goes out
+# Network: no ingress, and egress only as named
 # ---------------------------------------------------------------------------------------------
 
 resource "aws_security_group" "this" {
@@ -92,8 +92,8 @@ resource "aws_security_group" "this" {
 
   tags = { Name = var.name }
 
-  # At destroy Lambda removes its network interfaces after the function is gone, with the function's
-  # role: were the role's rights gone before, they would stay and hold the group for ever.
+  # At destroy, Lambda deletes its network interfaces after the function, with the function's role.
+  # Without the role's rights the interfaces would stay, and the group could not be deleted.
   depends_on = [aws_iam_role_policy.runtime]
 }
 

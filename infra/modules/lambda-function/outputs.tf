@@ -2,7 +2,7 @@ output "arn" {
   description = "The function's ARN."
   value       = aws_lambda_function.this.arn
 
-  # Who invokes it finds it able to work.
+  # Callers find the function able to work.
   depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this]
 }
 
@@ -18,7 +18,7 @@ output "name" {
   description = "The function's name."
   value       = aws_lambda_function.this.function_name
 
-  # Who invokes it finds it able to work.
+  # Callers find the function able to work.
   depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this]
 }
 

@@ -1,7 +1,7 @@
-# What an existing VPC has is not made again: AWS takes no second route or private name for a service.
+# Endpoints that an existing VPC has are not created again: AWS rejects a second route or private name for a service.
 locals {
   existing_endpoints = try(var.existing.interface_endpoints, {})
-  # One rule leads to a group, whatever number of endpoints stands in it.
+  # One rule per security group, for any number of endpoints in it.
   existing_groups = {
     for id, names in { for name, id in local.existing_endpoints : id => name... } : join("-", names) => id
   }
@@ -31,7 +31,7 @@ resource "aws_vpc_endpoint" "interface" {
   tags = { Name = "${var.prefix}-${each.value}" }
 }
 
-# No egress rule: an endpoint answers and never calls.
+# No egress rule: an endpoint only answers.
 resource "aws_security_group" "endpoints" {
   name        = "${var.prefix}-endpoints"
   description = "Endpoints of AWS services"

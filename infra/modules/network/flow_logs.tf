@@ -1,4 +1,4 @@
-# Who talked to whom, for the VPC that is made here; an existing one has its owner's.
+# Flow logs of the VPC that is created here; those of an existing VPC are its owner's.
 locals {
   flow_log_group      = "${var.prefix}-flow-logs"
   flow_log_group_arn  = "arn:${local._partition}:logs:${var.region}:${var.account_id}:log-group:${local.flow_log_group}"
@@ -39,7 +39,7 @@ resource "aws_iam_role" "flow_logs" {
       Effect    = "Allow"
       Action    = "sts:AssumeRole"
       Principal = { Service = "vpc-flow-logs.amazonaws.com" }
-      # The service writes for many accounts: it must come on behalf of this one.
+      # The service writes for many accounts: only this account is accepted (confused deputy).
       Condition = {
         ArnLike      = { "aws:SourceArn" = local.flow_log_source_arn }
         StringEquals = { "aws:SourceAccount" = var.account_id }

@@ -1,5 +1,5 @@
-# Private subnets and nothing that leads out: no internet gateway, no NAT. What runs here reaches
-# the services of AWS that have an endpoint (endpoints.tf), and no others.
+# Private subnets without an internet gateway or NAT. Workloads reach only the AWS services that have
+# an endpoint (endpoints.tf).
 locals {
   _partition = data.aws_partition.this.partition
   make       = var.existing == null
@@ -29,13 +29,13 @@ resource "aws_subnet" "private" {
 
   vpc_id               = local.vpc_id
   availability_zone_id = each.value
-  # By position, a quarter each, of which three at most are used.
+  # By position: a quarter of the range each, of which at most three are used.
   cidr_block = cidrsubnet(var.cidr, 2, index(var.zone_ids, each.value))
 
   tags = { Name = "${var.prefix}-${each.value}" }
 }
 
-# One table for all zones, since none of them has a way out of its own.
+# One table for all zones, since no zone has a gateway of its own.
 resource "aws_route_table" "private" {
   count = local.make ? 1 : 0
 
@@ -51,7 +51,7 @@ resource "aws_route_table_association" "private" {
   subnet_id      = each.value.id
 }
 
-# Without rules: whoever forgets to name a group can neither call nor be called.
+# Without rules: a resource without a named group can neither call nor be called.
 resource "aws_default_security_group" "this" {
   count = local.make ? 1 : 0
 

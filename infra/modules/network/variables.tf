@@ -82,7 +82,7 @@ variable "other_cidrs" {
   default     = []
 
   validation {
-    # Two ranges overlap where they are the same once both are cut to the shorter prefix.
+    # Two ranges overlap if they are equal after both are cut to the shorter prefix.
     condition = alltrue([
       for other in var.other_cidrs : try(
         cidrsubnet("${split("/", var.cidr)[0]}/${min(split("/", var.cidr)[1], split("/", other)[1])}", 0, 0) !=

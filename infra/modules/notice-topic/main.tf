@@ -1,4 +1,4 @@
-# A topic that one service of AWS publishes to, for people to hear of something.
+# A topic that one AWS service publishes to, with e-mail subscribers.
 locals {
   arn = "arn:${data.aws_partition.this.partition}:sns:${var.region}:${var.account_id}:${var.name}"
 }
@@ -21,7 +21,7 @@ resource "aws_sns_topic_policy" "this" {
         Principal = { Service = var.publisher.service }
         Action    = "sns:Publish"
         Resource  = local.arn
-        # The service publishes for many accounts: it must come on behalf of this one.
+        # The service publishes for many accounts: only this account is accepted (confused deputy).
         Condition = merge(var.publisher.conditions, { StringEquals = { "aws:SourceAccount" = var.account_id } })
       },
       {

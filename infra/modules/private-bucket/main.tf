@@ -1,5 +1,5 @@
-# A bucket as all of them are here: encrypted with a key of the account's own, every version kept for
-# a while, closed to the public and to plain HTTP.
+# A bucket with this project's defaults: encrypted with a customer-managed key, versioned with old
+# versions kept for a while, closed to the public and to plain HTTP.
 locals {
   arn = "arn:${data.aws_partition.this.partition}:s3:::${var.name}"
 }
@@ -35,7 +35,7 @@ resource "aws_s3_bucket_server_side_encryption_configuration" "this" {
   bucket = aws_s3_bucket.this.id
 
   rule {
-    # One request to KMS for many objects; the bucket, not the object, is then the key's context.
+    # One request to KMS for many objects; the encryption context is then the bucket, not the object.
     bucket_key_enabled = true
 
     apply_server_side_encryption_by_default {
@@ -92,7 +92,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "this" {
     }
   }
 
-  # Rules for versions that are not current ask for a bucket that has such.
+  # Rules for noncurrent versions need a versioned bucket.
   depends_on = [aws_s3_bucket_versioning.this]
 }
 
@@ -110,6 +110,6 @@ resource "aws_s3_bucket_policy" "this" {
     }]
   })
 
-  # Two changes of one bucket's access at a time are a conflict for S3.
+  # S3 rejects two concurrent changes of a bucket's access as a conflict.
   depends_on = [aws_s3_bucket_public_access_block.this]
 }

@@ -1,4 +1,4 @@
-# What consumers write: a row for each reading, and one for each record that could not become one.
+# The tables of a consumer: a row for each reading, and one for each dead letter.
 locals {
   arn_start = "arn:${data.aws_partition.this.partition}:dynamodb:${var.region}:${var.account_id}:table"
   due_index = "due"
@@ -6,7 +6,7 @@ locals {
 
 data "aws_partition" "this" {}
 
-# Sorted by time in each device, and a record that comes again writes the same row.
+# Sorted by time within a device; a record that is delivered again writes the same row.
 resource "aws_dynamodb_table" "readings" {
   for_each = var.tables
 
@@ -64,8 +64,8 @@ resource "aws_dynamodb_table" "errors" {
     type = "S"
   }
 
-  # Only rows that are neither done nor parked have a nextAttemptAt (in seconds, as TTL counts), so
-  # only they are in here, by what they are chosen by: a raw value may be as big as a row can be.
+  # Only rows that are neither done nor parked have a nextAttemptAt (in seconds, like TTL), so only they
+  # are in the index, with the attributes they are selected by: a raw value may be as large as a row.
   global_secondary_index {
     name               = local.due_index
     hash_key           = "stage"
@@ -84,7 +84,7 @@ resource "aws_dynamodb_table" "errors" {
   }
 
   ttl {
-    # What jobs/replay.py sets when a row is done or parked.
+    # jobs/replay.py sets it when a row is done or parked.
     attribute_name = "expiresAt"
     enabled        = true
   }

@@ -60,7 +60,7 @@ variable "ttl_attribute" {
   default     = "_expiresAt"
 
   validation {
-    # An event's fields stand in the same row, under their own names.
+    # An event's fields are in the same row, under their own names.
     condition     = startswith(var.ttl_attribute, "_")
     error_message = "ttl_attribute is ${var.ttl_attribute}; let it begin with an underscore, or a field of an event decides when its row is deleted."
   }

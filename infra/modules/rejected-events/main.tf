@@ -1,4 +1,4 @@
-# Events that the producer had to refuse, whole: it can put them here and can read nothing back.
+# Rejected events, whole. The producer can put them here and cannot read them.
 locals {
   keys_arn = "arn:${data.aws_partition.this.partition}:kms:${var.region}:${var.account_id}:key/*"
 }

@@ -15,7 +15,7 @@ output "writer_policy_json" {
         Resource = ["${module.bucket.arn}/*"]
       },
       {
-        # By what it is used for, since its id is not known before it is made.
+        # By what the key is used for, since its id is not known before it is created.
         Sid      = "EncryptRejectedEvents"
         Effect   = "Allow"
         Action   = ["kms:GenerateDataKey"]

@@ -5,8 +5,8 @@ resource "aws_glue_registry" "this" {
   description   = "Schemas of ${var.prefix}"
 
   lifecycle {
-    # Another name is another registry: this one would be deleted, and with it every version by which
-    # records that are written already can be read.
+    # Another name is another registry: this one would be deleted with every schema version, and existing
+    # records could not be read any more.
     ignore_changes = [registry_name]
 
     postcondition {

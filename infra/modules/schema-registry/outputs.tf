@@ -13,7 +13,7 @@ output "consumers" {
 output "registry" {
   description = "The registry's name and ARN."
   value = {
-    # Out of known parts: whoever writes it into a policy can read the policy in a plan.
+    # Built from known parts, so that a plan shows the policies that contain it.
     arn  = "arn:${data.aws_partition.this.partition}:glue:${var.region}:${var.account_id}:registry/${aws_glue_registry.this.registry_name}"
     name = aws_glue_registry.this.registry_name
   }

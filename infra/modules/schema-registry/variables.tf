@@ -39,7 +39,7 @@ variable "consumers" {
     condition     = alltrue([for consumer in values(var.consumers) : length(consumer.reader_principal_arns) > 0])
     error_message = "A consumer has no reader_principal_arns; name the roles of its programs."
   }
-  # A session or a role of another account is never equal to what asks: the trust would let nobody in.
+  # The ARN of a session, or of a role in another account, never equals the caller's: nobody would be admitted.
   validation {
     condition = alltrue(flatten([
       for consumer in values(var.consumers) : concat(

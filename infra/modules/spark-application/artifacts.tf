@@ -1,4 +1,4 @@
-# What a job is made of, below one bucket; a file that changes here is uploaded by the next apply.
+# The artifacts of the jobs, in one bucket; the next apply uploads a file that has changed.
 locals {
   _pyfiles_key = "pyfiles/penstock.zip"
 
@@ -17,7 +17,7 @@ locals {
     "--jars"     = [for key in values(local._jar_keys) : "${local._start}${key}"]
     "--py-files" = ["${local._start}${local._pyfiles_key}"]
   }
-  # A driver can read S3 wherever it runs; where it finds what `--files` brings differs.
+  # A driver can read S3 wherever it runs; the place of `--files` differs.
   _places = { for name, key in local.file_keys : name => "${local._start}${key}" }
 
   submit_commands = {
@@ -50,7 +50,7 @@ resource "aws_s3_object" "upload" {
   bucket = module.bucket.name
   key    = each.key
   source = each.value
-  # Not etag: that of an encrypted object is no hash of its content.
+  # Not etag: the etag of an encrypted object is not a hash of its content.
   source_hash = filebase64sha256(each.value)
 }
 

@@ -1,8 +1,8 @@
-# What a run may do: what the caller says of its role, and what any run here needs.
+# The execution roles: the policy that the caller gives, and the rights of every run.
 locals {
   place = "${var.region}:${var.account_id}"
 
-  # A part of its own before the name, so that a pattern can mean the roles of jobs alone.
+  # `-job-` before the name, so that a pattern can match the roles of jobs only.
   role_names    = { for name in keys(var.roles) : name => "${var.prefix}-job-${name}" }
   role_arns     = { for name, role in local.role_names : name => "arn:${local.partition}:iam::${var.account_id}:role/${role}" }
   keys_arn      = "arn:${local.partition}:kms:${local.place}:key/*"
@@ -21,7 +21,7 @@ resource "aws_iam_role" "job" {
       Principal = { Service = "emr-serverless.amazonaws.com" }
       Action    = "sts:AssumeRole"
       Condition = {
-        # Any application of this account: its own id is not known before it is made.
+        # Any application of this account: its id is not known before it is created.
         ArnLike      = { "aws:SourceArn" = "arn:${local.partition}:emr-serverless:${local.place}:/applications/*" }
         StringEquals = { "aws:SourceAccount" = var.account_id }
       }
@@ -50,7 +50,7 @@ resource "aws_iam_role_policy" "runtime" {
         Resource = [module.bucket.arn]
       },
       {
-        # By what it is used for, since its id is not known before it is made.
+        # By what the key is used for, since its id is not known before it is created.
         Sid      = "DecryptItsArtifacts"
         Effect   = "Allow"
         Action   = ["kms:Decrypt"]
@@ -69,7 +69,7 @@ resource "aws_iam_role_policy" "runtime" {
         Resource = ["${local.log_group_arn}:*"]
       },
       {
-        # EMR looks for the group among all of them.
+        # EMR looks for the log group among all log groups.
         Sid      = "FindItsLog"
         Effect   = "Allow"
         Action   = ["logs:DescribeLogGroups"]
@@ -79,7 +79,7 @@ resource "aws_iam_role_policy" "runtime" {
   })
 }
 
-# What each is for.
+# The rights of each role.
 resource "aws_iam_role_policy" "work" {
   for_each = var.roles
 

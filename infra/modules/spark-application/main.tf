@@ -1,4 +1,4 @@
-# An EMR Serverless application, the files of its jobs and the role that they run as.
+# An EMR Serverless application, its log group and its network.
 locals {
   partition = data.aws_partition.this.partition
 
@@ -24,7 +24,7 @@ resource "aws_emrserverless_application" "this" {
     idle_timeout_minutes = var.application.idle_minutes
   }
 
-  # Workers that wait for jobs, and are paid for while the application is started.
+  # Pre-initialized workers, billed while the application is started.
   dynamic "initial_capacity" {
     for_each = var.application.initial
 
@@ -53,7 +53,7 @@ resource "aws_emrserverless_application" "this" {
   }
 }
 
-# Made here, so that it is encrypted and forgets: a job's own logging would make one that does neither.
+# Created here with encryption and retention: a log group that a job's logging creates has neither.
 resource "aws_cloudwatch_log_group" "this" {
   # checkov:skip=CKV_AWS_338: a year unless the caller says otherwise
   name              = local.log_group
@@ -62,7 +62,7 @@ resource "aws_cloudwatch_log_group" "this" {
 }
 
 # ---------------------------------------------------------------------------------------------
-# Network: nothing comes in, and only what is named goes out
+# Network: no ingress, and egress only as named
 # ---------------------------------------------------------------------------------------------
 
 resource "aws_security_group" "this" {
