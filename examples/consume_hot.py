@@ -3,7 +3,7 @@
     spark-submit --py-files penstock-pyfiles.zip --jars ... examples/consume_hot.py \\
         --contract FILE --secret-arn ARN --checkpoint s3://... --lake-table DATABASE.hot ...
 
-It takes the flags of jobs/consume.py, and keeps its checkpoint, lease and sinks as that job does.
+It takes the flags of jobs/consume.py and uses checkpoint, lease and sinks as that job does.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from penstock.spark import ConsumeSettings, read_job, start_consuming
 
 
 def keep_hot(rows: DataFrame) -> DataFrame:
-    """Keep the rows of hot readings; versions without a temperature have none."""
+    """Return the rows of hot readings; a schema version without a temperature has none."""
     if "temperature" not in rows.select("event.*").columns:
         return rows.limit(0)
     return rows.filter("event.temperature >= 30")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Consume until there is nothing left, or for ever."""
+    """Consume to the end of the topics, or without end, as the settings say."""
     spark, settings = read_job("consume-hot", ConsumeSettings, argv)
     start_consuming(spark, settings, transform=keep_hot).awaitTermination()
 

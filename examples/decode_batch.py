@@ -1,9 +1,9 @@
-"""Decode what a topic has now, in a batch or a notebook.
+"""Decode the current records of a topic, in a batch or a notebook.
 
     spark-submit --py-files penstock-pyfiles.zip --jars ... examples/decode_batch.py \\
         b-1.example:9096 sensor 'glue://penstock?region=eu-central-1'
 
-Prints how many records could be decoded, and why the others could not.
+It prints the number of records by status, and the decoded events.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from penstock.spark import build_session, decode
 def read_topic(
     spark: SparkSession, options: Mapping[str, str], registries: Registries
 ) -> DataFrame:
-    """Read a topic to its end; each record is a row with its `event` and its `_status`."""
+    """Return the records of a topic, each a row with its `event` and its `_status`."""
     records = spark.read.format("kafka").options(**options).load()
     return decode(records, registries)
 

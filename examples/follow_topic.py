@@ -1,9 +1,9 @@
-"""Follow a topic into a sink of your own, new schemas without a restart.
+"""Follow a topic into a sink of your own; new schema versions need no restart.
 
     spark-submit --py-files penstock-pyfiles.zip --jars ... examples/follow_topic.py \\
         b-1.example:9096 sensor 'glue://penstock?region=eu-central-1' s3://BUCKET/follow
 
-Here the sink is a folder of JSON for each part of a batch, written again if the part comes again.
+The sink is a folder of JSON for each part of a batch; a part that is repeated overwrites it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from penstock.spark import BatchId, build_session, follow
 def follow_topic(
     spark: SparkSession, options: Mapping[str, str], registries: Registries, folder: str
 ) -> StreamingQuery:
-    """Write what a topic has below a folder, then end."""
+    """Start a query that writes the current records of a topic below a folder, then ends."""
     stream = spark.readStream.format("kafka").options(**options).load()
 
     def write(rows: DataFrame, batch: BatchId, part: int) -> None:
@@ -32,7 +32,7 @@ def follow_topic(
 
 
 def main(argv: Sequence[str]) -> None:
-    """Follow until there is nothing left."""
+    """Follow the topic to its end."""
     servers, topic, urls, folder = argv
     options = {
         "kafka.bootstrap.servers": servers,

@@ -1,10 +1,10 @@
-"""Events in, schema versions, real Kafka, events out: the core of Penstock on one screen.
+"""The core of Penstock on one screen: events, schema versions, a real Kafka broker, events.
 
     .venv/bin/python examples/round_trip.py '{}' '{"temperature": 30}' '{}'
 
-Each argument is one JSON event of one sensor. Its schema is inferred and registered (in memory,
-under Glue's rules), the record goes through a real Kafka broker on a loopback address, and every
-record is read back through the merge of all versions.
+Each argument is one JSON event of one sensor. The program infers and registers its schema (in
+memory, under Glue's rules) and sends the record through a real Kafka broker on a loopback address.
+Then it reads every record back through the merge of all schema versions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _VERSION_BUDGET = 100
 
 
 def main(texts: Sequence[str]) -> int:
-    """Send the events, read them back; 1 when any was refused."""
+    """Send the events, read them back, and return 1 if an event was refused."""
     registry = CachedRegistry(load_registry("memory://"))
     with _broker() as settings:
         ensure_topic(settings, Topic(_NAME, partitions=1))
@@ -73,7 +73,7 @@ def _try_send(producer: Producer, registry: SchemaRegistry, text: str) -> bool:
 
 
 def _send(producer: Producer, registry: SchemaRegistry, text: str) -> str:
-    """Send one event; say where it went and under which version."""
+    """Send one event; return its schema version and offset in words."""
     event = parse_event(text)
     versions = VersionSet([version.schema for version in registry.versions(_NAME)])
     inferred = infer_schema(event, _NAME, versions.merged, base_fields(READING))
@@ -90,7 +90,7 @@ def _send(producer: Producer, registry: SchemaRegistry, text: str) -> str:
 
 
 def _read(settings: KafkaSettings, registry: SchemaRegistry, count: int) -> list[dict[str, Any]]:
-    """Read every record with the schema it was written in, into the merge of all versions."""
+    """Return all events, read with their writer schemas into the merge of all versions."""
     events: list[dict[str, Any]] = []
     with open_consumer(settings, _NAME) as consumer:
         while len(events) < count:
@@ -105,7 +105,7 @@ def _read(settings: KafkaSettings, registry: SchemaRegistry, count: int) -> list
 
 @contextmanager
 def _broker() -> Iterator[KafkaSettings]:
-    """Run one broker that lets everybody in, for as long as the context lasts."""
+    """Run one broker that accepts everybody, until the context ends."""
     spec = ClusterSpec(
         network=choose_network(),
         broker_count=1,

@@ -1,9 +1,9 @@
-"""Keeps a table of the lake in shape: compacts its files and drops history that is old enough.
+"""The maintenance job: compacts a lake table, expires snapshots and removes orphan files.
 
     spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/maintain_lake.py \\
         --lake-table DATABASE.TABLE
 
-Prints one line of JSON that says what it did. Runs beside the jobs that write.
+It may run while other jobs write to the table, and prints its result as one line of JSON.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Tries records again that were given up, by the code that consumes, and says what came of it.
+"""The replay job: retries dead letters through the same code as the consume job.
 
     spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/replay.py --contract FILE \\
         --errors-table TABLE --parked-bucket BUCKET \\
         --lake-table DATABASE.TABLE --consume-checkpoint s3://... --reason unknown-schema ...
 
-Give it the sinks and routes of the job that consumes. A record that is written is marked done in
-its row; one that failed three times is parked. It may be killed at any point and run again; a
-second one beside it is refused. Prints one line of JSON.
+Pass the sinks and routes of the consume job. The row of a record that is written is marked as done;
+a record that failed three times is parked. The job may be killed at any point and run again. A
+second replay at the same time is rejected. It prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from penstock.spark import ReplaySettings, read_job, run_replay
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Try again what is selected."""
+    """Retry the selected dead letters."""
     spark, settings = read_job("replay", ReplaySettings, argv)
     name = uuid4().hex
     counts = run_replay(spark, settings, load_registries(settings.registry), name)

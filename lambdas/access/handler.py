@@ -1,6 +1,6 @@
-"""The access function: Terraform calls it to have topics and access lists as it says.
+"""The access function: Terraform invokes it to apply topics and access lists.
 
-What it raises fails `terraform apply`. Each call may be repeated.
+Calls are idempotent; an error fails `terraform apply`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SETTINGS = KafkaSettings.from_environ(os.environ)
 
 
 def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    """Do what one invocation of infra/modules/kafka-access asks; says what was done."""
+    """Apply an event of infra/modules/kafka-access, and return the changes in words."""
     return {"done": await_rights(lambda: _do(event))}
 
 
@@ -50,7 +50,7 @@ def _apply(wanted: dict[str, Any]) -> list[str]:
 
 
 def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> list[str]:
-    """Take the access lists of a reader that is gone, or goes by another name now."""
+    """Delete the access lists of a reader that was deleted or renamed."""
     gone = reader["username"] if action == "delete" else None
     if action == "update" and prev_input["reader"] != reader:
         gone = prev_input["reader"]["username"]
@@ -58,7 +58,7 @@ def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> lis
 
 
 def _release_topic(topic: dict[str, Any], action: str, prev_input: Any) -> list[str]:
-    """Delete a topic that is gone, where that is wanted."""
+    """Delete a topic that Terraform deletes, if `delete_when_removed` is set."""
     if action != "delete" or not topic["delete_when_removed"]:
         return []
     return [f"topic {topic['name']!r} was deleted"] if drop_topic(SETTINGS, topic["name"]) else []

@@ -1,4 +1,4 @@
-"""The consumer: the records of a Kafka mapping into rows of DynamoDB."""
+"""The consumer: writes the records of a Kafka event source mapping as rows to DynamoDB."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from penstock.records import Record
 
 _NAMESPACE = "Penstock"
 
-# Named after the package, so that what its modules log comes out in the same form.
+# Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 _metrics = Metrics(namespace=_NAMESPACE)
 _consumer = build_consumer(ConsumerSettings.from_environ(os.environ), stage="lambda")
@@ -31,7 +31,7 @@ _consumer = build_consumer(ConsumerSettings.from_environ(os.environ), stage="lam
 @_log.inject_lambda_context
 @_metrics.log_metrics
 def lambda_handler(event: Any, context: Any) -> dict[str, list[Any]]:
-    """Write a row for each record; an error makes the mapping bring the batch again."""
+    """Write a row for each record; after an error, the mapping delivers the batch again."""
     started, function = time.monotonic(), context.function_name
     _metrics.add_dimension("FunctionName", function)
     try:
@@ -48,12 +48,12 @@ def lambda_handler(event: Any, context: Any) -> dict[str, list[Any]]:
 
 
 def _report(consumed: Consumed, records: Sequence[Record], function: str) -> None:
-    """Count what became of the records, and how old the oldest of them was."""
+    """Publish the counts of a batch and the age of its oldest record."""
     for name, count in (
         ("RowsWritten", consumed.written),
         ("Tombstones", consumed.tombstones),
         ("PartitionsHeld", len(consumed.held)),
-        # Besides those by reason: an alarm watches one figure and cannot add up others.
+        # In addition to those by reason, because an alarm on one metric cannot add up several.
         ("RecordsGivenUp", sum(consumed.given_up.values())),
     ):
         _metrics.add_metric(name, MetricUnit.Count, count)
@@ -65,7 +65,7 @@ def _report(consumed: Consumed, records: Sequence[Record], function: str) -> Non
 
 
 def _count(name: str, count: int, **dimensions: str) -> None:
-    """Publish a metric that has dimensions of its own."""
+    """Publish a metric with its own dimensions."""
     settings = {"namespace": _NAMESPACE, "default_dimensions": dimensions}
     with single_metric(name, MetricUnit.Count, count, **settings):
         pass

@@ -1,4 +1,4 @@
-"""The producer: an IoT sensor whose events' fields may change at any time."""
+"""The producer: writes a sensor's events, whose fields may change at any time, to Kafka."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from snapshot_restore_py import register_after_restore
 
 from penstock.producing import Intake, Invocation, ProducerSettings, Taken, build_intake
 
-# Named after the package, so that what its modules log comes out in the same form.
+# Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 _metrics = Metrics(namespace="Penstock")
 _settings = ProducerSettings.from_environ(os.environ)
@@ -19,7 +19,7 @@ _intake: Intake
 
 @register_after_restore
 def build_clients() -> None:
-    """Build what holds connections: at the start, and anew when a snapshot of it is restored."""
+    """Build the clients: when the environment starts, and again after a snapshot is restored."""
     global _intake  # noqa: PLW0603 # an environment has one
     _intake = build_intake(_settings)
 
@@ -30,7 +30,7 @@ build_clients()
 @_log.inject_lambda_context
 @_metrics.log_metrics
 def lambda_handler(event: Any, context: Any) -> Any:
-    """Write the event or events to Kafka, and say where each is and under which schema."""
+    """Write one or more events to Kafka, and return the place and schema version of each."""
     invocation = Invocation(
         context.function_name,
         context.aws_request_id,
@@ -42,7 +42,7 @@ def lambda_handler(event: Any, context: Any) -> Any:
 
 
 def _report(taken: Taken, function: str) -> None:
-    """Leave figures for alarms, and a line for each event that was not written, without it."""
+    """Publish metrics, and log each event that was not written, without its content."""
     _metrics.add_dimension("FunctionName", function)
     _metrics.add_dimension("Schema", _settings.schema_name)
     for name, count in taken.counts().items():

@@ -1,4 +1,4 @@
-"""`penstock contract`: write what a consumer's account needs to know of the producer's."""
+"""`penstock contract`: write the contract of a consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`penstock rejected`: list events that a producer did not write, and send them again."""
+"""`penstock rejected`: list rejected events, and send them to their producer again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 
 def _run_list(settings: argparse.Namespace) -> int:
-    """Print each event; 1 when one cannot be read."""
+    """Print each event; return 1 if an event cannot be read."""
     say(_COLUMNS.format("KEY", "WHEN", "REASON", "DETAIL"))
     unreadable = 0
     for found in list_rejected(settings.bucket, settings.prefix):
@@ -61,7 +61,7 @@ def _run_list(settings: argparse.Namespace) -> int:
 
 
 def _run_replay(settings: argparse.Namespace) -> int:
-    """Print what became of each event; 1 when one stays or none was sent."""
+    """Print the outcome of each event; return 1 if an event stays or none was sent."""
     written = stay = 0
     for sent in replay_rejected(settings.bucket, settings.prefix, settings.function):
         if sent.problem:

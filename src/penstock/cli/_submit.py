@@ -1,4 +1,4 @@
-"""`penstock submit`: submit a Spark job of a consumer to EMR Serverless."""
+"""`penstock submit`: submit a consumer's Spark job to EMR Serverless."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose help ends with the exit codes; those of its commands are of the same class."""
+    """A parser whose help ends with the exit codes; the parsers of commands have this class too."""
 
     def __init__(self, *, description: str, **options: Any) -> None:
         super().__init__(

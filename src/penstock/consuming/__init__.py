@@ -1,4 +1,4 @@
-"""Records to rows: what a consumer does with a batch, wherever it came from."""
+"""The consumer: batches of Kafka records to rows, and dead letters to their table."""
 
 from __future__ import annotations
 

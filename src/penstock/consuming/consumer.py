@@ -1,4 +1,4 @@
-"""A batch of records into rows of readings, and of errors for those that never can be one."""
+"""A consumer that writes the records of a batch as rows or as dead letters."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _MAX_COMPILED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Consumed:
-    """What became of a batch.
+    """The counts of a batch, and the records that must be delivered again.
 
-    `held` has the first record of each partition that must come again, with all behind it.
+    `held` has the first held record of each partition; all records after it are held too.
     """
 
     written: int
@@ -49,7 +49,7 @@ class Consumed:
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch that is being read: each record is in one of these, or behind one that is held."""
+    """A batch that is being read: each record is in one of the fields, or after a held record."""
 
     read: list[tuple[Record, dict[str, Any]]] = field(default_factory=list)
     errors: list[FailedRecord] = field(default_factory=list)
@@ -58,15 +58,15 @@ class _Batch:
     missing: dict[SchemaKey, PenstockError] = field(default_factory=dict)
 
     def is_stuck(self) -> bool:
-        """Whether nothing of it gets anywhere."""
+        """Return whether no record of the batch was read, given up or ignored."""
         return not (self.read or self.errors or self.tombstones)
 
 
 class Consumer:
-    """Reads each record with the schema it was written in; for one thread.
+    """Decodes each record with its writer schema and writes its row; for one thread.
 
-    With `partial_answers`, a record that has to wait holds back its own partition only; else it
-    makes the whole batch come again.
+    With `partial_answers`, a record with a retriable error holds back only its partition.
+    Otherwise the whole batch must be delivered again. `stage` is written to dead letters.
     """
 
     def __init__(
@@ -78,7 +78,6 @@ class Consumer:
         *,
         partial_answers: bool = False,
     ) -> None:
-        """Keep what to read and write with; `stage` is named in rows of errors."""
         self._registries = registries
         self._readings = readings
         self._errors = errors
@@ -87,11 +86,11 @@ class Consumer:
         self._partial_answers = partial_answers
 
     def consume(self, records: Iterable[Record]) -> Consumed:
-        """Make a row of every record that has a value; doing it again changes nothing.
+        """Write a row for every record with a value, and dead letters for failed ones; idempotent.
 
         Raises:
-            PenstockError: retriable, or nothing that a record could be blamed for: none of the
-                batch may be given up, and all of it is to be consumed again.
+            PenstockError: the error is retriable, or no record is at fault: no record of the
+                batch may be given up, and the whole batch must be consumed again.
         """
         batch = self._read_batch(records)
         refused = self._readings.write([row for _, row in batch.read])
@@ -130,7 +129,7 @@ class Consumer:
         return batch
 
     def _read(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
-        """Make the row of a record; None for a tombstone."""
+        """Return the row of a record, or None for a tombstone that is ignored."""
         frame = self._registries.decode(record.value, record.headers)
         if frame is None:
             return self._read_tombstone(record)
@@ -139,7 +138,7 @@ class Consumer:
         return make_row(self._shape, event, record.source, version.number, str(version.key))
 
     def _read_tombstone(self, record: Record) -> dict[str, Any] | None:
-        """Make what is left of the row that a tombstone deletes, where it deletes one."""
+        """Return the deleted row of a tombstone, or None if tombstones are ignored."""
         match self._shape.tombstone:
             case Tombstone.IGNORE:
                 return None
@@ -149,7 +148,7 @@ class Consumer:
                 raise UnroutableError(f"{record.source}: found a tombstone, expected a value")
 
     def _find_version(self, key: SchemaKey, batch: _Batch) -> SchemaVersion:
-        """Ask the registry; of one that is down only once in a batch, for that takes its time."""
+        """Find a schema version; the batch remembers a retriable failure, since a call is slow."""
         if key in batch.missing:
             raise batch.missing[key]
         try:
@@ -160,7 +159,7 @@ class Consumer:
             raise
 
     def _give_up(self, record: Record, error: PenstockError) -> FailedRecord:
-        """Give a record up for an error, or raise it where it condemns no record."""
+        """Return the failed record for an error, or raise the error if no record is at fault."""
         failure = Failure.of(error)
         _LOG.warning("%s is given up as %s: %s", record.source, failure.reason, error)
         key = self._registries.read_key(record.value, record.headers)
@@ -168,7 +167,7 @@ class Consumer:
 
 
 def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
-    """Build a consumer of its registries, two tables and a bucket; nothing is called yet."""
+    """Build a consumer with its registries, two tables and a bucket; it makes no network call."""
     client = DynamoDbClient()
     return Consumer(
         load_registries(settings.registry),
@@ -181,6 +180,6 @@ def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
 
 @lru_cache(maxsize=_MAX_COMPILED)
 def _compile(version: SchemaVersion) -> Callable[[bytes], Any]:
-    """Compile what turns a payload into an event; a version never changes."""
+    """Compile the function from payload to event; cached, since a version never changes."""
     decode, restore = compile_decoder(version.schema), compile_restorer(version.schema)
     return lambda payload: restore(decode(payload))

@@ -1,12 +1,12 @@
-"""The event that Lambda's Kafka mapping hands to a function.
+"""The event and the response of a Kafka event source mapping.
 
     {"eventSource": "SelfManagedKafka", "bootstrapServers": "...", "records": {
         "sensor-0": [{"topic": "sensor", "partition": 0, "offset": 15, "timestamp": 1795234015788,
                       "timestampType": "CREATE_TIME", "key": BASE64, "value": BASE64,
                       "headers": [{"name": [97, 98]}]}]}}
 
-The keys under `records` carry the partition, so a batch may hold any number of them. A mapping with
-ReportBatchItemFailures takes as an answer from where on each partition must come again:
+The keys under `records` name the partition, and a batch may have any number of partitions. With
+ReportBatchItemFailures, the response says from which offset to deliver a partition again:
 
     {"batchItemFailures": [{"itemIdentifier": {"partition": "sensor-0", "offset": 15}}]}
 """
@@ -22,10 +22,10 @@ from penstock.records import Record, Source
 
 
 def read_records(event: Any) -> list[Record]:
-    """Give the records of a mapping's event, each partition in its order.
+    """Return the records of a mapping's event, in offset order within each partition.
 
     Raises:
-        EventTextError: it is no event of a Kafka mapping.
+        EventTextError: the event is not one of a Kafka event source mapping.
     """
     try:
         partitions = event["records"].values()
@@ -38,7 +38,7 @@ def read_records(event: Any) -> list[Record]:
 
 
 def answer_mapping(held: Iterable[Source]) -> dict[str, list[Any]]:
-    """Answer that all is done but these records and those behind them in their partitions."""
+    """Return the response that reports these records, and all after them, as not processed."""
     return {
         "batchItemFailures": [
             {
@@ -58,7 +58,7 @@ def _read(record: Mapping[str, Any]) -> Record:
         _decode(record.get("key")),
         _decode(record.get("value")),
         tuple(
-            # Java's bytes are signed, and it is Java that writes them on AWS.
+            # On AWS, Java writes the bytes, as signed numbers.
             (name, bytes(byte & 0xFF for byte in value))
             for header in record.get("headers") or ()
             for name, value in header.items()
@@ -68,5 +68,5 @@ def _read(record: Mapping[str, Any]) -> Record:
 
 
 def _decode(text: str | None) -> bytes | None:
-    """Read bytes; a tombstone's value is null, or is not there at all."""
+    """Decode base64; the value of a tombstone is null or missing."""
     return None if text is None else a2b_base64(text, strict_mode=True)

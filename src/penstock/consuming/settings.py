@@ -1,4 +1,4 @@
-"""What a consumer has to be told."""
+"""Settings of a consumer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def _parse_switch(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings(Settings):
-    """Which registry to ask, which tables to write, and how to answer a mapping."""
+    """The registries to read, the tables to write, and the form of the mapping's response."""
 
     registry: str = setting(
         "PENSTOCK_REGISTRY",
         "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=..., or URLs "
         "separated by spaces, one for each kind of frames",
-        secret=True,  # it may hold an external id
+        secret=True,  # it may contain an external id
     )
     readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table of the readings")
     errors_table: str = setting(
@@ -36,7 +36,7 @@ class ConsumerSettings(Settings):
         "PENSTOCK_PARTIAL_ANSWERS",
         "true where the mapping has ReportBatchItemFailures, else false",
         parse=_parse_switch,
-        # To a mapping that does not look at the answer, records held back would be done.
+        # A mapping that ignores the response would count held records as processed.
         default=False,
     )
     shape: RowShape = nested(RowShape, READING)

@@ -1,4 +1,4 @@
-"""Kafka: who we are to the brokers, topics, sending and reading."""
+"""Kafka: logins, topics, access lists, a producer and a consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What AWS answers when a login needs it, in our errors."""
+"""Translation of the AWS errors that a login meets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from penstock.errors import BrokerLoginError, BrokerUnavailableError
 
 @contextmanager
 def translated_aws_errors(what: str) -> Iterator[None]:
-    """Turn what botocore raises into `<what>: <reason>`, retriable where another try may do.
+    """Translate botocore's errors to `<what>: <reason>`, retriable if a retry may succeed.
 
     Raises:
-        BrokerUnavailableError: AWS throttles, fails or cannot be reached.
-        BrokerLoginError: AWS refuses, or there are no credentials.
+        BrokerUnavailableError: AWS throttles, fails or cannot be reached (retriable).
+        BrokerLoginError: AWS refuses the call, or there are no credentials.
     """
     try:
         yield

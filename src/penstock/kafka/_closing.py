@@ -1,4 +1,4 @@
-"""What is closed at the end of a `with` statement."""
+"""The base class of clients that a `with` statement closes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Self
 
 
 class Closing(ABC):
-    """Base of what holds connections."""
+    """A context manager that closes its connections at the end."""
 
     @abstractmethod
     def close(self) -> None:
         """Close the connections."""
 
     def __enter__(self) -> Self:
-        """Use it in a `with` statement to close it."""
+        """Return the object itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
+        """Close the connections."""
         self.close()

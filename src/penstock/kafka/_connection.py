@@ -1,7 +1,7 @@
-"""One blocking connection to one broker, which lets every failure through as it is.
+"""A blocking connection to one broker, which raises every failure unchanged.
 
-kafka-python's own connections retry whatever fails, a refused login included, for 30 s and then
-say "timeout"; here its protocol and its mechanisms are used without them.
+kafka-python's own connections retry every failure for 30 s, also a refused login, and then report
+a timeout. This module uses kafka-python's protocol and mechanisms without its connections.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ _CHUNK_BYTES = 65_536
 
 
 class LoginRefused(Exception):
-    """The broker said no to mechanism or credentials."""
+    """The broker refused the mechanism or the credentials."""
 
 
 class Connection(Closing):
-    """A connection that ends, whatever it is doing, at a time of the monotonic clock."""
+    """A connection that times out at `deadline`, a time of the monotonic clock.
+
+    It uses TLS if the options have a TLS context.
+    """
 
     def __init__(self, server: str, options: Mapping[str, Any], deadline: float) -> None:
-        """Resolve, connect and, where the options have a TLS context, agree on TLS."""
         host, _, port = server.rpartition(":")
         self._deadline = deadline
         self._protocol = KafkaProtocol(client_id=options["client_id"])
@@ -41,7 +43,11 @@ class Connection(Closing):
         self._socket.close()
 
     def log_in(self, options: Mapping[str, Any]) -> None:
-        """Show who we are by the mechanism that the options name, if any."""
+        """Log in by the mechanism that the options name, if any.
+
+        Raises:
+            LoginRefused: the broker refuses the login, or its proof of the password is wrong.
+        """
         if (name := options.get("sasl_mechanism")) is None:
             return
         offer = self.ask(SaslHandshakeRequest(mechanism=name, version=1))
@@ -58,7 +64,7 @@ class Connection(Closing):
                 raise LoginRefused(f"its proof is wrong: {error}") from error
 
     def ask(self, request: Any) -> Any:
-        """Send one request and wait for its answer."""
+        """Send one request and return its response."""
         self._protocol.send_request(request)
         self._socket.settimeout(self._left())
         self._socket.sendall(self._protocol.send_bytes())

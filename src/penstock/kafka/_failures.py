@@ -1,4 +1,4 @@
-"""What kafka-python raises once a client is built, in our errors."""
+"""Translation of the errors that kafka-python's clients raise."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _KINDS: tuple[tuple[type[errors.KafkaError], type[BrokerError]], ...] = (
 def translate(
     error: errors.KafkaError, what: str, otherwise: type[BrokerError] = BrokerUnavailableError
 ) -> BrokerError:
-    """Make `<what>: <reason>` of the kind that the error is, `otherwise` of that one."""
+    """Return an error `<what>: <reason>` of our matching class, or of the class `otherwise`."""
     kind = next((ours for theirs, ours in _KINDS if isinstance(error, theirs)), otherwise)
-    # By text: the answer to a producer's registration comes as a plain KafkaError that quotes it.
+    # By text: a refused producer registration is a plain KafkaError that quotes the error code.
     if "AuthorizationFailed" in str(error):
         kind = TopicForbiddenError
     return kind(f"{what}: {error}")
@@ -35,7 +35,7 @@ def translate(
 
 @contextmanager
 def translated_kafka_errors(what: str) -> Iterator[None]:
-    """Turn what kafka-python raises into our errors."""
+    """Translate kafka-python's errors to ours, with the message `<what>: <reason>`."""
     try:
         yield
     except errors.KafkaError as error:

@@ -1,4 +1,4 @@
-"""MSK's IAM login: a presigned URL of our credentials, shown as an OAUTHBEARER token."""
+"""The IAM login of MSK: a URL presigned with AWS credentials, sent as an OAUTHBEARER token."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ _JAVA = "software.amazon.msk.auth.iam"
 
 
 class IamMechanism:
-    """Log in with AWS credentials, own or of an assumed role."""
+    """Log in with the AWS credentials of the environment or of an assumed role."""
 
     def __init__(self, settings: KafkaSettings) -> None:
-        """Keep region and role."""
         self._settings = settings
 
     def client_options(self) -> dict[str, Any]:
@@ -35,7 +34,7 @@ class IamMechanism:
         }
 
     def java_options(self) -> dict[str, str]:
-        """Return the properties of a Java client with AWS's own library for it."""
+        """Return the properties of a Java client that has the library `aws-msk-iam-auth`."""
         settings = self._settings
         role = {"awsRoleArn": settings.role_arn, "awsRoleExternalId": settings.external_id}
         if settings.role_arn:
@@ -51,17 +50,17 @@ class IamMechanism:
 
 
 class _TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # kafka-python is not typed
-    """Signs a new token for each login; none is kept.
+    """Signs a new token for each login and caches none.
 
-    Signing takes 0.3 ms and no call, and the credentials are renewed by their session. A kept
-    token would say 15 minutes even where the credentials that signed it end sooner.
+    Signing takes 0.3 ms and makes no call, and the session renews the credentials. A cached token
+    would claim to be valid for 15 minutes even if the credentials that signed it expire sooner.
     """
 
     def __init__(self, settings: KafkaSettings) -> None:
         self._settings = settings
 
     def token(self) -> str:
-        """Return a token of the credentials as they are now."""
+        """Return a token signed with the current credentials."""
         settings = self._settings
         with translated_aws_errors("no AWS credentials for the login by IAM"):
             credentials = load_session(
@@ -79,7 +78,7 @@ class _TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # kafka-pytho
 
 
 class _Given(CredentialProvider):
-    """The signer takes a provider: this one has the credentials already."""
+    """A credential provider, as the signer expects one, of credentials that are already loaded."""
 
     def __init__(self, credentials: ReadOnlyCredentials) -> None:
         self._credentials = credentials

@@ -1,10 +1,10 @@
-"""What a Java client of Kafka is told of its login."""
+"""JAAS configuration: the login of a Java client of Kafka."""
 
 from __future__ import annotations
 
 
 def write_login(module: str, **options: str) -> str:
-    """Write one login of a JAAS configuration; a value may hold any character."""
+    """Return one login of a JAAS configuration; a value may contain any character."""
     given = "".join(f" {name}={_quote(value)}" for name, value in options.items())
     return f"{module} required{given};"
 

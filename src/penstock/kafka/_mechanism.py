@@ -1,4 +1,4 @@
-"""The one interface behind which each way of connecting stands."""
+"""The interface of all login mechanisms, and the choice of one by the settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.kafka.settings import KafkaSettings, Security
 
 CLIENT_ID = "penstock"
 
-# At DEBUG these print what goes over the wire: tokens, and the secret with the password.
+# At DEBUG these loggers print what is sent and received: tokens, and the secret with the password.
 for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
     logging.getLogger(_name).setLevel(logging.INFO)
 
@@ -20,17 +20,17 @@ class Mechanism(Protocol):
     """A way to connect to a broker."""
 
     def __init__(self, settings: KafkaSettings) -> None:
-        """Take what it needs from the settings."""
+        pass
 
     def client_options(self) -> dict[str, Any]:
-        """Return kafka-python's options for it: the same for producer, consumer and admin."""
+        """Return kafka-python's options, the same for producer, consumer and admin client."""
 
     def java_options(self) -> dict[str, str]:
-        """Return a Java client's properties for it; they may hold a password."""
+        """Return a Java client's properties, which may contain a password."""
 
 
 def client_options(settings: KafkaSettings) -> dict[str, Any]:
-    """Return kafka-python's options for where to connect and how."""
+    """Return kafka-python's options: the brokers, the client id and the login."""
     return {
         "bootstrap_servers": list(settings.bootstrap_servers),
         "client_id": CLIENT_ID,
@@ -39,8 +39,8 @@ def client_options(settings: KafkaSettings) -> dict[str, Any]:
 
 
 def choose_mechanism(settings: KafkaSettings) -> Mechanism:
-    """Return the mechanism of the security that the settings name."""
-    # What talks to AWS is imported where it is used: it takes a tenth of a second.
+    """Return the mechanism for the settings' `security`."""
+    # The modules that call AWS are imported only if used: their import takes a tenth of a second.
     if settings.security is Security.IAM:
         from penstock.kafka._iam import IamMechanism  # noqa: PLC0415
 

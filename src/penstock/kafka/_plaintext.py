@@ -1,4 +1,4 @@
-"""No encryption and no login."""
+"""Connections without encryption and without login."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from penstock.kafka.settings import KafkaSettings
 
 
 class PlaintextMechanism:
-    """Connect without encryption: only for brokers on the same machine or network."""
+    """Connect without encryption; only for brokers on the same machine or network."""
 
     def __init__(self, settings: KafkaSettings) -> None:
-        """Nothing but the brokers' addresses is needed."""
+        pass  # it needs only the brokers' addresses
 
     def client_options(self) -> dict[str, Any]:
         """Return kafka-python's options."""

@@ -1,4 +1,4 @@
-"""What is wrong with brokers, login or topics, found out before a client is built."""
+"""A check of broker, login and topics before a client is built."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from penstock.kafka._connection import Connection, LoginRefused
 
 PROBE_SECONDS = 5.0
 
-METADATA_VERSION = 4  # the first that can say "do not create it"; brokers of 0.11 and later
+METADATA_VERSION = 4  # the first with "do not create the topic"; brokers of 0.11 and later
 
 
 def read_metadata(
@@ -33,7 +33,14 @@ def read_metadata(
     deadline: float,
     version: int = METADATA_VERSION,
 ) -> MetadataResponse:
-    """Ask one broker what it knows of the cluster and of the topics."""
+    """Log in to one broker and return its metadata of the cluster and the topics.
+
+    Raises:
+        BrokerNameError: the broker's name does not resolve.
+        BrokerCertificateError: its certificate is not trusted.
+        BrokerLoginError: it refuses the login.
+        BrokerUnavailableError: it cannot be reached, or does not answer before the deadline.
+    """
     request = MetadataRequest(
         topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
         allow_auto_topic_creation=False,
@@ -45,13 +52,18 @@ def read_metadata(
 
 
 def check_topics(metadata: MetadataResponse) -> None:
-    """Raise what the broker says of a topic that cannot be used."""
+    """Raise an error for the first topic in the metadata that cannot be used."""
     for topic in metadata.topics:
         check_topic(topic)
 
 
 def check_topic(topic: Any) -> None:
-    """Raise what the broker says of a topic, as metadata have it, that cannot be used."""
+    """Raise an error if the metadata say that the topic cannot be used.
+
+    Raises:
+        TopicNotFoundError: the topic does not exist.
+        TopicForbiddenError: the principal may not use it.
+    """
     if topic.error_code == UnknownTopicOrPartitionError.errno:
         raise TopicNotFoundError(f"topic {topic.name!r} does not exist")
     if topic.error_code == TopicAuthorizationFailedError.errno:

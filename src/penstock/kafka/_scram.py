@@ -1,4 +1,4 @@
-"""SCRAM-SHA-512 with user name and password from Secrets Manager."""
+"""The SCRAM-SHA-512 login with user name and password from Secrets Manager."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ _ONE_LOGIN_SECONDS = 1.0
 
 
 class ScramMechanism:
-    """Log in as the secret says at the moment of each login, so that a rotation is followed."""
+    """Log in with the secret's current user name and password, so that a rotation is followed."""
 
     def __init__(self, settings: KafkaSettings) -> None:
-        """Keep where the secret is."""
         self._settings = settings
 
     def client_options(self) -> dict[str, Any]:
-        """Return kafka-python's options; reads the secret once, so that a bad one fails here."""
+        """Return kafka-python's options, after reading the secret once to check it.
+
+        Raises:
+            BrokerLoginError: the secret cannot be read, or is not as expected.
+            BrokerUnavailableError: Secrets Manager throttles or does not answer (retriable).
+        """
         secret = _Secret(self._settings)
         secret.read("username")
         return {
@@ -36,7 +40,7 @@ class ScramMechanism:
         }
 
     def java_options(self) -> dict[str, str]:
-        """Return the properties of a Java client, which keeps the password as it is now."""
+        """Return the properties of a Java client, with the current password in clear text."""
         secret = _Secret(self._settings)
         login = write_login(
             "org.apache.kafka.common.security.scram.ScramLoginModule",
@@ -52,7 +56,7 @@ class ScramMechanism:
 
 
 class _Secret:
-    """The secret's two texts, read again for each login."""
+    """The secret's user name and password, read again for each login."""
 
     def __init__(self, settings: KafkaSettings) -> None:
         self._settings = settings
@@ -60,7 +64,7 @@ class _Secret:
         self._read_at = float("-inf")
 
     def read(self, field: str) -> str:
-        # A login asks for the user name and at once for the password: both of one reading.
+        # A login asks for the user name, then for the password: both must come from one reading.
         if time.monotonic() - self._read_at > _ONE_LOGIN_SECONDS:
             self._values = _parse_secret(_fetch(self._settings), self._settings.secret_arn)
             self._read_at = time.monotonic()
@@ -68,9 +72,9 @@ class _Secret:
 
 
 class _SecretText:
-    """What kafka-python takes for a user name or password: all it does is encode it at a login.
+    """A stand-in for a user name or password, which kafka-python only encodes at a login.
 
-    kafka-python prints its options in its debug log, this object included.
+    kafka-python prints its options in its debug log; `repr` keeps the secret out of it.
     """
 
     def __init__(self, secret: _Secret, field: str) -> None:
@@ -102,7 +106,7 @@ def _parse_secret(text: str, arn: str) -> dict[str, str]:
         values = json.loads(text)
         return {field: str(values[field]) for field in ("username", "password")}
     except (ValueError, TypeError, KeyError):
-        # Without the cause: it would carry the secret's text into logs.
+        # Without the cause, which would put the secret's text into logs.
         raise BrokerLoginError(
             f"the secret {arn} is not as expected: a JSON object with username and password"
         ) from None

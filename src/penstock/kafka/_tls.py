@@ -1,4 +1,4 @@
-"""Encryption and the broker's certificate, without a login of ours."""
+"""TLS connections without a login."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from penstock.kafka.settings import KafkaSettings
 
 
 class TlsMechanism:
-    """Connect by TLS; the broker shows a certificate, the client none."""
+    """Connect with TLS; the broker has a certificate, the client has none."""
 
     def __init__(self, settings: KafkaSettings) -> None:
-        """Keep which authorities to trust."""
         self._ca_file = settings.ca_file
 
     def client_options(self) -> dict[str, Any]:
@@ -26,15 +25,18 @@ class TlsMechanism:
 
 
 def build_context(ca_file: str) -> ssl.SSLContext:
-    """Trust the authorities of the file, or the system's, and check the broker's name.
+    """Return a TLS context that trusts the CA bundle, or the system's, and checks host names.
 
-    Built once for a client: left to itself kafka-python reads the authorities at each connection.
+    Each client builds it once; by default kafka-python reads the CA bundle at each connection.
     """
     return ssl.create_default_context(cafile=ca_file or None)
 
 
 def trust_options(ca_file: str) -> dict[str, str]:
-    """Give a Java client the authorities themselves: the file may be on one machine of several."""
+    """Return a Java client's properties with the text of the CA bundle.
+
+    The text, not the path, because the file may exist on one machine of several only.
+    """
     if not ca_file:
         return {}
     certificates = Path(ca_file).read_text(encoding="ascii")

@@ -1,4 +1,4 @@
-"""Whether brokers can be used, and if not, why."""
+"""Checks of whether brokers and topics can be used, and the reason if not."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def check_access(
     topics: Sequence[str] = (),
     timeout_seconds: float = PROBE_SECONDS,
 ) -> MetadataResponse:
-    """Log in to the first broker that lets us, and see that the topics are there.
+    """Log in to the first usable broker and check that the topics exist.
 
     Raises:
         BrokerLoginError: a broker refuses the login; the others are not asked.
-        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: none can be used.
-        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
+        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: no broker can be used.
+        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be used.
     """
     metadata = ask_brokers(options, topics, timeout_seconds)
     check_topics(metadata)
@@ -38,13 +38,13 @@ def ask_brokers(
     timeout_seconds: float = PROBE_SECONDS,
     version: int = METADATA_VERSION,
 ) -> MetadataResponse:
-    """Log in to the first broker that lets us, and give what it says of the topics.
+    """Log in to the first usable broker and return its metadata of the topics.
 
-    `version` is that of the request, which says how much the answer tells.
+    `version` is the version of the metadata request; it determines the fields of the response.
 
     Raises:
         BrokerLoginError: a broker refuses the login; the others are not asked.
-        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: none can be used.
+        BrokerCertificateError, BrokerNameError, BrokerUnavailableError: no broker can be used.
     """
     deadline = time.monotonic() + timeout_seconds
     servers = options["bootstrap_servers"]
@@ -52,26 +52,26 @@ def ask_brokers(
     for position, server in enumerate(servers):
         now = time.monotonic()
         try:
-            # A silent broker leaves half of the time for the next.
+            # A broker that does not answer takes half of the time left; the rest is for the next.
             end = deadline if position == len(servers) - 1 else (now + deadline) / 2
             return read_metadata(server, options, topics, end, version)
         except BrokerLoginError:
             raise
         except BrokerError as error:
             failures.append(error)
-    # What can never work says more than what is only down.
+    # A permanent failure says more than a broker that is only down.
     worst = min(failures, key=lambda error: error.retriable)
     raise type(worst)("; ".join(str(error) for error in failures)) from worst.__cause__
 
 
 def await_rights(action: Callable[[], _Result], *, timeout_seconds: float = 60.0) -> _Result:
-    """Do what needs rights that may be new: IAM takes a while to tell the brokers of one.
+    """Run an idempotent action, and retry it while the brokers refuse the login or a permission.
 
-    While they refuse the login or a right it is done again, so that it must bear repeating.
+    The permission may be new, and IAM takes a while to propagate it to the brokers.
 
     Raises:
-        BrokerLoginError: they still refuse the login.
-        TopicForbiddenError: they still refuse the right.
+        BrokerLoginError: the brokers still refuse the login after `timeout_seconds`.
+        TopicForbiddenError: the brokers still refuse the permission after `timeout_seconds`.
     """
     deadline = time.monotonic() + timeout_seconds
     while True:

@@ -1,6 +1,6 @@
-"""Access lists: what each reader may do, no more and no less.
+"""Access lists (ACLs): each reader gets exactly the permissions it needs.
 
-Only the lists of users that are named here are looked at; those of others are not ours.
+Only the access lists of the named users are read and changed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from penstock.kafka.topics import open_admin
 
 _PAUSE_SECONDS = 0.05
 _ANY_HOST = "*"
-_READING = ACLOperation.READ  # which brokers take for DESCRIBE too
+_READING = ACLOperation.READ  # it implies DESCRIBE
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A user who reads topics, in consumer groups under a prefix."""
+    """A user who reads topics in consumer groups whose names begin with `group_prefix`."""
 
     username: str
     topics: tuple[str, ...]
@@ -45,7 +45,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """What was done to access lists, each told in words."""
+    """The access lists that were created and deleted, each described in words."""
 
     created: tuple[str, ...]
     deleted: tuple[str, ...]
@@ -54,11 +54,11 @@ class AccessChange:
 def apply_readers(
     settings: KafkaSettings, readers: Iterable[Reader], *, timeout_seconds: float = 15.0
 ) -> AccessChange:
-    """Let each reader do what it is to do and nothing else, and wait until that is so.
+    """Create missing and delete surplus access lists of the readers; wait until brokers show it.
 
     Raises:
-        BrokerError: a list cannot be made or deleted; says which, and why.
-        BrokerUnavailableError: the brokers do not say in time that it is so.
+        BrokerError: an access list cannot be created or deleted; the message says which and why.
+        BrokerUnavailableError: the brokers do not show the wanted access lists in time.
     """
     wanted = {_principal(reader.username): _wanted(reader) for reader in readers}
     return _apply(settings, wanted, timeout_seconds)
@@ -67,10 +67,10 @@ def apply_readers(
 def drop_access(
     settings: KafkaSettings, username: str, *, timeout_seconds: float = 15.0
 ) -> AccessChange:
-    """Delete every access list of a user, and wait until they are gone.
+    """Delete every access list of a user, and wait until the brokers show it.
 
     Raises:
-        BrokerError: as `apply_readers` does.
+        BrokerError: as in `apply_readers`.
     """
     return _apply(settings, {_principal(username): set()}, timeout_seconds)
 
@@ -83,12 +83,12 @@ def _apply(
     with closing(open_admin(settings)) as admin:
         found = _read(admin, wanted)
         missing, surplus = _in_order(every - found), _in_order(found - every)
-        # What is granted anew comes before what is taken: a changed reader never stands still.
+        # Create before delete: a reader that changes is never without access.
         for acl in missing:
             _create(admin, acl)
         for acl in surplus:
             _delete(admin, acl)
-        # The controller says yes before the brokers know.
+        # The controller answers before all brokers have the change.
         while (found := _read(admin, wanted)) != every:
             if time.monotonic() > deadline:
                 left = ", ".join(_tell(acl) for acl in _in_order(found ^ every))
@@ -122,7 +122,7 @@ def _read(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
 
 def _create(admin: KafkaAdminClient, acl: ACL) -> None:
     what = f"the access list {_tell(acl)} cannot be made"
-    # One at a time: for many the client tells the failures without saying of which.
+    # One per request: for several the client lists the failures without naming the access list.
     with translated_kafka_errors(what):
         failures = admin.create_acls([acl])["failed"]
     for kind in failures:
@@ -146,7 +146,7 @@ def _in_order(acls: Iterable[ACL]) -> list[ACL]:
 
 
 def _tell(acl: ACL) -> str:
-    """Say an access list in words, such as `User:anna ALLOW READ on topic sensor`."""
+    """Describe an access list in words, such as `User:anna ALLOW READ on topic sensor`."""
     pattern: Any = acl.resource_pattern
     prefix = " by prefix" if pattern.pattern_type is ACLResourcePatternType.PREFIXED else ""
     host = "" if acl.host == _ANY_HOST else f" from {acl.host}"

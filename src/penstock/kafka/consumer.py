@@ -1,4 +1,4 @@
-"""Reading, for tools and tests, and looking what is there; Lambdas and Spark read by their own."""
+"""A consumer for tools, tests and look-ups of offsets; Lambda and Spark bring their own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ _LOOK_MS = 15_000
 
 
 def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = None) -> Consumer:
-    """Connect, log in and subscribe; without a group all partitions are read from their start.
+    """Return a consumer that is logged in and subscribed.
+
+    Without a consumer group it reads all partitions from the start.
 
     Raises:
-        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or not for us.
-        BrokerError: of the kind that says why no broker can be used.
+        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be used.
+        BrokerError: no broker can be used; the subclass says why.
     """
     options = client_options(settings)
     check_access(options, topics)
@@ -40,25 +42,24 @@ def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = 
 
 
 class Consumer(Closing):
-    """Reads records in the order of their partitions; positions move only by `commit`."""
+    """A connected consumer, made by `open_consumer`; only `commit` moves the group's offsets."""
 
     def __init__(self, client: KafkaConsumer, topics: Sequence[str]) -> None:
-        """Take over a connected client; `open_consumer` makes one."""
         self._client = client
         self._where = f"reading {', '.join(topics)}"
 
     def poll(self, timeout_seconds: float = 1.0) -> list[Any]:
-        """Return the next records: kafka-python's, with topic, partition, offset, key and value.
+        """Return the next records as kafka-python's objects, in order within each partition.
 
         Raises:
-            TopicForbiddenError: the principal may not read the topic or use the group.
+            TopicForbiddenError: the principal may not read the topic or use the consumer group.
         """
         with translated_kafka_errors(self._where):
             batches = self._client.poll(timeout_ms=int(timeout_seconds * 1000))
         return [record for batch in batches.values() for record in batch]
 
     def find_earliest(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """Find the first offset that each partition still has; those that are gone are left out."""
+        """Return the first offset of each partition; missing partitions are left out."""
         with translated_kafka_errors(self._where):
             there = [
                 TopicPartition(topic, partition)
@@ -69,7 +70,7 @@ class Consumer(Closing):
         return {(place.topic, place.partition): offset for place, offset in found.items()}
 
     def commit(self) -> None:
-        """Keep for the group that all polled records are done."""
+        """Commit the offsets of all polled records for the consumer group."""
         with translated_kafka_errors(self._where):
             self._client.commit()
 

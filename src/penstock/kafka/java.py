@@ -1,4 +1,4 @@
-"""What a Java client of Kafka, such as Spark's, has to be told."""
+"""The properties of a Java client of Kafka, such as Spark's."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from penstock.kafka.settings import KafkaSettings
 
 
 def java_options(settings: KafkaSettings) -> dict[str, str]:
-    """Return a Java client's properties for where to connect and how; they may hold a password.
+    """Return a Java client's properties: brokers, client id and login, maybe with a password.
 
     Raises:
-        BrokerLoginError: the secret cannot be read, or is of another shape.
+        BrokerLoginError: the secret cannot be read, or is not as expected.
     """
     return {
         "bootstrap.servers": ",".join(settings.bootstrap_servers),

@@ -1,4 +1,4 @@
-"""Sending: every send is acknowledged by all in-sync replicas, or raises within its deadline."""
+"""A producer: all in-sync replicas acknowledge a record, or the send fails by its deadline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from penstock.kafka.settings import KafkaSettings
 _CLOSE_SECONDS = 1.0
 _BACKOFF_MS = 20
 
-# What the steps before a delivery may take of its deadline; it has what they leave.
+# Shares of the deadline that the steps before a delivery may take; the delivery has the rest.
 _PROBE_SHARE = 1 / 2
 _BOOTSTRAP_SHARE = 1 / 4
 _METADATA_SHARE = 1 / 4
@@ -40,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where an acknowledged record is."""
+    """The topic, partition and offset of an acknowledged record."""
 
     topic: str
     partition: int
@@ -48,10 +48,10 @@ class Delivery:
 
 
 def open_producer(settings: KafkaSettings, *, deadline_seconds: float = 10.0) -> Producer:
-    """Connect and log in, and return a producer; `deadline_seconds` is for each send.
+    """Return a producer that is logged in; `deadline_seconds` holds for each send.
 
     Raises:
-        BrokerError: of the kind that says why no broker can be used.
+        BrokerError: no broker can be used; the subclass says why.
     """
     producer = Producer(settings, deadline_seconds)
     producer.connect()
@@ -59,15 +59,14 @@ def open_producer(settings: KafkaSettings, *, deadline_seconds: float = 10.0) ->
 
 
 class Producer(Closing):
-    """An idempotent producer, for any number of threads.
+    """An idempotent, thread-safe producer that connects at the first use.
 
-    After a failure the next send looks at brokers and topics again and takes a new client:
-    kafka-python's may have ended in a state that it never leaves, such as after a refused
-    registration of the producer, and would refuse for ever.
+    After a failure the next send checks brokers and topics again and builds a new client.
+    kafka-python's client may be in a state that it never leaves, for example after a refused
+    registration of the producer, and would then refuse every record.
     """
 
     def __init__(self, settings: KafkaSettings, deadline_seconds: float) -> None:
-        """Keep the settings; `open_producer` connects as well."""
         self._settings = settings
         self._deadline_seconds = deadline_seconds
         self._client: KafkaProducer | None = None
@@ -76,7 +75,11 @@ class Producer(Closing):
         self._lock = RLock()
 
     def connect(self, topics: Iterable[str] = (), seconds: float | None = None) -> KafkaProducer:
-        """See that we are let in and that the topics are there, where that is not known yet."""
+        """Return a connected client, after checking the login and topics that are not yet known.
+
+        Raises:
+            BrokerError: no broker can be used, or a topic does not exist or may not be used.
+        """
         seconds = self._deadline_seconds if seconds is None else seconds
         with self._lock:
             unknown = set(topics) - self._known_topics
@@ -104,7 +107,7 @@ class Producer(Closing):
         Raises:
             DeliveryError: not acknowledged within the deadline; it may or may not be written.
             TopicNotFoundError, TopicForbiddenError, RecordTooLargeError: it is not written.
-            BrokerLoginError and its likes: no broker can be used, it is not written.
+            BrokerLoginError and similar: no broker can be used, it is not written.
         """
         outcome = self.send_all([Message(topic, value, key, tuple(headers))])[0]
         if isinstance(outcome, BrokerError):
@@ -114,14 +117,14 @@ class Producer(Closing):
     def send_all(
         self, messages: Sequence[Message], *, seconds: float | None = None
     ) -> list[Delivery | BrokerError]:
-        """Send many records under one deadline; says of each where it is or why it is not.
+        """Send records under one deadline and return the delivery or the error of each.
 
         Args:
-            messages: the records; those of one partition are written in this order.
-            seconds: the deadline where it is nearer than the producer's own.
+            messages: the records; the records of one partition are written in this order.
+            seconds: the deadline, if it is shorter than the producer's own.
 
         Raises:
-            BrokerError: nothing was sent, since a topic or every broker is out of reach.
+            BrokerError: a topic or every broker is unusable, and nothing was sent.
         """
         seconds = min(
             self._deadline_seconds, self._deadline_seconds if seconds is None else seconds
@@ -137,21 +140,21 @@ class Producer(Closing):
         ]
 
     def close(self) -> None:
-        """Close the connections, after at most a second for what is still under way."""
+        """Close the connections, after waiting at most one second for pending records."""
         with self._lock:
             if self._client is not None:
-                # After a failure there may be records that nobody waits for any more.
+                # After a failure there may be pending records that no caller waits for.
                 with suppress(KafkaTimeoutError):
                     self._client.close(timeout=_CLOSE_SECONDS)
                 self._client = None
 
     def _enqueue(self, client: KafkaProducer, messages: Sequence[Message]) -> list[Any]:
-        """Hand records to kafka-python: for each its future, or why it was not taken."""
+        """Pass records to kafka-python and return a future or an error for each."""
         pending: list[Any] = []
         silent: KafkaTimeoutError | None = None
         for message in messages:
             try:
-                # Each would wait again for brokers that do not say who leads the topic.
+                # Each record would wait again for brokers that do not name the topic's leaders.
                 if silent is not None:
                     raise silent
                 taken = client.send(
@@ -191,9 +194,9 @@ def _build_client(options: dict[str, Any], deadline_seconds: float) -> KafkaProd
             bootstrap_timeout_ms=int(deadline_ms * _BOOTSTRAP_SHARE),
             max_block_ms=int(deadline_ms * _METADATA_SHARE),
             delivery_timeout_ms=deadline_ms,
-            # A broker that hangs must leave time for a second try within the deadline.
+            # A broker that hangs must leave time for a retry within the deadline.
             request_timeout_ms=deadline_ms // 2,
-            # Of which the first record of each environment waits one: what a topic is led by is
-            # asked for so long after the brokers were.
+            # The first record of each environment waits for one backoff: the client asks for a
+            # topic's leaders this long after it asked for the brokers.
             retry_backoff_ms=_BACKOFF_MS,
         )

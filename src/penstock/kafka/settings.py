@@ -1,4 +1,4 @@
-"""Where the brokers are and how we show them who we are."""
+"""Settings of the connection to Kafka: brokers and login."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SECRET_ARN = re.compile(r"arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secre
 
 
 class Security(StrEnum):
-    """How a client and a broker get to trust each other."""
+    """How a client logs in to a broker, and whether the connection is encrypted."""
 
     IAM = "iam"
     SCRAM = "scram"
@@ -38,7 +38,7 @@ def _parse_secret_arn(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KafkaSettings(Settings):
-    """Which brokers to use and how to log in to them."""
+    """The brokers and the login."""
 
     bootstrap_servers: tuple[str, ...] = setting(
         "KAFKA_BOOTSTRAP_SERVERS", "brokers as host:port, separated by commas", parse=_parse_servers
@@ -69,7 +69,7 @@ class KafkaSettings(Settings):
     )
 
     def problems(self) -> Iterator[str]:
-        """Say which settings are missing for the way of logging in, and which have no use in it."""
+        """Yield a message for each setting that the login lacks or that it does not use."""
         security = self.security
         if security is Security.SCRAM and self.secret_arn == "":
             yield "KAFKA_SECRET_ARN (--secret-arn) is missing, expected with KAFKA_SECURITY scram"

@@ -1,4 +1,4 @@
-"""Topics as they are wanted: made, grown and set, never shrunk."""
+"""Changes of topics: create, add partitions, set properties; never remove partitions."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from penstock.kafka.topics import Topic, ensure_topic, open_admin
 
 _PAUSE_SECONDS = 0.05
 _LEFT_TO_BROKERS = -1
-_OF_THE_TOPIC = "DYNAMIC_TOPIC_CONFIG"  # others come from the brokers' configuration
+_OF_THE_TOPIC = "DYNAMIC_TOPIC_CONFIG"  # other sources are the brokers' configuration
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A topic as the brokers have it; `properties` are those set on the topic itself."""
+    """A topic on the brokers; `properties` are the ones set on the topic itself."""
 
     partitions: int
     replicas: int
@@ -39,17 +39,18 @@ class _Found:
 def apply_topics(
     settings: KafkaSettings, topics: Iterable[Topic], *, timeout_seconds: float = 30.0
 ) -> tuple[str, ...]:
-    """Make topics that miss, and have those that exist as they are wanted.
+    """Create missing topics, and change existing ones to match.
 
-    Properties that were set on a topic and are not wanted any more go back to the brokers' own.
-    What is refused is refused before anything is changed.
+    Properties that are set on a topic and no longer wanted return to the brokers' defaults. All
+    topics are checked before the first is changed.
 
     Returns:
-        What was done, in words, in the order of the topics.
+        The changes, in words, in the order of the topics.
 
     Raises:
-        TopicChangeError: fewer partitions or other replicas are wanted than there are.
-        BrokerError: a topic cannot be made or changed; says which, and why.
+        TopicChangeError: fewer partitions or another number of replicas are wanted; nothing
+            was changed.
+        BrokerError: a topic cannot be created or changed; the message says which and why.
     """
     asked = list(topics)
     done: list[str] = []
@@ -68,10 +69,10 @@ def apply_topics(
 
 
 def drop_topic(settings: KafkaSettings, name: str) -> bool:
-    """Delete a topic and its records; says whether there was one.
+    """Delete a topic and its records; return whether it existed.
 
     Raises:
-        BrokerError: it cannot be deleted.
+        BrokerError: the topic cannot be deleted.
     """
     what = f"topic {name!r} cannot be deleted"
     with closing(open_admin(settings)) as admin, translated_kafka_errors(what):
@@ -133,7 +134,7 @@ def _set_properties(admin: KafkaAdminClient, topic: Topic, found: _Found) -> Non
     what = f"the properties of topic {topic.name!r} cannot be set"
     resource = ConfigResource(ConfigResourceType.TOPIC, topic.name, changes)
     with translated_kafka_errors(what):
-        # Without its own look at the names: the brokers' answer says more.
+        # Without the client's own check of names: the brokers' response says more.
         answer = admin.alter_configs([resource], raise_on_unknown=False)["topic"][topic.name]
     if answer != "OK":
         kind = TopicForbiddenError if "AuthorizationFailed" in answer else BrokerError
@@ -141,7 +142,7 @@ def _set_properties(admin: KafkaAdminClient, topic: Topic, found: _Found) -> Non
 
 
 def _describe(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Found]:
-    """Read the topics of those names that exist."""
+    """Return the topics that exist, by name."""
     with translated_kafka_errors(f"the topics {', '.join(names)} cannot be read"):
         existing = {}
         for topic in admin.describe_topics(names):

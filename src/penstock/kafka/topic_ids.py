@@ -1,4 +1,4 @@
-"""What tells a topic from an earlier one of its name."""
+"""Topic ids, which distinguish a topic from a deleted one of the same name."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from penstock.kafka._probe import check_topic
 from penstock.kafka.access import ask_brokers
 from penstock.kafka.settings import KafkaSettings
 
-_VERSION = 10  # of the request, the first whose answer has ids; brokers of 2.8 and later
+_VERSION = 10  # the first metadata request whose response has ids; brokers of 2.8 and later
 _NONE = str(UUID(int=0))
-# As long as brokers take to come back one by one, and Spark's own client waits for them.
+# As long as a rolling restart of the brokers takes, and as Spark's own client waits for them.
 _ATTEMPTS = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=120)
-# A broker that has just started, or has not heard of a new topic yet, says that there is none.
+# A broker that has just started, or does not know a new topic yet, reports it as missing.
 _ABSENCES = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=15)
 
 
 class TopicIds:
-    """Asks for ids of topics, which a topic that is created anew does not share."""
+    """Finds the ids of topics; a topic that is created again has another id.
+
+    `attempts` are the retries while no broker answers, `absences` while a topic is missing.
+    """
 
     def __init__(
         self,
@@ -38,7 +41,6 @@ class TopicIds:
         attempts: Attempts = _ATTEMPTS,
         absences: Attempts = _ABSENCES,
     ) -> None:
-        """Keep where to ask, and for how long while no broker answers, or knows a topic."""
         self._settings = settings
         self._attempts = attempts
         self._absences = absences
@@ -46,14 +48,14 @@ class TopicIds:
         self._missing: set[str] = set()
 
     def find(self, topics: Sequence[str], optional: Container[str] = ()) -> dict[str, str | None]:
-        """Find the ids by the names; None says that a topic does not exist.
+        """Return the ids by topic name; None means that the topic does not exist.
 
-        Topics that have none, as brokers made them before 2.8, are left out. Of those that are
-        `optional` one that is not for us is none: with a topic its access lists may go.
+        Topics without an id are left out: brokers before 2.8 created them. A topic in `optional`
+        that we may not use counts as missing, because its access lists may be deleted with it.
 
         Raises:
-            TopicForbiddenError: a topic is not for us.
-            BrokerError: of the kind that says why no broker can be used.
+            TopicForbiddenError: a topic that is not optional may not be used.
+            BrokerError: no broker can be used; the subclass says why.
         """
         if not topics:
             return {}
@@ -63,7 +65,7 @@ class TopicIds:
             metadata = self._ask_until_answered(topics)
             found = {topic.name: _read_id(topic, optional) for topic in metadata.topics}
             missing = {name for name, topic_id in found.items() if topic_id is None}
-            if missing <= self._missing:  # what was waited for once is not waited for again
+            if missing <= self._missing:  # an earlier call already waited for these topics
                 break
         self._missing = missing
         return {name: topic_id for name, topic_id in found.items() if topic_id != _NONE}
@@ -79,7 +81,7 @@ class TopicIds:
 
     def _ask(self, topics: Sequence[str]) -> MetadataResponse:
         if self._options is not None:
-            with suppress(BrokerLoginError):  # the password may be another one by now
+            with suppress(BrokerLoginError):  # the password may have been rotated
                 return ask_brokers(self._options, topics, version=_VERSION)
         self._options = _read_secret_once(client_options(self._settings))
         return ask_brokers(self._options, topics, version=_VERSION)
@@ -98,6 +100,6 @@ def _read_id(topic: Any, optional: Container[str]) -> str | None:
 
 
 def _read_secret_once(options: dict[str, Any]) -> dict[str, Any]:
-    """Take user name and password as they are now: a login for each batch needs no look-up each."""
+    """Replace the secret by its current text, so that not every batch reads Secrets Manager."""
     secret = {name: text for name, text in options.items() if name.startswith("sasl_plain_")}
     return options | {name: text.encode().decode() for name, text in secret.items()}

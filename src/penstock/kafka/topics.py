@@ -1,4 +1,4 @@
-"""Topics: created once, and waited for until every broker knows them."""
+"""Topics: create one and wait until every broker knows it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAUSE_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic as it should be created; -1 leaves a number to the brokers' defaults."""
+    """A topic to create; -1 leaves a number to the brokers' default."""
 
     name: str
     partitions: int = -1
@@ -32,10 +32,10 @@ class Topic:
 
 
 def open_admin(settings: KafkaSettings) -> KafkaAdminClient:
-    """Connect and log in, and return kafka-python's admin client.
+    """Return kafka-python's admin client, logged in.
 
     Raises:
-        BrokerError: of the kind that says why no broker can be used.
+        BrokerError: no broker can be used; the subclass says why.
     """
     options = client_options(settings)
     check_access(options)
@@ -45,15 +45,15 @@ def open_admin(settings: KafkaSettings) -> KafkaAdminClient:
 def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: float = 15.0) -> bool:
     """Create the topic unless it exists, and wait until every broker knows it and its leaders.
 
-    A topic that exists is left as it is.
+    An existing topic is not changed.
 
     Returns:
-        Whether this call created it: of several callers at once, one did.
+        Whether this call created the topic; one of several concurrent callers did.
 
     Raises:
-        TopicForbiddenError: the principal may not create it.
-        BrokerUnavailableError: it was not usable in time.
-        BrokerError: the brokers refuse such a topic.
+        TopicForbiddenError: the principal may not create the topic.
+        BrokerUnavailableError: the topic was not usable in time.
+        BrokerError: the brokers refuse the topic.
     """
     deadline = time.monotonic() + timeout_seconds
     options = client_options(settings)
@@ -87,7 +87,7 @@ def _create(options: dict[str, Any], topic: Topic) -> bool:
 
 
 def _find_missing(options: dict[str, Any], topic: str) -> BrokerError | None:
-    """Ask every broker, since a creation is answered before all of them have heard of it."""
+    """Ask every broker: the response to a creation comes before all of them know the topic."""
     try:
         for broker in check_access(options).brokers:
             deadline = time.monotonic() + PROBE_SECONDS

@@ -1,4 +1,4 @@
-"""What an operator does: functions that return values and print nothing."""
+"""The tasks of an operator: functions that return values and print nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients of AWS with the operator's own credentials."""
+"""AWS clients with the operator's own credentials."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from penstock.errors import OperationError
 
 
 def build_client(service: str, config: Config | None = None, region: str | None = None) -> Any:
-    """Build a client of a service.
+    """Build a client of an AWS service.
 
     Raises:
-        OperationError: the configuration of AWS lacks something, such as a region.
+        OperationError: the AWS configuration is incomplete, for example without a region.
     """
     try:
         return load_session(region=region).create_client(service, config=config)

@@ -12,10 +12,10 @@ from penstock.errors import OperationError
 
 
 def read_output(root: Path, name: str) -> dict[str, Any]:
-    """Ask Terraform for one output of a root, which is a map.
+    """Return one output of a Terraform root, which must be a map.
 
     Raises:
-        OperationError: Terraform does not run, fails, or has no such output.
+        OperationError: Terraform does not run or fails, or the root has no such output.
     """
     command = ["terraform", f"-chdir={root}", "output", "-json", "-no-color"]
     try:
@@ -32,10 +32,10 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
 
 
 def choose(entries: Mapping[str, Any], name: str, kind: str, remedy: str) -> Any:
-    """Choose the entry of a name.
+    """Return the entry with the name.
 
     Raises:
-        OperationError: there is none; the message lists the names there are.
+        OperationError: there is no such entry; the message lists the existing names.
     """
     if name not in entries:
         known = ", ".join(sorted(entries)) or "none"

@@ -1,4 +1,4 @@
-"""Contracts: what a consumer's account needs to know of the producer's."""
+"""Contracts: the facts about the producer's account that a consumer's account needs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from penstock.errors import OperationError
 from penstock.operations._outputs import choose, read_output
 
-CONTRACT_FILE = "contract.auto.tfvars.json"  # Terraform reads a file of such a name by itself
+CONTRACT_FILE = "contract.auto.tfvars.json"  # Terraform loads `*.auto.tfvars.json` by itself
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenContract:
-    """The contract of one consumer, and its file."""
+    """The name of a consumer, and the file of its contract."""
 
     consumer: str
     path: Path

@@ -1,4 +1,4 @@
-"""Spark jobs of a consumer: submit them to EMR Serverless as Terraform says."""
+"""Spark jobs of a consumer: submit them to EMR Serverless with the arguments from Terraform."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOCUMENTS = {"configurationOverrides", "jobDriver"}
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """A job that EMR Serverless took."""
+    """A job run that EMR Serverless accepted."""
 
     application_id: str
     id: str
@@ -31,7 +31,7 @@ def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun:
     """Submit a job of a consumer's Terraform root with the operator's own credentials.
 
     Raises:
-        OperationError: the root has no such job, or EMR Serverless does not take it.
+        OperationError: the root has no such job, or EMR Serverless rejects it.
     """
     remedy = f"see `submit_commands` in the outputs of {consumer}"
     command = choose(read_output(consumer, "submit_commands"), job, "job", remedy)
@@ -43,12 +43,12 @@ def start_job(client: Any, command: str, flags: Sequence[str] = ()) -> JobRun:
     """Start a job by its submit command, with a client of EMR Serverless in place of `aws`.
 
     Args:
-        client: of the account that the command is for.
+        client: a client with access to the account of the command.
         command: one value of the Terraform output `submit_commands`.
-        flags: for the job, after those of the command: the last of two equal flags counts.
+        flags: arguments of the job, after those of the command; the last of two equal flags counts.
 
     Raises:
-        OperationError: the command is not one, or EMR Serverless does not take the job.
+        OperationError: the command is not a submit command, or EMR Serverless rejects the job.
     """
     request = _read_command(command)
     del request["region"]
@@ -65,7 +65,7 @@ def _start(client: Any, request: dict[str, Any], flags: Sequence[str]) -> JobRun
 
 
 def _read_command(command: str) -> dict[str, Any]:
-    """Read the options of the command as the arguments of the API."""
+    """Return the options of the command as arguments of the API."""
     words = shlex.split(command)
     if words[:3] != _COMMAND:
         raise OperationError(f"found {command!r:.80}, expected `{' '.join(_COMMAND)} ...`")
@@ -76,6 +76,6 @@ def _read_command(command: str) -> dict[str, Any]:
 
 
 def _argument(option: str) -> str:
-    """Write `--job-driver` as `jobDriver`."""
+    """Return `--job-driver` as `jobDriver`."""
     first, *others = option.removeprefix("--").split("-")
     return first + "".join(map(str.capitalize, others))

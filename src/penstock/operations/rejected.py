@@ -1,4 +1,4 @@
-"""Events that a producer did not write: list them, and send them to their producer again."""
+"""Rejected events: list them, and send them to their producer again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attemp
 
 @dataclass(frozen=True, slots=True)
 class ListedEvent:
-    """One object of the bucket: the event, or the problem that kept it from being read."""
+    """An object of the bucket: the event, or the problem if it cannot be read."""
 
     key: str
     event: RejectedEvent | None
@@ -29,7 +29,7 @@ class ListedEvent:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedEvent:
-    """An event that was sent again: the record it became, or the problem that it stays for."""
+    """An event that was sent again: its record, or the problem if it stays in the bucket."""
 
     key: str
     record: str = ""  # topic/partition/offset
@@ -41,7 +41,7 @@ class _NotAcceptedError(Exception):
 
 
 def list_rejected(bucket: str, prefix: str = "") -> Iterator[ListedEvent]:
-    """Read the events whose keys begin with the prefix, oldest day first.
+    """Yield the events whose keys begin with the prefix, oldest day first.
 
     Raises:
         SinkError: the bucket cannot be read.
@@ -57,16 +57,16 @@ def list_rejected(bucket: str, prefix: str = "") -> Iterator[ListedEvent]:
 def replay_rejected(
     bucket: str, prefixes: Iterable[str], function: str | None = None
 ) -> Iterator[ReplayedEvent]:
-    """Send each event to its producer, or to the function, and delete it once it is written.
+    """Send each event to its producer, or to `function`, and delete it once it is written.
 
-    An event is sent when the caller asks for its result, one after the other.
+    Events are sent one after the other, each when the caller asks for its result.
 
     Raises:
         SinkError: the bucket cannot be read, or a written event cannot be deleted.
-        OperationError: there is no client of Lambda, such as without a region.
+        OperationError: the AWS configuration is incomplete, for example without a region.
     """
     events, client = RejectedEvents(bucket), build_client("lambda", _CONFIG)
-    # Read to the end before the first event is deleted; a key of two prefixes comes once.
+    # List all keys before the first event is deleted; a key of two prefixes is sent once.
     for key in dict.fromkeys(key for prefix in prefixes for key in events.list(prefix)):
         try:
             yield ReplayedEvent(key, record=_send_again(events, key, client, function))
@@ -75,11 +75,11 @@ def replay_rejected(
 
 
 def _send_again(events: RejectedEvents, key: str, client: Any, function: str | None) -> str:
-    """Send one event and delete it; returns the record that it is written as."""
+    """Send one event, delete it, and return its record as topic/partition/offset."""
     event = events.read(key)
     answer = _invoke(client, function or event.function, event.again())
     if refusal := answer.get("error"):
-        # The producer kept the event a second time; the first copy says when it happened.
+        # The producer kept the event a second time; the first copy has the first time of arrival.
         if refusal["kept"]:
             events.delete(refusal["kept"])
         raise _NotAcceptedError(f"{refusal['reason']}: {refusal['message']}")
@@ -93,7 +93,7 @@ def _send_again(events: RejectedEvents, key: str, client: Any, function: str | N
 
 
 def _invoke(client: Any, function: str, event: Any) -> dict[str, Any]:
-    """Send one event as a batch: the answer to a batch says per event what became of it."""
+    """Send one event as a batch, whose answer has the outcome of each event, and return that."""
     try:
         answer = client.invoke(FunctionName=function, Payload=json.dumps([event]).encode())
         content = json.loads(answer["Payload"].read())

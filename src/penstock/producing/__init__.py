@@ -1,4 +1,4 @@
-"""Events to records: what a producer does with an event, wherever it came from."""
+"""The producer: events to Kafka records, and rejected events to a bucket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call that is waited for as long as there is time, and no longer."""
+"""A call with a time limit."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from concurrent.futures import TimeoutError as OutOfTime
 
 
 def run_within(seconds: float, call: Callable[[], None]) -> bool:
-    """Run a call in a thread of its own; says whether it came to its end, and raises its error.
+    """Run a call in its own thread; return whether it ended in time, and raise its error.
 
-    A library may wait longer than it was told to, such as for a name to resolve. Lambda would end
-    the whole environment for that, and nobody would hear what became of the events.
+    A library may wait longer than its timeout, for example for a name to resolve. Lambda would
+    then end the whole environment, and the sender would not learn what happened to the events.
     """
     outcome: Future[None] = Future()
 
@@ -28,7 +28,7 @@ def run_within(seconds: float, call: Callable[[], None]) -> bool:
     try:
         outcome.result(max(0.0, seconds))
     except OutOfTime:
-        # Of the call itself, an error of this kind is an error like others.
+        # A TimeoutError of the call itself is raised like any other error.
         if outcome.done():
             raise
         return False

@@ -1,4 +1,4 @@
-"""What becomes of one invocation: every event is written, or kept, or its sender is told."""
+"""One invocation: every event is written to Kafka or kept in the bucket, or its sender is told."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from penstock.producing.requests import Form, Request, read_request
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamping import StampedEvent, Stamper
 
-# What is left of the time for keeping events that were not written, and for the answer.
+# The part of the time that is reserved for keeping rejected events and for the answer.
 _KEEPING_SECONDS = 5.0
 _KEEPING_SHARE = 0.25
 _ANSWERING_SHARE = 0.1
-# A sender should not wait for ever, however long a function may run.
+# The sender's time limit, however long the function may run.
 _MOST_SECONDS = 25.0
 
 _STATUS = {"written": 200, "some": 207, "rejected": 422, "undelivered": 503, "lost": 500}
@@ -30,7 +30,7 @@ _STATUS = {"written": 200, "some": 207, "rejected": 422, "undelivered": 503, "lo
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What an intake has to know of the call besides its events."""
+    """What an intake needs to know of a Lambda invocation besides its events."""
 
     function: str
     request_id: str
@@ -39,7 +39,10 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of the events of one invocation, in their order."""
+    """The outcomes of the events of one invocation, in their order.
+
+    `kept` has the bucket's keys of rejected events by number; `unkept` says why some are missing.
+    """
 
     request: Request
     outcomes: tuple[Outcome, ...]
@@ -50,11 +53,11 @@ class Taken:
 
     @property
     def refusals(self) -> dict[int, Refusal]:
-        """The events that were not written, by their number in the batch."""
+        """The refusals of the events that were not written, by number in the batch."""
         return {i: each for i, each in enumerate(self.outcomes) if isinstance(each, Refusal)}
 
     def counts(self) -> dict[str, int]:
-        """Count what happened, under the names of the metrics."""
+        """Return the counts by metric name."""
         refusals = list(self.refusals.values())
         rejected = sum(each.is_final for each in refusals)
         written = [each for each in self.outcomes if isinstance(each, Produced)]
@@ -67,11 +70,11 @@ class Taken:
         }
 
     def answer(self) -> Any:
-        """Answer as the sender asked.
+        """Return the answer in the form of the request: an event, a list or an HTTP response.
 
         Raises:
             RejectedEventError, UndeliveredEventError: a single event is not written, or events
-                of a batch are neither written nor kept.
+                of a batch are neither written nor kept. An HTTP request gets a status instead.
         """
         items = [
             each.describe(self.kept.get(i)) if isinstance(each, Refusal) else each.describe()
@@ -111,7 +114,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Intake:
-    """Takes what a function is invoked with; built once for an environment."""
+    """Writes the events of invocations; built once for each Lambda environment."""
 
     producer: EventProducer
     rejected: RejectedEvents
@@ -119,7 +122,7 @@ class Intake:
     clock: Callable[[], float] = field(default=time.monotonic)
 
     def take(self, given: Any, invocation: Invocation) -> Taken:
-        """Write what can be written, keep the rest, and tell what became of each event."""
+        """Write the events to Kafka, keep those that are not written, and return all outcomes."""
         began = self.clock()
         left = invocation.seconds_left()
         keeping = min(_KEEPING_SECONDS, left * _KEEPING_SHARE)
@@ -141,7 +144,7 @@ class Intake:
         invocation: Invocation,
         seconds: float,
     ) -> tuple[dict[int, str], str]:
-        """Put what was not written into the bucket; says where, and why not all of it is there."""
+        """Put the refused events into the bucket; return their keys, and why some are missing."""
         refused = [
             RejectedEvent(
                 event=stamped.event,
@@ -169,7 +172,7 @@ class Intake:
 
 
 def build_intake(settings: ProducerSettings) -> Intake:
-    """Build an intake; nothing is called yet."""
+    """Build an intake; it makes no network call."""
     return Intake(
         build_event_producer(settings),
         RejectedEvents(settings.rejected_bucket),

@@ -1,4 +1,4 @@
-"""Events into Kafka, each under a schema that every reader can find."""
+"""A producer that writes events to Kafka under schemas registered in the schema registry."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from penstock.schemas import (
     to_record,
 )
 
-# An answer that cannot be right is seldom given twice.
+# The registry seldom gives an impossible answer twice.
 _ANSWER_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=1, total_seconds=2)
 
-# For a record to be acknowledged, and for a call to the registry; the event's own time is nearer.
+# Limits of a send and of a call to the registry; the time left for the batch is often shorter.
 _SEND_SECONDS = 10.0
 _CALL_SECONDS = 3.0
 
-# What registering may take of the time: known events must still be sent when the registry hangs.
+# The share of the time for registering: if the registry hangs, known events must still be sent.
 _REGISTERING_SHARE = 0.6
 
 _MAX_COMPILED = 1_000
@@ -58,13 +58,13 @@ _MAX_COMPILED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """Where an event went, and under which version of its schema."""
+    """A written event: the delivery of its record, and the registration of its schema."""
 
     delivery: Delivery
     registration: Registration
 
     def describe(self) -> dict[str, Any]:
-        """Say it in plain values; a version that is new comes with what is new in it."""
+        """Return it as plain values; a new schema version comes with its diff to the previous."""
         version, previous = self.registration.version, self.registration.previous
         schema: dict[str, Any] = {
             "name": version.name,
@@ -87,7 +87,7 @@ Outcome = Produced | Refusal
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A record that may be sent: its schema is registered."""
+    """A record that is ready to be sent, with its schema registered."""
 
     index: int
     message: Message
@@ -95,12 +95,11 @@ class _Prepared:
 
 
 class EventProducer:
-    """Events to a topic; one batch at a time."""
+    """Writes events to one topic, one batch at a time."""
 
     def __init__(
         self, settings: ProducerSettings, registry: SchemaRegistry, producer: Producer
     ) -> None:
-        """Keep what to write with; nothing is called yet."""
         self._settings = settings
         self._registry = registry
         self._base = base_fields(settings.shape)
@@ -111,14 +110,14 @@ class EventProducer:
 
     @property
     def version_count(self) -> int:
-        """How many usable versions the schema has, as far as this producer has heard."""
+        """The number of usable schema versions that this producer knows."""
         return len(self._used_keys.union(self._version_keys))
 
     def produce(self, events: Sequence[StampedEvent], seconds: float) -> list[Outcome]:
-        """Write events and wait until they are safe; says of each where it is or why it is not.
+        """Write events, wait until they are acknowledged, and return the outcome of each.
 
-        Schemas are registered when they are new. What is not known to be written when the time is
-        over is answered as not written: then it may or may not be.
+        New schemas are registered. An event that is not acknowledged when the time is over counts
+        as not written; it may or may not be written.
         """
         deadline = time.monotonic() + seconds
         late = judge(RegistryUnavailableError(f"its schema is not known after {seconds:g} s"))
@@ -128,7 +127,7 @@ class EventProducer:
             seconds * _REGISTERING_SHARE,
             partial(self._prepare_all, events, outcomes, prepared, deadline),
         )
-        ready = list(prepared)  # of which the thread may make more, if it was left behind
+        ready = list(prepared)  # a thread that ran out of time may still append to `prepared`
         late = judge(
             DeliveryError(f"not acknowledged within {seconds:g} s, it may or may not be written")
         )
@@ -149,7 +148,7 @@ class EventProducer:
     ) -> None:
         for index, event in enumerate(events):
             if time.monotonic() > deadline:
-                return  # nobody waits for the rest any more
+                return  # no caller waits for the rest
             try:
                 prepared.append(self._prepare(index, event))
             except PenstockError as error:
@@ -167,7 +166,7 @@ class EventProducer:
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 
     def _register(self, event: dict[str, Any]) -> Registration:
-        """Find or register the schema of an event, again while the answer cannot be right."""
+        """Find or register the schema of an event; retry while the registry's answer is wrong."""
         name, settings = self._settings.schema_name, self._settings
         for _ in _ANSWER_ATTEMPTS:
             try:
@@ -190,7 +189,7 @@ class EventProducer:
         return self._versions
 
     def _diff(self, event: Any, error: PenstockError) -> tuple[str, ...]:
-        """Say what the event would have changed, where its schema is what is wrong with it."""
+        """Return the schema changes that the event would make, if its schema is the problem."""
         merged = self._versions.merged
         if not isinstance(error, SchemaConflictError | VersionBudgetError) or merged is None:
             return ()
@@ -198,7 +197,7 @@ class EventProducer:
             alone = infer_schema(event, self._settings.schema_name, None, self._base)
         except PenstockError:  # it contradicts itself
             return ()
-        # What the event lacks is no change: a record may leave a field out.
+        # A field that the event leaves out is no change: a record may leave fields out.
         return tuple(str(each) for each in diff_schemas(merged, alone).changes if each.after)
 
     def _send_all(self, ready: list[_Prepared], outcomes: list[Outcome], seconds: float) -> None:
@@ -215,7 +214,7 @@ class EventProducer:
                 outcomes[each.index] = judge(delivery)
 
     def _send(self, messages: list[Message], deadline: float) -> Sequence[Delivery | PenstockError]:
-        """Send records, and make the topic first where the brokers say that there is none."""
+        """Send records; if the topic does not exist, create it and send again."""
         try:
             return self._producer.send_all(messages, seconds=deadline - time.monotonic())
         except TopicNotFoundError:
@@ -237,7 +236,7 @@ def _write(event: Any) -> str:
 
 
 def build_event_producer(settings: ProducerSettings) -> EventProducer:
-    """Build a producer of one topic; nothing is called yet."""
+    """Build a producer of one topic; it makes no network call."""
     return EventProducer(
         settings,
         CachedRegistry(load_registry(settings.registry, call_seconds=_CALL_SECONDS)),

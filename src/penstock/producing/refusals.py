@@ -1,4 +1,4 @@
-"""Why an event was not written, for its sender, for the bucket and for the log."""
+"""The reason why an event was not written, for its sender, the bucket and the log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from penstock.errors import (
     VersionBudgetError,
 )
 
-# What holds for every event, by the error of one that breaks it; the first that fits counts.
+# The rules for every event, by the error of an event that breaks them; the first match counts.
 _RULES: tuple[tuple[type[PenstockError], str], ...] = (
     (SchemaConflictError, "a field keeps its type, only numbers widen"),
     (VersionBudgetError, "a schema has no more versions than its budget"),
@@ -33,7 +33,7 @@ _RULES: tuple[tuple[type[PenstockError], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an event was not written. Without a rule nothing is wrong with the event itself."""
+    """Why an event was not written; without a rule, the event itself is acceptable."""
 
     error: PenstockError
     rule: str = ""
@@ -41,16 +41,16 @@ class Refusal:
 
     @property
     def is_final(self) -> bool:
-        """Whether the event can never be written as it is."""
+        """Return whether the event can never be written as it is."""
         return self.rule != ""
 
     @property
     def reason(self) -> str:
-        """The kind of the error, by which refusals are told apart."""
+        """The class name of the error."""
         return type(self.error).__name__
 
     def describe(self, kept: str | None) -> dict[str, Any]:
-        """Say it in plain values; `kept` is where the event is, if anywhere."""
+        """Return it as plain values; `kept` is the event's key in the bucket, if it is there."""
         kind = RejectedEventError if self.is_final else UndeliveredEventError
         return {
             "error": {
@@ -64,7 +64,7 @@ class Refusal:
         }
 
     def as_error(self, kept: str | None, unkept: str = "") -> NotWrittenError:
-        """Make the error that the sender of a single event gets; `unkept` is why it is not kept."""
+        """Return the error for the sender of a single event; `unkept` is why it is not kept."""
         parts = [f"{self.reason}: {self.error}"]
         parts += [f"rule: {self.rule}"] if self.rule else []
         parts += [f"diff: {', '.join(self.diff)}"] if self.diff else []
@@ -76,7 +76,7 @@ class Refusal:
 
 
 def judge(error: PenstockError, diff: tuple[str, ...] = ()) -> Refusal:
-    """Find the rule that an event broke, if it is the event that is at fault."""
+    """Return the refusal for an error, with the rule that the event broke, if it broke one."""
     if isinstance(error, IncompatibleSchemaError):
         lines = error.diff.splitlines()
         return Refusal(error, error.rule or "the registry's own", tuple(lines))

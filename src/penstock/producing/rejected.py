@@ -1,4 +1,4 @@
-"""Events that were not written, whole, until somebody sends them again."""
+"""Rejected events: events that were not written, kept whole on S3 until they are replayed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CONFIG = Config(
 
 @dataclass(frozen=True, slots=True)
 class RejectedEvent:
-    """One event as it is kept, and all that is known about why it was not written."""
+    """An event that was not written, with the reason and the invocation that brought it."""
 
     event: Any
     base: Mapping[str, Any]
@@ -43,22 +43,25 @@ class RejectedEvent:
 
     @property
     def when(self) -> str:
-        """When it was refused, which is also the time that it is sent with again."""
+        """The time at which the producer received the event, in ISO 8601 and UTC."""
         return datetime.fromtimestamp(self.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
 
     @property
     def key(self) -> str:
-        """Its place by date; the same when Lambda brings an event again, which it does twice."""
+        """The object's key, by date; the same for a retry of the invocation on the same day.
+
+        Lambda retries an asynchronous invocation twice, under the same request id.
+        """
         return f"{self.when[:10].replace('-', '/')}/{self.request_id}-{self.index}.json"
 
     def again(self) -> Any:
-        """Return the event to send again, with the base fields that it was refused with."""
+        """Return the event to send again, with the base fields that it was given at first."""
         if not isinstance(self.event, dict):
             return self.event
         return {**self.base, **self.event}
 
     def write(self) -> bytes:
-        """Write it as one JSON document."""
+        """Return it as one JSON document."""
         document = {
             "event": self.event,
             "base": dict(self.base),
@@ -74,12 +77,16 @@ class RejectedEvent:
         }
         try:
             return json.dumps(document, allow_nan=False).encode()
-        except (ValueError, RecursionError):  # numbers that JSON has not, or too deep for it
+        except (ValueError, RecursionError):  # NaN or infinity, or nested too deeply
             return json.dumps(document | {"event": repr(self.event)}).encode()
 
     @classmethod
     def read(cls, content: bytes) -> RejectedEvent:
-        """Read the document; ValueError where it is none."""
+        """Read the document.
+
+        Raises:
+            ValueError: the content is not the document of a rejected event.
+        """
         try:
             found = json.loads(content)
             return cls(
@@ -99,24 +106,23 @@ class RejectedEvent:
 
 
 class RejectedEvents:
-    """The bucket that they are in."""
+    """The bucket of rejected events; the first use connects."""
 
     def __init__(self, bucket: str) -> None:
-        """Keep its name; nothing is called yet."""
         self._bucket = bucket
 
     @cached_property
     def _s3(self) -> Any:
-        """Built with the first event that is refused, which most environments never see."""
+        """The client, built at the first rejected event, which most environments never see."""
         return load_session().create_client("s3", config=_CONFIG)
 
     def keep(self, events: Sequence[RejectedEvent], kept: dict[int, str]) -> None:
-        """Write events, and note under its number in the batch where each one is.
+        """Write events, and add the key of each to `kept` by its number in the batch.
 
         Raises:
-            SinkError: the last that could not be written is the reason given.
+            SinkError: some events could not be written; the error of the last one.
         """
-        _ = self._s3  # clients are built by one thread at a time
+        _ = self._s3  # built here, because only one thread at a time may build a client
         problem: SinkError | None = None
         with ThreadPoolExecutor(min(_WRITERS, len(events))) as pool:
             for each, outcome in zip(events, pool.map(self._try_put, events), strict=True):
@@ -128,20 +134,33 @@ class RejectedEvents:
             raise problem
 
     def list(self, prefix: str = "") -> Iterator[str]:
-        """Give the keys that begin so, oldest day first."""
+        """Yield the keys that begin with the prefix, oldest day first.
+
+        Raises:
+            SinkError: the bucket cannot be listed.
+        """
         pages = self._s3.get_paginator("list_objects_v2")
         with self._translated("listed", prefix):
             for page in pages.paginate(Bucket=self._bucket, Prefix=prefix):
                 yield from (each["Key"] for each in page.get("Contents", ()))
 
     def read(self, key: str) -> RejectedEvent:
-        """Read one; ValueError where the object is something else."""
+        """Read one event.
+
+        Raises:
+            SinkError: the object cannot be read.
+            ValueError: the object is not a rejected event.
+        """
         with self._translated("read", key):
             content = self._s3.get_object(Bucket=self._bucket, Key=key)["Body"].read()
         return RejectedEvent.read(content)
 
     def delete(self, key: str) -> None:
-        """Delete one, which need not be there."""
+        """Delete one event, if it is there.
+
+        Raises:
+            SinkError: the object cannot be deleted.
+        """
         with self._translated("deleted", key):
             self._s3.delete_object(Bucket=self._bucket, Key=key)
 

@@ -1,4 +1,4 @@
-"""What a function may be invoked with: an event, a list of events, or a call of an HTTP API."""
+"""The payloads of an invocation: an event, a list of events, or a request of an HTTP API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.errors import EventTextError
 
 
 class Form(StrEnum):
-    """How somebody asked, and so how they are answered."""
+    """The form of a request, which is also the form of its answer."""
 
     EVENT = "event"
     BATCH = "batch"
@@ -22,7 +22,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The events of one invocation; `problem` says why there are none to be read."""
+    """The events of one invocation; `problem` says why they cannot be read.
+
+    With a problem, `events` has one item: the payload, or the body of an HTTP request.
+    """
 
     form: Form
     events: tuple[Any, ...]
@@ -31,7 +34,7 @@ class Request:
 
 
 def read_request(given: Any) -> Request:
-    """Find the events in what a function was invoked with; what holds none is kept as it is."""
+    """Read the events of a payload; a payload that cannot be read becomes a `problem`."""
     is_api = isinstance(given, dict) and isinstance(given.get("requestContext"), dict)
     try:
         content = _read_body(given) if is_api else given

@@ -1,4 +1,4 @@
-"""What a producer has to be told."""
+"""Settings of a producer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.records import READING, RowShape
 from penstock.schemas import Policy
 from penstock.settings import Settings, nested, parse_count, setting
 
-_LEFT_TO_BROKERS = -1  # as `Topic` takes it
+_LEFT_TO_BROKERS = -1  # the same value as in `Topic`
 
 
 def _parse_size(text: str) -> int:
@@ -18,13 +18,13 @@ def _parse_size(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ProducerSettings(Settings):
-    """Where records go, which schemas they may have, and what names a row of them."""
+    """The topic, the schema registry and its policy, the bucket, and the shape of rows."""
 
     kafka: KafkaSettings = nested(KafkaSettings)
     registry: str = setting(
         "PENSTOCK_REGISTRY",
         "URL of the schema registry, such as glue://NAME",
-        secret=True,  # it may hold an external id
+        secret=True,  # it may contain an external id
     )
     rejected_bucket: str = setting(
         "PENSTOCK_REJECTED_BUCKET", "bucket that keeps events that are not written"
@@ -64,5 +64,5 @@ class ProducerSettings(Settings):
 
     @property
     def new_topic(self) -> Topic:
-        """The topic as the first record finds it made."""
+        """The topic to create if it does not exist."""
         return Topic(self.topic, self.topic_partitions, self.topic_replicas)

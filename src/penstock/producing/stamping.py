@@ -1,4 +1,4 @@
-"""What every event of a shape has, for those that do not bring it themselves."""
+"""Base fields for events that do not bring them: the key and the event time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MOST_KEYS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class StampedEvent:
-    """An event as it came, when it came, and the base fields that it is given.
+    """An event as received, the time of receipt, and its base fields.
 
-    Fields of the event win over those of its base.
+    A field of the event takes precedence over the base field of the same name.
     """
 
     event: Any
@@ -26,7 +26,10 @@ class StampedEvent:
 
 
 class Stamper:
-    """Gives events their base fields: a key, and a time that no other event of the key has."""
+    """Assigns base fields to events: a key, and a timestamp that increases strictly per key.
+
+    Events without a key get `default_key`.
+    """
 
     def __init__(self, shape: RowShape, default_key: str) -> None:
         self._shape = shape
@@ -36,7 +39,7 @@ class Stamper:
         self._lock = threading.Lock()
 
     def stamp(self, event: Any) -> StampedEvent:
-        """Give one event its base fields."""
+        """Return the event with its base fields."""
         key = find_key(self._shape, event, self._default_key)
         timestamp = self._next(key)
         return StampedEvent(event, make_base(self._shape, key, timestamp), timestamp)
@@ -46,7 +49,7 @@ class Stamper:
             now = time.time_ns() // 1_000_000
             stamp = max(now, self._last.get(key, self._floor) + 1)
             if len(self._last) >= _MOST_KEYS:
-                # Forget them all, but not how late it was for the latest.
+                # Forget all keys, but keep their highest timestamp as the floor for new ones.
                 self._floor = max(self._last.values())
                 self._last.clear()
             self._last[key] = stamp

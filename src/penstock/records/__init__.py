@@ -1,4 +1,4 @@
-"""Records of Kafka and rows of tables as values, without a client of anything."""
+"""Kafka records and table rows as values, without a client of any service."""
 
 from __future__ import annotations
 

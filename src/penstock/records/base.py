@@ -1,4 +1,4 @@
-"""The fields that every event of a shape has: required, and first in each version of its schema."""
+"""Base fields: fields that every event has, required and first in each schema version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from penstock.records.shape import READING, RowShape
 
 
 def base_fields(shape: RowShape) -> tuple[dict[str, Any], ...]:
-    """Write the fields as Avro has them: a lone key field, and the time of the event."""
+    """Return the base fields in Avro: the key if it is one field, and the event time if any."""
     fields: list[dict[str, Any]] = []
     if len(shape.key) == 1:
         fields.append({"name": shape.key[0], "type": "string"})
@@ -20,7 +20,10 @@ def base_fields(shape: RowShape) -> tuple[dict[str, Any], ...]:
 
 
 def find_key(shape: RowShape, event: Any, default: str) -> str:
-    """Return the key that an event names, else the default, which only readings have."""
+    """Return the event's first key field if it is a string, else the default.
+
+    The default is only for shapes with the key of a reading; for others it is empty.
+    """
     named = event.get(shape.key[0]) if isinstance(event, Mapping) else None
     if isinstance(named, str):
         return named
@@ -28,16 +31,17 @@ def find_key(shape: RowShape, event: Any, default: str) -> str:
 
 
 def make_base(shape: RowShape, key: str, timestamp: int) -> dict[str, Any]:
-    """Make the base fields of an event that names none itself."""
+    """Return the base fields for an event: the key, if it is one field, and the timestamp."""
     base: dict[str, Any] = {shape.key[0]: key} if key and len(shape.key) == 1 else {}
     return base if shape.event_time is None else base | {shape.event_time: timestamp}
 
 
 def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
-    """Refuse an event that lacks a field of its key, before its schema is registered.
+    """Check the key fields of an event, before its schema is registered.
 
     Raises:
-        EventValueError: it has none, or one of several that is not a text or a whole number.
+        EventValueError: a key field is missing, or the key has several fields and one of them is
+            neither a string nor a whole number.
     """
     for field in shape.key:
         if field not in event:

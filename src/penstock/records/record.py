@@ -1,4 +1,4 @@
-"""A record as it came out of Kafka, and one that was given up."""
+"""A Kafka record, and a failed record."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from penstock.framing import SchemaKey
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a record is in Kafka."""
+    """The topic, partition and offset of a record."""
 
     topic: str
     partition: int
     offset: int
 
     def __str__(self) -> str:
-        """Write it as rows name it."""
+        """Return `topic/partition/offset`."""
         return f"{self.topic}/{self.partition}/{self.offset}"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record, unread; without a value it is a tombstone."""
+    """A Kafka record, not decoded; without a value it is a tombstone."""
 
     source: Source
     key: bytes | None = field(repr=False)
-    value: bytes | None = field(repr=False)  # somebody's data, and long
+    value: bytes | None = field(repr=False)  # long, and data that must not be in logs
     headers: tuple[tuple[str, bytes | None], ...] = field(default=(), repr=False)
-    timestamp_ms: int = 0  # when it was written, by the producer's clock or the broker's
+    timestamp_ms: int = 0  # CreateTime or LogAppendTime, as the topic is configured
 
 
 @dataclass(frozen=True, slots=True)
 class FailedRecord:
-    """A record that was given up: why, under which schema, where (`stage`) and when first."""
+    """A record that is given up, with the failure, the schema key, the stage and the first time."""
 
     record: Record
     failure: Failure
@@ -46,10 +46,10 @@ class FailedRecord:
 
     @classmethod
     def of(cls, record: Record, failure: Failure, schema: SchemaKey | None, stage: str) -> Self:
-        """Give a record up now."""
+        """Return a failed record with the current time."""
         return cls(record, failure, schema, stage, time.time_ns() // 1_000_000)
 
     @property
     def id(self) -> str:
-        """Name it as its row is named; a topic made again has its offsets again, not its times."""
+        """The id of its row: a recreated topic repeats offsets, but not timestamps."""
         return f"{self.record.source}/{self.record.timestamp_ms}"

@@ -1,4 +1,4 @@
-"""Events to rows of a shape."""
+"""Rows of a shape, made from events and tombstones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ _MAX_TIMESTAMP: Final = 10**13 - 1
 _OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event")
 _ALL: Final = 2**64 - 1
 _NEGATIVE: Final = 2**63
-_MIDDLE: Final = 2**15  # a whole number within 64 bits is at most 1,024 from its double
+_MIDDLE: Final = 2**15  # a whole number of 64 bits differs from its double by at most 1,024
 _OFFSET_SIZE: Final = 8
 
 
 def make_row(
     shape: RowShape, event: Any, source: Source, schema_number: int, schema_id: str
 ) -> dict[str, Any]:
-    """Make the row of an event.
+    """Return the row of an event.
 
     Raises:
-        UnroutableError: it is not an object, or lacks a field that the shape needs.
+        UnroutableError: the event is not an object, or a field that the shape needs is missing
+            or of another type.
     """
     if not isinstance(event, Mapping):
         raise UnroutableError(f"{source}: found {type(event).__name__}, expected an event")
@@ -52,10 +53,10 @@ def make_row(
 
 
 def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
-    """Make what is left of the row that a tombstone deletes.
+    """Return the row that replaces the one that a tombstone deletes.
 
     Raises:
-        UnroutableError: the record has no key, or one that is not text.
+        UnroutableError: the record's key is missing, empty or not UTF-8.
     """
     try:
         key = (record.key or b"").decode()
@@ -75,7 +76,7 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
 
 
 def write_key(shape: RowShape, event: Mapping[str, Any]) -> bytes:
-    """Write the Kafka key of an event: records of one row go to one partition."""
+    """Return the Kafka key of an event, which sends all records of a row to one partition."""
     return "/".join(_escape(str(event[field]), shape.key) for field in shape.key).encode()
 
 
@@ -94,7 +95,7 @@ def _sort(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
 
 
 def _join(event: Mapping[str, Any], fields: Sequence[str], source: Source) -> str:
-    """Join the values of a key's fields; a lone field is text, several may be whole numbers too."""
+    """Join the values of the key fields: one string, or several strings or whole numbers."""
     if len(fields) == 1 and type(lone := event.get(fields[0])) is str and lone:
         return lone
     kinds = (str,) if len(fields) == 1 else (str, int)
@@ -107,24 +108,24 @@ def _join(event: Mapping[str, Any], fields: Sequence[str], source: Source) -> st
 
 
 def _escape(text: str, fields: Sequence[str]) -> str:
-    """Let no two keys of several fields be joined to one text."""
+    """Escape `/` and `%` if there are several fields, so that two keys never join to one text."""
     return text if len(fields) == 1 else text.replace("%", "%25").replace("/", "%2F")
 
 
 def _order(fields: Sequence[str], event: Mapping[str, Any], source: Source) -> str:
-    """Write text that is greater for a newer version: the fields in their order, then the offset.
+    """Return text that is greater for a newer version: the fields in order, then the offset.
 
-    Of versions that are equal in all fields the later record is newer, in whatever order they
-    arrive, and a record that comes again equals itself.
+    If all fields are equal, the record with the higher offset is newer, in any order of arrival.
+    A record that is delivered again gets the same text.
     """
     parts = [_write_ordered(event.get(field), field, source) for field in fields]
     return b"".join([*parts, source.offset.to_bytes(_OFFSET_SIZE)]).hex()
 
 
 def _write_ordered(value: Any, field: str, source: Source) -> bytes:
-    """Write a value so that bytes compare as values do, numbers before texts."""
+    """Encode a value so that bytes sort as the values do, numbers before strings."""
     if isinstance(value, str):
-        # The end sorts before every character, and a NUL in the text after the end.
+        # The end mark sorts before every character, and an escaped NUL after the end mark.
         return b"\2" + value.encode().replace(b"\0", b"\0\xff") + b"\0\0"
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return b"\1" + _write_number(value)
@@ -132,7 +133,7 @@ def _write_ordered(value: Any, field: str, source: Source) -> bytes:
 
 
 def _write_number(value: float) -> bytes:
-    """Write a double's bits so that they sort, and what a whole number is beyond its double."""
+    """Encode a double as sortable bits, then the difference of a whole number to its double."""
     near = float(value) + 0.0  # -0.0 is 0.0
     bits = int.from_bytes(struct.pack(">d", near))
     ordered = bits ^ _ALL if bits & _NEGATIVE else bits | _NEGATIVE

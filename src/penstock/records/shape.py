@@ -1,21 +1,19 @@
-"""What the rows of a table look like: a value made from settings, the sensor's reading by default.
+"""The shape of a table's rows, made from settings; the default is the reading of a sensor.
 
-A field is one of the event. The row of an event holds all its fields, and
+A row has all fields of its event, and these attributes:
 
-    KEY         the partition key: the event's own field, or of several the values joined by `/`
-    SORT        the sort key, where the table has one: the fields of `--sort` joined by `/`; in a
-                table that is appended to, the event's time in 13 digits and the place in Kafka
-    _topic      where the record was read
+    KEY         the partition key: the key field of the event, or several fields joined by `/`
+    SORT        the sort key, if the table has one: the fields of `--sort` joined by `/`; by default
+                in append mode the event time in 13 digits, then topic-partition-offset
+    _topic      the topic of the record
     _source     topic/partition/offset
-    _schema     number of the version it was written in
-    _schemaId   key of that version
-    _order      in a table of upserts: text that is greater for a newer version of the row
-    _deleted    in a table of upserts: true where a tombstone deleted the row
+    _schema     the number of the writer schema's version
+    _schemaId   the schema key of that version
+    _order      in upsert mode: text that is greater for a newer version of the row
+    _deleted    in upsert mode: true if a tombstone deleted the row
 
-A field of the event with a name that is ours is kept in the map `_event`.
-
-A deleted row keeps its key and `_order`: without them an older record that arrives later would
-bring it back.
+A field of the event with the name of one of these attributes is kept in the map `_event`. A deleted
+row keeps its key and `_order`, so that an older record that arrives later does not restore it.
 """
 
 from __future__ import annotations
@@ -34,14 +32,14 @@ _NONE: Final = "none"
 
 
 class Mode(StrEnum):
-    """How a record changes its table."""
+    """How a record changes the table: as a new row, or in place of an older version."""
 
     APPEND = "append"
     UPSERT = "upsert"
 
 
 class Tombstone(StrEnum):
-    """What becomes of a record without a value."""
+    """The treatment of a record without a value."""
 
     IGNORE = "ignore"
     DELETE = "delete"
@@ -61,7 +59,7 @@ def _parse_optional(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class RowShape(Settings):
-    """Which fields name a row, which say when it happened and what makes one version newer."""
+    """The fields of a row's key, its event time and its order, and the mode of the table."""
 
     key: tuple[str, ...] = setting(
         "PENSTOCK_KEY",
@@ -116,16 +114,16 @@ class RowShape(Settings):
 
     @property
     def key_attribute(self) -> str:
-        """The attribute that is the table's partition key."""
+        """The name of the table's partition key."""
         return self.key_name or self.key[0]
 
     @property
     def table_key(self) -> tuple[str, ...]:
-        """The attributes that are the table's key."""
+        """The names of the table's partition key and, if it has one, its sort key."""
         return (self.key_attribute, *([self.sort_name] if self.sort_name else []))
 
     def problems(self) -> Iterator[str]:
-        """Say which values contradict each other."""
+        """Yield a message for each contradiction between settings."""
         if len(self.key or ()) > 1 and self.key_name in {None, *self.key}:
             yield (
                 "PENSTOCK_KEY (--key) has several fields, expected PENSTOCK_KEY_NAME (--key-name)"

@@ -1,4 +1,4 @@
-"""Where records end up: rows of readings and of errors in DynamoDB, and raw bytes in S3."""
+"""Writers of rows: readings and dead letters in DynamoDB, and bytes too large for a row on S3."""
 
 from __future__ import annotations
 

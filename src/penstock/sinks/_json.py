@@ -1,7 +1,7 @@
 """Items in DynamoDB's JSON: `{"id":{"S":"000001"},"temperature":{"N":"30"}}`.
 
-botocore's own way costs seven times the CPU: it checks every value against its model of the
-service, then looks at each again to write it.
+botocore needs seven times the CPU: it validates every value against its model of the service,
+then visits each value again to write it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _CONTEXT = Context(
 
 
 class _UnfitError(ValueError):
-    """A value that DynamoDB cannot hold; the caller knows where it was."""
+    """A value that DynamoDB cannot hold; the caller adds the attribute's name."""
 
 
 def write_item(item: Mapping[str, Any]) -> bytes:
-    """Write an item: text, bytes, numbers, bool, None, and lists and dicts of these.
+    """Return an item as JSON; values are str, bytes, int, float, Decimal, bool, None, list or dict.
 
     A float is written as the shortest decimal that reads back as the same float.
 
@@ -62,7 +62,7 @@ def write_item(item: Mapping[str, Any]) -> bytes:
 
 
 def read_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Read an item as DynamoDB answers it; numbers are whole, or decimals."""
+    """Return an item of a response as plain values; a number is an int or a Decimal."""
     return {name: _read(value) for name, value in item.items()}
 
 
@@ -72,7 +72,7 @@ def _read(value: Mapping[str, Any]) -> Any:
 
 
 def _write(value: Any) -> str:
-    # By the exact type: a bool is an int to isinstance.
+    # By exact type, because isinstance takes a bool for an int.
     return _WRITERS[type(value)](value)
 
 

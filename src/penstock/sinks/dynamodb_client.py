@@ -1,6 +1,6 @@
-"""Calls to DynamoDB, again and again while their failures may pass.
+"""Calls to DynamoDB with retries.
 
-A request costs a tenth of what it costs with a boto3 client, which matters at 25 rows each.
+A request costs a tenth of the CPU of a boto3 client's, which matters at 25 rows per request.
 """
 
 from __future__ import annotations
@@ -35,12 +35,11 @@ _KINDS: dict[Fault, type[SinkError]] = {
 
 
 class DynamoDbClient:
-    """One kept connection to DynamoDB, for one thread."""
+    """A client with one kept-alive connection, for one thread; the first call connects."""
 
     def __init__(
         self, session: Session | None = None, *, attempts: Attempts = CALL_ATTEMPTS
     ) -> None:
-        """Find out where DynamoDB is and who we are; nothing is called yet."""
         try:
             self._client = AwsClient(Service.DYNAMODB, session or load_session())
         except BotoCoreError as error:
@@ -48,12 +47,13 @@ class DynamoDbClient:
         self._attempts = attempts
 
     def call(self, operation: str, body: bytes) -> dict[str, Any]:
-        """Make a call, again and again while its failure may pass.
+        """Make a call and return its response; retry while the failure may be temporary.
 
         Raises:
-            SinkRefusedError: DynamoDB refuses the request as such.
-            RowExistsError: it was to be done on the condition that there is no such row.
-            SinkAccessDeniedError: no credentials, or these may not (retriable).
+            SinkRefusedError: DynamoDB refuses the request itself.
+            RowTooLargeError: an item is larger than DynamoDB allows.
+            RowExistsError: the condition of a conditional write does not hold.
+            SinkAccessDeniedError: no credentials, or these may not make the call (retriable).
             SinkUnavailableError: throttled, down, no such table, no answer (retriable).
         """
         cause: Exception | None = None
@@ -81,7 +81,7 @@ class DynamoDbClient:
         self._client.close()
 
     def _judge(self, operation: str, answer: Answer) -> str:
-        """Say what may pass; raise what will not."""
+        """Return the problem if a retry may succeed, and raise it otherwise."""
         code, message = answer.read_error()
         problem = f"{code}: {message}"
         fault = classify_answer(code, answer.status)
@@ -89,7 +89,7 @@ class DynamoDbClient:
             return problem
         if fault is Fault.SKEWED and self._client.follow_clock(answer):
             return problem
-        # A code that is not known may not be blamed on a row.
+        # An unknown code must not condemn a row.
         kind = _KINDS.get(fault, SinkUnavailableError)
         if kind is SinkRefusedError and "Item size" in message:
             kind = RowTooLargeError

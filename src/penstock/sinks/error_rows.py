@@ -1,4 +1,4 @@
-"""The rows of a table of errors for another try: found, read, and marked with what came of it."""
+"""The dead-letter table for a replay: find rows, read them, and mark them with the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.sinks.given_up import GivenUp, Selection
 from penstock.sinks.parking import Parking
 from penstock.sinks.rows import write_detail
 
-DEFAULT_KEEP_DAYS: Final = 365  # as long as a parked record, unless told
+DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
 
 _ROWS_AT_ONCE: Final = 100  # DynamoDB reads no more in one request
 _STAGES: Final = ("lambda", "spark")
@@ -27,9 +27,9 @@ _DAY_SECONDS: Final = 86_400
 _OPEN: Final = "#stage = :stage"
 _DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
-# An update would make a row of the little that it says.
+# Without this condition, an update of a missing row would create one with few attributes.
 _THERE: Final = "attribute_exists(id)"
-# Of one replay a row takes one verdict, however often it is told.
+# A row takes one result of a replay, however often the replay reports it.
 _UNTOLD: Final = (
     f"{_THERE} AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt) "
     "AND (attribute_not_exists(#replay) OR #replay <> :replay)"
@@ -37,7 +37,10 @@ _UNTOLD: Final = (
 
 
 class ErrorRows:
-    """A table of errors, and the bucket that has what its rows have no room for; for one thread."""
+    """The dead-letter table and the bucket for bytes that its rows cannot hold; for one thread.
+
+    A row that is done or parked expires (TTL) after `keep_days`.
+    """
 
     def __init__(
         self,
@@ -48,7 +51,6 @@ class ErrorRows:
         keep_days: int = DEFAULT_KEEP_DAYS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Keep what to read and write with, and for how long a row stays that is settled."""
         self._client = client
         self._table = table
         self._parking = parking
@@ -56,13 +58,16 @@ class ErrorRows:
         self._clock = clock
 
     def find(self, selection: Selection) -> list[str]:
-        """Find the ids of rows that may be selected, in their order; `read` tells for certain."""
+        """Return the sorted ids of rows that match the selection in the index.
+
+        The index may lag behind the table; `read` has the current rows.
+        """
         return sorted(row_id for stage in _STAGES for row_id in self._query(stage, selection))
 
     def read(
         self, ids: Sequence[str], takes: Callable[[GivenUp], bool] = lambda row: True
     ) -> Iterator[GivenUp]:
-        """Read the rows that are taken whole, as they are asked for; those that are gone miss."""
+        """Yield the full rows for `ids` that `takes` accepts; skip ids missing in the table."""
         for start in range(0, len(ids), _ROWS_AT_ONCE):
             found = self._get(ids[start : start + _ROWS_AT_ONCE])
             for row in sorted(found, key=lambda row: str(row["id"])):
@@ -70,7 +75,7 @@ class ErrorRows:
                     yield GivenUp.restore(row, self._parking)
 
     def count_failure(self, failed: FailedRecord, replay: str) -> None:
-        """Count that a replay gave a record up again, once however often it is told."""
+        """Count a failed attempt of a replay; a second call for the same replay is ignored."""
         self._tell(
             failed.id,
             "SET #attempts = #attempts + :one, #reason = :reason, #detail = :detail, "
@@ -85,7 +90,10 @@ class ErrorRows:
         )
 
     def mark_done(self, row_id: str, replay: str) -> bool:
-        """Mark that a replay wrote a record; False where it gave it up, or the row is gone."""
+        """Mark a row as done by a replay; return whether the row was changed.
+
+        It is not changed if it is gone, done or parked, or has a result of this replay.
+        """
         return self._tell(
             row_id,
             f"SET doneAt = :now, {_SETTLED}",
@@ -93,7 +101,7 @@ class ErrorRows:
         )
 
     def mark_parked(self, row_id: str, where: str, replay: str) -> bool:
-        """Mark where a record is kept that is not tried again; False where the row is gone."""
+        """Mark a row as parked at `where`; return False if the row is gone."""
         return self._tell(
             row_id,
             f"SET parkedAt = :where, {_SETTLED}",
@@ -136,7 +144,7 @@ class ErrorRows:
         )
 
     def _query(self, stage: str, selection: Selection) -> Iterator[str]:
-        """Ask the index, which has no raw bytes, and no row that is settled."""
+        """Yield the ids of matching rows; the index has only open rows and no raw bytes."""
         condition, values = _OPEN, dict[str, Any]({":stage": stage})
         if selection.due_s is not None:
             condition, values = _DUE, {**values, ":until": selection.due_s}
@@ -164,5 +172,5 @@ class ErrorRows:
 
 
 def _name(*expressions: str) -> dict[str, str]:
-    """Say what the names of expressions stand for: many a plain one is reserved."""
+    """Return the attribute names of expressions, as many plain names are reserved words."""
     return {f"#{name}": name for text in expressions for name in re.findall(r"#(\w+)", text)}

@@ -1,4 +1,4 @@
-"""Records that were given up into a DynamoDB table, each once."""
+"""The writer of the dead-letter table, idempotent per record."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.parking import Parking
 from penstock.sinks.rows import make_error
 
-# A row takes 400 KB; the rest is for its other attributes, of which `detail` may be 8 KB.
+# A row holds 400 KB; the rest is for its other attributes, of which `detail` may take 8 KB.
 _MAX_RAW_BYTES = 390_000
 
 
 class ErrorTable:
-    """A table of errors, and a bucket for what it cannot hold; for one thread."""
+    """The dead-letter table and the bucket for bytes that its rows cannot hold; for one thread."""
 
     def __init__(self, client: DynamoDbClient, table: str, parking: Parking) -> None:
-        """Keep what to write with."""
         self._client = client
         self._table = table
         self._parking = parking
 
     def keep(self, failed: Sequence[FailedRecord]) -> None:
-        """Make a row of each; one that is there stays as it is, with its first time and attempts.
+        """Write a row for each record; an existing row keeps its `firstSeen` and `attempts`.
 
         Raises:
-            SinkAccessDeniedError, SinkUnavailableError: some may be kept, and keeping all of them
-                again does no harm.
-            SinkRefusedError: the table takes one of them in no form.
+            SinkAccessDeniedError, SinkUnavailableError: some rows may be written; writing all of
+                them again is safe.
+            SinkRefusedError: DynamoDB rejects the row of a record.
         """
         for each in failed:
             try:
@@ -51,14 +50,14 @@ class ErrorTable:
         self._client.call("PutItem", request % (json.dumps(self._table).encode(), row))
 
     def _fit(self, failed: FailedRecord) -> dict[str, Any]:
-        """Put into the bucket what the row has no room for, the longest first."""
+        """Return the row of a record; bytes that do not fit go to the bucket, longest first."""
         row, record = make_error(failed), failed.record
         raw = {
             "value": record.value or b"",
             "headers": _write_headers(record),
             "key": record.key or b"",
         }
-        left = sum(map(len, raw.values()))  # headers as JSON are longer than in a row
+        left = sum(map(len, raw.values()))  # an upper bound: headers are longer as JSON
         for name in sorted(raw, key=lambda name: -len(raw[name])):
             if left <= _MAX_RAW_BYTES:
                 break

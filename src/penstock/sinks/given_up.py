@@ -1,4 +1,4 @@
-"""A record that was given up, put together again from its row."""
+"""A dead letter, read from its row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_ATTEMPTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """A record that was given up, as its row has it."""
+    """A dead letter; `settled` is true if it is done or parked."""
 
     id: str
     source: Source
@@ -34,7 +34,7 @@ class GivenUp:
     next_attempt_s: int | None
     replay: str | None
     settled: bool
-    lost: str = ""  # what of its own bytes is nowhere
+    lost: str = ""  # why some of the record's own bytes are missing
 
     @classmethod
     def describe(
@@ -44,7 +44,7 @@ class GivenUp:
         value: bytes | None = None,
         headers: tuple[tuple[str, bytes | None], ...] = (),
     ) -> Self:
-        """Read a row, with the record's own bytes where they are known."""
+        """Return the dead letter of a row, with the record's own bytes if they are given."""
         topic, partition, offset, _ = row["id"].rsplit("/", 3)
         return cls(
             row["id"],
@@ -66,7 +66,10 @@ class GivenUp:
 
     @classmethod
     def restore(cls, row: Mapping[str, Any], parking: Parking) -> Self:
-        """Read a row, and from the bucket what it has no room for."""
+        """Return the dead letter of a row, with bytes that do not fit in it read from the bucket.
+
+        If the bucket has lost them, the dead letter has no bytes and `lost` says why.
+        """
         try:
             raw = {
                 name: parking.get(row[f"{name}At"]) if f"{name}At" in row else row.get(name)
@@ -85,18 +88,18 @@ class GivenUp:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it failed so often that it is not tried any more."""
+        """Return whether it failed too often to be retried."""
         return self.attempts >= _MOST_ATTEMPTS
 
     @property
     def size(self) -> int:
-        """How many bytes of it are the record's own."""
+        """The bytes of the record's key and value."""
         return len(self.key or b"") + len(self.value or b"")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which rows to try again: all of what is given must hold."""
+    """A filter of dead letters to replay: every condition that is set must hold."""
 
     since_ms: int | None = None
     until_ms: int | None = None
@@ -106,7 +109,7 @@ class Selection:
     due_s: int | None = None
 
     def takes(self, row: GivenUp) -> bool:
-        """Whether it takes a row."""
+        """Return whether a row is open and meets every condition."""
         due = row.next_attempt_s
         return (
             not row.settled

@@ -1,9 +1,9 @@
-"""Records that are not tried again, on S3.
+"""Parked records: dead letters that are not retried any more, on S3.
 
-| below      | is                                                                              |
-| ---------- | ------------------------------------------------------------------------------- |
-| `records/` | an object for each record, one line of JSON; Athena reads them as a table       |
-| `notices/` | an object each time that some were parked, which S3 tells a topic of SNS of     |
+| prefix     | objects                                                                |
+| ---------- | ---------------------------------------------------------------------- |
+| `records/` | one for each record, a line of JSON; Athena reads them as a table      |
+| `notices/` | one for each time records were parked; S3 notifies an SNS topic of it  |
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ class ParkedRecords:
     """The bucket of parked records; for one thread."""
 
     def __init__(self, parking: Parking) -> None:
-        """Keep where to write."""
         self._parking = parking
 
     def park(self, records: Sequence[GivenUp], notice: str) -> list[str]:
-        """Write records, then a notice under its name; doing it again writes the same records.
+        """Write records, then a notice with the name `notice`; writing them again is idempotent.
 
         Returns:
-            Where each of them is.
+            The URL of each record.
 
         Raises:
-            SinkAccessDeniedError, SinkUnavailableError: some may be written, and no notice.
+            SinkAccessDeniedError, SinkUnavailableError: some records may be written; the notice
+                may be missing.
         """
         places = [
             self._parking.put(f"records/{record.id}.json", _write(record)) for record in records

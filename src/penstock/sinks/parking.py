@@ -1,4 +1,4 @@
-"""Raw bytes into a bucket, for those that no table takes."""
+"""A bucket for raw bytes that a table cannot hold."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ _CONFIG = Config(
 
 
 class Parking:
-    """A bucket, for one thread."""
+    """A bucket, for one thread; the first use connects."""
 
     def __init__(self, bucket: str, session: Session | None = None) -> None:
-        """Keep where to write; nothing is called yet."""
         self._bucket = bucket
         self._session = session or load_session()
         self._s3: Any = None
 
     def put(self, name: str, content: bytes) -> str:
-        """Write bytes under a name, again where they are there already, and return their URL.
+        """Write bytes under a name and return their URL; an existing object is overwritten.
 
         Raises:
-            SinkAccessDeniedError: no credentials, or these may not (retriable).
-            SinkUnavailableError: the bucket is throttling, down or not there (retriable).
+            SinkAccessDeniedError: no credentials, or these may not write (retriable).
+            SinkUnavailableError: the bucket is throttling, down or does not exist (retriable).
         """
         where = f"s3://{self._bucket}/{name}"
         with translated_s3_errors(f"{where} cannot be written"):
@@ -38,11 +37,11 @@ class Parking:
         return where
 
     def get(self, where: str) -> bytes:
-        """Read the bytes at a URL that `put` returned.
+        """Return the bytes at a URL that `put` returned.
 
         Raises:
-            ObjectMissingError: the bucket has none under that name.
-            SinkAccessDeniedError: no credentials, or these may not (retriable).
+            ObjectMissingError: the bucket has no such object.
+            SinkAccessDeniedError: no credentials, or these may not read (retriable).
             SinkUnavailableError: the bucket is throttling or down (retriable).
         """
         bucket, _, name = where.removeprefix("s3://").partition("/")
@@ -56,7 +55,7 @@ class Parking:
         return content
 
     def _lacks(self, bucket: str, name: str) -> bool:
-        """Whether a listing says that there is none: a refusal to read may mean that, or not."""
+        """Return whether a listing shows no such object; a refused read leaves that open."""
         try:
             with translated_s3_errors(f"s3://{bucket} cannot be listed"):
                 listed = self._connect().list_objects_v2(Bucket=bucket, Prefix=name, MaxKeys=1)

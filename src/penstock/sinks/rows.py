@@ -1,29 +1,28 @@
-"""The rows of records that were given up, the same from a Lambda and from a Spark job.
+"""Rows of the dead-letter table, the same from Lambda and from Spark.
 
-The rows of the others are made by `penstock.records`.
+`penstock.records` makes the rows of readings. A row has everything that a replay needs:
 
-A row has all that another try needs:
+    id             topic/partition/offset/kafkaTimestamp; a recreated topic repeats offsets
+    kafkaTimestamp the record's timestamp in Kafka, in milliseconds since 1970
+    reason         a `Reason`
+    detail         the error's message
+    schemaId       the schema version that the frame names, if any
+    key, value     the record's raw bytes, if it has them
+    headers        the record's headers by name and value, if it has any
+    keyAt, valueAt, headersAt   their URL, s3://..., if they do not fit in the row
+    firstSeen      when the record was first given up, in milliseconds since 1970
+    attempts       the number of failed retries
+    stage          where the record was given up
+    nextAttemptAt  when the next retry is due, in seconds since 1970: at first immediately; missing
+                   if done or parked
 
-    id          topic/partition/offset/kafkaTimestamp: a topic made anew has its offsets again
-    kafkaTimestamp  when it was written to Kafka, in milliseconds since 1970
-    reason      a `Reason`
-    detail      the error's message
-    schemaId    the version that the frame names, if it has one
-    key, value  the record's raw bytes, where it has them
-    headers     its headers by name and value, where it has any
-    keyAt, valueAt, headersAt   where they are instead, when a row cannot hold them: s3://...
-    firstSeen   when it was given up first, in milliseconds since 1970
-    attempts    how often it was tried again, and given up again
-    stage       where it was given up
-    nextAttemptAt  when it is due, in seconds since 1970: at once; a settled row has none
+A replay (`jobs/replay.py`) adds its result:
 
-A replay (`jobs/replay.py`) adds what became of it:
-
-    replay         the replay that tried it last
-    nextAttemptAt  an hour later, if that failed
-    doneAt         when it was written after all, in milliseconds since 1970
-    parkedAt       where it is kept since it was given up for good: s3://...
-    expiresAt      of a row that is done or parked, when DynamoDB deletes it, in seconds since 1970
+    replay         the last replay that tried the record
+    nextAttemptAt  an hour later, if the replay failed
+    doneAt         when the replay wrote the record, in milliseconds since 1970
+    parkedAt       the URL of the parked record, s3://...
+    expiresAt      if done or parked: when DynamoDB deletes the row (TTL), in seconds since 1970
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _MAX_DETAIL_CHARACTERS = 2_000
 
 
 def make_error(failed: FailedRecord) -> dict[str, Any]:
-    """Make the row of a record that was given up."""
+    """Return the row of a failed record."""
     record = failed.record
     row: dict[str, Any] = {
         "id": failed.id,
@@ -46,7 +45,7 @@ def make_error(failed: FailedRecord) -> dict[str, Any]:
         "schemaId": None if failed.schema is None else str(failed.schema),
         "key": record.key,
         "value": record.value,
-        # Not by name: one name may come twice, or be empty, which no attribute's may.
+        # Not a map by name: a header's name may occur twice or be empty.
         "headers": [{"name": _readable(name), "value": value} for name, value in record.headers]
         or None,
         "firstSeen": failed.first_seen_ms,
@@ -58,10 +57,10 @@ def make_error(failed: FailedRecord) -> dict[str, Any]:
 
 
 def write_detail(text: str) -> str:
-    """Write an error's message as a row holds it."""
+    """Return an error's message in the form that a row holds, cut to 2,000 characters."""
     return _readable(text[:_MAX_DETAIL_CHARACTERS])
 
 
 def _readable(text: str) -> str:
-    """Spell out halves of surrogate pairs, which no table takes; a message may quote them."""
+    """Escape halves of surrogate pairs, which DynamoDB rejects; a message may quote them."""
     return text.encode(errors="backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""Rows into a DynamoDB table by batches, where one that is refused stops no other."""
+"""A writer of rows to a DynamoDB table in batches; a rejected row does not stop the others."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from penstock.sinks._attempts import CALL_ATTEMPTS
 from penstock.sinks._json import write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
 
-_BATCH = 25  # DynamoDB takes no more in one request
+_BATCH = 25  # the limit of BatchWriteItem
 
-# A row's place in what the caller gave, and its JSON.
+# A row's position in the caller's items, and its JSON.
 _Row = tuple[int, bytes]
 
 
 class TableWriter:
-    """A table, written to by one thread."""
+    """A writer of one table, for one thread."""
 
     def __init__(
         self,
@@ -38,20 +38,20 @@ class TableWriter:
         self._attempts = attempts
 
     def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
-        """Write all items that the table takes; of those with one key, the last.
+        """Write all items that the table accepts; if several have the same key, the last one.
 
         Returns:
-            Why those are refused that are, by their place in `items`.
+            The errors of rejected items, by position in `items`.
 
         Raises:
-            SinkAccessDeniedError, SinkUnavailableError: some may be written, and writing all of
-                them again does no harm.
+            SinkAccessDeniedError, SinkUnavailableError: some items may be written; writing all of
+                them again is safe.
         """
         refused: dict[int, SinkRefusedError] = {}
         rows: dict[tuple[Any, ...], _Row] = {}
         for place, item in enumerate(items):
             try:
-                # DynamoDB refuses a whole batch in which a key occurs twice.
+                # DynamoDB rejects a whole batch in which a key occurs twice.
                 rows[tuple(item[name] for name in self._key)] = (place, write_item(item))
             except SinkRefusedError as error:
                 refused[place] = error
@@ -61,7 +61,7 @@ class TableWriter:
         return refused
 
     def _write_batch(self, rows: Sequence[_Row]) -> dict[int, SinkRefusedError]:
-        """Write a batch; one that is refused is halved until the row at fault stands alone."""
+        """Write a batch; bisect a rejected batch until the row at fault is alone."""
         try:
             self._put([text for _, text in rows])
         except SinkRefusedError as error:

@@ -1,4 +1,4 @@
-"""Rows into a DynamoDB table that keeps the newest version of each."""
+"""A writer of upserts to a DynamoDB table, which keeps the newest version of each row."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _REQUEST: Final = (
 
 
 class RowWriter(Protocol):
-    """A table that rows of one shape are written to, by one thread."""
+    """A writer of rows of one shape to one table, for one thread."""
 
     shape: RowShape
 
     def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
-        """Write all rows that the table takes; writing them again changes nothing.
+        """Write all rows that the table accepts; idempotent.
 
         Returns:
-            Why those are refused that are, by their place in `items`.
+            The errors of rejected rows, by position in `items`.
 
         Raises:
-            SinkAccessDeniedError, SinkUnavailableError: some may be written, and writing all of
-                them again does no harm.
+            SinkAccessDeniedError, SinkUnavailableError: some rows may be written; writing all of
+                them again is safe.
         """
 
 
 class UpsertWriter:
-    """A table where a row gives way to newer ones only; for one thread.
+    """A writer that replaces a row only by a newer version; for one thread.
 
-    DynamoDB takes no condition in a batch, so each row is a request of its own.
+    DynamoDB supports no condition in a batch, so each row is a request of its own.
     """
 
     def __init__(self, client: DynamoDbClient, table: str, shape: RowShape) -> None:
@@ -50,7 +50,7 @@ class UpsertWriter:
         self._key = shape.table_key
 
     def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
-        """Write the newest row of each key, where the table has none that is as new."""
+        """Write the newest row of each key, unless the table has one that is as new or newer."""
         newest: dict[tuple[Any, ...], int] = {}
         for place, item in enumerate(items):
             key = tuple(item[name] for name in self._key)
@@ -72,7 +72,7 @@ class UpsertWriter:
 
 
 def open_table(client: DynamoDbClient, table: str, shape: RowShape) -> RowWriter:
-    """Open a table for rows of a shape; nothing is called yet."""
+    """Return the writer of a table for rows of a shape; it makes no network call."""
     if shape.mode is Mode.UPSERT:
         return UpsertWriter(client, table, shape)
     return TableWriter(client, table, shape)
