@@ -266,7 +266,11 @@ def _read_outputs(root: Root, written_ns: int) -> dict[str, Any]:
 
 
 def _words(changes: dict[str, Any]) -> list[str]:
-    return [f"-var={name}={json.dumps(value)}" for name, value in changes.items()]
+    values = {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in changes.items()
+    }
+    return [f"-var={name}={value}" for name, value in values.items()]
 
 
 def _deploy_role(account: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from demo.accounts import make_jobs
 from demo.rows import read_table
-from penstock.framing import encode_glue_frame
+from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.schemas import encode, load_schema
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
 from tests.fixtures.functions import wait_until
@@ -98,4 +98,5 @@ def _make_order(glue: Any) -> bytes:
         SchemaDefinition=text,
     )
     order = {"deviceId": _SHOP, "timestamp": int(time.time() * 1_000), "temperature": "cool"}
-    return encode_glue_frame(made["SchemaVersionId"], encode(order, load_schema(text)))
+    key = SchemaKey.parse(made["SchemaVersionId"])
+    return encode_glue_frame(key, encode(order, load_schema(text)))

@@ -55,7 +55,7 @@ def test_a_version_is_refused_for_its_reason(spark, schema, error, reason, messa
         admit(spark, [_KNOWN], version)
 
     assert caught.value.reason is reason
-    assert f"schema version {version.id} of sensor: " in str(caught.value)
+    assert f"schema version {version.key} of sensor: " in str(caught.value)
 
 
 def test_what_is_admitted_makes_a_decoder(spark):

@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from itertools import product
 
+import pytest
 from chispa import assert_df_equality
 from pyspark.sql import functions as F
 
@@ -96,6 +97,7 @@ def test_frames_are_judged_as_the_functions_judge_them(spark):
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("compiled")
 def test_a_whole_stage_is_compiled(spark):
     rows = [(encode_glue_frame(_KEY, b"abc"), None)]
     split = split_frames(spark.createDataFrame(rows, _KAFKA)).filter(F.col("status") == "framed")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import PenstockError
-from penstock.framing import decode_frame
+from penstock.framing import FrameKind, decode_frame
 from penstock.registry import Registries
 from penstock.schemas import compile_decoder, merge_schemas
 from penstock.spark.query.batch import Batches
@@ -40,7 +40,7 @@ def _judge(registry: HostileRegistry) -> Callable[[bytes | None], tuple[str, Any
             opened = decode_frame(value)
             if opened is None:
                 return "tombstone", None
-            if opened.kind != "glue":
+            if opened.key.kind is not FrameKind.GLUE:
                 return "no-registry-for-framing", None
             if opened.key in decoders:
                 return ROW, decoders[opened.key](opened.payload)

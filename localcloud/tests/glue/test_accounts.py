@@ -8,6 +8,7 @@ import pytest
 
 from penstock import credentials
 from penstock.errors import RegistryAccessDeniedError, SchemaForbiddenError
+from penstock.framing import SchemaKey
 from penstock.registry import load_registry
 
 _CONSUMER = "222222222222"
@@ -55,9 +56,10 @@ def test_a_role_of_the_producer_reads_versions_by_id(glue, schema, consume):
     )
     registry = consume("agreed")
 
-    version = registry.get(made["SchemaVersionId"])
+    version = registry.get(SchemaKey.parse(made["SchemaVersionId"]))
 
-    assert (version.arn, version.schema) == (made["SchemaArn"], _FIRST)
+    assert made["SchemaArn"].endswith(f"/{version.name}")
+    assert version.schema == _FIRST
     with pytest.raises(RegistryAccessDeniedError, match="not authorized to perform: glue:"):
         registry.register("readings", _FIRST)
 

@@ -15,6 +15,7 @@ from penstock.errors import (
     SettingsError,
     UndeliveredEventError,
 )
+from penstock.framing import SchemaKey
 from penstock.producing import EventProducer
 from tests.fixtures.rejected import keys_of
 from tests.lambdas.producer.in_process import FOLDER, Context, Function, function, load
@@ -51,7 +52,7 @@ def test_each_event_makes_the_schema_that_it_says(function: Function, name: str)
     answer = function(_EVENTS[name])
 
     registry = function.module._intake.producer._registry
-    fields = registry.get(answer["schema"]["id"]).schema["fields"][2:]
+    fields = registry.get(SchemaKey.parse(answer["schema"]["id"])).schema["fields"][2:]
     types = [each["type"][1] for each in fields]
     kinds = [each["type"] if isinstance(each, dict) else each for each in types]
     names = [each.get("jsonName", each["name"]) for each in fields]
