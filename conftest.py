@@ -1,4 +1,4 @@
-"""What every test may use: trials and seeds of randomised tests, and the two accounts."""
+"""Fixtures for every test: trials and seeds of randomised tests, and the two accounts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def trials() -> Callable[[int, int], int]:
 
 @pytest.fixture
 def seeded(request: pytest.FixtureRequest) -> random.Random:
-    """Give randomness that repeats: set SEED to replay the one a failure printed."""
+    """Return reproducible randomness: set SEED to replay the seed that a failure printed."""
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(2**32))
     request.node.add_report_section("setup", "seed", f"replay with SEED={seed}")
     return random.Random(seed)
@@ -39,8 +39,8 @@ def seeded(request: pytest.FixtureRequest) -> random.Random:
 
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory):
-    """A localcloud on a free port of this process, one for the whole session."""
-    # Half a second that most tests need not wait.
+    """Start a localcloud in this process on a free port, one for the whole session."""
+    # This import takes half a second, which most tests do not need.
     from localcloud.door.server import start_server  # noqa: PLC0415
 
     server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
@@ -50,7 +50,7 @@ def cloud(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def client(cloud):
-    """Make a boto3 client of an account: `client("glue", account="222222222222")`."""
+    """Return a function that opens a client: `client("glue", account="222222222222")`."""
 
     def make(service, account="111111111111", region="eu-central-1", **settings):
         keys = {"aws_access_key_id": account, "aws_secret_access_key": "any"}

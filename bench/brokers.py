@@ -10,16 +10,16 @@ from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepa
 
 
 class _AddressedSpec(ClusterSpec):
-    """Brokers that are named by their addresses: nothing has to resolve."""
+    """A cluster whose brokers are named by address, so that no name has to resolve."""
 
     def name(self, broker_id: int) -> str:
-        """The broker's address."""
+        """Return the broker's address."""
         return self.address(broker_id)
 
 
 @contextmanager
 def running_broker(folder: Path) -> Iterator[str]:
-    """Run a broker with its files in a folder; yields where it listens."""
+    """Run a broker with its files in a folder, and yield its address."""
     spec = _AddressedSpec(
         network=choose_network(),
         broker_count=1,

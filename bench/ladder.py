@@ -1,7 +1,7 @@
-"""What a rung is, and how two ways of doing one thing are timed side by side.
+"""The rungs of the benchmark ladder, and the timing of two ways side by side.
 
-Machines are shared and noisy, so a rung never stands alone: the product's way and the way it is
-compared with run in turns (A B B A), the first turn is dropped, and medians are reported.
+Machines are shared and noisy, so a rung compares: the product's way and the other way run in turns
+(A B B A), the first turn is dropped, and medians are reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TURNS = 5
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One figure, its unit, and the figures it was made from."""
+    """A figure, its unit, and the figures it was computed from."""
 
     figure: float
     unit: str
@@ -26,7 +26,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of the ladder: what is measured, and when its goal counts as reached."""
+    """One step of the ladder: what it measures, and when its goal is reached."""
 
     name: str
     what: str
@@ -36,12 +36,12 @@ class Rung:
 
 
 def least(name: str, what: str, times: float, measure: Callable[[int], Result]) -> Rung:
-    """Make a rung whose figure is to be so many times at least."""
+    """Return a rung whose figure must be at least `times`."""
     return Rung(name, what, f"at least {times:g} times", lambda figure: figure >= times, measure)
 
 
 def reported(name: str, what: str, measure: Callable[[int], Result]) -> Rung:
-    """Make a rung without a goal."""
+    """Return a rung without a goal."""
     return Rung(name, what, "reported", lambda figure: figure > 0, measure)
 
 
@@ -53,11 +53,11 @@ def compare(
     items: int = 1,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Result:
-    """Say how many times faster the product's way is than the other, calling each `count` times.
+    """Return how many times faster the product's way is than the other, with `count` calls each.
 
     Args:
-        items: how many things one call does: the parts tell the time of one of them.
-        clock: `time.process_time` tells the CPU time of this process alone.
+        items: the number of things that one call does; the parts hold the time of one of them.
+        clock: `time.process_time` measures the CPU time of this process only.
     """
     turns: dict[str, list[float]] = {"product": [], "other": []}
     ways = {"product": product, "other": other}
@@ -74,9 +74,9 @@ def compare(
 
 
 def race(ways: Mapping[str, Callable[[], float | None]]) -> dict[str, list[float]]:
-    """Time ways in turns, there and back: the seconds of each turn, the first one dropped.
+    """Time ways in turns, forward and backward, and return the seconds of each but the first turn.
 
-    A way that knows better than the clock what counts of its time returns that.
+    A way may return its own seconds, which then replace those of the clock.
     """
     turns: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(_TURNS + 1):
@@ -88,13 +88,13 @@ def race(ways: Mapping[str, Callable[[], float | None]]) -> dict[str, list[float
 
 
 def ratio(turns: Mapping[str, list[float]], product: str, other: str) -> float:
-    """Say how many times faster the product's way is: the median over turns, each a pair."""
+    """Return how many times faster the product's way is: the median of the pairs of turns."""
     pairs = zip(turns[product], turns[other], strict=True)
     return statistics.median(theirs / ours for ours, theirs in pairs)
 
 
 def speeds(turns: Mapping[str, list[float]], rows: int) -> dict[str, float]:
-    """Give the rows a second of each way: the median, and the slowest and the fastest turn."""
+    """Return the rows per second of each way: the median, and the slowest and the fastest turn."""
     parts: dict[str, float] = {"records": rows}
     for name, seconds in turns.items():
         speed = rows / statistics.median(seconds)
@@ -106,7 +106,7 @@ def speeds(turns: Mapping[str, list[float]], rows: int) -> dict[str, float]:
 
 
 def time_call(way: Callable[[], object], count: int) -> Result:
-    """Say how long one call takes: the median over turns, the first of them dropped."""
+    """Return how long one call takes: the median over turns, without the first."""
     times = [_microseconds_a_call(way, count) for _ in range(_TURNS + 1)]
     return Result(figure=statistics.median(times[1:]), unit="microseconds")
 

@@ -1,4 +1,4 @@
-"""Draw how many rows a second each way of Spark's rungs takes, as an SVG that a page can show."""
+"""Draw the rows per second of each way of Spark's rungs, as an SVG."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_speeds(rungs: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _bars(rung: str, parts: Mapping[str, float]) -> Iterator[tuple[str, bool, float, float, float]]:
-    """Give a bar for each way: its name, whether it is the product's, median, slowest, fastest."""
+    """Yield a bar for each way: name, whether it is the product's, median, slowest, fastest."""
     for part, median in parts.items():
         if part.endswith(_SPEED):
             way = part.removesuffix(_SPEED)

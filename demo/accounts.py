@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 REGION = "eu-central-1"
 MACHINE = "this machine"
 _VARIABLES = "applied.auto.tfvars.json"
-# What the Spark jobs are made of.
+# The artifacts of the Spark jobs.
 SPARK = {"jars": str(ROOT / "jars" / "spark" / "lib"), "jobs": str(ROOT / "jobs")}
 
 _NETWORK = {"zone_ids": ["euc1-az1", "euc1-az2"]}
@@ -37,31 +37,31 @@ _NOTHING_IS_KEPT = {
 }
 _ERROR = re.compile(r"^Error: .*?(?=^Error: |\Z)", re.MULTILINE | re.DOTALL)
 _LAST_LINES = 12
-_MOST_LINES = 40  # one error of Terraform may be long
+_MOST_LINES = 40  # an error of Terraform may be long
 
 
 def make_jobs(**writes: str) -> dict[str, Any]:
-    """Describe the one job, which reads what there is and ends; by schema, its tables."""
+    """Return the input `jobs` with one job, which reads what there is and ends."""
     return {"consume": {"trigger": "available-now", "writes": writes or {"*": "readings"}}}
 
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A localcloud that runs, by the folder of its files."""
+    """A running localcloud, found by the folder of its files."""
 
     folder: Path
 
     @property
     def endpoint(self) -> str:
-        """Where it answers."""
+        """Return its endpoint."""
         return self._instance().endpoint
 
     def ask(self, name: str, **arguments: Any) -> Any:
-        """Ask its control door."""
+        """Call its control door."""
         return self._instance().ask(name, **arguments)
 
     def read_log(self, name: str) -> list[str]:
-        """Read what there is of the log of a function, broker or mapping."""
+        """Return the lines so far of the log of a function, broker or mapping."""
         return list(follow_log(self._instance(), self.folder, name, once=True))
 
     def _instance(self) -> Instance:
@@ -75,7 +75,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account, and the root that is applied there, in a copy of infra/ of its own."""
+    """An account and the root that is applied to it, in a copy of infra/."""
 
     root: str
     id: str
@@ -84,22 +84,22 @@ class Account:
 
     @property
     def folder(self) -> Path:
-        """Where its Terraform is; `terraform -chdir=` takes it."""
+        """Return the folder of its root, for `terraform -chdir=`."""
         return self.infra / self.root
 
     @property
     def where(self) -> str:
-        """How messages name it."""
+        """Return its name in messages."""
         return f"{self.root} account {self.id}"
 
     @property
     def environ(self) -> dict[str, str]:
-        """The variables that make SDKs, `aws` and Terraform speak to it."""
+        """Return the environment that points SDKs, `aws` and Terraform to it."""
         return local_environ(self.local.endpoint, self.id, REGION)
 
     @property
     def variables(self) -> dict[str, Any]:
-        """The variables that it was last applied with."""
+        """Return the variables of its last apply."""
         path = self.folder / _VARIABLES
         found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
         return found
@@ -111,11 +111,11 @@ class Account:
             endpoint_url=self.local.endpoint,
             region_name=REGION,
             aws_access_key_id=self.id,
-            aws_secret_access_key="localcloud",  # noqa: S106 - localcloud takes any
+            aws_secret_access_key="localcloud",  # noqa: S106 - localcloud accepts any
         )
 
     def prepare(self, zips: Path, **variables: Any) -> None:
-        """Copy infra/, set what a root needs to know, and initialise it.
+        """Copy infra/, write the root's variables, and run `terraform init`.
 
         Raises:
             StepFailedError: with what Terraform says.
@@ -133,7 +133,7 @@ class Account:
             self.run(*init_words(VERSION, os.environ))
 
     def apply(self, **changes: Any) -> None:
-        """Make what its root declares, with changes to the variables that stay.
+        """Apply its root, with changes to the variables that are kept for later applies.
 
         Raises:
             StepFailedError: with what Terraform says.
@@ -142,15 +142,15 @@ class Account:
         self.run("apply", "-auto-approve", "-input=false")
 
     def outputs(self) -> dict[str, Any]:
-        """Read the values of its outputs."""
+        """Return the values of its outputs."""
         shown = json.loads(self.run("output", "-json").stdout)
         return {name: output["value"] for name, output in shown.items()}
 
     def take_contract(self, producer: Account, name: str) -> None:
-        """Take over the contract of a consumer, as by `make contract`.
+        """Write the contract of a consumer into its root, like `make contract`.
 
         Raises:
-            StepFailedError: the producer has none of that name.
+            StepFailedError: the producer has no consumer of that name.
         """
         try:
             write_contract(producer.folder, name, self.folder / CONTRACT_FILE)
@@ -161,7 +161,7 @@ class Account:
         """Run Terraform in its root.
 
         Raises:
-            StepFailedError: it did not end as it should; with the errors that it tells.
+            StepFailedError: Terraform failed, with its errors.
         """
         done = run_terraform(self.folder, self.environ, *words)
         if done.returncode not in fine:

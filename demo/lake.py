@@ -1,4 +1,4 @@
-"""The Spark job of the consumer's account, and the lake that it writes: run, asked, compared."""
+"""The Spark job of the consumer account, and the lake that it writes: run, query, compare."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.operations import JobRun, start_job
 _QUERY_SECONDS = 60
 _ENDED = ("SUCCESS", "FAILED", "CANCELLED")
 _ANSWERED = ("SUCCEEDED", "FAILED", "CANCELLED")
-# A struct's fields by themselves: as a text each engine writes it in its own way.
+# The fields of a struct one by one: each engine writes a struct as text in its own way.
 _VALUES = ("temperature", "latitude", "longitude")
 _SELECT = """
 SELECT _topic, _kafka_partition, _offset, deviceId AS device, temperature,
@@ -28,10 +28,10 @@ FROM readings ORDER BY _topic, _kafka_partition, _offset
 def run_jobs(
     consumer: Account, consumed: dict[str, Any], names: Iterable[str], seconds: float
 ) -> list[Row]:
-    """Submit Spark jobs, wait until all have ended or the time is over, and describe their runs.
+    """Submit Spark jobs, wait until all have ended or time is up, and return their runs.
 
     Raises:
-        StepFailedError: one was not taken.
+        StepFailedError: a job was not accepted.
     """
     deadline = time.monotonic() + seconds
     submitted = [_submit(consumer, consumed, name) for name in names]
@@ -58,10 +58,10 @@ def _await_end(consumer: Account, run: JobRun, deadline: float) -> Row:
 
 
 def read_lake(consumer: Account, lake: dict[str, Any], query: str = _SELECT) -> list[Row]:
-    """Ask Athena for rows of the lake, as text.
+    """Query the lake with Athena, and return its rows as text.
 
     Raises:
-        StepFailedError: it has no answer, and why.
+        StepFailedError: the query failed or took too long.
     """
     athena, where = consumer.client("athena"), f"{consumer.where}, Athena of {lake['workgroup']}"
     begun = athena.start_query_execution(
@@ -87,16 +87,16 @@ def read_lake(consumer: Account, lake: dict[str, Any], query: str = _SELECT) -> 
 
 
 def source_of(row: Row) -> str:
-    """Name the record that a row of the lake comes from."""
+    """Return the coordinates of the record that a row of the lake comes from."""
     return f"{row['_topic']}/{row['_kafka_partition']}/{row['_offset']}"
 
 
 def find_wrong_lake_rows(
     sent: Sequence[Sent], known: Iterable[str], lake: Sequence[Row]
 ) -> list[str]:
-    """Compare the lake with what was sent, and with the records that the other table knows.
+    """Compare the lake with the events sent, and with the records that the other table knows.
 
-    Each must be there once, and none besides.
+    Each record must be in the lake once, and no other record.
     """
     found = Counter(map(source_of, lake))
     wrong = [f"{source}: {count} times in the lake" for source, count in found.items() if count > 1]
@@ -111,7 +111,7 @@ def find_wrong_lake_rows(
 
 
 def _describe(one: Sent) -> Row:
-    """Say what the row of an event must hold, in Athena's words."""
+    """Return the row that an event must have, as Athena writes it."""
     values = one.event | one.event.get("location", {})
     wanted = {name: values.get(name) for name in _VALUES}
     wanted["_schema_version"] = one.answer["schema"]["version"]

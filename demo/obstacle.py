@@ -1,4 +1,4 @@
-"""What keeps records from becoming rows: a hop of the network, mapping, function or job."""
+"""Find what keeps records from becoming rows: a network hop, mapping, function or job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LAST_LINES = 8
 def find_obstacle(
     producer: Account, consumer: Account, contract: dict[str, Any], consumed: dict[str, Any]
 ) -> StepFailedError:
-    """Go from the brokers to the function, and say what is the first that does not work."""
+    """Return the first thing that does not work between the brokers and the function."""
     lambda_ = consumer.client("lambda")
     function = consumed["function"]
     network = lambda_.get_function_configuration(FunctionName=function)["VpcConfig"]
@@ -39,7 +39,7 @@ def find_obstacle(
 def find_job_obstacle(
     producer: Account, consumer: Account, contract: dict[str, Any], run: dict[str, Any]
 ) -> StepFailedError:
-    """Go from a job run to the brokers, else say how the run has ended."""
+    """Return the first hop that fails between a job run and the brokers, else how the run ended."""
     network = run["networkConfiguration"]
     place = (network["subnetIds"][0], network["securityGroupIds"][0])
     if found := _find_broken_way(producer, consumer, contract, place):
@@ -51,7 +51,7 @@ def find_job_obstacle(
 
 
 def choose_lines(log: Sequence[str]) -> list[str]:
-    """Choose from a function's log what tells of a failure, each on one line, without traces."""
+    """Return the last lines of a function's log about a failure, one line each, without traces."""
     chosen = [line for line in map(_shorten, log) if line]
     return list(dict.fromkeys(chosen))[-_LAST_LINES:]
 
@@ -59,14 +59,14 @@ def choose_lines(log: Sequence[str]) -> list[str]:
 def _find_broken_way(
     producer: Account, consumer: Account, contract: dict[str, Any], place: tuple[str, str]
 ) -> StepFailedError | None:
-    """Go from a place, a subnet and a security group of the consumer's, to each broker.
+    """Trace from a subnet and security group of the consumer to each broker.
 
-    Says where it does not go on.
+    Returns the first hop that fails.
     """
     for broker in contract["brokers"].values():
         hops, missing = _walk(consumer, broker, *place)
         if missing:
-            # Behind the endpoint service the producer's account begins.
+            # The hops behind the endpoint service are in the producer account.
             crossed = any(hop.startswith("endpoint service") for hop in hops)
             where = f"{(producer if crossed else consumer).where}, way to {broker['host']}"
             return StepFailedError(where, missing, hops)
@@ -96,5 +96,5 @@ def _shorten(line: str) -> str:
     if any(line.startswith(f"[{level}]") for level in _TELLING) or any(
         end in line for end in _ENDED
     ):
-        return line.splitlines()[0]  # Lambda writes a trace behind it
+        return line.splitlines()[0]  # Lambda writes a trace after it
     return ""

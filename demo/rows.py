@@ -1,4 +1,4 @@
-"""The rows of the consumer's table: read, compared with what was sent, and shown."""
+"""The rows of the consumer's table: read, compare with the events sent, and show."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event that the producer function has written, and what the function answered."""
+    """An event that the producer function has written, and the function's answer."""
 
     event: dict[str, Any]
     answer: dict[str, Any]
 
     @property
     def source(self) -> str:
-        """The record's coordinates, which its row carries."""
+        """Return the record's coordinates, which are in its row."""
         return "{topic}/{partition}/{offset}".format(**self.answer)
 
     def describe(self) -> Row:
-        """Say for the table what was sent and under which version."""
+        """Return the cells of the printed table: the event and its schema version."""
         schema = self.answer["schema"]
         return {
             "event": json.dumps(self.event, default=_number),
@@ -43,7 +43,7 @@ class Sent:
 
 
 def read_rows(consumer: Account, table: str) -> dict[str, Row]:
-    """Read all rows of the consumer's table by the records that they come from.
+    """Return all rows of the consumer's table by the record that each comes from.
 
     Raises:
         StepFailedError: the table cannot be read.
@@ -52,7 +52,7 @@ def read_rows(consumer: Account, table: str) -> dict[str, Row]:
 
 
 def read_table(consumer: Account, table: str, key: str) -> dict[str, Row]:
-    """Read all rows of a table by one of their attributes.
+    """Return all rows of a table by one of their attributes.
 
     Raises:
         StepFailedError: the table cannot be read.
@@ -69,9 +69,9 @@ def read_table(consumer: Account, table: str, key: str) -> dict[str, Row]:
 def find_wrong_rows(
     sent: Sequence[Sent], before: dict[str, Row], after: dict[str, Row]
 ) -> list[str]:
-    """Compare the table with what was sent, value by value: what is wrong, missing, one too many.
+    """Return a line for each row that is wrong, missing or unexpected, value by value.
 
-    An old row must be as it was.
+    An old row must be unchanged.
     """
     wrong = [f"{source}: was changed" for source in before if after.get(source) != before[source]]
     new = {source: row for source, row in after.items() if source not in before}
@@ -84,7 +84,7 @@ def find_wrong_rows(
 
 
 def show_row(row: Row) -> Row:
-    """Write a row's values as the table shows them."""
+    """Return a row's values as the printed table shows them."""
     return {
         name: json.dumps(value, default=_number) if isinstance(value, dict | list) else value
         for name, value in row.items()
@@ -92,12 +92,12 @@ def show_row(row: Row) -> Row:
 
 
 def _number(value: Decimal) -> int | float:
-    """Show one of DynamoDB's numbers as JSON does."""
+    """Return a number of DynamoDB as JSON shows it."""
     return int(value) if value == value.to_integral_value() else float(value)
 
 
 def _fields(row: Row) -> Row:
-    """What a row has of its event, and the version."""
+    """Return the event's fields in a row, and the version."""
     own = {"deviceId", "readingId", "timestamp"}
     return {
         name: value
@@ -107,7 +107,7 @@ def _fields(row: Row) -> Row:
 
 
 def _drop_nulls(value: Any) -> Any:
-    """A null says nothing, wherever it stands: a row need not have it."""
+    """Drop nulls at every level: a row need not have them."""
     if isinstance(value, list):
         return [_drop_nulls(item) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What the demo prints: steps with their times, tables, and what to know when a step fails."""
+"""The demo's output: steps with their times, tables, and the details of a failed step."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ _CELL = 44
 
 
 class StepFailedError(Exception):
-    """A step of the demo did not work: where, why, and what the logs say about it."""
+    """A step of the demo failed: where (account and part), why, and the log lines that matter."""
 
     def __init__(self, where: str, why: str, lines: Sequence[str] = ()) -> None:
-        """Keep the account and part that failed, and the log lines that matter."""
         super().__init__(f"{where}: {why}")
         self.where = where
         self.why = why
         self.lines = tuple(lines)
-        for line in lines:  # where it is not caught: in a test
+        for line in lines:  # for a test, which does not catch it
             self.add_note(line)
 
 
 class Steps:
-    """Numbers the steps and says how long each took."""
+    """Numbers the steps and prints how long each took."""
 
     def __init__(self) -> None:
-        """Begin the clock."""
         self._begun = time.monotonic()
         self._number = 0
 
@@ -39,7 +37,7 @@ class Steps:
         """Print the title, then the seconds that it took.
 
         Raises:
-            StepFailedError: a call to AWS or to the system failed, and nobody could say more of it.
+            StepFailedError: a call to AWS or to the system failed.
         """
         self._number += 1
         begun = time.monotonic()
@@ -55,12 +53,12 @@ class Steps:
         print(f"{time.monotonic() - begun:5.1f} s", flush=True)
 
     def finish(self) -> None:
-        """Say how long all of it took."""
+        """Print how long everything took."""
         print(f"\nDone in {time.monotonic() - self._begun:.0f} s.")
 
 
 def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
-    """Print rows under the columns' names, each as wide as it must be."""
+    """Print rows under the names of their columns, each column as wide as its content."""
     texts = [[_text(row.get(column)) for column in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *texts, strict=True)]
     for cells in [list(columns), ["-" * width for width in widths], *texts]:

@@ -1,4 +1,4 @@
-"""Events in on one side, schemas and rows out on the other, and whether they are the right ones."""
+"""The story: send events, wait for schemas and rows, and check that they are right."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from penstock.schemas import diff_schemas, load_schema
 
 EVENTS = ("empty", "add_temperature", "empty", "nested")
 CONSUMER_NAME = "analytics"
-_ROW_SECONDS = 60  # a mapping that was just made may still be joining its group
-_JOB_SECONDS = 300  # a driver starts in ten, on a busy machine in sixty
+_ROW_SECONDS = 60  # a new mapping may still be joining its consumer group
+_JOB_SECONDS = 300  # a driver starts within ten, on a busy machine within sixty
 _LAKE_COLUMNS = ("device", "_offset", "temperature", "latitude", "longitude", "_schema_version")
 _AWS = Path(sys.executable).with_name("aws")
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What happened: events that were sent, the table before and after, the versions, the lake."""
+    """The result: events that were sent, the table before and after, the versions, the lake."""
 
     sent: tuple[Sent, ...]
     before: dict[str, Row]
@@ -41,7 +41,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Both accounts, applied, and what their roots have put out."""
+    """Both accounts after their apply, with the outputs of their roots."""
 
     producer: Account
     consumer: Account
@@ -54,7 +54,7 @@ class Story:
         """Send the events, wait for their rows, check these, and print all of it.
 
         Raises:
-            StepFailedError: something is not as it should be, and where that is.
+            StepFailedError: something is wrong, and where.
         """
         before = read_rows(self.consumer, self.consumed["readings_table"])
         with steps.step(f"invoke the producer function {len(EVENTS)} times"):
@@ -83,10 +83,10 @@ class Story:
         return Told(sent, before, rows, versions, tuple(lake))
 
     def run_jobs(self, *names: str) -> list[str]:
-        """Run Spark jobs of the consumer's account at once until all have ended; the runs' ids.
+        """Run Spark jobs of the consumer account in parallel, and return the ids of their runs.
 
         Raises:
-            StepFailedError: one did not come to its end, and what is in the way.
+            StepFailedError: a job did not succeed, and why.
         """
         runs = run_jobs(self.consumer, self.consumed, names, self.job_seconds)
         for run in runs:
@@ -96,12 +96,12 @@ class Story:
         return [str(run["jobRunId"]) for run in runs]
 
     def check_lake(self, sent: Sequence[Sent], rows: dict[str, Row]) -> list[Row]:
-        """Ask for the lake and compare it with what was sent and with the table's rows.
+        """Compare the lake with the events sent and with the table's rows.
 
-        The job has written the table's rows again, which must have changed none of them.
+        The job has written the table's rows again, which must not have changed them.
 
         Raises:
-            StepFailedError: a row that is wrong, missing or one too many.
+            StepFailedError: a row is wrong, missing or too many.
         """
         table = self.consumed["readings_table"]
         if wrong := find_wrong_rows([], rows, read_rows(self.consumer, table)):
@@ -114,10 +114,10 @@ class Story:
         return lake
 
     def send(self, name: str) -> Sent:
-        """Invoke the producer function with one of its test events, by the command of the README.
+        """Invoke the producer function with one of its sample events, by the command of the README.
 
         Raises:
-            StepFailedError: the function refused it, or failed.
+            StepFailedError: the function rejected the event, or failed.
         """
         function = self.produced["functions"]["producer"]
         payload = ROOT / "lambdas" / "producer" / "events" / f"{name}.json"
@@ -136,7 +136,7 @@ class Story:
             why = f"it did not take {name}.json: {said}"
             where = f"{self.producer.where}, function {function}"
             raise StepFailedError(where, why, choose_lines(self.producer.local.read_log(function)))
-        # As DynamoDB has numbers: exact.
+        # Exact, like the numbers of DynamoDB.
         event = json.loads(payload.read_text(), parse_float=Decimal)
         return Sent(event, json.loads(answer))
 
@@ -144,7 +144,7 @@ class Story:
         """Wait until each event has its row.
 
         Raises:
-            StepFailedError: it has not; what is in the way.
+            StepFailedError: a row is missing, and why.
         """
         deadline = time.monotonic() + self.row_seconds
         while True:
@@ -160,7 +160,7 @@ class Story:
             time.sleep(0.2)
 
     def describe_versions(self, name: str) -> Iterator[str]:
-        """Say of each version of a schema what it added to the one before."""
+        """Yield, for each version of a schema, the changes from the version before."""
         registry = self.produced["contracts"][CONSUMER_NAME]["registry"]["name"]
         glue = self.producer.client("glue")
         schema_id = {"RegistryName": registry, "SchemaName": name}

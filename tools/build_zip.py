@@ -16,15 +16,15 @@ from pathlib import Path
 from tools.lambda_packages import MACHINES, PYTHONS, BuildError, Target, fetch_packages
 
 _ROOT = Path(__file__).resolve().parents[1]
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first day that a zip can tell
-_MODE = 0o100644 << 16  # a plain file that all may read
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold
+_MODE = 0o100644 << 16  # a regular file that everyone may read
 _UNIX = 3
-# What jobs need and EMR has not; Python reads these from inside a zip, on any machine.
+# Packages that jobs need and EMR lacks: pure Python, importable from a zip on any machine.
 _FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Build all zips and say what they weigh; 1 when that cannot be done."""
+    """Build all zips and print their sizes; return 1 when a package is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--python", default="3.13", choices=[*PYTHONS, "host"], help="of the functions [3.13]")
@@ -45,13 +45,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build(target: Target, into: Path) -> list[str]:
-    """Make a zip of each handler with all it needs, and one for jobs that runs on any machine.
+    """Build a zip of each handler with its packages, and one for jobs that runs on any machine.
 
     Returns:
         A line about each zip.
 
     Raises:
-        BuildError: a package is not to be had for the target.
+        BuildError: a package is not available for the target.
     """
     source = list_files(_ROOT / "src")
     packages = list_files(fetch_packages(target))
@@ -65,21 +65,21 @@ def build(target: Target, into: Path) -> list[str]:
 
 
 def list_files(folder: Path) -> dict[str, Path]:
-    """Find what ships of a folder, by its name in a zip."""
+    """Return the files of a folder that ship, by their names in a zip."""
     found = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {name.as_posix(): path for name, path in found.items() if _ships(name)}
 
 
 def _ships(name: Path) -> bool:
     if name.parts[0].endswith(".dist-info"):
-        return name.name == "METADATA"  # where a package's version is looked up at run time
+        return name.name == "METADATA"  # read at run time for a package's version
     return name.parts[0] not in {"bin", ".lock"} and "__pycache__" not in name.parts
 
 
 def write_zip(path: Path, files: Mapping[str, Path]) -> str:
-    """Write a zip, unless the same is there already, and tell its size.
+    """Write a zip, unless the same one exists, and return a line with its size.
 
-    Nothing in it is compressed: what zlib makes of a file hangs on which zlib it is.
+    Nothing in it is compressed: the output of zlib depends on its version.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:

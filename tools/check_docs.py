@@ -42,7 +42,7 @@ _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
 def main() -> int:
-    """Check, or write; 1 when something is wrong."""
+    """Check or write the pages; return 1 when something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="rewrite the generated parts")
     write = parser.parse_args().write
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def generated_pages(root: Path) -> dict[Path, str]:
-    """Write the pages that hold a generated table, as they should be."""
+    """Return the wanted text of each page that holds a generated table."""
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
     modules = sorted(root.glob("infra/modules/*/README.md"))
     return {
@@ -73,7 +73,7 @@ def generated_pages(root: Path) -> dict[Path, str]:
 
 
 def with_rooms_table(page: str, rooms: Mapping[str, Set[str]]) -> str:
-    """Put the table of the rooms of `penstock` between its marks: what each may import."""
+    """Return a page with the table of the rooms of `penstock` between its marks."""
     rows = "".join(
         f"| `{room}` | {_purpose(room)} | {', '.join(filter(known.__contains__, rooms))} |\n"
         for room, known in rooms.items()
@@ -89,20 +89,20 @@ def _purpose(room: str) -> str:
 
 
 def with_module_tables(page: str, module: Path) -> str:
-    """Put the tables of inputs and outputs between their two marks."""
+    """Return a page with the tables of a module's inputs and outputs between their marks."""
     return _MODULE.sub(
         lambda marks: marks[1] + "\n" + module_tables(module) + "\n" + marks[2], page
     )
 
 
 def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
-    """Put each program's table of settings between its marks, whole."""
+    """Return a page with each program's table of settings between its marks."""
     rows = {settings.__name__: describe_settings(settings) for settings in tables}
     return _SETTINGS.sub(lambda marks: marks[1] + _settings_table(rows[marks[2]]) + marks[3], page)
 
 
 def dead_links(page: Path) -> list[str]:
-    """List the relative links of a page that lead nowhere."""
+    """Return the relative links of a page whose target is missing."""
     return [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
 
 

@@ -1,4 +1,4 @@
-"""Read the blocks of HCL files that `terraform fmt` has put in form, without a parser for all HCL.
+"""Read the blocks of HCL files that `terraform fmt` has formatted, without a full parser of HCL.
 
 A block begins and ends at the left margin; its arguments are indented by two spaces.
 """
@@ -27,25 +27,25 @@ class Block:
 
     @property
     def name(self) -> str:
-        """The last label."""
+        """Return the last label."""
         return self.labels[-1] if self.labels else ""
 
 
 def read_blocks(folder: Path, *kinds: str) -> Iterator[Block]:
-    """Read the blocks of the kinds, or all, from a folder's .tf files, in the files' order."""
+    """Yield the blocks of these kinds, or all, from a folder's .tf files, by file name."""
     for path in sorted(folder.glob("*.tf")):
         yield from (one for one in read_file(path) if not kinds or one.kind in kinds)
 
 
 def read_file(path: Path) -> Iterator[Block]:
-    """Read the blocks of one file."""
+    """Yield the blocks of one file."""
     for kind, labels, body in _BLOCK.findall(_COMMENT.sub("", path.read_text())):
         arguments = {name: value.rstrip() for name, value in _ARGUMENT.findall(body)}
         yield Block(kind, tuple(_LABEL.findall(labels)), body, arguments)
 
 
 def on_one_line(text: str) -> str:
-    """Write an expression or a type on one line, as HCL allows when commas part its members."""
+    """Return an expression or a type on one line, with commas between its members."""
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     joined = lines[0] if lines else ""
     for line in lines[1:]:
@@ -56,7 +56,7 @@ def on_one_line(text: str) -> str:
 
 
 def module_tables(folder: Path) -> str:
-    """Write the tables of a module's inputs and outputs."""
+    """Return the tables of a module's inputs and outputs."""
     inputs = [
         f"| `{one.name}` | `{on_one_line(one.arguments.get('type', ''))}` "
         f"| {_default(one)} | {_text(one)} |\n"

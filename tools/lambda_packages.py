@@ -1,4 +1,4 @@
-"""The packages that travel in a Lambda's zip, for a Python and an architecture of choice."""
+"""The packages in a Lambda's zip, for a chosen Python and architecture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PYTHONS = ("3.11", "3.12", "3.13")
-MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}  # by Lambda's name of the architecture
+MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}  # by Lambda's name for the architecture
 
 _ROOT = Path(__file__).resolve().parents[1]
 _CACHE = _ROOT / ".cache" / "lambda-packages"
@@ -21,7 +21,7 @@ _ELF_MACHINES = {0x3E: "x86_64", 0xB7: "arm64"}  # e_machine, two bytes at 18 of
 
 
 class BuildError(Exception):
-    """What stops a build, as a sentence."""
+    """An error that stops a build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class Target:
 
     @classmethod
     def of_host(cls) -> Target:
-        """What runs here: localcloud runs functions on it."""
+        """Return the target of this machine, where localcloud runs functions."""
         machine = platform.machine()
         return cls(f"3.{sys.version_info.minor}", {"aarch64": "arm64"}.get(machine, machine))
 
     def __str__(self) -> str:
-        """Name it as Terraform and AWS do."""
+        """Return its name in Terraform and AWS."""
         return f"python{self.python} on {self.arch}"
 
 
@@ -46,7 +46,7 @@ def fetch_packages(target: Target, cache: Path = _CACHE) -> Path:
     """Unpack the packages of the extra `lambda` into a folder, once per set of pins and target.
 
     Raises:
-        BuildError: a package is not to be had for the target.
+        BuildError: a package is not available for the target.
     """
     pins = read_pins()
     digest = hashlib.sha256(pins.encode()).hexdigest()[:12]
@@ -58,15 +58,15 @@ def fetch_packages(target: Target, cache: Path = _CACHE) -> Path:
             requirements.write_text(pins)
             _install(requirements, target, made)
             check_binaries(made, target)
-            if not home.exists():  # in one step, so that nobody finds half of it
+            if not home.exists():  # in one step, so that no process finds half of it
                 made.rename(home)
     return home
 
 
 def read_pins() -> str:
-    """Copy the lines of the packages that the extra `lambda` names out of requirements.lock.
+    """Return the lines of requirements.lock for the packages that the extra `lambda` names.
 
-    What these need in turn is Lambda's own (boto3) or serves a command line (click).
+    Their own dependencies are part of Lambda (boto3) or serve a command line (click).
     """
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
     names = [re.split(r"[^\w.-]", line)[0] for line in project["optional-dependencies"]["lambda"]]
@@ -76,10 +76,10 @@ def read_pins() -> str:
 
 
 def check_binaries(folder: Path, target: Target) -> None:
-    """Refuse extensions for another Python or machine, without which packages go on slowly.
+    """Reject extensions for another Python or machine; without theirs, packages run slowly.
 
     Raises:
-        BuildError: naming the first one.
+        BuildError: an extension is for another target; names the first one.
     """
     for path in sorted(folder.rglob("*.so")):
         version = re.search(r"\.cpython-3(\d+)", path.name)
@@ -96,7 +96,7 @@ def check_binaries(folder: Path, target: Target) -> None:
 def _install(requirements: Path, target: Target, folder: Path) -> None:
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps"]
     command += ["--require-hashes", "--only-binary", ":all:", "--requirement", str(requirements)]
-    # Every system that Lambda runs these Pythons on has glibc 2.26 or later; 2014 asks for 2.17.
+    # Lambda's systems for these Pythons have glibc 2.26 or later; manylinux2014 needs 2.17.
     command += ["--python-platform", f"{MACHINES[target.arch]}-manylinux2014"]
     command += ["--python-version", target.python, "--target", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""A root in a folder where its state may lie, and Terraform in it against a localcloud."""
+"""Copy a root into a folder for its state, and run Terraform there against a localcloud."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _PRIVATE = shutil.ignore_patterns(".terraform*", "*.tfstate*", "*.tfvars*", "*_o
 
 
 def copy_infra(infra: Path, to: Path) -> None:
-    """Copy roots and modules without states and settings; what is there already is renewed."""
+    """Copy roots and modules without states and variables, over older copies."""
     shutil.copytree(infra, to, ignore=_PRIVATE, dirs_exist_ok=True)
 
 
 def local_environ(endpoint: str, account: str, region: str) -> dict[str, str]:
-    """The environment that makes SDKs, `aws` and Terraform speak to an account on localcloud.
+    """Return the environment that points SDKs, `aws` and Terraform to an account on localcloud.
 
-    Nothing of the user's own AWS or Terraform is in it but how Terraform installs.
+    Of the user's settings for AWS and Terraform it keeps only how Terraform installs.
     """
     kept = {
         name: value
@@ -32,19 +32,19 @@ def local_environ(endpoint: str, account: str, region: str) -> dict[str, str]:
     return kept | {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": account,
-        "AWS_SECRET_ACCESS_KEY": "localcloud",  # it takes any
+        "AWS_SECRET_ACCESS_KEY": "localcloud",  # localcloud accepts any
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
         "CHECKPOINT_DISABLE": "1",
-        "GOGC": "400",  # most of a plan is reading the provider's schema: a sixth less work
+        "GOGC": "400",  # a plan mostly reads the provider's schema: this saves a sixth of the work
     }
 
 
 def run_terraform(
     root: Path, environ: Mapping[str, str], *words: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run Terraform in a root, whatever comes of it."""
+    """Run Terraform in a root, and return its result even if it fails."""
     return subprocess.run(
         ["terraform", *words, "-no-color"],
         cwd=root,

@@ -37,12 +37,12 @@ _SECONDS = 900
 
 
 def record_classes(archive: Path) -> None:
-    """Run the job on a localcloud of its own, and keep what Java writes at its end."""
+    """Run the job on a localcloud of its own, and keep the archive that Java writes at its end."""
     shutil.rmtree(archive.parent, ignore_errors=True)
     archive.parent.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=archive.parent) as scratch:
         folder = Path(scratch)
-        # Where the server says that a connection was idle for long.
+        # For the server's lines about idle connections.
         with (folder / "server.log").open("w") as said, redirect_stderr(said):
             server = start_server(folder / "localcloud", 0)
             try:
@@ -89,7 +89,7 @@ def _settings(endpoint: str, recorded: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Record the archive, unless that is done."""
+    """Record the archive, unless it exists."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     archive = archive_path()
     if not archive.exists():

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tools.hcl import read_blocks
 
-VERSION = "5.100.0"  # of the provider, as the roots name it
+VERSION = "5.100.0"  # of the provider, as in the roots
 
 _ROOT = Path(__file__).parents[1]
 _TERRAFORM_AT_ONCE = 2
@@ -35,7 +35,7 @@ _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def main() -> int:
-    """Check everything, or hand the words to Terraform; its exit code is ours."""
+    """Check everything, or pass the words to Terraform and return its exit code."""
     words = sys.argv[1:]
     if not words or words[0] in {"-h", "--help"}:
         print(__doc__)
@@ -52,9 +52,9 @@ def main() -> int:
 
 
 def check(infra: Path) -> list[str]:
-    """Tell what Terraform finds wrong, in a copy, so that no `.terraform` stays behind.
+    """Return the problems that Terraform finds, in a copy, so that no `.terraform` stays behind.
 
-    Each root is validated as one, and the modules together, called by a root that is made here.
+    Each root is validated by itself, and the modules together, called by a generated root.
     """
     problems = [
         f"{infra.name}/{name}: run `terraform fmt` on it"
@@ -74,7 +74,7 @@ def check(infra: Path) -> list[str]:
 
 
 def _call(modules: list[Path]) -> str:
-    """Write a root that calls modules, with arguments that are not known yet."""
+    """Return a root that calls modules with arguments that are unknown at plan."""
     calls, passed = ['resource "terraform_data" "later" {}'], set()
     for module in modules:
         aliases = _ALIASES.findall((module / "versions.tf").read_text())
@@ -98,7 +98,7 @@ def _validate(folder: Path) -> list[str]:
 
 
 def _run(*words: str, folder: Path) -> list[str]:
-    """Run Terraform in a folder; the lines that it says when it fails."""
+    """Run Terraform in a folder, and return its output if it fails."""
     environ = child_environ(os.environ)
     done = subprocess.run(
         ["terraform", *words], cwd=folder, env=environ, capture_output=True, text=True, check=False
@@ -107,16 +107,16 @@ def _run(*words: str, folder: Path) -> list[str]:
 
 
 def init_words(version: str, environ: Mapping[str, str]) -> list[str]:
-    """Write the words of `terraform init`: with the mirror that is found, else without."""
+    """Return the words of `terraform init`, with a mirror if one is found."""
     found = environ.get("TF_PLUGIN_DIR") or find_mirror(version, usual_places())
     words = ["init", "-input=false"]
     return [*words, f"-plugin-dir={found}"] if found else words
 
 
 def find_mirror(version: str, places: Iterable[Path]) -> Path | None:
-    """Find a folder with the unpacked provider, in the places or at most two levels below.
+    """Return a folder with the unpacked provider, in the places or at most two levels below.
 
-    What some root was initialised with (`.terraform`) is no mirror: it goes when that root goes.
+    A root's `.terraform` is not a mirror: it is deleted with that root.
     """
     machine = platform.machine().lower()
     target = f"{platform.system().lower()}_{_MACHINES.get(machine, machine)}"
@@ -130,12 +130,12 @@ def find_mirror(version: str, places: Iterable[Path]) -> Path | None:
 
 
 def usual_places() -> list[Path]:
-    """List the folders of the system and of the user that may hold a mirror."""
+    """Return the folders of the system and of the user that may hold a mirror."""
     return [*map(Path, _SYSTEM_PLACES), *(Path.home() / place for place in _USER_PLACES)]
 
 
 def child_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """Copy an environment, without a TF_CLI_CONFIG_FILE that is absent: each command would warn."""
+    """Return an environment without a missing TF_CLI_CONFIG_FILE: each command would warn."""
     name = "TF_CLI_CONFIG_FILE"
     absent = name in environ and not Path(environ[name]).is_file()
     return {key: value for key, value in environ.items() if not (absent and key == name)}

@@ -1,4 +1,4 @@
-"""The rungs there are, in the order they are climbed; each part of the project adds its own."""
+"""The rungs, in the order in which they run; each part of the project adds its own."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _Turns = dict[str, list[float]]
 
 @cache
 def _race_jobs(count: int) -> tuple[_Turns, int]:
-    """Whole jobs, and the two halves of one: decoding, and writing rows that are in memory."""
+    """Race whole jobs and the two halves of one: decoding, and writing rows from memory."""
     world = world_for(count)
     known, topic = make_versions(5), mixed_topic(world, 5)
     written = world.new_folder()
@@ -34,7 +34,7 @@ def _race_jobs(count: int) -> tuple[_Turns, int]:
         "parquet": SinkSettings("errors", "parked", parquet_path=f"{written}/parquet"),
         "iceberg": SinkSettings("errors", "parked", lake_table=_TABLE),
     }
-    with redirect_stdout(sys.stderr):  # what jobs say of their batches
+    with redirect_stdout(sys.stderr):  # the lines that jobs print for their batches
         jobs = BegunJobs(world, sinks, [written, lake])
         product, rows = Product(world, known), read_cached(world.read(topic), known)
         turns = race(
@@ -71,14 +71,14 @@ def _job_to_iceberg(count: int) -> Result:
 
 
 def _new_version(count: int) -> Result:
-    """The batch that brings a version, against the same batch where it is known already."""
+    """Compare a batch that brings a new version with the same batch when the version is known."""
     world = world_for(count)
     known, topic, first = make_versions(5), mixed_topic(world, 5), mixed_topic(world, 1)
     few = min(_FEW, world.records // 2)
 
     def take(knows: int) -> float:
         product = Product(world, known[:knows], known[knows:])
-        product.take(world.read(first, few))  # as a query that has gone on for a while
+        product.take(world.read(first, few))  # like a query that has run for a while
         started = time.perf_counter()
         done = product.take(world.read(topic, few))
         assert (done.new_schemas, done.errors) == (5 - knows, {})
@@ -91,7 +91,7 @@ def _new_version(count: int) -> Result:
 
 
 def _evolving(count: int) -> Result:
-    """Three batches of a query that goes on, the second of which brings a version."""
+    """Run three batches of a running query; the second brings a new version."""
     world = world_for(count)
     known = make_versions(5)
     before, after, alone = (mixed_topic(world, versions) for versions in (4, 5, 1))
@@ -113,7 +113,7 @@ def _evolving(count: int) -> Result:
 
 
 def _planning(count: int) -> Result:
-    """Batches of next to nothing, one after the other: the last of them against the first."""
+    """Run batches of almost no records, and compare the last with the first."""
     world = world_for(count)
     topic, product = mixed_topic(world, 5), Product(world, make_versions(5))
     seconds = []
@@ -121,7 +121,7 @@ def _planning(count: int) -> Result:
         started = time.perf_counter()
         product.take(world.read(topic, _NEXT_TO_NOTHING))
         seconds.append(time.perf_counter() - started)
-    # Those before are slower: the JVM still compiles what plans them.
+    # The batches before are slower: the JVM still compiles the planner.
     first, last = map(statistics.median, (seconds[_SOME : 2 * _SOME], seconds[-_SOME:]))
     parts = {"first_milliseconds": first * 1e3, "last_milliseconds": last * 1e3}
     return Result(last / first, "times the time", parts)

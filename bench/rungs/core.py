@@ -1,4 +1,4 @@
-"""Rungs of the core: what one event costs on its way in and out, without a network."""
+"""Rungs of the core: the cost of one event on its way in and out, without a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from penstock.schemas import (
     to_record,
 )
 
-# 20 fields as sensors send them: text, whole numbers, measurements, flags.
+# 20 fields like those of a sensor: text, whole numbers, measurements, flags.
 _EVENT: dict[str, Any] = {
     f"{kind}{i}": value
     for i in range(5)
@@ -79,7 +79,7 @@ def _infer(count: int) -> Result:
 
 
 def _choose(policy: Policy, count: int) -> Result:
-    """One event among 15 versions: the set of them kept, against its being made for each event."""
+    """Choose a schema among 15 versions, with one version set or a new one for each event."""
     versions: list[Schema] = []
     names = list(_EVENT)
     for size in range(6, 21):
@@ -90,7 +90,7 @@ def _choose(policy: Policy, count: int) -> Result:
     inferred = infer_schema(_EVENT, "sensor", kept.merged, base_fields(READING))
     return compare(
         lambda: kept.choose(inferred, policy, 100),
-        # The merge once to infer by, and once more to choose.
+        # One merge to infer with, and one to choose with.
         lambda: (VersionSet(versions), VersionSet(versions).choose(inferred, policy, 100)),
         max(10, count // 100),
     )

@@ -1,4 +1,4 @@
-"""Rungs of Spark's decoding (R1 to R6): what Kafka gives, one version, many, and other ways."""
+"""Rungs of Spark's decoding (R1 to R6): the scan of Kafka, one version, many, and other ways."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 
 _FRAME = ("status", "schema", "compression", "payload")
-_PYTHON_SHARE = 4  # of the records: Python's ways take their time
+_PYTHON_SHARE = 4  # of the records: Python's ways are slow
 _Turns = dict[str, list[float]]
 
 
 @cache
 def _race_readers(count: int) -> tuple[_Turns, int]:
-    """What Kafka gives, and what is made of it, one after the other."""
+    """Race the scan of Kafka and the ways to decode it."""
     world = world_for(count)
     topic = mixed_topic(world, 1)
     return race(
@@ -50,7 +50,7 @@ def _split(count: int) -> Result:
 
 
 def _decode(versions: int, count: int) -> Result:
-    """The same columns: from records of many versions, and of the one in the middle alone."""
+    """Compare records of many versions with records of the middle version, in the same columns."""
     world = world_for(count)
     known = make_versions(versions)
     middle = known[(min(versions, 50) - 1) // 2]
@@ -70,7 +70,7 @@ def _decode(versions: int, count: int) -> Result:
 
 
 def _decode_memory(count: int) -> Result:
-    """What decoding costs by its steps, where Kafka's scan hides none of them."""
+    """Measure the steps of decoding from memory, where Kafka's scan does not hide their cost."""
     world = world_for(count)
     known = make_versions(1)
     records = world.read(mixed_topic(world, 1)).cache()

@@ -35,7 +35,7 @@ _SCHEMA = {
 
 @contextmanager
 def _world() -> Iterator[dict[str, str]]:
-    """A broker and a registry with one schema; yields the environment of a function."""
+    """Start a broker and a registry with one schema, and yield the environment of a function."""
     with tempfile.TemporaryDirectory() as folder:
         server = start_server(Path(folder, "cloud"), 0)
         keys = {"AWS_ACCESS_KEY_ID": "111111111111", "AWS_SECRET_ACCESS_KEY": "any"}
@@ -80,7 +80,7 @@ def _call(folder: Path, environ: dict[str, str], count: int) -> dict[str, float]
 def _produce_cold(count: int) -> Result:
     times: dict[Path, list[float]] = {_OURS: [], _PLAIN: []}
     with _world() as environ:
-        for folder in (_OURS, _PLAIN):  # make the topic, and compile what both import
+        for folder in (_OURS, _PLAIN):  # create the topic, and compile the modules that both import
             _call(folder, environ, 0)
         for turn in range(_TURNS):
             for folder in (_OURS, _PLAIN) if turn % 2 else (_PLAIN, _OURS):

@@ -1,4 +1,4 @@
-"""Rungs of the consumer: rows into DynamoDB (R10) and a mapping's event into rows (R16)."""
+"""Rungs of the consumer: rows into DynamoDB (R10), and the event of a mapping into rows (R16)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from penstock.registry import CachedRegistry, load_registry
 from penstock.schemas import encode, infer_schema, to_record
 from penstock.sinks import DynamoDbClient, TableWriter
 
-_ROWS = 100  # of one call: four requests
+_ROWS = 100  # in one call: four requests
 _SHAPE = RowShape()
 _VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
 
 
 def _make_rows(fields: int) -> list[dict[str, Any]]:
-    """Rows with this many attributes of an event, as sensors send them."""
+    """Return rows with this many attributes of an event."""
     values = ["running", 1_000, "0.5", True] * 5
     return [
         {
@@ -45,7 +45,7 @@ def _make_rows(fields: int) -> list[dict[str, Any]]:
 
 @contextmanager
 def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
-    """A stub in a process of its own: our writer to it, and boto3's table."""
+    """Start a stub in a process of its own, and yield our writer and boto3's table for it."""
     words = [sys.executable, "-m", "bench.stubs.dynamodb", str(milliseconds)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as stub:
         assert stub.stdout
@@ -96,14 +96,14 @@ def _write_slowly(count: int) -> Result:
 
 
 class _Nowhere:
-    """Tables that take everything and keep nothing."""
+    """Tables that accept everything and store nothing."""
 
     def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, Any]:
-        """Take rows."""
+        """Ignore rows."""
         return {}
 
     def keep(self, records: Sequence[Any]) -> None:
-        """Take errors."""
+        """Ignore dead letters."""
         assert not records
 
 
@@ -123,7 +123,7 @@ def _read_batch(count: int) -> Result:
     framed, bare = _mapping_event(frame), _mapping_event(payload)
 
     def by_powertools() -> list[Any]:
-        # It knows no frame of Glue: it gets the payload alone, and one schema for all.
+        # It cannot read a Glue frame: it gets the payload only, and one schema for all.
         records = ConsumerRecords(bare, config).records
         return [
             make_row(_SHAPE, record.value, Source("sensor", 0, record.offset), 1, _VERSION)

@@ -1,1 +1,1 @@
-"""What the rungs of Spark are measured with: records, a world to read them in, and the ways."""
+"""The records, the world to read them in, and the ways that the rungs of Spark compare."""

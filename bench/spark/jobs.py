@@ -1,4 +1,4 @@
-"""The whole job: a query that has begun, and then finds a topic's records in one batch."""
+"""The whole job: a running query that finds a topic's records in one batch."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ _FIRST = 100 * PARTITIONS
 
 
 class BegunJobs:
-    """Jobs with a sink each, on a topic of 5 versions; each has read the topic's first records."""
+    """Jobs with a sink each, on a topic of 5 versions; each has read the topic's first records.
+
+    Args:
+        world: where the jobs run.
+        sinks: where each job writes, by the job's name.
+        written: the folders that the sinks write into.
+    """
 
     def __init__(
         self, world: World, sinks: Mapping[str, SinkSettings], written: Sequence[Path]
     ) -> None:
-        """Let the jobs begin, keep what they left, and write the records that they will find.
-
-        Args:
-            world: where they run.
-            sinks: where each job writes, by the job's name.
-            written: the folders that the sinks write into.
-        """
         self._world, self._sinks = world, sinks
         self._checkpoints = world.new_folder()
         self._kept = {folder: world.new_folder() / "kept" for folder in written}
@@ -47,14 +46,14 @@ class BegunJobs:
         world.write("jobs", frames, world.records)
 
     def run(self, name: str) -> float:
-        """Let a job read what it did not: always the same, since what it left is put back first."""
+        """Run a job on the new records, from the state that it had after the first records."""
         for folder, kept in self._kept.items():
             shutil.rmtree(folder)
             shutil.copytree(kept, folder)
         return self._run(name, self._world.records)
 
     def _run(self, name: str, records: int) -> float:
-        """Give the seconds of the one batch, from looking for offsets to their being kept."""
+        """Return the seconds of the one batch, from reading offsets to committing them."""
         settings = ConsumeSettings(
             kafka=self._world.kafka(),
             read=ReadSettings(topics=("jobs",)),
@@ -69,6 +68,6 @@ class BegunJobs:
         ).start(**settings.when())
         query.awaitTermination()
         (batch,) = [each for each in query.recentProgress if each["numInputRows"]]
-        # Passes are counted one by one there.
+        # Spark counts the records of each pass.
         assert batch["numInputRows"] % records == 0, batch
         return float(batch["durationMs"]["triggerExecution"]) / 1e3

@@ -11,14 +11,14 @@ from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import Schema, encode
 
 BASE_FIELDS = 20
-_EXTRAS = 50  # versions that each add a field to the one before; then the order is another
+_EXTRAS = 50  # versions that each add a field to the one before; later ones change the order
 _VALUES: dict[str, Any] = {"string": "running-smoothly", "long": 1_000_000, "double": 0.5}
 _KINDS = tuple(_VALUES)
 _FRAMES = 1_000
 
 
 def make_version(number: int) -> SchemaVersion:
-    """Make the version with this number, from 0: 20 fields, and one more for each up to 69."""
+    """Return the version with this number, from 0: 20 fields, and one more for each up to 69."""
     turned, added = divmod(number, _EXTRAS)
     optional = [f"f{at}" for at in range(BASE_FIELDS - 2)]
     names = [*optional[turned:], *optional[:turned], *(f"x{at}" for at in range(added))]
@@ -35,12 +35,12 @@ def make_version(number: int) -> SchemaVersion:
 
 @cache
 def make_versions(count: int) -> tuple[SchemaVersion, ...]:
-    """Make the first versions."""
+    """Return the first versions."""
     return tuple(map(make_version, range(count)))
 
 
 def make_frames(versions: Sequence[SchemaVersion], poison_share: float = 0.0) -> list[bytes]:
-    """Frame a thousand records of versions in turns, some of them cut off."""
+    """Return a thousand frames of the versions in turns, some of them cut off."""
     frames = [
         encode_glue_frame(version.key, encode(_make_event(version, number), version.schema))
         for number in range(_FRAMES)

@@ -1,6 +1,6 @@
-"""The ways that are compared: the product's, one fixed schema's, a union of filters, fastavro's.
+"""The ways that are compared: the product's, one fixed schema, a union of filters, fastavro.
 
-All of them give the same columns: those of the event, and where each record came from.
+All return the same columns: those of the event, and where each record came from.
 """
 
 from __future__ import annotations
@@ -44,41 +44,41 @@ def to_nowhere(rows: DataFrame) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
-    """A sink that gives the rows of a batch, flat, to a function."""
+    """A sink that passes the rows of a batch, flat, to a function."""
 
     take: Callable[[DataFrame], object] = to_nowhere
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Hand the rows on."""
+        """Pass the rows on."""
         self.take(rows.select("event.*", *COORDINATES))
         return {}
 
 
 class NoErrors:
-    """Takes records that were given up and keeps nothing."""
+    """A sink of dead letters that stores nothing."""
 
     def keep(self, records: Sequence[Any]) -> None:
-        """Take errors."""
+        """Ignore dead letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuickRegistry:
-    """A registry that answers at once; it knows what the product asks a registry for."""
+    """A registry that answers at once, with the part of the interface that the product calls."""
 
     versions: Sequence[SchemaVersion] = ()
 
     @property
     def kind(self) -> FrameKind:
-        """The kind of frames."""
+        """Return the kind of frames."""
         return FrameKind.GLUE
 
     def get(self, key: SchemaKey) -> SchemaVersion:
-        """Give a version."""
+        """Return a version."""
         return {version.key: version for version in self.versions}[key]
 
 
 class Product:
-    """The product's batches, with versions that its ledger knows already, and those it does not."""
+    """The product's batches, from number 1, with versions that its ledger knows and `new` ones."""
 
     def __init__(
         self,
@@ -87,7 +87,6 @@ class Product:
         new: Sequence[SchemaVersion] = (),
         outlet: Outlet | None = None,
     ) -> None:
-        """Begin with batch 1."""
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lesson(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
@@ -97,18 +96,18 @@ class Product:
         self._number = 0
 
     def take(self, records: DataFrame) -> BatchCounts:
-        """Take records as the next batch."""
+        """Process records as the next batch."""
         self._number += 1
         return self._batches.take(records, BatchId("bench", self._number))
 
     def expect(self, rows: int, records: DataFrame) -> None:
-        """Take records and see that so many become rows: what is compared is the whole work."""
+        """Process records and assert how many become rows, so that the whole work is compared."""
         found = self.take(records).rows
         assert found == rows, f"found {found} rows, expected {rows}"
 
 
 def read_cached(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFrame:
-    """Read records as the product does, into memory, with the columns that its tables have."""
+    """Read records as the product does, into memory, with the columns of its tables."""
     decoder = Decoder(versions)
     rows = decoder.select(decoder.decode(split_frames(records)))
     day = "timestamp_millis(event.timestamp) AS _event_time"
@@ -120,7 +119,7 @@ def read_cached(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFr
 def read_one_schema(
     records: DataFrame, version: SchemaVersion, versions: Sequence[SchemaVersion]
 ) -> DataFrame:
-    """Read records of a version by its schema, written into the plan, as all versions have them."""
+    """Read records of one version by its schema, fixed in the plan, into the merged schema."""
     reader = json.dumps(merge_schemas([each.schema for each in versions]))
     payload = F.expr(f"substring(value, {_HEADER + 1})")
     record = from_avro(payload, json.dumps(version.schema), {"avroSchema": reader})
@@ -130,7 +129,7 @@ def read_one_schema(
 
 
 def read_by_filters(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFrame:
-    """Read records of many versions as is often done: look, then each by itself."""
+    """Read records of many versions in the usual way: find the ids, then filter by each."""
     ids = records.select(F.expr("substring(value, 3, 16)").alias("id")).distinct()
     found = {bytes(row.id) for row in ids.collect()}
     parts = [
@@ -146,7 +145,7 @@ def read_by_filters(records: DataFrame, versions: Sequence[SchemaVersion]) -> Da
 
 
 def read_by_arrow(records: DataFrame, version: SchemaVersion) -> DataFrame:
-    """Read records by fastavro, batches of Arrow's going through Python whole."""
+    """Read records with fastavro in `mapInArrow`."""
     shape = read_one_schema(records, version, [version]).schema
     names = [name for name in shape.names if name not in COORDINATES]
     definition = version.schema
@@ -162,7 +161,7 @@ def read_by_arrow(records: DataFrame, version: SchemaVersion) -> DataFrame:
 
 
 def read_by_pandas(records: DataFrame, version: SchemaVersion) -> DataFrame:
-    """Read records by fastavro in a function of pandas'."""
+    """Read records with fastavro in a pandas UDF."""
     shape = read_one_schema(records, version, [version]).drop(*COORDINATES).schema
     definition = version.schema
 

@@ -1,4 +1,4 @@
-"""A broker, a session of Spark as jobs have it, and topics that are written when wanted."""
+"""A broker, a Spark session like that of the jobs, and topics that are written on demand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(slots=True)
 class World:
-    """Where ways are measured; `records` is how many a topic has."""
+    """The place where ways are measured; `records` is the number of records of a topic."""
 
     spark: SparkSession
     servers: str
@@ -39,22 +39,22 @@ class World:
     _folders: count[int] = field(default_factory=count)
 
     def kafka(self) -> KafkaSettings:
-        """Give what the product needs to find the broker."""
+        """Return the settings that lead to the broker."""
         return KafkaSettings(bootstrap_servers=(self.servers,), security=Security.PLAINTEXT)
 
     def gc_seconds(self) -> float:
-        """Give how long the JVM has collected garbage so far."""
+        """Return how long the JVM has collected garbage so far."""
         factory: Any = self.spark._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]
         return sum(bean.getCollectionTime() for bean in factory.getGarbageCollectorMXBeans()) / 1e3
 
     def new_folder(self) -> Path:
-        """Make a folder that nobody has."""
+        """Make a new folder."""
         folder = self.folder / str(next(self._folders))
         folder.mkdir(parents=True)
         return folder
 
     def write(self, topic: str, frames: Sequence[bytes], records: int) -> None:
-        """Write so many records, the frames over and over."""
+        """Write a number of records, repeating the frames."""
         ensure_topic(self.kafka(), Topic(topic, PARTITIONS, 1))
         numbered = self.spark.createDataFrame(list(enumerate(frames)), "at int, value binary")
         numbers = self.spark.range(0, records, 1, PARTITIONS)
@@ -65,14 +65,14 @@ class World:
         ).save()
 
     def topic(self, name: str, frames: Sequence[bytes]) -> str:
-        """Give a topic of these frames, which is written once."""
+        """Return a topic of these frames, which is written once."""
         if name not in self._topics:
             self.write(name, frames, self.records)
             self._topics.add(name)
         return name
 
     def read(self, topic: str, records: int | None = None) -> DataFrame:
-        """Read a topic, or about so many of its first records."""
+        """Read a topic, or about this many of its first records."""
         ends = dict.fromkeys(map(str, range(PARTITIONS)), (records or 0) // PARTITIONS)
         ending = "latest" if records is None else json.dumps({topic: ends})
         return (
@@ -90,18 +90,18 @@ class World:
 
 
 def mixed_topic(world: World, count: int) -> str:
-    """Give a topic whose records are of so many versions in turns."""
+    """Return a topic whose records have this many versions in turns."""
     return world.topic(f"mixed-{count}", make_frames(make_versions(count)))
 
 
 def world_for(count: int) -> World:
-    """Give the world of a run: the short form reads 400,000 records, the long one 2,000,000."""
+    """Return the world of a run: the short form reads 400,000 records, the long one 2,000,000."""
     return open_world(min(count * 200, 2_000_000))
 
 
 @cache
 def open_world(records: int) -> World:
-    """Start a world, which ends with this process."""
+    """Start a world that ends with this process."""
     stack = ExitStack()
     atexit.register(stack.close)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -1,1 +1,1 @@
-"""Other ends for benchmarks, in processes of their own: what they use is nobody's figure."""
+"""Stubs for benchmarks, in processes of their own, so that their cost is in no figure."""

@@ -1,7 +1,6 @@
 """One execution environment: `python -m bench.stubs.call_handler FOLDER COUNT`.
 
-It prints how long it took from its start to the first answer, and what each warm call took, in
-milliseconds.
+It prints the milliseconds from its start to the first answer, and those of each warm call.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ class _Context:
     invoked_function_arn = "arn:aws:lambda:eu-central-1:111111111111:function:bench"
 
     def get_remaining_time_in_millis(self) -> int:
-        """Tell of a time-out that is far away."""
+        """Return a time-out that is far away."""
         return 30_000
 
 
 def main() -> None:
-    """Import the handler, call it, and say what it cost."""
+    """Import the handler, call it, and print what it cost."""
     sys.path.insert(0, sys.argv[1])
     warm = []
     with contextlib.redirect_stdout(io.StringIO()):

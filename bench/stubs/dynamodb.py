@@ -1,4 +1,4 @@
-"""A DynamoDB that takes whatever it is sent: `python -m bench.stubs.dynamodb MILLISECONDS`.
+"""A DynamoDB that accepts every request: `python -m bench.stubs.dynamodb MILLISECONDS`.
 
 It prints its port, and answers each request after that time, on any number of connections.
 """
@@ -23,7 +23,7 @@ class _Handler(socketserver.StreamRequestHandler):
     seconds = 0.0
 
     def handle(self) -> None:
-        """Answer until the connection ends."""
+        """Answer requests until the connection ends."""
         while self.rfile.readline():
             length = 0
             while (line := self.rfile.readline()) not in {b"\r\n", b""}:

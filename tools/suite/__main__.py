@@ -13,11 +13,11 @@ from tools.suite.rooms import ROOMS, check_rooms
 from tools.suite.run import LOGS, run_rooms
 
 _CLONE = Path(__file__).parents[2]
-_SHOWN_LINES = 400  # of the log of a room that failed
+_SHOWN_LINES = 400  # of the log of a failed room
 
 
 def main() -> int:
-    """Run the rooms; 1 when a test failed, 2 when the rooms do not hold every test."""
+    """Run the rooms; return 1 when a test failed, 2 when a test is in no room."""
     names = [room.name for room in ROOMS]
     parser = argparse.ArgumentParser(prog="python -m tools.suite", description=__doc__)
     parser.add_argument("rooms", nargs="*", metavar="ROOM", help=", ".join(names))

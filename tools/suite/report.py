@@ -1,4 +1,4 @@
-"""What ran, how it ended and how long it took: read from JUnit reports, shown as a table."""
+"""Read the outcomes and times of tests from JUnit reports, and show them as tables."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class Result:
 
     @property
     def passed(self) -> int:
-        """The number of tests that passed."""
+        """Return the number of tests that passed."""
         return sum(not test.failed for test in self.tests)
 
     @property
     def failed(self) -> int:
-        """The number of tests that failed, at least 1 if the process itself did."""
+        """Return the number of tests that failed, at least 1 if the process itself failed."""
         return max(sum(test.failed for test in self.tests), int(self.code != 0))
 
 
 def read_outcomes(path: Path) -> tuple[Outcome, ...]:
-    """Read a JUnit report; a process that crashed has left none."""
+    """Return the outcomes in a JUnit report; a process that crashed has left none."""
     if not path.exists():
         return ()
     cases = ElementTree.parse(path).iter("testcase")  # noqa: S314 - pytest wrote it

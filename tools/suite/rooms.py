@@ -13,16 +13,16 @@ class Room:
 
     name: str
     path: str
-    waits: bool = False  # for Terraform's provider, most of the time: it needs no core of its own
-    spark: bool = False  # runs Spark drivers, JVMs of a gigabyte, most of the time
+    waits: bool = False  # mostly waits for Terraform's provider, so it needs no core of its own
+    spark: bool = False  # mostly runs Spark drivers, JVMs of a gigabyte
 
     def others_below(self, rooms: Iterable[Room]) -> list[str]:
-        """List the paths inside of this one that are other rooms."""
+        """Return the paths below this one that are other rooms."""
         paths = [room.path for room in rooms if room is not self]
         return [path for path in paths if Path(path).is_relative_to(self.path)]
 
 
-# In the order in which they start: the longest first.
+# In the order in which they start: longest first.
 ROOMS = (
     Room("e2e", "tests/e2e", waits=True),
     Room("spark", "tests/spark", spark=True),
@@ -41,7 +41,7 @@ ROOMS = (
 
 
 def check_rooms(rooms: Iterable[Room], files: Iterable[Path]) -> list[str]:
-    """Name the test files that no room holds, and the rooms that hold none."""
+    """Return a problem for each test file that is in no room, and for each room without tests."""
     held = {room.path: 0 for room in rooms}
     problems = []
     for file in files:

@@ -1,4 +1,4 @@
-"""Rooms at work: as many at once as the machine has cores, those that wait beside them."""
+"""Run rooms in parallel: one per core, and beside them those that mostly wait."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Tell = Callable[[Result], None]
 LOGS = Path(".cache/tests")  # in the clone: ROOM.log and ROOM.xml
 
 _POLL_SECONDS = 0.1
-_END_SECONDS = 60  # for brokers and Spark to end when the suite is interrupted
+_END_SECONDS = 60  # given to brokers and Spark when the suite is interrupted
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A room that runs."""
+    """A running room."""
 
     room: Room
     process: subprocess.Popen[bytes]
@@ -44,9 +44,9 @@ class Run:
 def run_rooms(
     rooms: Sequence[Room], suite: Sequence[Room], clone: Path, cores: int, tell: Tell
 ) -> list[Result]:
-    """Run some rooms of a suite and return their results; `tell` gets each as soon as it is there.
+    """Run rooms of a suite and return their results; `tell` gets each result as it arrives.
 
-    At most `cores` rooms run at once, and those that wait beside them.
+    At most `cores` rooms run in parallel, and rooms that mostly wait run beside them.
     """
     # A shell starts background jobs with SIGINT ignored; the rooms would inherit that.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -73,7 +73,7 @@ def _next(left: Iterable[Room], running: Sequence[Room], cores: int) -> Room | N
 
 
 def may_start(room: Room, running: Sequence[Room], cores: int) -> bool:
-    """Whether a room may start beside those that run: one with Spark at a time."""
+    """Return whether a room may start beside the running ones: at most one with Spark."""
     if room.spark and any(other.spark for other in running):
         return False
     return room.waits or sum(not other.waits for other in running) < cores
@@ -98,7 +98,7 @@ def _start(room: Room, suite: Iterable[Room], clone: Path) -> Run:
 
 
 def _end(running: Iterable[Run]) -> None:
-    """Interrupt what still runs: pytest then ends its brokers and Spark drivers."""
+    """Interrupt the running rooms: pytest then ends its brokers and Spark drivers."""
     for run in running:
         run.process.send_signal(signal.SIGINT)
     for run in running:

@@ -1,4 +1,4 @@
-"""The producer that a tutorial has: boto3, kafka-python, one schema found by its name."""
+"""A producer as in a tutorial: boto3, kafka-python, one schema that is found by name."""
 
 from __future__ import annotations
 
