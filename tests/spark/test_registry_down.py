@@ -30,7 +30,7 @@ _SOON = Attempts(first_seconds=0.01, longest_seconds=0.02, total_seconds=0.1)
 
 
 def _wrong(api):
-    api.change(_READ, lambda answer: answer | {"SchemaVersionId": UNKNOWN}, times=_ALWAYS)
+    api.change(_READ, lambda answer: answer | {"SchemaVersionId": str(UNKNOWN)}, times=_ALWAYS)
 
 
 def _down(code, status):
