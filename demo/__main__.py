@@ -31,7 +31,7 @@ The cloud stays up. Go on by hand:
 
 
 def main() -> int:
-    """Tell the story; 1 when a step failed."""
+    """Tell the story; return 1 when a step failed."""
     try:
         steps = Steps()
         story = _prepare(steps)
