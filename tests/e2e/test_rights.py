@@ -64,6 +64,8 @@ _NOT_USED_HERE = {
         # Nothing fails a third time (tests/spark), and no parked bytes are gone (tests/unit).
         ("ParkRecordsAndTellOfThem", "s3:PutObject"),
         ("SeeWhatNoRowHolds", "s3:ListBucket"),
+        # No commit fails, after which Iceberg deletes the files of it.
+        ("WriteTheLake", "s3:DeleteObject"),
     },
     _MAINTAIN_ROLE: _DONE_BY_EMR
     | {
