@@ -75,6 +75,7 @@ def test_the_table_of_rooms_says_what_each_may_import() -> None:
         "a\n<!-- rooms of penstock: made -->\n\n"
         "| room | what it holds | what it may import |\n| --- | --- | --- |\n"
         "| `errors` | Every error Penstock raises, as one tree |  |\n"
-        "| `attempts` | How often and how long to try again | errors |\n"
+        "| `attempts` | Retries with exponential backoff and jitter, within a total time "
+        "| errors |\n"
         "\n<!-- end of rooms of penstock -->\nb\n"
     )
