@@ -1,4 +1,4 @@
-"""Two AWS accounts on one machine, for development, demo and tests.
+"""Two AWS accounts on one machine, for development, the demo and tests.
 
-Nothing that ships imports it.
+No shipped package imports it.
 """

@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parents[1] / ".localcloud"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command."""
+    """Run one command and return its exit code."""
     args = vars(_parser().parse_args(argv))
     command = args.pop("command")
     try:

@@ -1,7 +1,7 @@
-"""The certificate authorities that processes here trust in place of Amazon's.
+"""The certificate authorities that processes here trust instead of Amazon's.
 
-On AWS every client trusts Amazon's authorities by the store of its system. A service whose servers
-have certificates adds their authority here; a service that starts processes hands the bundle over.
+On AWS every client trusts Amazon's authorities through its system's store. A service whose servers
+have certificates adds their authority here; a service that starts processes passes them the bundle.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ class Authorities:
         self._lock = threading.Lock()
 
     def add(self, owner: str, file: Path) -> None:
-        """Trust the authority in a file, in place of the owner's earlier one."""
+        """Add the authority in a file, in place of the owner's earlier one."""
         with self._lock:
             self._files[owner] = file
 
     def remove(self, owner: str) -> None:
-        """Trust an owner's authority no longer."""
+        """Remove an owner's authority."""
         with self._lock:
             self._files.pop(owner, None)
 
@@ -33,9 +33,9 @@ class Authorities:
             return list(self._files.values())
 
     def write_bundle(self, folder: Path) -> Path:
-        """Write all authorities into one file of a folder, again at each call; returns its path."""
+        """Write the CA bundle of all authorities into a folder and return its path."""
         bundle = folder / "authorities.pem"
-        # A process may be reading the file that was there.
+        # A process may be reading the existing file.
         written = bundle.with_suffix(f".{threading.get_ident()}")
         written.write_text("".join(file.read_text() for file in self.files() if file.exists()))
         written.replace(bundle)

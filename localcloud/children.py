@@ -1,9 +1,9 @@
-"""Child processes: each ends when localcloud does, by kill -9 too, together with what it started.
+"""Child processes: each ends with localcloud, also after kill -9, together with its own children.
 
-The standard input of a child is a pipe from localcloud. The kernel ends it when localcloud is gone,
-and the child watches for that: a Python by `LIFELINE`, any other command under `supervised`, or a
-program that does so itself. (PR_SET_PDEATHSIG would fire when the *thread* that forked ends.) Each
-child leads a process group, which is killed as a whole.
+The standard input of a child is a pipe from localcloud. The kernel closes it when localcloud ends,
+and the child watches for that: a Python process by `LIFELINE`, any other command under
+`supervised`, or the program itself. (PR_SET_PDEATHSIG would fire at the end of the *thread* that
+forked.) Each child leads a process group, which is killed as a whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-# The beginning of a Python program whose standard input nobody else reads or writes.
+# The first lines of a Python program whose standard input is not used for anything else.
 LIFELINE = """
 import _thread, os
 
@@ -28,7 +28,7 @@ def end_with_localcloud(pipe):
 _thread.start_new_thread(end_with_localcloud, (os.dup(0),))
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 """
-# The group is asked to end, and the command answers.
+# The group gets SIGTERM; the exit code is the command's.
 _SUPERVISE = f"""{LIFELINE}
 import signal, subprocess, sys
 
@@ -72,31 +72,31 @@ class Child:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code, negative for a signal; None while it runs."""
+        """The exit code, negative for a signal, None while it runs."""
         return self._process.poll()
 
     @property
     def stdout(self) -> IO[bytes]:
-        """What it prints, where that was asked for as a pipe."""
+        """The standard output, if a pipe was requested."""
         return _present(self._process.stdout)
 
     @property
     def stderr(self) -> IO[bytes]:
-        """Its errors, where they were asked for as a pipe."""
+        """The standard error, if a pipe was requested."""
         return _present(self._process.stderr)
 
     def write_line(self, line: str) -> None:
-        """Write a line to its standard input."""
+        """Write a line to the standard input."""
         pipe = _present(self._process.stdin)
         pipe.write(f"{line}\n".encode())
         pipe.flush()
 
     def release(self) -> None:
-        """End its standard input, as localcloud's own end would."""
+        """Close the standard input, as the end of localcloud does."""
         _present(self._process.stdin).close()
 
     def wait(self, timeout_seconds: float | None) -> int | None:
-        """Wait for its end and kill what it left behind; None where the time is over before."""
+        """Wait for the end and kill the rest of the group; return None after the timeout."""
         try:
             code = self._process.wait(timeout_seconds)
         except subprocess.TimeoutExpired:
@@ -106,22 +106,22 @@ class Child:
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal to the whole group, if there still is one."""
+        """Send a signal to the whole group if it still exists."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
     def kill(self) -> None:
-        """End the whole group at once."""
+        """Kill the whole group."""
         self.send_signal(signal.SIGKILL)
 
 
 def _present(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None  # noqa: S101 - it was asked for
+    assert pipe is not None  # noqa: S101 - a pipe was requested
     return pipe
 
 
 def describe_process(pid: int, start_seconds: float) -> dict[str, Any]:
-    """Show a process in `status`: 0 seconds while it starts, 0 megabytes when it is gone."""
+    """Return a process for `status`: 0 seconds while it starts, 0 megabytes after its end."""
     return {
         "pid": pid,
         "start_seconds": round(start_seconds, 2),
@@ -130,7 +130,7 @@ def describe_process(pid: int, start_seconds: float) -> dict[str, Any]:
 
 
 def resident_mb(pid: int) -> int:
-    """Return the resident memory of a process in whole megabytes, 0 if it is gone."""
+    """Return the resident memory of a process in whole megabytes, 0 after its end."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except OSError:

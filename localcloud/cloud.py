@@ -1,4 +1,4 @@
-"""What all services share: the state of each, kept by account and region, and how it all ends."""
+"""The state that services share, by account and region, and the end of everything they started."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Cloud:
-    """One running localcloud: where it answers, where it keeps its files, what its services hold.
+    """One running localcloud: its endpoint, its folder, and the state of its services.
 
-    A service keeps its state in a class of its own and asks for the instance of an account and
-    region; nothing else of a service is reached from another one but by that class's methods.
+    A service keeps its state in its own class and requests the instance of an account and region.
+    Other services use only the methods of that class.
     """
 
     endpoint: str
@@ -26,7 +26,7 @@ class Cloud:
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def state(self, kind: type[T], account: str = "", region: str = "") -> T:
-        """Return the one instance of `kind` for an account and region, made at first use."""
+        """Return the one instance of `kind` for an account and region, created at first use."""
         with self._lock:
             key = (kind, account, region)
             if key not in self._states:
@@ -35,7 +35,7 @@ class Cloud:
             return found
 
     def states(self, kind: type[T]) -> list[tuple[str, str, T]]:
-        """List (account, region, state) for every instance of `kind` that exists."""
+        """List (account, region, state) for every existing instance of `kind`."""
         with self._lock:
             return [
                 (account, region, state)
@@ -44,12 +44,12 @@ class Cloud:
             ]
 
     def on_stop(self, end: Callable[[], None]) -> None:
-        """Have `end` called when localcloud goes down, the newest first."""
+        """Register a function to call when localcloud stops, the newest first."""
         with self._lock:
             self._endings.append(end)
 
     def stop(self) -> None:
-        """End what the services started: each once, whatever another one's end raises."""
+        """End what the services started, each once, even if another one raises."""
         with self._lock:
             endings, self._endings = self._endings[::-1], []
         failures = []

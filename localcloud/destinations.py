@@ -1,4 +1,4 @@
-"""Where records of failures (and of asynchronous successes) go: SQS, SNS, S3, another function."""
+"""The destinations of failure records and asynchronous results: SQS, SNS, S3, a function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SERVICES = ("sqs", "sns", "s3", "lambda")
 
 
 def service_of(destination: str) -> str | None:
-    """Name the service of a destination's ARN, None where it cannot be one."""
+    """Return the service of a destination's ARN, None if it cannot be a destination."""
     parts = destination.split(":")
     return parts[2] if len(parts) > 5 and parts[2] in _SERVICES else None
 
@@ -20,7 +20,7 @@ def service_of(destination: str) -> str | None:
 def send_record(
     open_client: Callable[[str], Any], destination: str, path: str, record: Mapping[str, Any]
 ) -> None:
-    """Send a record; `path` is the part of an object's key that says whose it is."""
+    """Send a record; `path` is the part of an object's key that identifies the sender."""
     text = json.dumps(record)
     service = service_of(destination)
     client = open_client(str(service))
@@ -38,7 +38,7 @@ def send_record(
 def send_dead_letter(
     open_client: Callable[[str], Any], target: str, event: bytes, attributes: Mapping[str, str]
 ) -> None:
-    """Send an event as it came, with attributes that say why it failed; to a queue or a topic."""
+    """Send an event unchanged to a queue or topic, with attributes that describe the failure."""
     service = str(service_of(target))
     client, text = open_client(service), event.decode()
     given = {
@@ -53,7 +53,7 @@ def send_dead_letter(
 
 
 def _queue_url(arn: str) -> str:
-    # Not asked for: the role needs no right but to send.
+    # Built, not looked up: the role needs no permission except to send.
     region, account, name = arn.split(":")[3:6]
     return f"https://sqs.{region}.amazonaws.com/{account}/{name}"
 

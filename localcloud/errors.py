@@ -1,50 +1,50 @@
-"""Every error localcloud raises on its own account.
+"""The errors of localcloud.
 
 LocalcloudError
-├── MissingToolError            a program or jar this machine lacks
-├── AddressInUseError           somebody else listens where a server should
-├── BrokerStartError            a Kafka process that did not come up
-├── TokenRefusedError           an MSK IAM token that does not hold
-├── MissingHopError             a way through the network that is not there
-├── UndecidablePolicyError      a policy that uses what localcloud cannot judge
-├── JobFailedError              a job run that ends as FAILED, and why
-└── MotoChangedError            a moto that is not the one that localcloud was written for
+├── MissingToolError            a program or jar is missing on this machine
+├── AddressInUseError           another process listens on a server's address
+├── BrokerStartError            a Kafka process did not start
+├── TokenRefusedError           an MSK IAM token is invalid
+├── MissingHopError             a hop through the network is missing
+├── UndecidablePolicyError      a policy uses something localcloud cannot evaluate
+├── JobFailedError              a job run ends as FAILED; the message is the reason
+└── MotoChangedError            moto differs from the one localcloud was written for
 """
 
 from __future__ import annotations
 
 
 class LocalcloudError(Exception):
-    """Base of all of them; the message says what to do about it."""
+    """Base class; the message says what to do."""
 
 
 class MissingToolError(LocalcloudError):
-    """A program or jar this machine lacks."""
+    """A program or jar is missing on this machine."""
 
 
 class AddressInUseError(LocalcloudError):
-    """Somebody else listens where a server should."""
+    """Another process listens on a server's address."""
 
 
 class BrokerStartError(LocalcloudError):
-    """A Kafka process that did not come up."""
+    """A Kafka process did not start."""
 
 
 class TokenRefusedError(LocalcloudError):
-    """An MSK IAM token that does not hold."""
+    """An MSK IAM token is invalid."""
 
 
 class MissingHopError(LocalcloudError):
-    """A way through the network that is not there: names the hop that misses and what mends it."""
+    """A hop through the network is missing; the message names it and the remedy."""
 
 
 class UndecidablePolicyError(LocalcloudError):
-    """A policy that uses what localcloud cannot judge."""
+    """A policy uses something that localcloud cannot evaluate."""
 
 
 class JobFailedError(LocalcloudError):
-    """A job run that ends as FAILED; the message becomes its state's details."""
+    """A job run ends as FAILED; the message becomes its state details."""
 
 
 class MotoChangedError(LocalcloudError):
-    """A moto that is not the one that localcloud was written for."""
+    """The installed moto differs from the one that localcloud was written for."""

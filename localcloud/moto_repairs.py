@@ -1,7 +1,7 @@
-"""Everything that localcloud changes in moto, or takes from moto's private names, and why.
+"""Every change that localcloud makes in moto and every private name it uses, with the reason.
 
-moto is pinned. Each entry says what moto had when it was written, and `repair_moto` compares before
-it changes anything: after an upgrade localcloud ends at its start with a sentence, instead of
+moto is pinned. Each entry records the expected signature, and `repair_moto` compares before it
+changes anything: after an upgrade localcloud stops at its start with a message, instead of
 answering wrongly later.
 """
 
@@ -32,7 +32,7 @@ from localcloud.identity.policies import (
     read_statements,
 )
 
-# The kind of the load balancer that is being made: app or net.
+# The kind of the load balancer that is being created: app or net.
 load_balancer_kind: ContextVar[str] = ContextVar("load_balancer_kind", default="app")
 
 _ANYBODY = Principal("", "")
@@ -41,7 +41,7 @@ _rule_signature = inspect.signature(_make_rule)
 
 
 def _init_rule(rule: SecurityGroupRule, *args: Any, **kwargs: Any) -> None:
-    """Keep the description of a rule for a group or a prefix list, where moto looks for it."""
+    """Store the description of a rule for a group or a prefix list where moto reads it."""
     _make_rule(rule, *args, **kwargs)
     given = _rule_signature.bind(rule, *args, **kwargs).arguments
     for target in (given.get("source_group"), given.get("prefix_list_id")):
@@ -50,7 +50,7 @@ def _init_rule(rule: SecurityGroupRule, *args: Any, **kwargs: Any) -> None:
 
 
 def _make_arn(*args: Any, **kwargs: Any) -> str:
-    """Name the kind of load balancer in its ARN, which moto always calls app."""
+    """Write the kind of load balancer into its ARN; moto always writes app."""
     arn: str = make_arn_for_load_balancer(*args, **kwargs)
     return arn.replace(":loadbalancer/app/", f":loadbalancer/{load_balancer_kind.get()}/")
 
@@ -58,16 +58,16 @@ def _make_arn(*args: Any, **kwargs: Any) -> str:
 def _dispose_marker(_marker: FakeDeleteMarker, _garbage: bool = False) -> None:
     """Do nothing: a delete marker has no content.
 
-    Where versions are not kept any more, deleting a key disposes of all its versions, and moto
+    Without versioning, deleting a key disposes of all its versions, and moto
     forgot that markers are among them: a bucket with markers could not be emptied.
     """
 
 
 def _get_permission(bucket: FakeBucket, action: str, resource: str) -> Any:
-    """Say whether a bucket's policy lets anybody in.
+    """Return whether a bucket's policy allows anonymous access.
 
-    A signed call was judged at the door already, with the conditions; moto would judge again
-    without them, so that a bucket that refuses plain HTTP would refuse everybody.
+    The gateway has already authorized a signed call, with its conditions; moto would repeat that
+    without them, and a bucket that refuses plain HTTP would refuse everybody.
     """
     request = Request(action, resource, {"aws:SecureTransport": "true"})
     allowed = judge_resource(read_statements(bucket.policy), request, _ANYBODY) is Verdict.ALLOWED
@@ -76,9 +76,9 @@ def _get_permission(bucket: FakeBucket, action: str, resource: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A name of moto: its parameters or type as `describe` writes them, and what takes its place.
+    """A name of moto: its parameters or type as `describe` writes them, and its replacement.
 
-    Without a replacement it is only called.
+    Without a replacement it is only used.
     """
 
     owner: Any
@@ -87,10 +87,10 @@ class Repair:
     replacement: Any = None
 
     def check(self) -> None:
-        """Compare with the moto that is installed.
+        """Compare the name with the installed moto.
 
         Raises:
-            MotoChangedError: the name has other parameters, or is missing, or is new.
+            MotoChangedError: the name has other parameters, is missing or is new.
         """
         found = describe(getattr(self.owner, self.name, None))
         if found != self.expected:
@@ -101,7 +101,7 @@ class Repair:
 
 
 def describe(found: Any) -> str:
-    """Write a function by its parameters, another value by its type, None as `nothing`."""
+    """Describe a function by its parameters, another value by its type, None as `nothing`."""
     if found is None:
         return "nothing"
     if not callable(found):
@@ -126,17 +126,17 @@ REPAIRS = (
     Repair(FakeDeleteMarker, "dispose", "nothing", _dispose_marker),
     Repair(FakeBucket, "get_permission", "(self, action, resource)", _get_permission),
     Repair(kms_utils, "_deserialize_ciphertext_blob", "(ciphertext_blob)"),
-    # Every web page would be let in; the door refuses them (door/web_pages.py).
+    # It would accept every web page; the gateway refuses them (door/web_pages.py).
     Repair(werkzeug_app, "DISABLE_GLOBAL_CORS", "bool", True),
 )
 
 
 @functools.cache
 def repair_moto() -> None:
-    """Check every repair, then make them all, once in a process.
+    """Check every repair, then apply them all, once in a process.
 
     Raises:
-        MotoChangedError: the moto that is installed is not the one that they were written for.
+        MotoChangedError: the installed moto differs from the expected one.
     """
     for repair in REPAIRS:
         repair.check()
@@ -146,7 +146,7 @@ def repair_moto() -> None:
 
 
 def announce_error_code(code: str) -> None:
-    """Tell moto of a code that the service's model leaves out, as AWS's models do with most."""
+    """Add an error code to moto's list; AWS's models omit most codes."""
     if code not in COMMON_ERROR_CODES:
         COMMON_ERROR_CODES.append(code)
 
@@ -158,8 +158,8 @@ def read_vpc_config(function: Any) -> dict[str, Any]:
 
 
 def read_key_of_ciphertext(blob: bytes) -> str | None:
-    """Return the key that a ciphertext was made with, None where it is no ciphertext of moto."""
+    """Return the key of a ciphertext, None if it is not a ciphertext of moto."""
     try:
         return str(kms_utils._deserialize_ciphertext_blob(ciphertext_blob=blob).key_id)
-    except Exception:  # moto's own, whatever it is: Decrypt itself answers what is wrong
+    except Exception:  # any error of moto: Decrypt itself reports the problem
         return None

@@ -8,9 +8,9 @@ from localcloud.errors import AddressInUseError
 
 
 def check_free(address: str, port: int) -> None:
-    """Raise AddressInUseError if somebody listens there."""
+    """Raise AddressInUseError if another process listens there."""
     with socket.socket() as probe:
-        # As servers do, so that connections in TIME_WAIT are no clash.
+        # Set it as servers do: connections in TIME_WAIT are then no conflict.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address, port))

@@ -13,7 +13,7 @@ from localcloud.brokers.properties import ClusterSpec
 
 
 def prepare_brokers() -> Jvm:
-    """Compile our classes and record the archive, where that is not done yet (15 s, once)."""
+    """Compile our classes and record the archive if either is missing (15 s, once)."""
     jvm = load_jvm()
     if not (jvm.directory / ARCHIVE).exists():
         with tempfile.TemporaryDirectory(dir=jvm.directory) as scratch:
@@ -21,11 +21,11 @@ def prepare_brokers() -> Jvm:
             with BrokerCluster(Path(scratch), spec, jvm=replace(jvm, recording=True)):
                 pass
             recorded = Path(scratch) / "broker-1" / ARCHIVE
-            if recorded.exists():  # without it brokers start slower, and the next ones record it
+            if recorded.exists():  # without it brokers start slower; the next start records it
                 recorded.rename(jvm.directory / ARCHIVE)
     return jvm
 
 
 def choose_network() -> str:
-    """Choose three octets of a loopback network at random: for clusters that live briefly."""
+    """Return three random octets of a loopback network, for short-lived clusters."""
     return f"127.{random.randrange(100, 250)}.{random.randrange(250)}"  # noqa: S311 - no secret

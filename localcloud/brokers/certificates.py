@@ -1,4 +1,4 @@
-"""The cluster's own certificate authority, and a PEM key store for each broker."""
+"""The cluster's certificate authority, and a PEM key store for each broker."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives import serialization as pem
 
 
 def load_authority(directory: Path) -> trustme.CA:
-    """Load the authority kept in the directory, or make one and keep it there.
+    """Load the authority kept in the directory, or create it there.
 
-    It outlives a restart, so that whoever was told to trust it before still does.
+    It survives a restart, so clients that trust it need no change.
     """
     certificate, key = directory / "ca.pem", directory / "ca.key"
     if key.exists():
@@ -24,9 +24,9 @@ def load_authority(directory: Path) -> trustme.CA:
 
 
 def write_key_store(authority: trustme.CA, name: str, path: Path) -> None:
-    """Write a private key and its certificate for the name, as Kafka reads them from one file."""
+    """Write a private key and its certificate for the name, in the one file that Kafka reads."""
     leaf = authority.issue_cert(name)
-    # trustme writes "EC PRIVATE KEY"; Kafka's PEM store takes PKCS#8 only.
+    # trustme writes "EC PRIVATE KEY"; Kafka's PEM store accepts PKCS#8 only.
     key = pem.load_pem_private_key(leaf.private_key_pem.bytes(), password=None).private_bytes(
         pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()
     )

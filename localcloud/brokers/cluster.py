@@ -30,13 +30,14 @@ from localcloud.errors import BrokerStartError
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
-_RECORD_SECONDS = 90.0  # Java writes the archive at its end: 4 s, on a busy machine twenty
+_RECORD_SECONDS = 90.0  # Java writes the archive at exit: 4 s, on a busy machine 20 s
 
 
 class BrokerCluster:
     """The processes of one cluster, their files in one directory, and the cluster's SCRAM users.
 
-    The controller is the only process that must not be killed; any broker may be.
+    `users` maps SCRAM names to passwords. The constructor starts nothing. Any broker may be killed;
+    the controller must not be.
     """
 
     def __init__(
@@ -47,7 +48,6 @@ class BrokerCluster:
         users: Mapping[str, str] | None = None,
         jvm: Jvm | None = None,
     ) -> None:
-        """Describe the cluster; nothing is started. `users` maps SCRAM names to passwords."""
         self.spec = spec
         self._directory = directory
         self._users = dict(users or {})
@@ -58,7 +58,7 @@ class BrokerCluster:
         self._authority = load_authority(directory)
 
     def __enter__(self) -> Self:
-        """Start the cluster."""
+        """Start the cluster and return it."""
         self.start()
         return self
 
@@ -73,25 +73,25 @@ class BrokerCluster:
 
     @property
     def broker_ids(self) -> list[int]:
-        """The brokers there are, killed ones included."""
+        """The ids of all brokers, including killed ones."""
         return sorted(self._processes.keys() - {CONTROLLER_ID})
 
     @property
     def pids(self) -> dict[int, int]:
-        """The process ids of brokers and controller that run."""
+        """The process ids of the running brokers and controller."""
         return {node: process.pid for node, process in self._processes.items() if process.running}
 
     @property
     def names(self) -> dict[str, str]:
-        """The brokers' names and the addresses that they should resolve to."""
+        """The brokers' names and the addresses that they must resolve to."""
         return {self.spec.name(node): self.spec.address(node) for node in self.broker_ids}
 
     def bootstrap_servers(self, listener: str) -> str:
-        """The brokers as a client is told them, for PLAINTEXT, TLS, SCRAM or IAM."""
+        """Return the bootstrap string of a listener: PLAINTEXT, TLS, SCRAM or IAM."""
         return ",".join(f"{name}:{self.spec.ports[listener]}" for name in self.names)
 
     def start(self) -> None:
-        """Start controller and brokers at once, wait until all are ready, and set every user.
+        """Start the controller and brokers, wait until all are ready, and set every user.
 
         Raises:
             AddressInUseError: an address is taken; nothing was started.
@@ -105,14 +105,14 @@ class BrokerCluster:
             for node in brokers:
                 self._launch_broker(node)
             self._wait_ready(*self._processes)
-            # Kafka 4.3.1 may lose users when it replays a deletion, so all are set at each start.
+            # Kafka 4.3.1 may lose users when it replays a deletion: set all at each start.
             self._upsert(self._users)
         except BaseException:
             self._kill_all()
             raise
 
     def stop(self) -> None:
-        """End brokers, then the controller, which they need for an orderly leave."""
+        """Stop the brokers, then the controller, which they need for a controlled shutdown."""
         seconds = _RECORD_SECONDS if self._jvm.recording else _STOP_SECONDS
         for nodes in (self.broker_ids, [CONTROLLER_ID]):
             processes = [self._processes[node] for node in nodes if node in self._processes]
@@ -127,28 +127,28 @@ class BrokerCluster:
         self._processes[broker_id].kill()
 
     def pause(self, broker_id: int) -> None:
-        """Stop a broker with SIGSTOP: its connections stay open and nobody answers."""
+        """Stop a broker with SIGSTOP: its connections stay open without answers."""
         self._processes[broker_id].pause()
 
     def resume(self, broker_id: int) -> None:
-        """Let a paused broker go on."""
+        """Continue a paused broker."""
         self._processes[broker_id].resume()
 
     def restart(self, broker_id: int) -> None:
-        """Start a broker again, which is ended first if it runs, and wait until it is ready."""
+        """Start a broker, after stopping it if it runs, and wait until it is ready."""
         self._end(broker_id)
         self._check_addresses(broker_id)
         self._launch_broker(broker_id)
         self._wait_ready(broker_id)
 
     def add_broker(self) -> int:
-        """Start one broker more and wait until it is ready; returns its id."""
+        """Start one more broker, wait until it is ready, and return its id."""
         broker_id = self.broker_ids[-1] + 1
         self.restart(broker_id)
         return broker_id
 
     def restart_all(self) -> None:
-        """Start controller and brokers again, one after the other, as `spec` now says."""
+        """Restart the controller and the brokers one by one with the current `spec`."""
         self._end(CONTROLLER_ID)
         self._launch_controller()
         self._wait_ready(CONTROLLER_ID)
@@ -156,12 +156,12 @@ class BrokerCluster:
             self.restart(broker_id)
 
     def set_user(self, name: str, password: str) -> None:
-        """Create a SCRAM user or change its password; open connections go on."""
+        """Create a SCRAM user or change its password; open connections stay open."""
         self._users[name] = password
         self._upsert({name: password})
 
     def open_admin(self) -> KafkaAdminClient:
-        """Open an admin client that may do everything; the caller closes it."""
+        """Open an admin client with all permissions; the caller closes it."""
         return KafkaAdminClient(
             bootstrap_servers=[
                 f"{self.spec.address(node)}:{INTERNAL_PORT}"
@@ -201,7 +201,7 @@ class BrokerCluster:
         write_key_store(self._authority, self.spec.name(node), key_store)
         meta = home / "data" / "meta.properties"
         if not meta.exists():
-            # All that StorageTool would do for a broker, without a JVM; Kafka adds the rest.
+            # Write what StorageTool writes for a broker, without a JVM; Kafka adds the rest.
             meta.write_text(f"version=1\nnode.id={node}\ncluster.id={self._cluster_id()}\n")
         properties = broker_properties(self.spec, self._password, meta.parent, node, key_store)
         self._launch(node, properties)
@@ -238,6 +238,6 @@ class BrokerCluster:
     def _cluster_id(self) -> str:
         kept = self._directory / "cluster-id"
         if not kept.exists():
-            # 16 bytes as Kafka writes them; a leading dash would be an option to StorageTool.
+            # 16 bytes as Kafka writes them; StorageTool would read a leading dash as an option.
             kept.write_text(secrets.token_urlsafe(16).replace("-", "A"))
         return kept.read_text()

@@ -1,4 +1,4 @@
-"""The command that runs Kafka: class path, our classes compiled, flags for a small fast start."""
+"""The command that runs Kafka: class path, our compiled classes, flags for a small, fast start."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SOURCE = Path(__file__).with_name("Broker.java")
 _CACHE = _ROOT / ".cache" / "brokers"
 ARCHIVE = "classes.jsa"
 
-# C1 only: ready in half the time and 20 MB smaller; only bulk reads over TLS are slower.
+# C1 only: ready in half the time, 20 MB smaller; only bulk reads over TLS are slower.
 _FLAGS = ("-Xmx160m", "-Xms32m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
-# Warnings and worse, and the one line that says a server is up.
+# Warnings and errors, and the one line that reports a server as started.
 _LOGGING = """\
 status = error
 appender.console.type = Console
@@ -41,26 +41,26 @@ _HOSTS = f"127.0.0.1 localhost {socket.gethostname()}\n"
 
 @dataclass(frozen=True, slots=True)
 class Jvm:
-    """How Java is started for Kafka, with what `load_jvm` made in the directory.
+    """A Java command for Kafka, with the files that `load_jvm` writes to the directory.
 
-    One that is `recording` leaves an archive of its loaded classes beside its properties at exit.
+    With `recording`, the JVM leaves an archive of its loaded classes beside its properties at exit.
     """
 
     directory: Path
     recording: bool = False
 
     def command(self, properties: Path, token_url: str, format_as: str | None = None) -> list[str]:
-        """The command that runs a server, which ends with the process that started it.
+        """Return the command of a server, which ends with the process that started it.
 
-        A controller's disk is formatted for the cluster id `format_as`, unless that was done.
+        A controller's disk is formatted for the cluster id `format_as` if it is not formatted yet.
         """
         return [
             "java",
             *_FLAGS,
             *self._archive_flags(properties),
             f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
-            # At each login a broker asks for its own address's name: not of a name server, please,
-            # which would hold up its only network thread for seconds.
+            # A broker looks up the name of its own address at each login. A slow name server
+            # would block its only network thread for seconds.
             f"-Djdk.net.hosts.file={self.directory / 'hosts'}",
             f"-Dlocalcloud.token.url={token_url}",
             "-cp",
@@ -73,15 +73,15 @@ class Jvm:
     def _archive_flags(self, properties: Path) -> list[str]:
         if self.recording:
             return [f"-XX:ArchiveClassesAtExit={properties.with_name(ARCHIVE)}"]
-        # Without the archive Java starts slower, and would say so on each start.
+        # Without the archive Java starts slower and would log that at each start.
         return [f"-XX:SharedArchiveFile={self.directory / ARCHIVE}", "-Xlog:cds=off"]
 
 
 def load_jvm() -> Jvm:
-    """Compile our classes into the cache, unless they are there for exactly these jars.
+    """Compile our classes into the cache if they are missing for these jars.
 
     Raises:
-        MissingToolError: no JDK, or the jars were not fetched.
+        MissingToolError: there is no JDK, or the jars are missing.
     """
     directory = _CACHE / _fingerprint()
     if not directory.exists():
@@ -90,14 +90,14 @@ def load_jvm() -> Jvm:
             made = Path(scratch) / "made"
             _compile(made, Path(scratch) / "classes")
             _drop_stale()
-            # In one step, so that nobody ever finds half of it; a second maker loses politely.
+            # Rename in one step: nobody sees an incomplete folder; the second writer yields.
             if not directory.exists():
                 made.rename(directory)
     return Jvm(directory)
 
 
 def _fingerprint() -> str:
-    """Name what the compiled classes and the archive depend on: jars, JDK, source."""
+    """Return a digest of what the classes and the archive depend on: jars, JDK, source."""
     javac, jars = shutil.which("javac"), sorted(_JARS.glob("*.jar"))
     if javac is None:
         raise MissingToolError("javac was not found: install a JDK 17 or 21 (openjdk-17-jdk)")
@@ -106,7 +106,7 @@ def _fingerprint() -> str:
     digest = hashlib.sha256(_SOURCE.read_bytes() + (_LOGGING + _HOSTS).encode())
     for path in (Path(os.path.realpath(javac)), *jars):
         stat = path.stat()
-        # The JVM compares names, sizes and times too, and ignores an archive that differs.
+        # The JVM also compares names, sizes and times, and ignores an archive that differs.
         digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     return digest.hexdigest()[:16]
 
@@ -122,7 +122,7 @@ def _compile(made: Path, classes: Path) -> None:
     )
     if done.returncode:
         raise MissingToolError(f"javac cannot compile {_SOURCE.name}: {done.stderr.strip()}")
-    # A jar and not a folder: AppCDS archives only what comes from jars.
+    # A jar, not a folder: AppCDS archives only classes from jars.
     with zipfile.ZipFile(made / "localcloud.jar", "w") as jar:
         for path in sorted(classes.rglob("*.class")):
             jar.write(path, path.relative_to(classes))

@@ -1,4 +1,4 @@
-"""One Kafka process: started, waited for, ended; never outliving its parent."""
+"""One Kafka process: start, readiness and end; it never outlives its parent."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ _LINES_SHOWN = 8
 
 
 class KafkaProcess:
-    """A JVM of Kafka, which halts at the end of its standard input (`Broker.java`)."""
+    """A JVM of Kafka, which halts at the end of its standard input (`Broker.java`).
+
+    The constructor starts it; its output is appended to the log file.
+    """
 
     def __init__(self, name: str, command: list[str], log: Path) -> None:
-        """Start the process; what it prints goes to the end of the log file."""
         self._name = name
         self._log = log
         with log.open("ab") as out:
@@ -29,19 +31,19 @@ class KafkaProcess:
 
     @property
     def pid(self) -> int:
-        """The process's id."""
+        """The process id."""
         return self._child.pid
 
     @property
     def running(self) -> bool:
-        """Whether the process is still there."""
+        """Return whether the process runs."""
         return self._child.exit_code is None
 
     def wait_ready(self, deadline: float) -> None:
-        """Wait until Kafka says it has started, up to a time of the monotonic clock.
+        """Wait until Kafka reports that it has started, until a deadline on the monotonic clock.
 
         Raises:
-            BrokerStartError: it ended, or the time is over; with the lines of its log that matter.
+            BrokerStartError: it ended or was too slow; the message has the relevant log lines.
         """
         while _READY not in (printed := self._printed()):
             if not self.running:
@@ -51,9 +53,9 @@ class KafkaProcess:
             time.sleep(_POLL_SECONDS)
 
     def ask_to_end(self) -> None:
-        """Send SIGTERM: Kafka hands over its leaderships and closes its logs."""
+        """Send SIGTERM: Kafka moves its partition leaderships and closes its logs."""
         self._child.send_signal(signal.SIGTERM)
-        self.resume()  # a paused one would not hear it
+        self.resume()  # a stopped process does not handle SIGTERM
 
     def pause(self) -> None:
         """Send SIGSTOP."""
@@ -69,7 +71,7 @@ class KafkaProcess:
         self.wait_end(None)
 
     def wait_end(self, timeout_seconds: float | None) -> None:
-        """Wait for the end; a process that takes longer is killed."""
+        """Wait for the end; kill a process that takes longer."""
         if self._child.wait(timeout_seconds) is None:
             self.kill()
 

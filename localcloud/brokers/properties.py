@@ -1,4 +1,4 @@
-"""What the server.properties of a controller and of a broker say, as plain mappings."""
+"""The server.properties of a controller and of a broker, as plain mappings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CONTROLLER_PORT = 9093
 INTERNAL_PORT = 9091
 ADMIN_USER = "broker"
 
-# The ports of MSK, by listener; ours for administration comes beside them.
+# MSK's ports by listener; the internal listener is beside them.
 LISTENER_PORTS = {"PLAINTEXT": 9092, "TLS": 9094, "SCRAM": 9096, "IAM": 9098}
 _PORTS = {"INTERNAL": INTERNAL_PORT, **LISTENER_PORTS}
 _KAFKA = "org.apache.kafka.common.security"
@@ -27,11 +27,11 @@ _PROTOCOLS = {
 
 @dataclass(frozen=True, slots=True)
 class ClusterSpec:
-    """What a cluster is like: its names, where it listens, and what the caller wants of Kafka.
+    """A cluster: its names, its addresses, and the caller's Kafka properties.
 
     `network` is the first three octets of the loopback addresses: broker N listens on `.N`, the
-    controller on `.100`. Brokers that `racks` does not name are in the zones a, b and c in turn.
-    `properties` come on top of ours, for controller and brokers alike.
+    controller on `.100`. Brokers without an entry in `racks` are in the zones a, b and c in turn.
+    `properties` override ours, for the controller and the brokers.
     """
 
     zone: str = "local.abc123.c1.kafka.eu-central-1.amazonaws.com"
@@ -40,30 +40,30 @@ class ClusterSpec:
     listeners: frozenset[str] = frozenset({"TLS", "SCRAM", "IAM"})
     plaintext: bool = False
     racks: Mapping[int, str] = field(default_factory=dict)
-    token_url: str = "http://127.0.0.1:9/"  # noqa: S105 - where tokens are checked; none by default
+    token_url: str = "http://127.0.0.1:9/"  # noqa: S105 - checks tokens; by default none
     properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ports(self) -> dict[str, int]:
-        """The listeners of a broker, on MSK's ports; ours for administration is beside them."""
+        """The listeners of a broker with MSK's ports, and the internal listener."""
         wanted = {"INTERNAL", *self.listeners, *(["PLAINTEXT"] if self.plaintext else [])}
         return {name: port for name, port in _PORTS.items() if name in wanted}
 
     def rack(self, broker_id: int) -> str:
-        """The availability zone of a broker."""
+        """Return the availability zone of a broker."""
         return self.racks.get(broker_id) or self.zone.split(".")[-3] + "abc"[(broker_id - 1) % 3]
 
     def address(self, node_id: int) -> str:
-        """The loopback address of a broker, or of the controller."""
+        """Return the loopback address of a broker or of the controller."""
         return f"{self.network}.{node_id}"
 
     def name(self, broker_id: int) -> str:
-        """The name under which MSK would advertise the broker."""
+        """Return the name that MSK would advertise for the broker."""
         return f"b-{broker_id}.{self.zone}"
 
 
 def controller_properties(spec: ClusterSpec, password: str, data: Path) -> dict[str, str]:
-    """The controller's server.properties."""
+    """Return the controller's server.properties."""
     address = f"{spec.address(CONTROLLER_ID)}:{CONTROLLER_PORT}"
     return {
         **_common_properties(spec, password),
@@ -79,7 +79,7 @@ def controller_properties(spec: ClusterSpec, password: str, data: Path) -> dict[
 def broker_properties(
     spec: ClusterSpec, password: str, data: Path, broker_id: int, key_store: Path
 ) -> dict[str, str]:
-    """The server.properties of one broker."""
+    """Return the server.properties of one broker."""
     address, name = spec.address(broker_id), spec.name(broker_id)
     hosts = dict.fromkeys(spec.ports, name) | {"INTERNAL": address}
     iam = "listener.name.iam"
@@ -112,7 +112,7 @@ def broker_properties(
 
 
 def write_properties(home: Path, properties: Mapping[str, str]) -> Path:
-    """Write server.properties, which hold passwords, for our eyes only."""
+    """Write server.properties, which holds passwords, readable only by this user."""
     path = home / "server.properties"
     path.touch(mode=0o600)
     path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
@@ -121,14 +121,14 @@ def write_properties(home: Path, properties: Mapping[str, str]) -> Path:
 
 def _common_properties(spec: ClusterSpec, password: str) -> dict[str, str]:
     protocols = ",".join(f"{name}:{protocol}" for name, protocol in _PROTOCOLS.items())
-    # Not plain PLAINTEXT: a TLS client without a certificate is User:ANONYMOUS as well, and would
-    # be as mighty as the brokers are among themselves.
+    # Not PLAINTEXT: a TLS client without a certificate is User:ANONYMOUS too, and would have the
+    # same permissions as the brokers have among themselves.
     login = (
         f'{_KAFKA}.plain.PlainLoginModule required username="{ADMIN_USER}" '
         f'password="{password}" user_{ADMIN_USER}="{password}";'
     )
     common = {
-        # For both roles: the controller creates topics, and does not know the brokers' defaults.
+        # For both roles: the controller creates topics and does not know the brokers' defaults.
         **_replication_properties(spec.broker_count),
         "controller.quorum.bootstrap.servers": f"{spec.address(CONTROLLER_ID)}:{CONTROLLER_PORT}",
         "controller.listener.names": "CONTROLLER",
@@ -140,10 +140,10 @@ def _common_properties(spec: ClusterSpec, password: str) -> dict[str, str]:
         "super.users": f"User:{ADMIN_USER}",
         "allow.everyone.if.no.acl.found": "false",
         "num.network.threads": "1",
-        # A broker that comes back must outwait the session of its dead self: 9 s by default.
+        # A restarted broker must wait until its old session expires: 9 s by default.
         "broker.session.timeout.ms": "2500",
         "broker.heartbeat.interval.ms": "400",
-        # The default of 128 MB would not fit the heap.
+        # The default of 128 MB does not fit the heap.
         "log.cleaner.dedupe.buffer.size": str(4 * 1024 * 1024),
     }
     for listener in ("controller", "internal"):

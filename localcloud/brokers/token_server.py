@@ -1,4 +1,4 @@
-"""The little HTTP server that brokers ask about IAM: does this login hold, may they do that."""
+"""The HTTP server that brokers ask about IAM: is this login valid, is this action allowed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def serve_token_checks(
     check_payload: Callable[[str], AcceptedToken] | None = None,
     may: _May | None = None,
 ) -> Iterator[str]:
-    """Answer the questions of brokers on a free loopback port while the context lasts; the URL.
+    """Answer the brokers' questions on a free loopback port and yield the URL.
 
-    `check` is for OAUTHBEARER, `check_payload` for AWS_MSK_IAM, which nobody passes without it.
-    `may` decides by principal, operation, resource type and name; without it all may do all. What
-    is refused is answered 403 with the reason; see `Verdict` in `Broker.java`.
+    `check` is for OAUTHBEARER and `check_payload` for AWS_MSK_IAM, which is refused without it.
+    `may` decides by principal, operation, resource type and name; without it everything is allowed.
+    A refusal is answered with 403 and the reason; see `Verdict` in `Broker.java`.
     """
 
     server = ThreadingHTTPServer(
@@ -63,7 +63,7 @@ def _make_handler(answers: Mapping[str, Callable[[str], str]]) -> type[BaseHTTPR
             self.wfile.write(text.encode())
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing: a token is in no log."""
+            """Log nothing: no log may contain a token."""
 
     return Handler
 

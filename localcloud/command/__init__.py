@@ -1,1 +1,1 @@
-"""The commands of `python -m localcloud`, and the background process that they talk to."""
+"""The commands of `python -m localcloud`, and the background process that they use."""

@@ -1,4 +1,4 @@
-"""What the commands of `python -m localcloud` do."""
+"""The commands of `python -m localcloud`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from localcloud.command.instance import Instance, clear_folder, find_instance
 from localcloud.command.logs import follow_log
 from localcloud.errors import LocalcloudError
 
-_READY_SECONDS = 30  # far more than it needs: a busy machine is no failure
-_END_SECONDS = 20  # brokers hand over and close their logs
+_READY_SECONDS = 30  # far more than it needs: a busy machine is not a failure
+_END_SECONDS = 20  # brokers move leaderships and close their logs
 _POLL_SECONDS = 0.05
 
 
 def up(folder: Path, port: int) -> None:
-    """Start localcloud in the background, unless it runs already."""
+    """Start localcloud in the background if it does not run."""
     begun = time.monotonic()
     if instance := find_instance(folder):
         _say(f"localcloud runs already: {instance.endpoint} (process {instance.pid})")
@@ -38,7 +38,7 @@ def up(folder: Path, port: int) -> None:
 
 
 def down(folder: Path) -> None:
-    """End localcloud and every process that it started."""
+    """Stop localcloud and every process that it started."""
     instance = find_instance(folder)
     if instance is None:
         _say("localcloud does not run")
@@ -50,7 +50,7 @@ def down(folder: Path) -> None:
 
 
 def status(folder: Path, as_json: bool) -> None:
-    """Show what runs."""
+    """Print what runs."""
     instance = _require(folder)
     parts = instance.ask("status")
     if as_json:
@@ -64,7 +64,7 @@ def status(folder: Path, as_json: bool) -> None:
 
 
 def env(folder: Path, account: str, region: str) -> None:
-    """Print the exports that point SDKs, the aws command and Terraform here."""
+    """Print the exports that point SDKs, the AWS CLI and Terraform to localcloud."""
     variables = {
         "AWS_ENDPOINT_URL": _require(folder).endpoint,
         "AWS_ACCESS_KEY_ID": account,
@@ -79,13 +79,13 @@ def env(folder: Path, account: str, region: str) -> None:
 
 
 def logs(folder: Path, name: str, once: bool) -> None:
-    """Print a log, and what is added to it."""
+    """Print a log and follow it."""
     for line in follow_log(_require(folder), folder, name, once=once):
         _say(line)
 
 
 def trace(folder: Path, host: str, port: int, vpc: str, group: str) -> None:
-    """Print the hops from a VPC to a host, and the one that is missing."""
+    """Print the hops from a VPC to a host, and the missing one."""
     found = _require(folder).ask("trace", host=host, port=port, vpc=vpc, group=group)
     for hop in found["hops"]:
         _say(f"  {hop}")

@@ -14,7 +14,7 @@ from localcloud.errors import LocalcloudError
 
 
 def main(folder: Path, port: int) -> int:
-    """Serve until SIGTERM or SIGINT, then end everything that was started."""
+    """Serve until SIGTERM or SIGINT, then stop everything that was started."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     ended = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""Which localcloud runs on a folder: a small file tells, and is believed only if it is true."""
+"""The localcloud that runs on a folder, from a small file that is checked against the process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A server process; id and start time together name it, whatever happens to the id later."""
+    """A server process; its id and start time together identify it, as ids are reused."""
 
     pid: int
     started: int
@@ -29,11 +29,11 @@ class Instance:
 
     @property
     def alive(self) -> bool:
-        """Whether exactly this process is there."""
+        """Return whether exactly this process runs."""
         return self.started != 0 and start_time(self.pid) == self.started
 
     def end(self, seconds: float) -> bool:
-        """Ask it to end and wait; kill it after that time. Return whether it ended by itself."""
+        """Send SIGTERM and wait; kill it after that time. Return whether it ended by itself."""
         if self.alive:
             os.kill(self.pid, signal.SIGTERM)
         deadline = time.monotonic() + seconds
@@ -47,10 +47,10 @@ class Instance:
         return False
 
     def ask(self, name: str, **arguments: Any) -> Any:
-        """Ask its control door: with arguments to do something, without to show something.
+        """Call a control endpoint: with arguments an action, without a description.
 
         Raises:
-            LocalcloudError: it refused, with its sentence.
+            LocalcloudError: it refused; the message is its own.
         """
         body = json.dumps(arguments).encode() if arguments else None
         request = urllib.request.Request(  # noqa: S310 - our own server
@@ -65,7 +65,7 @@ class Instance:
 
 
 def find_instance(folder: Path) -> Instance | None:
-    """Return the server that runs on a folder, None where none does."""
+    """Return the server that runs on a folder, None if there is none."""
     try:
         instance = Instance(**json.loads((folder / _FILE).read_text()))
     except (OSError, ValueError, TypeError):
@@ -74,7 +74,7 @@ def find_instance(folder: Path) -> Instance | None:
 
 
 def note_instance(folder: Path, endpoint: str) -> None:
-    """Write down that this process serves a folder, in one step."""
+    """Record in one step that this process serves a folder."""
     instance = Instance(os.getpid(), start_time(os.getpid()), endpoint)
     scratch = folder / f"{_FILE}.new"
     scratch.write_text(json.dumps(asdict(instance)))
@@ -82,10 +82,10 @@ def note_instance(folder: Path, endpoint: str) -> None:
 
 
 def clear_folder(folder: Path) -> None:
-    """Make the folder, empty: what it held belongs to a localcloud that is gone.
+    """Create the folder, or empty it if it belongs to an earlier localcloud.
 
     Raises:
-        LocalcloudError: it holds something, but was never localcloud's.
+        LocalcloudError: it has files and never belonged to localcloud.
     """
     marker = folder / _FILE
     if folder.exists() and not marker.exists() and any(folder.iterdir()):
@@ -94,14 +94,14 @@ def clear_folder(folder: Path) -> None:
         )
     if folder.exists():
         shutil.rmtree(folder)
-    folder.mkdir(parents=True, mode=0o700)  # logs, zips and secrets of functions are in it
+    folder.mkdir(parents=True, mode=0o700)  # it holds logs, zips and secrets of functions
     marker.write_text("{}")
 
 
 def start_time(pid: int) -> int:
-    """Return when a process began, in ticks since the machine did; 0 where it is there no more.
+    """Return the start time of a process in ticks since boot, 0 if it does not exist.
 
-    Ids are used again; id and time together are not.
+    Process ids are reused; an id and a start time together are not.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()

@@ -16,10 +16,10 @@ _CALLS = "calls.jsonl"
 
 
 def follow_log(instance: Instance, folder: Path, name: str, *, once: bool) -> Iterator[str]:
-    """Yield the lines of a log until localcloud ends, or only those that are there.
+    """Yield the lines of a log until localcloud ends, or only the existing lines.
 
     Raises:
-        LocalcloudError: nothing of that name has a log; with the names that have one.
+        LocalcloudError: there is no such log; the message lists all names.
     """
     path = _files(folder).get(name)
     if path is not None:
@@ -28,7 +28,7 @@ def follow_log(instance: Instance, folder: Path, name: str, *, once: bool) -> It
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """Name the log files: a server's own by its folder, the others by themselves."""
+    """Return the log files by name: a server's log by its folder, the others by their file."""
     found = {"calls": folder / _CALLS}
     for path in sorted(folder.rglob("*.log")):
         inner = path.name == "server.log" and path.parent != folder
@@ -56,7 +56,7 @@ def _follow_function(instance: Instance, folder: Path, name: str, *, once: bool)
         region_name=region,
         endpoint_url=instance.endpoint,
         aws_access_key_id=account,
-        aws_secret_access_key="localcloud",  # noqa: S106 - any will do
+        aws_secret_access_key="localcloud",  # noqa: S106 - any value works
     )
     seen: set[str] = set()
     while True:

@@ -1,6 +1,6 @@
-"""What the first cluster and the first function would wait for; `make install` runs it.
+"""Fills `.cache/` for the first cluster and the first function; `make install` runs it.
 
-`python -m localcloud.command.prepare` fills `.cache/`, and is quick where that is full.
+`python -m localcloud.command.prepare` returns quickly if the cache is full.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from localcloud.functions import load_runtime
 
 
 def main() -> None:
-    """Record the JVM archive of the brokers, and install what Lambda puts beside a function."""
+    """Record the JVM archive of the brokers and install Lambda's own packages."""
     with ThreadPoolExecutor() as pool:
         recorded = pool.submit(prepare_brokers)
         try:
             load_runtime(f"python3.{sys.version_info.minor}")
-        except AwsError as error:  # only functions need it, and they say so again
+        except AwsError as error:  # only functions need it, and they report it again
             sys.stderr.write(f"{error}\n")
         recorded.result()
 

@@ -1,1 +1,1 @@
-"""The door of localcloud: every call comes in here, is answered, and is logged."""
+"""The door of localcloud: every call arrives here, is answered, and is logged."""

@@ -1,4 +1,4 @@
-"""One JSON line per call, without secrets."""
+"""The call log: one JSON line per call, without secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from localcloud.cloud import Cloud
 from localcloud.door.control import describe
 from localcloud.door.operations import Call, HttpAnswer, find_operation
 
-_MAX_BYTES = 50_000_000  # then the file is put aside, once
+_MAX_BYTES = 50_000_000  # then the file is renamed; one old file is kept
 _MAX_TEXT = 500
 
 _SECRET = re.compile(
@@ -27,31 +27,29 @@ _HIDDEN = "***"
 
 
 class CallCounts:
-    """How often each account has called."""
+    """The number of calls by account."""
 
     def __init__(self) -> None:
-        """Begin with nobody."""
         self.by_account: Counter[str] = Counter()
 
 
 @describe("accounts")
 def describe_accounts(cloud: Cloud) -> list[dict[str, Any]]:
-    """Show each account that has called, or that others called into."""
+    """List the accounts that have called or were called into."""
     counts = cloud.state(CallCounts).by_account
     return [{"account": account, "calls": calls} for account, calls in sorted(counts.items())]
 
 
 class CallLog:
-    """The log of all calls, a file of JSON lines."""
+    """The log of all calls, a file of JSON lines that is appended to."""
 
     def __init__(self, path: Path) -> None:
-        """Append to `path`."""
         self._path = path
         self._lock = threading.Lock()
         self._file = path.open("a", buffering=1)
 
     def write(self, call: Call, answer: HttpAnswer | None, *, seconds: float) -> None:
-        """Note who called what, and how it was answered, if it was."""
+        """Write the caller, the call, and the answer if there is one."""
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "account": call.account,
@@ -67,14 +65,14 @@ class CallLog:
         }
         with self._lock:
             call.cloud.state(CallCounts).by_account[call.owner or call.account] += 1
-            if self._file.closed:  # a call that outlived the server's end
+            if self._file.closed:  # a call that outlived the server
                 return
             self._file.write(json.dumps(line, default=str) + "\n")
             if self._file.tell() > _MAX_BYTES:
                 self._put_aside()
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file; later calls are not logged."""
         with self._lock:
             self._file.close()
 
@@ -85,9 +83,9 @@ class CallLog:
 
 
 def redact(call: Call) -> Any:
-    """Return the parameters as they may be shown."""
+    """Return the parameters without secrets."""
     params = dict(call.params)
-    if call.name == "ssm:PutParameter":  # a SecureString among them
+    if call.name == "ssm:PutParameter":  # it may be a SecureString
         params["Value"] = _HIDDEN
     if call.service == "lambda" and params.get("Environment"):
         variables = params["Environment"].get("Variables") or {}
@@ -96,7 +94,7 @@ def redact(call: Call) -> Any:
 
 
 def find_error_code(answer: HttpAnswer) -> str | None:
-    """Return the error code of an answer that is an error."""
+    """Return the error code of an error answer, None for a success."""
     if answer.status < 400:
         return None
     told = next((v for k, v in answer.headers if k.lower() == "x-amzn-errortype"), None)

@@ -1,4 +1,4 @@
-"""The constraints that a service's model puts on parameters: boto3 leaves most to the service."""
+"""The constraints of a service's model on parameters: boto3 leaves most to the service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from localcloud.door.operations import AwsError, Call
 
 
 def check_params(call: Call, code: str) -> None:
-    """Refuse, with a code, parameters that are missing, too long or short, or out of pattern."""
+    """Raise `code` for a parameter that is missing, too long, too short or against its pattern."""
     model = get_service_model(call.service).operation_model(call.operation)
     try:
         _check(model.input_shape, call.params, "")
@@ -73,7 +73,7 @@ def _check_range(shape: Any, of: str, size: int, value: object, path: str) -> No
 
 @functools.cache
 def _read_pattern(pattern: str) -> re.Pattern[str] | None:
-    """Read a pattern; some name surrogates one by one, which Python's `re` cannot read."""
+    """Compile a pattern; return None for surrogates, which Python's `re` cannot read."""
     try:
         return re.compile(pattern, re.DOTALL)
     except re.error:

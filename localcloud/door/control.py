@@ -1,4 +1,4 @@
-"""The control door under /_localcloud/: what one asks of localcloud itself, not of AWS.
+"""The control door under /_localcloud/: requests to localcloud itself, not to AWS.
 
     @action("kill-broker")
     def kill_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
@@ -10,8 +10,8 @@ is `POST /_localcloud/kill-broker {"cluster": "c", "broker": 1}`, sent as applic
     def describe_brokers(cloud: Cloud) -> list[dict[str, Any]]:
         ...
 
-is one part of `GET /_localcloud/status`. Whatever raises ValueError or LookupError is a refusal
-with that sentence.
+is one part of `GET /_localcloud/status`. A ValueError or LookupError is answered as a refusal with
+its message.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _JSON = "application/json"
 
 
 def action(name: str) -> Callable[[Action], Action]:
-    """Make a function what is done by `POST /_localcloud/<name>`, keyword arguments as JSON."""
+    """Register a function for `POST /_localcloud/<name>`; its keyword arguments come as JSON."""
 
     def register(function: Action) -> Action:
         _ACTIONS[name] = function
@@ -47,7 +47,7 @@ def action(name: str) -> Callable[[Action], Action]:
 
 
 def describe(name: str) -> Callable[[Description], Description]:
-    """Make a function the part `name` of localcloud's status: one dictionary per thing."""
+    """Register a function for the part `name` of the status, a list of dictionaries."""
 
     def register(function: Description) -> Description:
         _DESCRIPTIONS[name] = function
@@ -60,7 +60,6 @@ class ControlDoor:
     """The WSGI application under /_localcloud/."""
 
     def __init__(self, cloud: Cloud) -> None:
-        """Act on this cloud."""
         self._cloud = cloud
 
     def __call__(
@@ -76,7 +75,7 @@ class ControlDoor:
             status, answer = 404, {"error": str(error.args[0])}
         except ValueError as error:
             status, answer = 400, {"error": str(error)}
-        except LocalcloudError as error:  # asked for rightly, and it did not work
+        except LocalcloudError as error:  # the request is valid, and the action failed
             status, answer = 500, {"error": str(error)}
         response = Response(json.dumps(answer, default=str) + "\n", status, mimetype=_JSON)
         return response(environ, start_response)
@@ -92,7 +91,7 @@ class ControlDoor:
                 f"{request.method} {request.path} is not known; there are GET {_PREFIX}status and "
                 f"POST {_PREFIX} with one of: {', '.join(sorted(_ACTIONS)) or 'nothing'}"
             )
-        if request.mimetype != _JSON:  # which a web page cannot send unasked
+        if request.mimetype != _JSON:  # a web page cannot send this without permission
             raise UnsupportedMediaType(f"{name} takes Content-Type: {_JSON}")
         function = _ACTIONS[name]
         return function(self._cloud, **_read_arguments(name, function, request.get_data()))
@@ -117,7 +116,7 @@ def _read_arguments(name: str, function: Action, body: bytes) -> dict[str, Any]:
 
 
 def _fits(value: Any, wanted: Any) -> bool:
-    """Say whether a JSON value is of a parameter's type; a whole number will do for a float."""
+    """Return whether a JSON value has a parameter's type; an integer fits a float."""
     if isinstance(value, bool):
         return wanted is bool
     return isinstance(value, wanted) or (wanted is float and isinstance(value, int))

@@ -1,6 +1,6 @@
-"""The one door: the life of a call, from the request to the answer, on this screen.
+"""The gateway: the life of a call, from the request to the answer, on one screen.
 
-who calls -> which operation -> is it broken on purpose -> may they -> who answers -> the log
+who calls -> which operation -> injected fault -> permission -> own operation or moto -> log
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ _log = logging.getLogger(__name__)
 
 
 class Gateway:
-    """The WSGI application that every AWS call on this machine goes through."""
+    """The WSGI application that every AWS call on this machine passes.
+
+    `control` answers the requests under /_localcloud/.
+    """
 
     def __init__(self, cloud: Cloud, log: CallLog, control: Wsgi) -> None:
-        """Join what a call passes; `control` answers what is asked under /_localcloud/."""
         self._cloud = cloud
         self._log = log
         self._control = control
@@ -80,7 +82,7 @@ class Gateway:
             return self._cloud.state(Faults).around(call, lambda: _perform(call, target))
         except ServiceException as error:
             return wire.serialize(target, error)
-        except Exception as error:  # a bug, of ours or of moto's: the caller gets to know
+        except Exception as error:  # a bug of ours or of moto's: the caller must see it
             _log.exception("%s failed", call.name)
             said = f"{call.name} failed in localcloud: {type(error).__name__}: {error}"
             return wire.serialize(target, AwsError("InternalFailure", said, status=500))
@@ -89,7 +91,7 @@ class Gateway:
 def _answer_unsigned(
     environ: dict[str, Any], start_response: Callable[..., Any]
 ) -> Iterable[bytes]:
-    """Let moto answer what may go unsigned, which is S3's alone here."""
+    """Let moto answer an unsigned request; only S3 accepts these here."""
     refusal = wire.refuse_unsigned(_request(environ))
     if refusal is not None:
         return _send(refusal, start_response)
@@ -114,6 +116,6 @@ def _send(answer: HttpAnswer, start_response: Callable[..., Any]) -> Iterable[by
 
 
 def _request(environ: dict[str, Any]) -> Request:
-    """Look at the request from its start: the server has read the whole body already."""
+    """Return the request from its start: the server has already read the whole body."""
     environ["wsgi.input"].seek(0)
     return Request(environ)

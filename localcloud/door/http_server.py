@@ -1,7 +1,7 @@
-"""The HTTP server: connections stay open, a request is taken only when it is there as a whole.
+"""The HTTP server: connections stay open, and only complete requests are handled.
 
 Werkzeug's own handler closes the connection after each answer and waits 10 ms for more input; an
-SDK then dials anew for every call, and retries one whose answer was lost on the way.
+SDK then reconnects for every call, and retries one whose answer was lost on the way.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _IDLE_SECONDS = 120  # longer than SDKs keep an unused connection
 
 
 class CutConnectionError(Exception):
-    """Raised by an application that wants its caller to get no answer."""
+    """Raised by an application to close the connection without an answer."""
 
 
 def serve(host: str, port: int, application: Wsgi) -> BaseWSGIServer:
-    """Answer on a port (0 takes a free one) in a thread of its own per connection.
+    """Serve on a port (0 takes a free one) with one thread per connection.
 
     Raises:
         AddressInUseError: another program listens there.
@@ -46,17 +46,17 @@ def serve(host: str, port: int, application: Wsgi) -> BaseWSGIServer:
         raise AddressInUseError(
             f"port {port} of {host} cannot be used ({reason}): choose another with --port"
         ) from error
-    with listener:  # the server makes its own of it
+    with listener:  # the server duplicates the descriptor
         server = _Server(host, port, application, handler=_Handler, fd=listener.fileno())
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 
 
 class _Server(ThreadedWSGIServer):
-    block_on_close = False  # an idle connection must not hold up the end
+    block_on_close = False  # an idle connection must not delay the end
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Do not print a stack where a client went away; everything else is answered."""
+        """Print no stack trace when a client disconnects; other errors are answered."""
 
 
 class _Handler(MotoRequestHandler):
@@ -66,16 +66,16 @@ class _Handler(MotoRequestHandler):
     wbufsize = -1  # head and body of an answer in one packet
 
     def handle_expect_100(self) -> bool:
-        """Let the client send its body, at once: SDKs wait a second for this."""
+        """Send 100-continue at once: SDKs wait a second for it."""
         going_on = super().handle_expect_100()
         self.wfile.flush()
         return going_on
 
     def run_wsgi(self) -> None:
-        """Read one request, have it answered unless a web page sent it, send the answer."""
+        """Read one request, refuse it if a web page sent it, otherwise answer it."""
         environ = self.make_environ()
         body = self._read_body(environ)
-        if body is None:  # cut off: what is not whole has no effect
+        if body is None:  # incomplete: a cut-off request has no effect
             self.close_connection = True
             return
         if objection := find_objection(self.headers):
@@ -119,7 +119,7 @@ class _Handler(MotoRequestHandler):
         self.wfile.flush()
 
     def _length(self, headers: list[tuple[str, str]], answer: bytes) -> str:
-        """The length of the answer; a HEAD tells the one of the body that it leaves out."""
+        """Return the length of the answer; for HEAD, that of the omitted body."""
         told = next((value for name, value in headers if name.lower() == "content-length"), None)
         return told if told is not None and self.command == "HEAD" else str(len(answer))
 
@@ -128,7 +128,7 @@ class _Handler(MotoRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Leave it to the call log."""
+        """Log nothing here: there is a call log."""
 
 
 def _call(application: Wsgi, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes]:

@@ -1,4 +1,4 @@
-"""moto, behind the door: it answers what localcloud has no operation of its own for."""
+"""moto behind the gateway: it answers what localcloud does not implement itself."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _moto = DomainDispatcherApplication(create_backend_app)
 
 _PAGE = b"<!doctype html"
 
-# moto tells the parts of S3 by their query strings, not by one method per operation; those parts
-# that it does not know it would answer with a listing of the bucket.
+# moto selects the parts of S3 by query string, not by one method per operation. It would answer
+# unknown parts with a listing of the bucket.
 _S3_LACKS = re.compile(
     "Abac|Analytics|Annotation|CreateSession|DirectoryBuckets|IntelligentTiering|"
     "Metadata(Configuration|Table|Annotation|Inventory|Journal)|Metrics|RenameObject|"
@@ -30,16 +30,16 @@ _S3_LACKS = re.compile(
 
 
 def answer_unsigned(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Let moto answer a request without a signature: it knows the few that need none."""
+    """Let moto answer an unsigned request: it knows the few that need no signature."""
     answer: Iterable[bytes] = _moto(environ, start_response)
     return answer
 
 
 def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
-    """Let moto answer a call, in the account that it is about.
+    """Let moto answer a call, in the account that owns the resource.
 
     Raises:
-        AwsError: moto has no such operation after all; never a page of HTML.
+        AwsError: moto does not implement it; a page of HTML is never returned.
     """
     head: dict[str, Any] = {}
 
@@ -53,7 +53,7 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
     }
     try:
         answer = b"".join(_moto(environ, start_response))
-    except NotImplementedError as error:  # moto's word for an operation that it lacks
+    except NotImplementedError as error:  # moto's error for an operation that is missing
         raise not_implemented(call.name) from error
     if answer[: len(_PAGE)].lower() == _PAGE:
         raise not_implemented(call.name)
@@ -61,7 +61,7 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
 
 
 def knows(service: str, operation: str) -> bool:
-    """Say whether moto implements an operation."""
+    """Return whether moto implements an operation."""
     if service == "s3":
         return _S3_LACKS.search(operation) is None
     name = camelcase_to_underscores(operation)
@@ -69,7 +69,7 @@ def knows(service: str, operation: str) -> bool:
 
 
 def _defines(kind: type[Any], name: str) -> bool:
-    """Say whether a class has a method that is not just one of the machinery it inherits."""
+    """Return whether a class has a method that it does not inherit from moto's base classes."""
     return any(name in vars(base) for base in kind.__mro__ if base not in BaseResponse.__mro__)
 
 

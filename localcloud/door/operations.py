@@ -1,12 +1,12 @@
-"""How a service's operations are written: one Python function per AWS operation.
+"""The registry of operations: one Python function per AWS operation.
 
     @operation("kafka", "DescribeCluster")
     def describe_cluster(call: Call) -> dict[str, Any]:
         ...
 
-The function gets the call, with its parameters named as in boto3, and returns the result as boto3
-would show it, or raises AwsError. An operation may do its own part and let moto answer
-(`return call.forward()`); what has no function here goes to moto as it is.
+The function gets the call with its parameters named as in boto3. It returns the result as boto3
+shows it, or raises AwsError. It may do its own part and let moto answer (`return call.forward()`).
+An operation without a function here goes to moto unchanged.
 """
 
 from __future__ import annotations
@@ -23,23 +23,25 @@ if TYPE_CHECKING:
 
 
 class AwsError(ServiceException):
-    """An error as AWS answers it: a code of the service's model and a sentence."""
+    """An AWS error: a code of the service's model and a message.
+
+    `status` is the HTTP status for a code that the service's model does not list.
+    """
 
     def __init__(self, code: str, message: str, *, status: int | None = None) -> None:
-        """Keep an HTTP status where the service's model has none for the code."""
         super().__init__(code, message)
         self.status = status
 
 
 def not_implemented(operation: str) -> AwsError:
-    """The answer to an operation, `service:Name`, that nobody here implements."""
+    """Return the error for an operation, `service:Name`, that nothing here implements."""
     said = f"neither localcloud nor moto answers {operation}"
     return AwsError("NotImplemented", said, status=501)
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """An answer as it goes over the wire."""
+    """An answer as it is sent."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -48,7 +50,7 @@ class HttpAnswer:
 
 @dataclass(slots=True)
 class Call:
-    """One call of an AWS operation, and what it may reach."""
+    """One call of an AWS operation, and what it may use."""
 
     cloud: Cloud
     caller: Caller
@@ -56,10 +58,10 @@ class Call:
     operation: str
     params: dict[str, Any] = field(repr=False)
     forward: Callable[[], HttpAnswer] = field(repr=False)
-    body: bytes = field(default=b"", repr=False)  # what is forwarded
+    body: bytes = field(default=b"", repr=False)  # forwarded to moto
     protocol: str = "json"
-    agent: str = ""  # the program that calls, by its User-Agent
-    owner: str = ""  # the account that the call is about, of which moto is asked
+    agent: str = ""  # the calling program, from its User-Agent
+    owner: str = ""  # the account that owns the resource; moto is asked in it
 
     @property
     def account(self) -> str:
@@ -68,7 +70,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The operation as IAM and people write it: service:Operation."""
+        """The operation as IAM writes it: service:Operation."""
         return f"{self.service}:{self.operation}"
 
     @property
@@ -83,7 +85,7 @@ _OPERATIONS: dict[tuple[str, str], Operation] = {}
 
 
 def operation(service: str, name: str) -> Callable[[Operation], Operation]:
-    """Make a function the answer to one AWS operation, by boto3's service name and the API's."""
+    """Register a function for one AWS operation, by boto3's service name and the API's name."""
 
     def register(function: Operation) -> Operation:
         if (service, name) in _OPERATIONS:
@@ -95,7 +97,7 @@ def operation(service: str, name: str) -> Callable[[Operation], Operation]:
 
 
 def find_operation(service: str, name: str) -> Operation | None:
-    """Return the function that answers an operation, if it is one of localcloud's own."""
+    """Return the function of an operation, None if localcloud has none of its own."""
     return _OPERATIONS.get((service, name))
 
 

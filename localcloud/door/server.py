@@ -21,20 +21,20 @@ from localcloud.network import VpcBorder
 
 _LOOPBACK = "127.0.0.1"
 
-# Roles are given policies of AWS, such as AWSLambdaVPCAccessExecutionRole: moto then knows them.
+# Roles use AWS's managed policies, such as AWSLambdaVPCAccessExecutionRole: moto then knows them.
 os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A localcloud that answers on a loopback port of this process."""
+    """A localcloud that listens on a loopback port of this process."""
 
     cloud: Cloud
     _log: CallLog
     _http: BaseWSGIServer
 
     def stop(self) -> None:
-        """Take no more calls and end everything that was started."""
+        """Accept no more calls and end everything that was started."""
         self._http.shutdown()
         self._http.server_close()
         self.cloud.state(Faults).clear()
@@ -43,7 +43,7 @@ class Server:
 
 
 def start_server(folder: Path, port: int) -> Server:
-    """Answer on a loopback port (0 takes a free one) until the server is stopped."""
+    """Start a server on a loopback port (0 takes a free one)."""
     repair_moto()
     folder.mkdir(parents=True, exist_ok=True)
     cloud = Cloud(endpoint="", folder=folder)

@@ -1,9 +1,9 @@
-"""Web pages get no answer: a browser lets every page send requests to this machine.
+"""Requests of web pages are refused: a browser lets every page send requests to this machine.
 
-| what a page does | what gives it away |
+| what a page does | what reveals it |
 | --- | --- |
 | sends a request to 127.0.0.1 | `Origin` or `Sec-Fetch-Site`, which no SDK and no command sends |
-| lets a name of its own lead to 127.0.0.1 (DNS rebinding) | that name in `Host` |
+| resolves its own name to 127.0.0.1 (DNS rebinding) | that name in `Host` |
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from email.message import Message
 _LOCAL = re.compile(
     r"(127(\.\d{1,3}){3}|\[::1\]|([\w.-]+\.)?localhost\.?)(:\d+)?", re.ASCII | re.IGNORECASE
 )
-_TYPED = "none"  # `Sec-Fetch-Site` of an address that somebody typed or pasted
+_TYPED = "none"  # `Sec-Fetch-Site` of an address that was typed or pasted
 
 
 def find_objection(headers: Message) -> str | None:

@@ -1,7 +1,7 @@
-"""Between HTTP and operations: which one a request calls, and how its answer looks on the wire.
+"""HTTP to operations and back: routing, parsing and serializing.
 
-Routing, parsing and serialising are moto's, driven by botocore's service models, so an operation
-is named and shaped exactly as in boto3 whatever the protocol of its service.
+All three are moto's, driven by botocore's service models. An operation is named and shaped exactly
+as in boto3, whatever the protocol of its service.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from localcloud.door.operations import AwsError, HttpAnswer, not_implemented
 from localcloud.moto_repairs import announce_error_code
 
-# Operations of S3 whose body is an object: nobody here but moto needs to look at it.
+# Operations of S3 whose body is an object; only moto reads it.
 _OBJECTS = frozenset({"PutObject", "UploadPart"})
 # Signing name -> name of the botocore model, where they differ.
 _SERVICE_OF_SIGNING_NAME = {
@@ -40,7 +40,7 @@ _STREAMS = "DynamoDBStreams_"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The operation that a request calls, found without reading more of it than needed."""
+    """The operation of a request; only the parts needed to find it are read."""
 
     service: str
     operation: str
@@ -50,7 +50,7 @@ class Target:
 
 
 def service_of(signing_name: str, request: Request) -> str:
-    """Name the service of a request by what it was signed for; two such names stand for two."""
+    """Return the service of a request by its signing name; two such names have two services."""
     if signing_name == "s3" and request.path.startswith(_S3_CONTROL):
         return "s3control"
     if request.headers.get("X-Amz-Target", "").startswith(_STREAMS):
@@ -59,7 +59,7 @@ def service_of(signing_name: str, request: Request) -> str:
 
 
 def find_target(request: Request, service: str) -> Target | None:
-    """Match a request to an operation of the service's model, or None where there is no such."""
+    """Match a request to an operation of the service's model; return None if none matches."""
     try:
         model, uri_params = get_service_router(service).match(request)
     except (NotFound, MethodNotAllowed, UnknownServiceError):
@@ -68,7 +68,7 @@ def find_target(request: Request, service: str) -> Target | None:
 
 
 def refuse_unmatched(request: Request, service: str) -> HttpAnswer:
-    """Answer a request that no operation matches, in its service's protocol where it has one."""
+    """Return the error for a request without an operation, in the service's protocol if known."""
     error = not_implemented(f"{service}: {request.method} {request.path}")
     try:
         target = _any_target(service, _protocol(request, service))
@@ -78,9 +78,9 @@ def refuse_unmatched(request: Request, service: str) -> HttpAnswer:
 
 
 def refuse_unsigned(request: Request) -> HttpAnswer | None:
-    """Refuse a request without a signature, None for one that may go without: those to S3.
+    """Return the refusal of an unsigned request, None for one to S3, which may be unsigned.
 
-    Which service it is for nobody can tell, but for operations of STS that take no signature.
+    The service is unknown without a signature, except for operations of STS that take none.
     """
     in_json = "X-Amz-Target" in request.headers
     if not in_json and (request.method, request.path) != ("POST", "/"):
@@ -95,7 +95,7 @@ def refuse_unsigned(request: Request) -> HttpAnswer | None:
 
 
 def _any_target(service: str, protocol: str) -> Target:
-    """Stand in for an operation of a service, to write an error as it does."""
+    """Return a stand-in operation of a service, to serialize an error in its protocol."""
     model = get_service_model(service)
     any_model = model.operation_model(model.operation_names[0])
     return Target(service, "", any_model, {}, protocol)
@@ -106,22 +106,22 @@ def _protocol(request: Request, service: str) -> str:
 
 
 def parse_params(request: Request, target: Target) -> dict[str, Any]:
-    """Read the parameters, named as in boto3, but for the body of an object.
+    """Return the parameters, named as in boto3, without the body of an object.
 
     Raises:
-        AwsError: the request is not in the form of its operation.
+        AwsError: the request does not have the form of its operation.
     """
     try:
         body = b"" if target.operation in _OBJECTS else request.get_data(cache=True)
         return _parse(request, target, body)
-    except Exception as error:  # the parser has no errors of its own
+    except Exception as error:  # the parser has no error classes
         said = f"{target.service}:{target.operation} cannot be read: {error!r}"
         raise AwsError("SerializationException", said, status=400) from error
 
 
 def _parse(request: Request, target: Target, body: bytes) -> dict[str, Any]:
     if target.protocol == "json":
-        json.loads(body or b"{}")  # the parser would take what is no JSON for no parameters
+        json.loads(body or b"{}")  # the parser would read a body that is not JSON as no parameters
     parsed: dict[str, Any] = PROTOCOL_PARSERS[target.protocol](target.model).parse(
         {
             "method": request.method,
@@ -136,7 +136,7 @@ def _parse(request: Request, target: Target, body: bytes) -> dict[str, Any]:
 
 
 def serialize(target: Target, result: dict[str, Any] | ServiceException) -> HttpAnswer:
-    """Write a result, or an error, as the service's protocol has it."""
+    """Serialize a result or an error in the service's protocol."""
     status = None
     if isinstance(result, AwsError) and result.status is not None:
         status = result.status

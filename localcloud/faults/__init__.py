@@ -1,4 +1,4 @@
-"""Faults on demand: throttling, errors, latency, cut connections, batches done in part."""
+"""Fault injection: throttling, errors, latency, cut connections, partial batches."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Faults on demand: what breaks a call on purpose, before or after its effect.
+"""Fault injection: failures of calls, before or after their effect.
 
     POST /_localcloud/add-fault {"kind": "throttle", "service": "glue", "calls": 3}
     POST /_localcloud/add-fault {"kind": "error", "service": "s3", "code": "X", "status": 503}
     POST /_localcloud/add-fault {"kind": "latency", "seconds": 2, "probability": 0.1, "seed": 7}
     POST /_localcloud/clear-faults {}
 
-A fault meets the calls of its service, operation and account, each of which may be left out for
-all. It breaks the next `calls` of them, or each with a probability, decided from the seed. Of
-several that meet a call the oldest breaks it; latencies add up.
+A fault applies to the calls of its service, operation and account; one that is left out means all.
+It affects the next `calls` of them, or each with a probability, decided by the seed. The oldest
+fault that applies to a call decides; latencies add up.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ MAX_SECONDS = 900.0
 
 
 class Kind(StrEnum):
-    """What a fault does to a call."""
+    """The effect of a fault on a call."""
 
-    THROTTLE = "throttle"  # refuse it in the words of its service
+    THROTTLE = "throttle"  # refuse it with its service's throttling error
     ERROR = "error"  # refuse it with a code and a status
-    LATENCY = "latency"  # answer it later
-    HANG = "hang"  # hold it, without effect, then cut the connection
-    CUT = "cut"  # perform it, then cut the connection instead of an answer
-    UNPROCESSED = "unprocessed"  # leave items of a DynamoDB batch undone
+    LATENCY = "latency"  # delay the answer
+    HANG = "hang"  # hold it without effect, then cut the connection
+    CUT = "cut"  # perform it, then cut the connection instead of answering
+    UNPROCESSED = "unprocessed"  # leave items of a DynamoDB batch unprocessed
 
 
 @dataclass(slots=True)
 class Fault:
-    """One fault, and how many calls it still breaks."""
+    """One fault, and the number of calls it has affected."""
 
     number: int
     kind: Kind
@@ -63,11 +63,11 @@ class Fault:
     _random: random.Random = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Begin the same row of decisions for the same seed."""
+        """Seed the decisions: the same seed gives the same series."""
         self._random = random.Random(self.seed)  # noqa: S311 - no secret
 
     def breaks(self, call: Call) -> bool:
-        """Decide whether this call is broken, and count it."""
+        """Return whether this call is affected, and count it."""
         met = (
             self.service in {None, call.service}
             and self.operation in {None, call.operation}
@@ -81,35 +81,34 @@ class Fault:
         return True
 
     def describe(self) -> dict[str, Any]:
-        """Show it, as it was set and what it did."""
+        """Return the fault as it was set, and the number of calls it affected."""
         shown = ("number", "kind", "service", "operation", "account", "calls", "probability")
         return {name: getattr(self, name) for name in (*shown, "seed", "broken")}
 
 
 class Faults:
-    """The faults that are set; a call goes around them."""
+    """The faults that are set; every call passes through them."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._faults: list[Fault] = []
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._cleared = threading.Event()
 
     def add(self, **settings: Any) -> Fault:
-        """Set one more."""
+        """Add a fault."""
         with self._lock:
             fault = Fault(next(self._numbers), **settings)
             self._faults.append(fault)
             return fault
 
     def list(self) -> list[Fault]:
-        """Return those that are set."""
+        """Return the faults that are set."""
         with self._lock:
             return list(self._faults)
 
     def clear(self) -> int:
-        """Drop all, release the calls that are held, and return how many there were."""
+        """Remove all faults, release the calls that they hold, and return how many there were."""
         with self._lock:
             count = len(self._faults)
             self._faults.clear()
@@ -118,7 +117,7 @@ class Faults:
             return count
 
     def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
-        """Perform the call, unless a fault for it says otherwise; None stands for no answer.
+        """Perform the call unless a fault applies; return None for no answer.
 
         Raises:
             AwsError: a fault refuses the call.
@@ -151,8 +150,8 @@ def _break(
     raise AwsError(fault.code, said, status=fault.status)
 
 
-# How services say that they are called too often. Each service of localcloud's own has a row;
-# those of moto are taken to say the usual of their protocol.
+# The throttling error of each service. Every service of localcloud's own has a row; moto's services
+# are assumed to use the usual error of their protocol.
 THROTTLES = {
     "application-autoscaling": ("ThrottlingException", 400),
     "athena": ("ThrottlingException", 400),
@@ -193,7 +192,7 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
     items: int = 1,
     containing: str = "",
 ) -> dict[str, Any]:
-    """Break calls: kind throttle, error, latency, hang, cut or unprocessed.
+    """Set a fault: kind throttle, error, latency, hang, cut or unprocessed.
 
     service, operation, account: which calls; left out = all
     calls: how many; left out = all   probability, seed: which of them
@@ -214,13 +213,13 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
 
 @action("list-faults")
 def list_faults(cloud: Cloud) -> list[dict[str, Any]]:
-    """Show the faults that are set, and how many calls each has broken."""
+    """List the faults that are set and the number of calls each affected."""
     return [fault.describe() for fault in cloud.state(Faults).list()]
 
 
 @action("clear-faults")
 def clear_faults(cloud: Cloud) -> dict[str, Any]:
-    """Drop all faults and let go of the calls that they hold."""
+    """Remove all faults and release the calls that they hold."""
     return {"cleared": cloud.state(Faults).clear()}
 
 

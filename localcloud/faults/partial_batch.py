@@ -1,4 +1,4 @@
-"""A DynamoDB batch that is done in part: the rest comes back as unprocessed, as under load."""
+"""A partial DynamoDB batch: the rest is returned as unprocessed, as under load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from localcloud.door.operations import Call, HttpAnswer
 
-# Operation -> the member of its answer that holds what was not done.
+# Operation -> the member of its answer with the unprocessed items.
 BATCHES = {"BatchWriteItem": "UnprocessedItems", "BatchGetItem": "UnprocessedKeys"}
 
 
@@ -17,7 +17,7 @@ def answer_in_part(
 ) -> HttpAnswer:
     """Perform a batch without some of its items.
 
-    Those with a text in their JSON are left out, or else the last `items` of them.
+    The items with a text in their JSON are left out, otherwise the last `items` of them.
     """
     request = json.loads(call.body)
     batch = [
@@ -42,12 +42,12 @@ def answer_in_part(
 
 
 def _entries(asked: Any) -> list[Any]:
-    """The items of one table: a list of writes, or the keys of a read."""
+    """Return the items of one table: a list of writes, or the keys of a read."""
     return asked if isinstance(asked, list) else asked["Keys"]
 
 
 def _group(request: dict[str, Any], batch: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Put items back under their tables, with what a read says besides the keys."""
+    """Group items by table, with the other members of a read beside its keys."""
     grouped: dict[str, Any] = {}
     for table, entry in batch:
         asked = request["RequestItems"][table]
@@ -57,7 +57,7 @@ def _group(request: dict[str, Any], batch: list[tuple[str, Any]]) -> dict[str, A
 
 
 def _answer(body: dict[str, Any]) -> HttpAnswer:
-    # Without moto's own headers: its x-amz-crc32 is that of another body.
+    # Without moto's headers: x-amz-crc32 is that of another body.
     return HttpAnswer(
         200, (("Content-Type", "application/x-amz-json-1.0"),), json.dumps(body).encode()
     )

@@ -1,4 +1,4 @@
-"""Lambda functions as processes, and the pollers that feed them from Kafka."""
+"""Lambda functions as processes, and the pollers that read Kafka for them."""
 
 from __future__ import annotations
 

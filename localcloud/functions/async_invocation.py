@@ -1,4 +1,4 @@
-"""Asynchronous invocations: retried twice, then told to a destination or kept as dead letters."""
+"""Asynchronous invocations: two retries, then a destination or a dead letter."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from localcloud.door.operations import AwsError
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec
 
-# AWS waits a minute, then two; nobody wants that on their own machine.
+# AWS waits one minute, then two; here the backoff is short.
 _RETRY_SECONDS = (1.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncSettings:
-    """What is done with events, by a function's configurations; destinations are ARNs."""
+    """The asynchronous configuration of a function; destinations are ARNs."""
 
     max_retries: int
     on_success: str | None
@@ -58,7 +58,7 @@ def _attempt(max_retries: int, invoke: Callable[[], Outcome]) -> tuple[Outcome, 
         except AwsError as error:
             if error.code != "TooManyRequestsException":
                 raise
-            time.sleep(_RETRY_SECONDS[0])  # throttled: not an attempt, it waits in the queue
+            time.sleep(_RETRY_SECONDS[0])  # throttled: not an attempt, the event waits in the queue
             continue
         attempts += 1
         if not outcome.error or attempts > max_retries:
@@ -67,7 +67,7 @@ def _attempt(max_retries: int, invoke: Callable[[], Outcome]) -> tuple[Outcome, 
 
 
 def _explain(outcome: Outcome) -> dict[str, str]:
-    """What goes beside a dead letter: the first kilobyte of the error's message, among others."""
+    """Return the attributes of a dead letter, with the first kilobyte of the error's message."""
     message = str(json.loads(outcome.payload or b"{}").get("errorMessage", ""))
     return {
         "RequestID": outcome.request_id,

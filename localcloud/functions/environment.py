@@ -27,15 +27,15 @@ _INIT_SECONDS = 10.0
 
 
 class State(StrEnum):
-    """Where an environment is in its life."""
+    """The states of an environment."""
 
-    STARTING = "starting"  # made for an invocation that waits for it
+    STARTING = "starting"  # created for an invocation that waits for it
     BUSY = "busy"
     IDLE = "idle"
     STOPPED = "stopped"
 
 
-# Every way there is, besides the one to STOPPED, which leads from anywhere and nowhere else.
+# All transitions except those to STOPPED, which every state allows and which is final.
 _STEPS = {
     (State.STARTING, State.BUSY),
     (State.BUSY, State.IDLE),
@@ -44,12 +44,14 @@ _STEPS = {
 
 
 class ExecutionEnvironment:
-    """A process behind a Runtime API, with a log stream; `spec` is what it was started for."""
+    """A process behind a Runtime API, with a log stream; `spec` is the function it was started for.
+
+    The constructor starts the process in the unpacked zip; `variables` come from role and network.
+    """
 
     def __init__(
         self, spec: FunctionSpec, runtime: Runtime, folder: Path, variables: Mapping[str, str]
     ) -> None:
-        """Start the process in the unpacked zip; `variables` are the role's and the network's."""
         self.spec = spec
         self.state = State.STARTING
         self.idle_since = time.monotonic()
@@ -73,11 +75,11 @@ class ExecutionEnvironment:
         return self._process.pid
 
     def claim(self) -> bool:
-        """Take it for an invocation, if it is idle."""
+        """Reserve it for an invocation; return whether it was idle."""
         return self._move(State.IDLE, State.BUSY)
 
     def invoke(self, event: bytes, request_id: str) -> Outcome:
-        """Run the handler once: to its answer, its end or its time-out."""
+        """Run the handler once, until its answer, its exit or its timeout."""
         self._stream.begin()
         error, payload = self._wait_init(request_id)
         if error is None:
@@ -87,7 +89,7 @@ class ExecutionEnvironment:
         return Outcome(request_id, self.spec.version, payload, error, self._stream.tail())
 
     def stop(self) -> None:
-        """Kill the process and everything it started; harmless when that is done."""
+        """Kill the process and everything it started; repeating it has no effect."""
         with self._moving:
             stopped, self.state = self.state is State.STOPPED, State.STOPPED
         if not stopped:
@@ -95,7 +97,7 @@ class ExecutionEnvironment:
             self._api.close()
 
     def _move(self, source: State, target: State) -> bool:
-        """Take a step, unless the state has changed meanwhile: a process may end at any time."""
+        """Change the state; return False if it changed meanwhile: a process may end at any time."""
         with self._moving:
             possible = self.state is source and (source, target) in _STEPS
             if possible:
@@ -108,7 +110,7 @@ class ExecutionEnvironment:
         self.stop()
 
     def _wait_init(self, request_id: str) -> tuple[str | None, bytes]:
-        """Wait until the module is imported, where that is not long done."""
+        """Wait until the module is imported; return at once if it is."""
         if self.state is not State.STARTING:
             return None, b""
         report = self._next_report(_INIT_SECONDS + self.spec.timeout_seconds)
@@ -138,7 +140,7 @@ class ExecutionEnvironment:
             return None
 
     def _judge(self, report: Report | None, request_id: str) -> tuple[str | None, bytes]:
-        """Say how it went; an environment that cannot go on is stopped."""
+        """Return the error and payload of a report; stop an environment that cannot continue."""
         if report is None:
             self._process.measure_memory_mb()
             self.stop()
@@ -156,7 +158,7 @@ class ExecutionEnvironment:
         return describe_exit(request_id, report.return_code)
 
     def _end(self, request_id: str, milliseconds: float, error: str | None) -> None:
-        """Write what Lambda itself writes to the log after an invocation."""
+        """Write Lambda's own log lines after an invocation."""
         memory_mb = self._process.measure_memory_mb()
         self._process.drain_output()
         report = (
@@ -186,7 +188,7 @@ class ExecutionEnvironment:
     def _variables(
         self, runtime: Runtime, folder: Path, given: Mapping[str, str]
     ) -> dict[str, str]:
-        """The environment of the process: nothing of localcloud's own gets in."""
+        """Return the environment variables of the process; localcloud's own are left out."""
         spec = self.spec
         own = dict(spec.variables)
         path = [given.get("PYTHONPATH"), *map(str, runtime.folders), own.get("PYTHONPATH")]

@@ -1,4 +1,4 @@
-"""All execution environments of a localcloud: which one takes an invocation."""
+"""All execution environments of a localcloud, and the choice among them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _MAX_IDLE_SECONDS = 300.0
 
 
 class Fleet:
-    """The environments by function; the same one again while it is warm, more under concurrency."""
+    """The environments by function: a warm one is reused, concurrency starts more."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._environments: dict[str, list[ExecutionEnvironment]] = defaultdict(list)
         self._lock = threading.Lock()
 
@@ -30,27 +29,27 @@ class Fleet:
         request_id: str,
         start: Callable[[], ExecutionEnvironment],
     ) -> Outcome:
-        """Run the function on an event in an idle environment, or in one that `start` makes.
+        """Run the function on an event in an idle environment, or in one that `start` creates.
 
         Raises:
-            AwsError: TooManyRequestsException where all reserved environments are busy.
+            AwsError: TooManyRequestsException if all reserved environments are busy.
         """
         return self._take(spec, start).invoke(event, request_id)
 
     def stop_function(self, name_arn: str) -> None:
-        """Stop all environments of a function, busy ones included."""
+        """Stop all environments of a function, including busy ones."""
         with self._lock:
             stopped = self._environments.pop(name_arn, [])
         for environment in stopped:
             environment.stop()
 
     def stop(self) -> None:
-        """Stop everything."""
+        """Stop all environments."""
         for name_arn in list(self._environments):
             self.stop_function(name_arn)
 
     def list_environments(self) -> list[ExecutionEnvironment]:
-        """List those that live."""
+        """List the environments that are not stopped."""
         with self._lock:
             return [
                 environment
@@ -73,7 +72,7 @@ class Fleet:
             return environment
 
     def _drop_useless(self, spec: FunctionSpec) -> None:
-        """Stop idle environments that are outdated or were idle for long, forget stopped ones."""
+        """Stop idle environments that are outdated or idle for too long; remove stopped ones."""
         oldest = time.monotonic() - _MAX_IDLE_SECONDS
         for known in self._environments.values():
             for environment in list(known):
@@ -95,5 +94,5 @@ def _is_outdated(old: FunctionSpec, new: FunctionSpec) -> bool:
 
 
 def _name_arn(spec: FunctionSpec) -> str:
-    """The ARN without a version: reserved concurrency is shared by all versions."""
+    """Return the ARN without a version: all versions share the reserved concurrency."""
     return ":".join(spec.arn.split(":")[:7])

@@ -1,4 +1,4 @@
-"""What a function writes, as a log stream of CloudWatch Logs (moto's), and a tail of it."""
+"""A function's output as a log stream of CloudWatch Logs (moto's), and a tail of it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from localcloud.functions.spec import FunctionSpec
 
 _TAIL_BYTES = 4096
 _CHUNK_BYTES = 65536
-_writing = threading.Lock()  # moto's log groups are not made for threads
+_writing = threading.Lock()  # moto's log groups are not thread-safe
 
 
 class LogStream:
-    """The stream of one execution environment; `tail` is what one invocation wrote."""
+    """The stream of one execution environment; `tail` is the output of one invocation.
+
+    The constructor creates the stream, and the log group if it is missing.
+    """
 
     def __init__(self, spec: FunctionSpec) -> None:
-        """Create it, and its group at the function's first."""
         self.group = spec.log_group
         today = datetime.now(UTC).strftime("%Y/%m/%d")
         self.name = f"{today}/[{spec.version}]{secrets.token_hex(16)}"
@@ -35,18 +37,18 @@ class LogStream:
             self._logs.create_log_stream(self.group, self.name)
 
     def write(self, *lines: str) -> None:
-        """Write lines, each an event of its own."""
+        """Write lines, each as one log event."""
         now = int(time.time() * 1000)
         self._invocation += lines
         with _writing:
             if self.group not in self._logs.groups:
-                return  # deleted while the function runs: what comes after is lost, as on AWS
+                return  # deleted while the function runs: later lines are lost, as on AWS
             self._logs.put_log_events(
                 self.group, self.name, [{"timestamp": now, "message": line} for line in lines]
             )
 
     def begin(self) -> None:
-        """Begin a tail."""
+        """Start a new tail."""
         self._invocation = []
 
     def tail(self) -> str:
@@ -56,10 +58,9 @@ class LogStream:
 
 
 class OutputPump:
-    """Moves what a process prints to its stream, line by line, in a thread of its own."""
+    """Copies a process's output to its stream, line by line, in its own thread."""
 
     def __init__(self, pipe: IO[bytes], stream: LogStream) -> None:
-        """Start to read the pipe, until its end or `close`."""
         self._pipe = pipe
         self._stream = stream
         self._rest = b""
@@ -70,7 +71,7 @@ class OutputPump:
         self._thread.start()
 
     def drain(self) -> None:
-        """Write all that was printed until now, the last line too if it has no end yet."""
+        """Write everything printed so far, including an unfinished last line."""
         self._read_all()
         with self._reading:
             if self._rest:
@@ -87,7 +88,7 @@ class OutputPump:
             self._pipe.close()
 
     def _read_all(self) -> bool:
-        """Read what there is without waiting; false at the end of the pipe."""
+        """Read what is available without waiting; return False at the end of the pipe."""
         with self._reading:
             while not self._pipe.closed:
                 try:

@@ -1,4 +1,4 @@
-"""Event source mappings: their records, their states, and the processes that poll for them."""
+"""Event source mappings: their records, their states, and their polling processes."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ StartPoller = Callable[
 
 
 class EventSourceMapping:
-    """One mapping: what the user asked for, and how far that is done."""
+    """One mapping: its configuration, and how far it is applied; `start` starts a poller."""
 
     def __init__(self, record: Mapping[str, Any], start: StartPoller) -> None:
-        """Keep the record; `start` starts a poller for one."""
         self.tags: dict[str, str] = {}
         self._record = dict(record)
         self._start = start
@@ -59,17 +58,17 @@ class EventSourceMapping:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What was asked for, as it was given."""
+        """The configuration as it was given."""
         with self._lock:
             return dict(self._record)
 
     @property
     def poller(self) -> PollerProcess | None:
-        """The polling process, while there is one."""
+        """The polling process, None if there is none."""
         return self._process
 
     def view(self) -> dict[str, Any]:
-        """The mapping as GetEventSourceMapping shows it."""
+        """Return the mapping as GetEventSourceMapping shows it."""
         with self._lock:
             return {
                 "MaximumBatchingWindowInSeconds": 0,
@@ -81,14 +80,14 @@ class EventSourceMapping:
             }
 
     def create(self, *, enabled: bool) -> dict[str, Any]:
-        """Begin in state Creating; returns the view at that moment."""
+        """Start in state Creating and return the view at that moment."""
         return self._begin(lambda: self._apply(enabled))
 
     def change(self, record: Mapping[str, Any], *, enabled: bool | None) -> dict[str, Any]:
-        """Go on with another record, enabled, disabled, or (None) as it is; returns the view.
+        """Apply another record, enabled, disabled or (None) unchanged, and return the view.
 
         Raises:
-            AwsError: ResourceInUseException while an earlier change is not done.
+            AwsError: ResourceInUseException while an earlier change is under way.
         """
         with self._lock:
             is_enabled = self._state is _S.ENABLED
@@ -99,10 +98,10 @@ class EventSourceMapping:
             return self._begin(lambda: self._apply(target))
 
     def delete(self, forget: Callable[[], None]) -> dict[str, Any]:
-        """Stop, then `forget` it; returns the view.
+        """Stop the poller, then call `forget`; return the view.
 
         Raises:
-            AwsError: ResourceInUseException while an earlier change is not done.
+            AwsError: ResourceInUseException while an earlier change is under way.
         """
 
         def end() -> None:
@@ -113,12 +112,12 @@ class EventSourceMapping:
         return self._begin(end)
 
     def stop(self) -> None:
-        """End the polling process, and wait for that."""
+        """Stop the polling process and wait for its end."""
         self._changing.join()
         self._stop_process()
 
     def _begin(self, work: Callable[[], None]) -> dict[str, Any]:
-        """Do the work in the background; returns how the mapping looks before."""
+        """Start the work in the background and return the view from before."""
         view = self.view()
         self._changing = threading.Thread(target=work, daemon=True)
         self._changing.start()
@@ -131,7 +130,7 @@ class EventSourceMapping:
             return
         try:
             process = self._start(self.record, self._hear)
-        except Exception as error:  # whatever it is, who looks at the mapping must see why
+        except Exception as error:  # every problem must be visible in the mapping
             self._hear(None, {"result": f"PROBLEM: {error}", "state": _S.ENABLED})
             return
         with self._lock:
@@ -146,7 +145,7 @@ class EventSourceMapping:
     def _hear(self, process: PollerProcess | None, report: dict[str, str]) -> None:
         with self._lock:
             if self._process not in {None, process}:
-                return  # a late word of an earlier process
+                return  # a late report of an earlier process
             self._result = report.get("result", self._result)
             if "state" in report:
                 self._step(_S(report["state"]))

@@ -1,4 +1,4 @@
-"""How an invocation ended, and the errors in AWS's words."""
+"""The outcome of an invocation, and Lambda's error messages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 
 MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
-_MAX_RESPONSE_BYTES = 6_291_556  # AWS lets a little more out than in
+_MAX_RESPONSE_BYTES = 6_291_556  # AWS allows responses slightly larger than requests
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer of a function, or of Lambda in its place; `error` is what kind it is, if any."""
+    """The answer of a function, or Lambda's own; `error` is its type, None for a success."""
 
     request_id: str
     version: str
@@ -21,12 +21,12 @@ class Outcome:
 
     @property
     def function_error(self) -> str | None:
-        """The header X-Amz-Function-Error: with today's runtimes there is but one value."""
+        """The header X-Amz-Function-Error: today's runtimes have only one value."""
         return "Unhandled" if self.error else None
 
 
 def describe_timeout(request_id: str, seconds: float) -> tuple[str, bytes]:
-    """A function that took too long."""
+    """Return the error of a timeout."""
     return _describe(
         "Sandbox.Timedout",
         f"RequestId: {request_id} Error: Task timed out after {seconds:.2f} seconds",
@@ -34,7 +34,7 @@ def describe_timeout(request_id: str, seconds: float) -> tuple[str, bytes]:
 
 
 def describe_exit(request_id: str, return_code: int) -> tuple[str, bytes]:
-    """A function whose process ended, by itself or by a signal."""
+    """Return the error of a process that exited or was killed."""
     how = "signal: killed" if return_code < 0 else f"exit status {return_code}"
     return _describe(
         "Runtime.ExitError", f"RequestId: {request_id} Error: Runtime exited with error: {how}"
@@ -42,7 +42,7 @@ def describe_exit(request_id: str, return_code: int) -> tuple[str, bytes]:
 
 
 def describe_error(body: bytes) -> tuple[str, bytes]:
-    """An error that the runtime told: its body goes to the caller as it is."""
+    """Return an error that the runtime reported; its body goes to the caller unchanged."""
     try:
         kind = json.loads(body).get("errorType")
     except (ValueError, AttributeError):
@@ -51,7 +51,7 @@ def describe_error(body: bytes) -> tuple[str, bytes]:
 
 
 def describe_response(body: bytes) -> tuple[str | None, bytes]:
-    """What the handler returned, unless it is too large."""
+    """Return what the handler returned, or an error if it is too large."""
     if len(body) <= _MAX_RESPONSE_BYTES:
         return None, body
     return _describe(

@@ -1,4 +1,4 @@
-"""The process that polls for a mapping: started again when it dies, ended in bounded time."""
+"""The process that polls for a mapping: restarted when it dies, stopped in bounded time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _AGAIN_SECONDS = 1.0
 
 
 class PollerProcess:
-    """Runs `localcloud.poller.worker`. Its standard input ends with us, and so does it."""
+    """Runs `localcloud.poller.worker`, which ends when its standard input does.
+
+    The constructor starts it; each change that it reports goes to `on_report`.
+    """
 
     def __init__(
         self,
@@ -28,7 +31,6 @@ class PollerProcess:
         log: Path,
         on_report: Callable[[PollerProcess, dict[str, str]], None],
     ) -> None:
-        """Start it; every change it tells goes to `on_report`."""
         self._job = json.dumps(job)
         path = [*filter(None, [variables.get("PYTHONPATH")]), str(_ROOT)]
         self._variables = {**variables, "PYTHONPATH": ":".join(path)}
@@ -42,12 +44,12 @@ class PollerProcess:
 
     @property
     def pid(self) -> int:
-        """The process's id."""
+        """The process id."""
         return self._child.pid
 
     def stop(self) -> None:
-        """Let it finish the call that runs if that is quick, and wait until it is gone."""
-        with self._starting:  # or the one that is started just now would never be told
+        """Wait briefly for the running call, then stop the process and wait for its end."""
+        with self._starting:  # otherwise a process that is just starting would miss the order
             self._stopping.set()
             child = self._child
         child.release()
@@ -57,7 +59,7 @@ class PollerProcess:
 
     def _start(self) -> Child:
         self._started = time.monotonic()
-        self.start_seconds = 0.0  # until it polls, or knows what is in the way
+        self.start_seconds = 0.0  # until it polls or knows the problem
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a") as log:
             child = Child(

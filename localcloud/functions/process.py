@@ -1,4 +1,4 @@
-"""The process of an execution environment: how it is started, watched and ended."""
+"""The process of an execution environment: start, memory limit and end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MEGABYTE = 1024  # in the kilobytes of /proc
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start, where, and with how much memory."""
+    """A command with its folder, variables and memory limit."""
 
     command: list[str]
     folder: Path
@@ -28,10 +28,12 @@ class Launch:
 
 
 class FunctionProcess:
-    """A process in a group of its own, so that what a handler starts ends with it."""
+    """A process in its own group, which ends together with the handler's children.
+
+    The constructor starts it; `on_exit` gets its return code, negative for a signal.
+    """
 
     def __init__(self, launch: Launch, stream: LogStream, on_exit: Callable[[int], None]) -> None:
-        """Start it; `on_exit` gets its return code, negative for a signal."""
         self._memory_kb = launch.memory_mb * _MEGABYTE
         self._on_exit = on_exit
         self._max_kb = 0
@@ -47,24 +49,24 @@ class FunctionProcess:
 
     @property
     def pid(self) -> int:
-        """The process's id, which is that of its group."""
+        """The process id, which is also the id of its group."""
         return self._child.pid
 
     def drain_output(self) -> None:
-        """Have everything that was printed until now in the log."""
+        """Write everything printed so far to the log."""
         self._output.drain()
 
     def measure_memory_mb(self) -> int:
-        """The most memory it ever had, in whole megabytes; the last known after its end."""
+        """Return the peak memory in whole megabytes; after the end the last known value."""
         self._max_kb = max(self._max_kb, _read_status(self.pid, "VmHWM"))
         return -(-self._max_kb // _MEGABYTE)
 
     def kill(self) -> None:
-        """End it and everything it started, at once."""
+        """Kill it and everything it started."""
         self._child.kill()
 
     def _watch(self) -> None:
-        """Wait for its end; a process that uses more memory than the function has is killed."""
+        """Wait for the end; kill a process that exceeds the function's memory."""
         while (code := self._child.wait(_WATCH_SECONDS)) is None:
             if _read_status(self.pid, "VmRSS") > self._memory_kb:
                 self.measure_memory_mb()

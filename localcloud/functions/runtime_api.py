@@ -1,8 +1,8 @@
-"""The Runtime API: what the process of a function talks to, one port for each.
+"""The Runtime API for the processes of functions, one port for each.
 
-One port, because a process is known by it: AWS's client takes an address and no path.
+The port identifies the process: AWS's client takes an address without a path.
 
-    GET  /2018-06-01/runtime/invocation/next            blocks; the first one says "I am ready"
+    GET  /2018-06-01/runtime/invocation/next            blocks; the first one means "ready"
     POST /2018-06-01/runtime/invocation/<id>/response   202
     POST /2018-06-01/runtime/invocation/<id>/error      202
     POST /2018-06-01/runtime/init/error                 202, then the process ends
@@ -27,7 +27,7 @@ _GONE = 410
 
 
 class ReportKind(Enum):
-    """What there is to hear of a function's process."""
+    """The kinds of reports about a function's process."""
 
     READY = auto()
     RESPONSE = auto()
@@ -38,7 +38,7 @@ class ReportKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Something that the process said, or that it ended; `request_id` is empty but for answers."""
+    """A report of the process, or its end; only answers have a `request_id`."""
 
     kind: ReportKind
     body: bytes = b""
@@ -48,17 +48,16 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event for the function, with the headers that its context is made of."""
+    """An event for the function, with the headers for its context."""
 
     body: bytes
     headers: dict[str, str]
 
 
 class RuntimeApi:
-    """The server of one process: events go in, reports come out, both in order."""
+    """The server of one process, on a free port: events go in, reports come out, both in order."""
 
     def __init__(self) -> None:
-        """Listen on a free port."""
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._ready = False
@@ -67,21 +66,21 @@ class RuntimeApi:
 
     @property
     def address(self) -> str:
-        """Where the process finds it."""
+        """The host and port for the process."""
         return f"127.0.0.1:{self._server.server_port}"
 
     def send(self, event: Event) -> None:
-        """Hand over an event; the process takes it when it asks for the next one."""
+        """Queue an event; the process takes it with its next request."""
         self._events.put(event)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the port."""
         self._events.put(None)
         self._server.socket.shutdown(socket.SHUT_RDWR)
         self._server.server_close()
 
     def wait_event(self) -> Event | None:
-        """Return the next event for the process, or None at the end."""
+        """Return the next event for the process, None at the end."""
         if not self._ready:
             self._ready = True
             self.reports.put(Report(ReportKind.READY))
@@ -102,17 +101,17 @@ class _Server(ThreadingHTTPServer):
                 self.process_request(*self.get_request())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a process that is killed resets its connection."""
+        """Ignore it: a killed process resets its connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
-    # Without it an event of some kilobytes waits 40 ms for a delayed acknowledgement.
+    # With Nagle's algorithm an event of some kilobytes waits 40 ms for a delayed acknowledgement.
     disable_nagle_algorithm = True
 
     def parse_request(self) -> bool:
-        """Read the head of a request, and refuse one that a web page sent."""
+        """Read the head of a request; refuse one from a web page."""
         if not super().parse_request():
             return False
         if objection := find_objection(self.headers):
@@ -149,4 +148,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the function's own log is what counts."""
+        """Log nothing: the function has its own log."""

@@ -1,4 +1,4 @@
-"""The Python interpreters that functions run on, and what AWS's runtime puts beside them."""
+"""The Python interpreters of functions, and the packages of AWS's runtime."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _FOLDERS = {
         "urllib3",
     ),
 }
-# The interpreter may have packages of its own: Lambda's has none. (Not -S: that would skip
-# sitecustomize, through which a VPC's names are resolved.)
+# The interpreter may have packages of its own; Lambda's has none. (-S would also skip
+# sitecustomize, which resolves a VPC's names.)
 _START = f"""{LIFELINE}
 import runpy, sys
 
@@ -50,13 +50,13 @@ _preparing = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """An interpreter, and the folders that come after a function's own on its path."""
+    """An interpreter, and the folders after a function's own on its path."""
 
     interpreter: str
     folders: tuple[Path, ...]
 
     def command(self, handler: str) -> list[str]:
-        """The command that serves a handler from the current folder."""
+        """Return the command that serves a handler from the current folder."""
         return [self.interpreter, "-c", _START, handler]
 
 
@@ -64,7 +64,7 @@ def load_runtime(name: str) -> Runtime:
     """Find the interpreter of a Lambda runtime and prepare its folders, once.
 
     Raises:
-        AwsError: no Python runtime, or this machine has no such Python.
+        AwsError: it is not a Python runtime, or this machine has no such Python.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -82,7 +82,7 @@ def load_runtime(name: str) -> Runtime:
 
 @functools.cache
 def find_interpreter(version: str) -> str | None:
-    """Find a Python 3.N outside of any virtual environment, on PATH or among pyenv's versions."""
+    """Find a Python 3.N outside any virtual environment, on PATH or in pyenv; None if missing."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     folders = [Path(folder) for folder in os.get_exec_path()]
     folders += sorted((pyenv / "versions").glob(f"{version}.*/bin"))
@@ -94,7 +94,7 @@ def find_interpreter(version: str) -> str | None:
 
 
 def _is_bare(candidate: Path, version: str) -> bool:
-    # Asked, not guessed: a shim of pyenv is there for versions that do not run.
+    # Run it: pyenv has shims for versions that do not run.
     asked = subprocess.run(
         [candidate, "-I", "-c", _IS_BARE], capture_output=True, text=True, check=False, timeout=20
     )
@@ -111,13 +111,13 @@ def _prepare(name: str, interpreter: str) -> Path:
             made = Path(scratch) / "made"
             for folder, pins in pinned.items():
                 _install(interpreter, pins, made / folder)
-            if not home.exists():  # in one step, so that nobody finds half of it
+            if not home.exists():  # in one step: nobody sees an incomplete folder
                 made.rename(home)
     return home
 
 
 def _read_pins(packages: tuple[str, ...]) -> str:
-    """Copy the packages' lines, hashes included, out of requirements.lock."""
+    """Return the packages' lines of requirements.lock, hashes included."""
     lock = (_ROOT / "requirements.lock").read_text()
     blocks = {block.split("==")[0]: block for block in re.split(r"\n(?=[a-z])", lock)}
     return "\n".join(blocks[package] for package in packages) + "\n"

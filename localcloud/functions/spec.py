@@ -1,4 +1,4 @@
-"""What a function is, as a value: two equal ones can share an execution environment."""
+"""A function as a value: equal ones can share an execution environment."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class FunctionSpec:
 
     @property
     def log_group(self) -> str:
-        """The log group that the function writes to."""
+        """The log group of the function."""
         return f"/aws/lambda/{self.name}"
 
 
 def read_spec(function: Any) -> FunctionSpec:
-    """Read it off moto's record of a function."""
+    """Return the spec of moto's record of a function."""
     network = read_vpc_config(function)
     reserved = function.reserved_concurrency
     return FunctionSpec(

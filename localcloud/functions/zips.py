@@ -1,4 +1,4 @@
-"""A function's zip: whether it can run at all, and its files on disk."""
+"""A function's zip: the check whether it can run, and its files on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from localcloud.door.operations import AwsError
 
 _MAX_UNPACKED_BYTES = 262_144_000
-# foo.cpython-313-x86_64-linux-gnu.so: made for CPython 3.13
+# foo.cpython-313-x86_64-linux-gnu.so: built for CPython 3.13
 _EXTENSION = re.compile(r"\.cpython-3(\d+)-[^/]*\.so$")
 _MACHINES = {0x3E: "x86_64", 0xB7: "arm64"}  # e_machine, two bytes at 18 of an ELF file
 _HOST = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
@@ -21,10 +21,10 @@ _unpacking = threading.Lock()
 
 
 def check_zip(code: bytes, runtime: str, architecture: str) -> None:
-    """Refuse what could not run: AWS finds out at the first import only.
+    """Check that a zip can run; AWS notices only at the first import.
 
     Raises:
-        AwsError: no zip, too large, or with extensions for another Python or machine.
+        AwsError: it is not a zip, is too large, or has extensions for another Python or machine.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(code)) as archive:
@@ -39,7 +39,7 @@ def check_zip(code: bytes, runtime: str, architecture: str) -> None:
 
 
 def unpack_zip(code: bytes, digest: str, folder: Path) -> Path:
-    """Unpack a zip once, into a folder named by its digest, and return that."""
+    """Unpack a zip once into a folder named by its digest, and return the folder."""
     home = folder / digest
     with _unpacking:
         if not home.exists():

@@ -1,4 +1,4 @@
-"""Who calls: credentials, and what they may do."""
+"""The caller: credentials and permissions."""
 
 from localcloud.identity.tokens import AcceptedToken, KnownKey, check_payload, check_token
 

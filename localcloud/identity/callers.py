@@ -1,4 +1,4 @@
-"""Who calls: the account, region and principal behind the credentials of a request."""
+"""The caller: the account, region and principal behind the credentials of a request."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Caller:
 
 
 def read_scope(request: Request) -> tuple[str, str, str] | None:
-    """Return access key, region and signing name of a signed request, None if it is not signed."""
+    """Return access key, region and signing name of a request, None if it is not signed."""
     scope = _HEADER_SCOPE.search(request.headers.get("Authorization", "")) or _QUERY_SCOPE.match(
         request.args.get("X-Amz-Credential", "")
     )
@@ -47,10 +47,10 @@ def read_scope(request: Request) -> tuple[str, str, str] | None:
 
 
 def identify(cloud: Cloud, access_key: str, region: str) -> Caller:
-    """Find out whose key it is.
+    """Return the owner of an access key.
 
-    12 digits are that account; others were made by IAM or STS. Any other word ("test") is the
-    default account, as with other emulators, but not what looks like a key of AWS.
+    A key of 12 digits is that account; IAM and STS create other keys. Any other word ("test") is
+    the default account, as in other emulators, except one that looks like a key of AWS.
     """
     account = access_key if _ACCOUNT_AS_KEY.fullmatch(access_key) else DEFAULT_ACCOUNT
     nobody = Caller(account, region, access_key, f"arn:aws:iam::{account}:root")
@@ -70,7 +70,7 @@ def identify(cloud: Cloud, access_key: str, region: str) -> Caller:
 
 
 def refuse_unknown(caller: Caller, protocol: str) -> None:
-    """Raise where the caller's key was never made, or has expired."""
+    """Raise AwsError if the caller's key does not exist or has expired."""
     json_service = "json" in protocol
     if not caller.arn:
         code = "UnrecognizedClientException" if json_service else "InvalidClientTokenId"

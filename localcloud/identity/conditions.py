@@ -1,7 +1,7 @@
-"""The Condition of a policy statement: operators of IAM over the keys of a request's context.
+"""The Condition of a policy statement: IAM's operators over the keys of a request's context.
 
-An operator that is not known here raises UndecidablePolicyError, and so does a policy variable: the
-one is never taken as fulfilled, the other never as unlike.
+An unknown operator and a policy variable raise UndecidablePolicyError: neither is ever taken as
+fulfilled or as not fulfilled.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Context: TypeAlias = Mapping[str, str | Iterable[str]]
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Compare with `*` and `?` as wildcards."""
+    """Return whether a text matches a pattern with the wildcards `*` and `?`."""
     expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
     return re.fullmatch(expression, text, re.DOTALL) is not None
 
 
 def matches_arn(pattern: str, arn: str) -> bool:
-    """Compare two ARNs part by part, so that a wildcard does not reach past a colon."""
+    """Return whether two ARNs match part by part, so that no wildcard crosses a colon."""
     patterns, parts = pattern.split(":", 5), arn.split(":", 5)
     return len(patterns) == len(parts) and all(map(matches_pattern, patterns, parts))
 
 
 def fulfills(condition: Mapping[str, Mapping[str, Any]], context: Context) -> bool:
-    """Say whether every operator holds for each of its keys."""
+    """Return whether every operator holds for each of its keys."""
     keys = {key.lower(): value for key, value in context.items()}
     return all(
         _holds(operator, key, as_list(expected), keys)

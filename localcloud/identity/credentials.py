@@ -1,4 +1,4 @@
-"""The keys that sessions of roles get, who holds them, and until when."""
+"""The temporary keys of role sessions, their owners and expiry times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SessionKey:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment variables that hand the credentials to a process."""
+        """The environment variables that pass the credentials to a process."""
         return {
             "AWS_ACCESS_KEY_ID": self.access_key,
             "AWS_SECRET_ACCESS_KEY": self.secret_key,
@@ -42,7 +42,7 @@ class SessionKey:
         }
 
     def open_client(self, service: str, region: str, endpoint: str) -> Any:
-        """Open a client of a service that calls with these credentials."""
+        """Open a client of a service with these credentials."""
         session: Any = boto3.Session(
             self.access_key, self.secret_key, self.session_token, region_name=region
         )
@@ -50,22 +50,21 @@ class SessionKey:
 
     @property
     def arn(self) -> str:
-        """The principal that GetCallerIdentity names."""
+        """The principal that GetCallerIdentity returns."""
         if self.role_arn is None:
             return f"arn:aws:iam::{self.account}:root"
         return assumed_role_arn(self.role_arn, self.session_name)
 
     @property
     def expired(self) -> bool:
-        """Whether the time of the session is over."""
+        """Return whether the session has expired."""
         return datetime.now(UTC) >= self.expires_at
 
 
 class SessionKeys:
-    """Every temporary key that was handed out."""
+    """Every temporary key that was issued."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._keys: dict[str, SessionKey] = {}
 
     def make(
@@ -77,7 +76,7 @@ class SessionKeys:
         session_name: str = "",
         policy: str | None = None,
     ) -> SessionKey:
-        """Make a key and keep it; of very many, the oldest are forgotten."""
+        """Create a key and store it; beyond 10,000 keys the oldest are dropped."""
         key = SessionKey(
             account=account,
             access_key="ASIA" + "".join(secrets.choice(_KEY_LETTERS) for _ in range(16)),
@@ -94,22 +93,22 @@ class SessionKeys:
         return key
 
     def find(self, access_key: str) -> SessionKey | None:
-        """Look a key up by its id."""
+        """Return a key by its id, None if it is unknown."""
         return self._keys.get(access_key)
 
 
 def credentials_for_role(
     cloud: Cloud, role_arn: str, session_name: str, seconds: float = 3600
 ) -> SessionKey:
-    """Make the credentials that a service gives to what runs under a role."""
+    """Create the credentials that a service passes to a process under a role."""
     keys = cloud.state(SessionKeys)
     return keys.make(role_account(role_arn), seconds, role_arn=role_arn, session_name=session_name)
 
 
 def find_key(cloud: Cloud, access_key: str) -> KnownKey | None:
-    """Look up whose key it is and its secret, to check a signature made with it.
+    """Return the owner and the secret of a key, to check a signature.
 
-    A key of 12 digits is the account's own, whatever its secret: it has none to check.
+    A key of 12 digits has no secret to check, so it is not found.
     """
     session = cloud.state(SessionKeys).find(access_key)
     if session is not None:

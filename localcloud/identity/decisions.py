@@ -1,4 +1,4 @@
-"""What each role has asked for and whether its policies allow it, to trim these by.
+"""The decisions on what each role requested, for reducing its policies.
 
 POST /_localcloud/list-decisions {"role": "arn:aws:iam::111111111111:role/name"}
 """
@@ -12,12 +12,12 @@ from typing import Any
 from localcloud.cloud import Cloud
 from localcloud.door.control import action
 
-_MOST = 20_000  # keys of objects are many
+_MOST = 20_000  # object keys are many
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An action on a resource that a role asked for, and whether its own policies allow it."""
+    """An action on a resource that a role requested, and whether its own policies allow it."""
 
     role: str
     action: str
@@ -25,13 +25,13 @@ class Decision:
     allowed: bool
 
 
-# Of the process, as roles and policies are.
+# Global to the process, like roles and policies.
 _decisions: dict[Decision, None] = {}
 _lock = threading.Lock()
 
 
 def note_decision(decision: Decision) -> None:
-    """Remember a decision, once; of too many the oldest is forgotten."""
+    """Store a decision once; beyond 20,000 the oldest is dropped."""
     with _lock:
         _decisions[decision] = None
         if len(_decisions) > _MOST:
@@ -40,6 +40,6 @@ def note_decision(decision: Decision) -> None:
 
 @action("list-decisions")
 def list_decisions(cloud: Cloud, *, role: str) -> list[dict[str, Any]]:
-    """Show what a role has asked for so far, brokers and other services included, each once."""
+    """List what a role has requested so far, also from brokers and other services, each once."""
     with _lock:
         return [asdict(decision) for decision in _decisions if decision.role == role]

@@ -1,7 +1,7 @@
-"""May the caller do this: policies of role and resource together, as AWS combines them.
+"""Authorization: policies of role and resource together, as AWS combines them.
 
-A caller without a role (a 12-digit key, a user), or with the role that deploys, may do all in its
-own account. In another account the resource's own policy has to agree, whoever calls.
+A caller without a role (a 12-digit key, a user) or with the deploy role has all permissions in its
+own account. In another account the resource's policy must allow the call as well.
 """
 
 from __future__ import annotations
@@ -37,18 +37,22 @@ from localcloud.identity.roles import (
 
 
 def authorize(call: Call) -> str:
-    """Let the call pass and return the account that it is about, or raise AccessDenied."""
+    """Return the account that owns the resource of a call.
+
+    Raises:
+        AwsError: AccessDenied, as the service names it.
+    """
     owner = call.account
     for place, access in enumerate(list_access(call)):
         lives_in = resource_policies.owner_of(access.resource, call.account)
         _check(call, access, lives_in)
-        if place == 0:  # what comes after the first is used along with it, such as a key
+        if place == 0:  # later ones are used along with it, such as a key
             owner = lives_in
     return owner
 
 
 def may(role_arn: str, action: str, resource: str, context: Context | None = None) -> bool:
-    """Say whether a role's policies allow an action on a resource of its own account.
+    """Return whether a role's policies allow an action on a resource of its own account.
 
     Raises:
         UndecidablePolicyError: a condition operator that localcloud does not know.
@@ -60,7 +64,7 @@ def may(role_arn: str, action: str, resource: str, context: Context | None = Non
 
 
 def may_assume(caller: Caller, role_arn: str, session_name: str, external_id: str | None) -> bool:
-    """Say whether a role's trust policy and the caller's own policies let the caller take it.
+    """Return whether the trust policy and the caller's policies let the caller assume a role.
 
     Raises:
         UndecidablePolicyError: a condition operator that localcloud does not know.
@@ -82,7 +86,7 @@ def may_assume(caller: Caller, role_arn: str, session_name: str, external_id: st
 
 
 def may_be_assumed_by_service(role_arn: str, service: str, context: Context | None = None) -> bool:
-    """Say whether a role trusts a service, such as lambda.amazonaws.com."""
+    """Return whether a role trusts a service, such as lambda.amazonaws.com."""
     role = find_role(role_arn)
     if role is None:
         return is_bootstrap_role(role_arn)
@@ -93,7 +97,7 @@ def may_be_assumed_by_service(role_arn: str, service: str, context: Context | No
 
 @dataclass(frozen=True, slots=True)
 class _Denial:
-    """Why not, in AWS's words."""
+    """A denial with AWS's message."""
 
     caller: Caller
     access: Access
@@ -141,9 +145,9 @@ def _combine(
     same_account: bool,
     needs_resource: bool = False,
 ) -> bool:
-    """Combine both sides: one is enough inside an account, across accounts both must agree.
+    """Combine both sides: inside an account one is enough, across accounts both must allow.
 
-    A key's policy, and a role's trust policy, must agree inside the account as well.
+    A key's policy and a role's trust policy must allow the call inside the account as well.
     """
     if Verdict.DENIED in (by_identity, by_resource):
         return False
@@ -157,7 +161,7 @@ def _combine(
 def _judge_caller(caller: Caller, request: Request) -> Verdict:
     if _is_free(caller):
         return Verdict.ALLOWED
-    assert caller.role_arn is not None  # noqa: S101 - free otherwise
+    assert caller.role_arn is not None  # noqa: S101 - otherwise it is free
     verdict = _judge_role(caller, caller.role_arn, request)
     allowed = verdict is Verdict.ALLOWED
     note_decision(Decision(caller.role_arn, request.action, request.resource, allowed))
@@ -192,7 +196,7 @@ def _context(caller: Caller) -> dict[str, str]:
         "aws:PrincipalType": "AssumedRole" if caller.role_arn else "Account",
         "aws:RequestedRegion": caller.region,
         "aws:SourceIp": "127.0.0.1",
-        "aws:SecureTransport": "true",  # on AWS the same call would go over TLS
+        "aws:SecureTransport": "true",  # on AWS the same call goes over TLS
         "aws:CurrentTime": datetime.now(UTC).isoformat(),
     }
 
@@ -210,7 +214,7 @@ def _call_context(call: Call) -> dict[str, str]:
     return context
 
 
-# How a refusal is named where the protocol's usual name is not it.
+# The error code of a refusal, if it is not the protocol's usual one.
 _CODES = {"sns": ("AuthorizationError", 403), "sqs": ("AccessDenied", 403)}
 _XML_PROTOCOLS = frozenset({"query", "ec2", "rest-xml"})
 

@@ -1,7 +1,7 @@
-"""What a policy says of a request: pure decisions over policy documents.
+"""The evaluation of policy documents: pure decisions.
 
-Identity policies, resource policies and trust policies are read by the same rules; the latter two
-name principals.
+Identity policies, resource policies and trust policies follow the same rules; the latter two name
+principals.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _ARN_PARTS = 6
 
 
 class Verdict(Enum):
-    """What policies say of a request; the strongest of several counts."""
+    """The decision of policies on a request; the strongest of several counts."""
 
     SILENT = 0
-    ACCOUNT = 1  # a resource's policy trusts the account: its own policies decide
+    ACCOUNT = 1  # a resource's policy trusts the account: the account's policies decide
     ALLOWED = 2
     DENIED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: an account, with the user's or role's ARN and the session's, or a service."""
+    """The requester: an account with the ARNs of user or role and session, or a service."""
 
     account: str
     arn: str
@@ -48,7 +48,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. A resource of None is one that is not known: only the action is judged."""
+    """The requested action. A resource of None is unknown: only the action is evaluated."""
 
     action: str
     resource: str | None
@@ -56,7 +56,7 @@ class Request:
 
 
 def read_statements(document: str | bytes | Mapping[str, Any] | None) -> list[Statement]:
-    """Return the statements of a policy document, none where there is no document."""
+    """Return the statements of a policy document, none if there is no document."""
     if not document:
         return []
     policy = json.loads(document) if isinstance(document, str | bytes) else document
@@ -64,7 +64,7 @@ def read_statements(document: str | bytes | Mapping[str, Any] | None) -> list[St
 
 
 def judge_identity(statements: Iterable[Statement], request: Request) -> Verdict:
-    """Judge by the policies of a role, in which no principals are named."""
+    """Evaluate the policies of a role, which name no principals."""
     return _strongest(
         _effect(statement) for statement in statements if _applies(statement, request)
     )
@@ -73,7 +73,7 @@ def judge_identity(statements: Iterable[Statement], request: Request) -> Verdict
 def judge_resource(
     statements: Iterable[Statement], request: Request, principal: Principal
 ) -> Verdict:
-    """Judge by the policy of a resource, or by the trust policy of a role."""
+    """Evaluate the policy of a resource or the trust policy of a role."""
     verdicts = []
     for statement in statements:
         named = _names(statement, principal)
@@ -110,16 +110,16 @@ def _any_action(patterns: Any, action: str) -> bool:
 
 
 def _covers_resource(statement: Statement, request: Request) -> bool:
-    if request.resource is None:  # a Deny of some resources must not hit the unknown one
+    if request.resource is None:  # a Deny of some resources must not apply to an unknown one
         return _effect(statement) is Verdict.ALLOWED or statement.get("Resource") == "*"
     if "NotResource" in statement:
         return not _any_resource(statement["NotResource"], request)
-    # A trust policy has no Resource: it is about the role that carries it.
+    # A trust policy has no Resource: it is about its role.
     return "Resource" not in statement or _any_resource(statement["Resource"], request)
 
 
 def _any_resource(patterns: Any, request: Request) -> bool:
-    assert request.resource is not None  # noqa: S101 - asked only for known ones
+    assert request.resource is not None  # noqa: S101 - called only for known ones
     resource = request.resource
     return any(
         pattern == "*" or _matches_resource(_fill(pattern, request.context), resource)
@@ -128,13 +128,13 @@ def _any_resource(patterns: Any, request: Request) -> bool:
 
 
 def _matches_resource(pattern: str, resource: str) -> bool:
-    if len(pattern.split(":", 5)) < _ARN_PARTS:  # "arn:aws:s3*" is legal, and reaches past colons
+    if len(pattern.split(":", 5)) < _ARN_PARTS:  # "arn:aws:s3*" is valid and matches across colons
         return matches_pattern(pattern, resource)
     return matches_arn(pattern, resource)
 
 
 def _fill(pattern: str, context: Context) -> str:
-    """Put in the policy variables that the context knows; one it does not know matches nothing."""
+    """Fill in the policy variables of the context; an unknown one matches nothing."""
 
     def replace(found: re.Match[str]) -> str:
         value = context.get(found[1])
@@ -144,7 +144,7 @@ def _fill(pattern: str, context: Context) -> str:
 
 
 def _names(statement: Statement, principal: Principal) -> Verdict:
-    """Say whether a statement is about a principal: by itself, by its account, or not."""
+    """Return whether a statement names a principal: itself, its account, or neither."""
     if "NotPrincipal" in statement:
         named = _find_principal(statement["NotPrincipal"], principal)
         return Verdict.ALLOWED if named is Verdict.SILENT else Verdict.SILENT

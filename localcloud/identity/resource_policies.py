@@ -1,4 +1,4 @@
-"""What moto holds that decides who may: full ARNs, the policies of resources, the keys they use."""
+"""Facts that moto holds for authorization: full ARNs, resource policies, the keys they use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from moto.sqs.models import sqs_backends
 
 from localcloud.identity.policies import Statement, read_statements
 
-# The action, the key's ARN, and what a condition may ask of it: what the key is used for.
+# The action, the key's ARN, and the context for conditions: what the key is used for.
 KeyUse: TypeAlias = tuple[str, str, dict[str, str]]
 
 _ENCRYPTION = "kms:EncryptionContext"
@@ -26,7 +26,7 @@ _USES_SECRET = {
 
 
 def owner_of(resource: str | None, default: str) -> str:
-    """Return the account in which a resource lives."""
+    """Return the account that owns a resource."""
     if not _is_arn(resource):
         return default
     if resource.startswith("arn:aws:s3:::"):
@@ -36,7 +36,7 @@ def owner_of(resource: str | None, default: str) -> str:
 
 
 def policy_of(resource: str | None) -> list[Statement] | None:
-    """Return the statements of a resource's own policy, None for a kind that has none here."""
+    """Return the statements of a resource's policy, None for a kind without policies here."""
     if not _is_arn(resource):
         return None
     service, region, account, end = resource.split(":", 5)[2:]
@@ -45,7 +45,7 @@ def policy_of(resource: str | None) -> list[Statement] | None:
 
 
 def secret_arn(account: str, region: str, secret_id: str) -> str:
-    """Return the full ARN of a secret; one that does not exist has no suffix yet."""
+    """Return the full ARN of a secret; one that does not exist has a suffix of wildcards."""
     if secret_id.startswith("arn:"):
         account, region = secret_id.split(":")[4], secret_id.split(":")[3]
     secret = secretsmanager_backends[account][region].secrets.get(secret_id)
@@ -69,7 +69,7 @@ def key_arn(account: str, region: str, key_id: str) -> str:
 
 
 def key_use_of_secret(arn: str, operation: str) -> Iterator[KeyUse]:
-    """Name the use of a customer's key that goes with a call on a secret."""
+    """Yield the use of a customer managed key by a call on a secret."""
     region, account = arn.split(":")[3:5]
     secret = secretsmanager_backends[account][region].secrets.get(arn)
     key_id = getattr(secret, "kms_key_id", None)
@@ -79,7 +79,7 @@ def key_use_of_secret(arn: str, operation: str) -> Iterator[KeyUse]:
 
 
 def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[KeyUse]:
-    """Name the use of a customer's key that goes with reading or writing an object."""
+    """Yield the use of a customer managed key by reading or writing an object."""
     account = s3_backends.bucket_accounts.get(params["Bucket"], ("aws", ""))[1]
     bucket = s3_backends[account]["aws"].buckets.get(params["Bucket"]) if account else None
     if bucket is None or action not in _USES_OBJECT:

@@ -1,6 +1,6 @@
-"""Which action a call is for IAM, and on which resource: the tables.
+"""The tables of IAM actions and resources for calls.
 
-What is not named here is judged by its action alone.
+A call that is not listed here is evaluated by its action alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from localcloud.moto_repairs import read_key_of_ciphertext
 class Access:
     """An action on a resource; None is a resource that the tables do not know.
 
-    The context is what conditions may ask of this action besides what they may ask of the call.
+    The context has the condition keys of this action, in addition to those of the call.
     """
 
     action: str
@@ -27,7 +27,7 @@ class Access:
     context: Context = field(default_factory=dict)
 
 
-# Parameter -> the end of the ARN; the first parameter that is there counts, an ARN stays as it is.
+# Parameter -> the end of the ARN; the first present parameter counts, an ARN stays unchanged.
 _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
     "athena": (("WorkGroup", "workgroup/{}"), ("ResourceARN", "{}")),
     "dynamodbstreams": (("StreamArn", "{}"),),
@@ -41,12 +41,12 @@ _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
-# Services of localcloud's own whose calls are judged by their action alone, on any resource.
+# Services of localcloud's own whose calls are evaluated by their action alone.
 BY_ACTION_ALONE = frozenset(
     {"application-autoscaling", "ec2", "elbv2", "emr-serverless", "kafka", "route53"}
 )
 
-# Operations that IAM knows by another name.
+# Operations with another name in IAM.
 _ACTIONS = {
     ("lambda", "Invoke"): "lambda:InvokeFunction",
     ("sqs", "SendMessageBatch"): "sqs:SendMessage",
@@ -91,13 +91,13 @@ _TRANSACT_ACTIONS = {
 
 
 def list_access(call: Call) -> list[Access]:
-    """Name everything that a caller must be allowed for this call."""
+    """List everything that a caller must be allowed for this call."""
     special = _SPECIAL.get(call.service)
     return list(special(call) if special else _general(call))
 
 
 def judged_by_resource(service: str) -> bool:
-    """Say whether the tables know the resources of a service."""
+    """Return whether the tables know the resources of a service."""
     return service in _ENDS or service in _SPECIAL
 
 
@@ -140,7 +140,7 @@ def _dynamodb(call: Call) -> Iterator[Access]:
 
 def _glue(call: Call) -> Iterator[Access]:
     params, action = call.params, _action(call)
-    if "SchemaVersionId" in params:  # an id names no resource: only "*" covers reading by it
+    if "SchemaVersionId" in params:  # an id names no resource: only "*" allows reading by it
         yield Access(action, "*" if call.operation == "GetSchemaVersion" else None)
     elif "SchemaId" in params or "RegistryId" in params or call.operation == "CreateSchema":
         yield from (Access(action, arn) for arn in _registry_arns(call))
@@ -235,7 +235,7 @@ def _logs(call: Call) -> Iterator[Access]:
 
 
 def _nothing(_call: Call) -> Iterator[Access]:
-    """STS asks for no permission, but for AssumeRole, which judges by the trust policy too."""
+    """Yield nothing: only AssumeRole needs permission, and the trust policy decides on that too."""
     yield from ()
 
 

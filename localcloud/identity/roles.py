@@ -1,4 +1,4 @@
-"""Roles as IAM holds them (moto's IAM): their ARNs, their trust and permission policies."""
+"""Roles in IAM (moto's): their ARNs, trust policies and permission policies."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ def role_account(role_arn: str) -> str:
 
 
 def assumed_role_arn(role_arn: str, session_name: str) -> str:
-    """Return the ARN of a role's session, in which the role's path is left out."""
+    """Return the ARN of a role's session, which omits the role's path."""
     account, name = _match(role_arn).groups()
     return f"arn:aws:sts::{account}:assumed-role/{name.rpartition('/')[2]}/{session_name}"
 
 
 def is_role_arn(text: str) -> bool:
-    """Say whether a text has the form of a role's ARN."""
+    """Return whether a text has the form of a role's ARN."""
     return _ROLE_ARN.fullmatch(text) is not None
 
 
 def is_bootstrap_role(role_arn: str) -> bool:
-    """Say whether it is the role under which everything else is made, which nobody has to make."""
+    """Return whether it is the deploy role, which exists without being created."""
     return _match(role_arn)[2] == _BOOTSTRAP_ROLE
 
 
 def find_role(role_arn: str) -> Any | None:
-    """Look a role up; it may have been deleted since somebody took it."""
+    """Return a role, None if it does not exist or was deleted."""
     roles = iam_backends[role_account(role_arn)]["aws"].roles
     return next((role for role in list(roles.values()) if role.arn == role_arn), None)
 
 
 def trust_statements(role: Any) -> list[Statement]:
-    """Return the statements that say who may take a role."""
+    """Return the statements of a role's trust policy."""
     return read_statements(role.assume_role_policy_document)
 
 
@@ -52,7 +52,7 @@ def permission_statements(role: Any) -> list[Statement]:
 
 
 def boundary_statements(role: Any) -> list[Statement] | None:
-    """Return the statements of a role's permissions boundary, None where it has none."""
+    """Return the statements of a role's permissions boundary, None if it has none."""
     if not role.permissions_boundary_arn:
         return None
     policies = iam_backends[role.account_id]["aws"].managed_policies

@@ -1,8 +1,8 @@
-"""The check of an MSK IAM token, as the brokers of MSK make it: signature, expiry, principal.
+"""The check of an MSK IAM token as MSK's brokers do it: signature, expiry, principal.
 
 A token is the url-safe base64 of a presigned GET on `https://kafka.<region>.amazonaws.com/`
 (service `kafka-cluster`, action `kafka-cluster:Connect`). Java clients send the parts of such a URL
-as a JSON object instead, signed for the broker that they dial.
+as a JSON object instead, signed for the broker that they connect to.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _REQUIRED = ("X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-Signature
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """An access key that exists, and whose it is; session keys have a token and an end."""
+    """An existing access key and its owner; session keys have a token and an expiry."""
 
     principal: str
     secret_key: str
@@ -52,7 +52,7 @@ class KnownKey:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedToken:
-    """Who showed the token, and until when the login holds."""
+    """The owner of the token, and the expiry of the login."""
 
     principal: str
     expires_at: datetime
@@ -61,7 +61,7 @@ class AcceptedToken:
 def check_token(
     token: str, find_key: Callable[[str], KnownKey | None], now: datetime
 ) -> AcceptedToken:
-    """Check a token against the keys that exist; `find_key` looks one up by its id.
+    """Check a token against the existing keys; `find_key` returns one by its id.
 
     Raises:
         TokenRefusedError: with the reason, which reaches the client.
@@ -79,7 +79,7 @@ def check_payload(
     find_key: Callable[[str], KnownKey | None],
     now: datetime,
 ) -> AcceptedToken:
-    """Check what a client of the mechanism AWS_MSK_IAM sends: signed for one of the hosts.
+    """Check the payload of the mechanism AWS_MSK_IAM, signed for one of the hosts.
 
     Raises:
         TokenRefusedError: with the reason, which reaches the client.
@@ -123,7 +123,7 @@ def _split_token(token: str) -> tuple[str, dict[str, str]]:
 
 
 def _split_payload(payload: str) -> tuple[str, dict[str, str]]:
-    """Read the JSON object, and name its members as in the query string that was signed."""
+    """Read the JSON object and name its members as in the signed query string."""
     try:
         given = {str(name).lower(): str(value) for name, value in json.loads(payload).items()}
     except (ValueError, AttributeError) as error:
@@ -150,7 +150,7 @@ def _sign(host: str, region: str, query: dict[str, str], access_key: str, known:
 
 
 def _check_time(query: dict[str, str], known: KnownKey, now: datetime) -> datetime:
-    """Say when the login ends. The signature is right, so the times are well-formed."""
+    """Return the expiry of the login. The signature is valid, so the times are well-formed."""
     signed_at = datetime.strptime(query["X-Amz-Date"], _TIME).replace(tzinfo=UTC)
     seconds = int(query["X-Amz-Expires"])
     if not 0 < seconds <= _MAX_EXPIRES_SECONDS:

@@ -1,4 +1,4 @@
-"""Job runs as processes: what is submitted, the spark-submit of it, where its log goes."""
+"""Job runs as processes: the submission, its spark-submit, its logs."""
 
 from __future__ import annotations
 

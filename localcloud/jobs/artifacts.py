@@ -1,4 +1,4 @@
-"""The files of a job, fetched from S3 with the job's own role."""
+"""The files of a job, fetched from S3 with the job's role."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCHEMES = ("s3", "s3a")
 
 
 def fetch(s3: Any, uri: str, folder: Path) -> Path:
-    """Fetch one object into a folder, under the last part of its name.
+    """Fetch one object into a folder, under the last part of its key.
 
     Raises:
         JobFailedError: it is not on S3, does not exist, or the role may not read it.
@@ -37,7 +37,7 @@ def fetch(s3: Any, uri: str, folder: Path) -> Path:
 
 
 def fetch_archive(s3: Any, place: str, folder: Path, scratch: Path) -> str:
-    """Fetch `uri#name`, unpack it as the folder `name`, and say where it is in Spark's way."""
+    """Fetch `uri#name`, unpack it as the folder `name`, and return its path in Spark's notation."""
     uri, _, name = place.partition("#")
     archive = fetch(s3, uri, scratch)
     try:
@@ -48,5 +48,5 @@ def fetch_archive(s3: Any, place: str, folder: Path, scratch: Path) -> str:
 
 
 def _safely(archive: Path) -> dict[str, Any]:
-    """Keep what is unpacked inside its folder; links may lead out of it, as venv-pack's do."""
+    """Return options that keep files inside the folder; links may leave it, as venv-pack's do."""
     return {} if archive.suffix == ".zip" else {"filter": "tar"}

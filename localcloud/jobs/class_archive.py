@@ -1,4 +1,4 @@
-"""The archive of loaded classes (AppCDS): with it a driver starts in half of the CPU seconds.
+"""The archive of loaded classes (AppCDS), which halves the CPU seconds of a driver's start.
 
 `tools/record_classes.py`, which `make install` runs, records it from `recorded_job.py`.
 """
@@ -17,7 +17,7 @@ RECORDED_JOB = Path(__file__).with_name("recorded_job.py")
 
 
 def archive_path() -> Path:
-    """Name the archive by what it depends on: the JDK, the jars, the job.
+    """Return the path of the archive, named by what it depends on: the JDK, the jars, the job.
 
     Java ignores an archive of another JDK, or of jars with another size or time.
     """
@@ -32,7 +32,7 @@ def archive_path() -> Path:
 
 
 def archive_options() -> str:
-    """Return the options of a JVM that uses the archive, none where there is no archive."""
+    """Return the JVM options for the archive, none if there is no archive."""
     archive = archive_path()
-    # Where the archive does not fit, Java starts slower, and would say so on each start.
+    # If the archive does not fit, Java starts slower and would log that at each start.
     return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off" if archive.exists() else ""

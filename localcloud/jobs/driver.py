@@ -1,4 +1,4 @@
-"""The process of a job: a spark-submit in a group of its own, its output, its end."""
+"""The process of a job: a spark-submit in its own group, its output, its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from localcloud.children import Child, supervised
 
 @dataclass(frozen=True, slots=True)
 class DriverLaunch:
-    """What to start and where; what it prints goes to two files and, both, to the log."""
+    """A command and its folder; each output goes to its own file and to the common log."""
 
     command: tuple[str, ...]
     folder: Path
@@ -26,10 +26,12 @@ class DriverLaunch:
 
 
 class Driver:
-    """A job's driver, and everything that it starts."""
+    """A job's driver and everything that it starts; `outputs` are its error and output files.
+
+    The constructor starts it.
+    """
 
     def __init__(self, launch: DriverLaunch) -> None:
-        """Start it; `outputs` is where its errors are and where its output is."""
         self.outputs = (launch.stderr, launch.stdout)
         self._child = Child(
             supervised(launch.command),
@@ -50,11 +52,11 @@ class Driver:
 
     @property
     def pid(self) -> int:
-        """The process's id, which is that of its group."""
+        """The process id, which is also the id of its group."""
         return self._child.pid
 
     def wait(self, timeout_seconds: float | None) -> int | None:
-        """Wait for its end and return its exit code, None where the time is over before."""
+        """Wait for the end and return the exit code, None after the timeout."""
         code = self._child.wait(timeout_seconds)
         if code is not None:
             for pump in self._pumps:
@@ -62,7 +64,7 @@ class Driver:
         return code
 
     def end(self, grace_seconds: float) -> None:
-        """Ask it to end, and kill it after that time; returns at once."""
+        """Send SIGTERM, and SIGKILL after the grace period; return at once."""
         if grace_seconds <= 0:
             self._child.kill()
             return
@@ -73,7 +75,7 @@ class Driver:
 
 
 def _pump(pipe: IO[bytes], target: Path, log: Path) -> None:
-    """Move lines from a pipe to a file of their own and to the log that has all of them."""
+    """Copy lines from a pipe to their own file and to the common log."""
     with pipe, target.open("ab", 0) as own, log.open("ab", 0) as shared:
         for line in pipe:
             own.write(line)

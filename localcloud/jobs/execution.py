@@ -1,4 +1,4 @@
-"""The life of a job run: attempts, each with its process, until one counts."""
+"""The life of a job run: attempts, each with its process, until one is final."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def execute(
 ) -> None:
     """Run attempts until one is the last.
 
-    `prepare` starts the application, `start` begins an attempt, `deliver` takes what it printed
-    where it belongs.
+    `prepare` starts the application, `start` starts an attempt, and `deliver` delivers its output.
     """
     while True:
         number = run.attempt.number
@@ -38,7 +37,7 @@ def execute(
                 deliver(number)
         except JobFailedError as error:
             state, details = RunState.FAILED, str(error)
-        except Exception as error:  # a bug of ours: whoever waits for the run gets to know
+        except Exception as error:  # a bug of ours: it must be visible in the run
             _log.exception("job run %s failed", run.id)
             state, details = RunState.FAILED, f"localcloud failed: {type(error).__name__}: {error}"
         if not run.end_attempt(state, details):
@@ -68,9 +67,9 @@ def _attempt(
 
 
 def _explain(code: int, outputs: Sequence[Path]) -> str:
-    """Say why it failed as EMR does: the exit code, and what was printed of exceptions.
+    """Return EMR's description of a failure: the exit code and the printed exceptions.
 
-    PySpark prints what Python writes as errors beside its output.
+    PySpark prints Python's standard error on the standard output.
     """
     printed = [path.read_text(errors="replace") for path in outputs]
     lines = [line.strip() for text in printed for line in text.splitlines()]

@@ -1,7 +1,7 @@
-"""The Python that jobs run on: PySpark and what EMR has beside it, and nothing else.
+"""The Python of jobs: PySpark and the packages of EMR, and nothing else.
 
-The virtual environment that localcloud runs in has everything a developer needs; a job would find
-there what its own files lack, and miss it on AWS.
+The virtual environment of localcloud has everything a developer needs. A job would find there what
+its own files lack, and fail on AWS.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SparkPython:
 
 
 def load_spark_python() -> SparkPython:
-    """Make the environment, once: links to the packages of the one that we run in."""
+    """Create the environment, once: links to the packages of the current one."""
     packages = _close_over(_PACKAGES)
     pins = sorted(f"{name}=={found.version}" for name, found in packages.items())
     place = f"{sys.base_prefix} {sysconfig.get_path('purelib')} {pins}"
@@ -40,14 +40,14 @@ def load_spark_python() -> SparkPython:
         with tempfile.TemporaryDirectory(dir=_CACHE) as scratch:
             made = Path(scratch) / "made"
             _make(made, packages)
-            if not home.exists():  # in one step, so that nobody finds half of it
+            if not home.exists():  # in one step: nobody sees an incomplete folder
                 made.rename(home)
     spark = Path(str(packages["pyspark"].locate_file("pyspark"))).resolve()
     return SparkPython(home / "bin" / "python3", spark)
 
 
 def _close_over(names: tuple[str, ...]) -> dict[str, metadata.Distribution]:
-    """Find packages and those that they need, as far as they are installed."""
+    """Return packages and their installed dependencies."""
     found: dict[str, metadata.Distribution] = {}
     wanted = list(names)
     while wanted:

@@ -1,4 +1,4 @@
-"""Where the output of a job goes on AWS: a bucket, a log group, or both."""
+"""The destinations of a job's output on AWS: a bucket, a log group, or both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_LINE = 250_000
 
 @dataclass(frozen=True, slots=True)
 class LogPlaces:
-    """What a monitoring configuration asks for; `owner` is the run's part of every name."""
+    """The places of a monitoring configuration; `owner` is the run's part of every name."""
 
     owner: str
     s3: Mapping[str, Any]
@@ -29,12 +29,12 @@ class LogPlaces:
     by_attempt: bool = False
 
     def of_attempt(self, number: int) -> LogPlaces:
-        """Name the places of one attempt, where a run may have several."""
+        """Return the places of one attempt, if a run may have several."""
         return replace(self, owner=f"{self.owner}/attempts/{number}") if self.by_attempt else self
 
 
 def read_places(owner: str, monitoring: Mapping[str, Any], *, by_attempt: bool) -> LogPlaces:
-    """Read a monitoringConfiguration."""
+    """Return the log places of a monitoringConfiguration."""
     watched = monitoring.get("cloudWatchLoggingConfiguration", {})
     s3 = monitoring.get("s3MonitoringConfiguration", {})
     return LogPlaces(owner, s3, watched if watched.get("enabled") else {}, by_attempt)
@@ -43,7 +43,7 @@ def read_places(owner: str, monitoring: Mapping[str, Any], *, by_attempt: bool) 
 def deliver_logs(
     places: LogPlaces, open_client: Callable[[str], Any], outputs: Mapping[str, Path]
 ) -> list[str]:
-    """Deliver {stdout, stderr} with the job's role; say what did not arrive, and why."""
+    """Deliver {stdout, stderr} with the job's role; return the problems."""
     problems = []
     for wanted, send in ((places.s3.get("logUri"), _to_s3), (places.cloudwatch, _to_cloudwatch)):
         try:

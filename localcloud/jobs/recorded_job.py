@@ -27,7 +27,7 @@ def _write(rows: DataFrame, _: int) -> None:
 
 
 def main(place: str) -> None:
-    """Do a little of everything under a place on S3."""
+    """Use a little of everything under a prefix on S3."""
     spark = SparkSession.builder.getOrCreate()
     spark.sql(f"CREATE NAMESPACE lake.recorded LOCATION '{place}/lake'")
     numbers = spark.createDataFrame([(number,) for number in range(9)], "a bigint")
@@ -40,7 +40,7 @@ def main(place: str) -> None:
     starting.option("checkpointLocation", f"{place}/checkpoint").start().awaitTermination()
     table = spark.table("lake.recorded.t")
     table.mapInArrow(lambda batches: batches, table.schema).orderBy("r.a").collect()
-    with suppress(PySparkException, Py4JJavaError):  # nobody answers there
+    with suppress(PySparkException, Py4JJavaError):  # no broker answers there
         spark.read.format("kafka").options(**_NOWHERE).load().collect()
     spark.stop()
 

@@ -1,4 +1,4 @@
-"""A job run and its attempts: which state it is in, and whether it is tried again."""
+"""A job run and its attempts: the state, and the decision to retry."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MAX_DETAILS = 256
 
 
 class RunState(StrEnum):
-    """Where a job run is in its life."""
+    """The states of a job run."""
 
     SUBMITTED = "SUBMITTED"
     PENDING = "PENDING"  # its application starts
-    SCHEDULED = "SCHEDULED"  # what it is made of is fetched
+    SCHEDULED = "SCHEDULED"  # its files are fetched
     RUNNING = "RUNNING"
     SUCCESS = "SUCCESS"
     FAILED = "FAILED"
@@ -27,19 +27,19 @@ class RunState(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether nothing comes after it."""
+        """Return whether the state is final."""
         return self in {RunState.SUCCESS, RunState.FAILED, RunState.CANCELLED}
 
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """How often a run that fails is tried: in all, or within an hour for one that never ends."""
+    """The retry limit of a failed run: in total, or within an hour for a streaming job."""
 
     max_attempts: int | None = 1
     max_failed_per_hour: int | None = None
 
     def allows(self, attempts: int, failed_at: list[float], now: float) -> bool:
-        """Say whether there is another attempt after the failures at these monotonic times."""
+        """Return whether to retry after failures at these monotonic times."""
         if self.max_failed_per_hour is not None:
             lately = [when for when in failed_at if now - when < _HOUR_SECONDS]
             return len(lately) < self.max_failed_per_hour
@@ -48,7 +48,7 @@ class RetryRule:
 
 @dataclass(slots=True)
 class Attempt:
-    """One try of a run."""
+    """One attempt of a run."""
 
     number: int
     state: RunState = RunState.SUBMITTED
@@ -59,7 +59,7 @@ class Attempt:
     ended: datetime | None = None
 
     def go_to(self, state: RunState, details: str = "") -> None:
-        """Take a step, and note when."""
+        """Change the state and the times."""
         self.state, self.details = state, details[:_MAX_DETAILS]
         self.updated = datetime.now(UTC)
         if state is RunState.RUNNING:
@@ -69,10 +69,12 @@ class Attempt:
 
 
 class JobRun:
-    """The attempts of a run, one after the other, and the wish that it end."""
+    """The attempts of a run, one after the other, and the request to cancel it.
+
+    It starts with a submitted attempt; without a timeout it may run forever.
+    """
 
     def __init__(self, run_id: str, rule: RetryRule, timeout_seconds: float | None) -> None:
-        """Begin with an attempt that is submitted; without a time-out it may run for ever."""
         self.id = run_id
         self.created = datetime.now(UTC)
         self.attempts = [Attempt(1)]
@@ -86,22 +88,22 @@ class JobRun:
 
     @property
     def attempt(self) -> Attempt:
-        """The attempt that counts."""
+        """The current attempt."""
         return self.attempts[-1]
 
     @property
     def state(self) -> RunState:
-        """The state of the attempt that counts: never FAILED while there is another to come."""
+        """The state of the current attempt: never FAILED while a retry follows."""
         return self.attempt.state
 
     def go_to(self, state: RunState) -> None:
-        """Take a step, unless it is being cancelled."""
+        """Change the state unless the run is being cancelled."""
         with self._lock:
             if not self.cancelling.is_set():
                 self.attempt.go_to(state)
 
     def adopt(self, end_driver: Callable[[float], None]) -> None:
-        """Run, with the way to end what runs: given seconds, it is killed after them."""
+        """Change to RUNNING; `end_driver` ends the driver and kills it after the given seconds."""
         with self._lock:
             self._end_driver = end_driver
             self.go_to(RunState.RUNNING)
@@ -109,7 +111,7 @@ class JobRun:
                 end_driver(self._grace_seconds)
 
     def cancel(self, grace_seconds: float) -> bool:
-        """Ask it to end; false where it has ended already."""
+        """Cancel the run; return False if it has already ended."""
         with self._lock:
             if self.state.final:
                 return False
@@ -122,7 +124,7 @@ class JobRun:
             return True
 
     def end_attempt(self, state: RunState, details: str) -> bool:
-        """Note how the attempt ended; true where another one has begun in the same moment."""
+        """Record the end of the attempt; return True if a retry has started."""
         with self._lock:
             self._end_driver = None
             if self.cancelling.is_set():

@@ -1,4 +1,4 @@
-"""How a job becomes a spark-submit: its files fetched, its settings, what localcloud adds."""
+"""A job as a spark-submit: its files, its settings, and localcloud's additions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DRIVER_VARIABLES = "spark.emr-serverless.driverEnv."
 
 @dataclass(frozen=True, slots=True)
 class SparkJob:
-    """What is submitted, and the surroundings: the variables of role and network, the region."""
+    """A submission with its region and the variables of role and network."""
 
     entry_point: str
     arguments: tuple[str, ...]
@@ -33,10 +33,10 @@ class SparkJob:
 
 
 def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunch:
-    """Fetch a job's files into a folder and name the command that runs it there.
+    """Fetch a job's files into a folder and return the command that runs it there.
 
     Raises:
-        JobFailedError: a file that cannot be had.
+        JobFailedError: a file cannot be fetched.
     """
     python, work = load_spark_python(), folder / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunc
 
 
 def _fetch_files(submission: Submission, s3: Any, folder: Path, work: Path) -> list[str]:
-    """Fetch what the flags for files name; files and archives lie in the job's own folder too."""
+    """Fetch the files named by flags; files and archives also go into the job's working folder."""
     scratch = folder / "archives"
     given = {
         "--jars": [str(fetch(s3, uri, folder / "jars")) for uri in submission.files["--jars"]],
@@ -82,7 +82,7 @@ def _fetch_files(submission: Submission, s3: Any, folder: Path, work: Path) -> l
             fetch_archive(s3, place, work, scratch) for place in submission.files["--archives"]
         ],
     }
-    # Beside the job's own, so that Iceberg finds itself in one class loader, whoever brings it.
+    # Beside the job's jars, so that all of Iceberg is in one class loader.
     own = {Path(path).name for path in given["--jars"]}
     given["--jars"] += [str(jar) for jar in _s3_jars() if jar.name not in own]
     return [word for flag, paths in given.items() if paths for word in (flag, ",".join(paths))]
@@ -96,16 +96,16 @@ def _s3_jars() -> list[Path]:
 
 
 def _settings(job: SparkJob, folder: Path) -> list[str]:
-    """The job's settings, then those that are localcloud's to say."""
+    """Return the job's settings, overridden by localcloud's own."""
     endpoint, given = job.variables["AWS_ENDPOINT_URL"], job.submission.settings
     own = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        # Before the job's own, which win.
+        # Before the job's own options, which win.
         _DEFAULT_OPTIONS: f"{archive_options()} {given.get(_DEFAULT_OPTIONS, '')}".strip(),
         "spark.ui.enabled": "false",
         "spark.hadoop.hadoop.tmp.dir": str(folder / "local"),
-        # What EMR has a filesystem of its own for.
+        # EMR has its own filesystem for this scheme.
         "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
         "spark.hadoop.fs.s3a.endpoint": endpoint,
         "spark.hadoop.fs.s3a.endpoint.region": job.region,

@@ -1,4 +1,4 @@
-"""What a job's sparkSubmitParameters and Spark settings ask for, taken apart."""
+"""The sparkSubmitParameters and Spark settings of a job, parsed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-# Flag -> the setting that says the same; the flag wins, as in spark-submit.
+# Flag -> the equivalent setting; the flag wins, as in spark-submit.
 FILE_KINDS = {
     "--jars": "spark.jars",
     "--py-files": "spark.submit.pyFiles",
@@ -15,7 +15,7 @@ FILE_KINDS = {
 }
 _ALONE = frozenset({"--verbose", "-v", "--supervise"})
 _SETTING = frozenset({"--conf", "-c"})
-# Where and how it runs is not the job's to say, on EMR Serverless neither.
+# A job must not set where and how it runs, on EMR Serverless either.
 _NOT_THE_JOBS = frozenset({"--master", "--deploy-mode", "--properties-file"})
 _PASSED_ON = frozenset(
     """--class --driver-class-path --driver-cores --driver-java-options --driver-library-path
@@ -26,7 +26,7 @@ _PASSED_ON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A job's flags as they are passed on, its settings, and the places of its files by flag."""
+    """A job's flags, its settings, and the URIs of its files by flag."""
 
     flags: tuple[str, ...]
     settings: Mapping[str, str]
@@ -34,10 +34,10 @@ class Submission:
 
 
 def read_submission(parameters: str, defaults: Mapping[str, str]) -> Submission:
-    """Read parameters that come on top of the settings of a configuration.
+    """Parse parameters, which override the settings of a configuration.
 
     Raises:
-        ValueError: what is no parameter of spark-submit, or not the job's to say.
+        ValueError: a parameter is unknown to spark-submit, or a job must not set it.
     """
     flags: list[str] = []
     settings, places = dict(defaults), {}
@@ -59,7 +59,7 @@ def read_submission(parameters: str, defaults: Mapping[str, str]) -> Submission:
 
 
 def _split(parameters: str) -> Iterator[tuple[str, str]]:
-    """Go through flags and their values, written as two words or with an equals sign between."""
+    """Yield flags and values, written as two words or with an equals sign."""
     words = iter(shlex.split(parameters))
     for word in words:
         flag, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")

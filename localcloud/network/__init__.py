@@ -1,7 +1,8 @@
-"""What resolves and what can be reached: the data plane of PrivateLink.
+"""Name resolution and reachability: the data plane of PrivateLink.
 
-A service plugs its servers in (`Nodes`); whoever starts a process in a VPC finds its `Source` and
-asks `load_network(cloud)` for the environment; all else follows what is created through the API.
+A service registers its servers in `Nodes`. A service that starts a process in a VPC finds its
+`Source` and asks `load_network(cloud)` for the environment. Everything else follows from the
+resources that are created through the API.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One relayed connection: two sockets, whose bytes cross with back-pressure."""
+"""One relayed connection: two sockets with backpressure between them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _RESET = struct.pack("ii", 1, 0)
 
 @dataclass(slots=True, eq=False)
 class Link:
-    """What a relay carries: where it leads, how it is disturbed, who uses it.
+    """A link of a relay: its target, its faults, its connections.
 
-    `find_target` returns the address behind, or raises MissingHopError; `via` is the local address
-    that connections to it come from.
+    `find_target` returns the server's address or raises MissingHopError; `via` is the local address
+    of connections to it.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Link:
     connections: set[Connection] = field(default_factory=set, repr=False)
 
     def look_up(self) -> tuple[str, int]:
-        """Return where it leads now; what stands in the way is kept in `refusal`, for people."""
+        """Return the current target; the reason of a refusal is stored in `refusal`."""
         try:
             if self.is_cut:
                 raise MissingHopError(f"the link {self.name} was cut on purpose; restore it")
@@ -47,17 +47,17 @@ class Link:
         return target
 
     def check(self) -> None:
-        """Cut the connections whose way has gone, or leads elsewhere now."""
+        """Cut the connections whose path is gone or leads elsewhere."""
         try:
             target = self.look_up() if self.connections else None
         except MissingHopError:
             target = None
         for connection in list(self.connections):
-            if connection.target not in {None, target}:  # None: still being opened
+            if connection.target not in {None, target}:  # None: it is still being opened
                 connection.abort()
 
     def reset(self) -> None:
-        """Cut the connections there are."""
+        """Cut all connections of the link."""
         for connection in list(self.connections):
             connection.abort()
 
@@ -66,7 +66,6 @@ class Connection:
     """One connection that a relay accepted, and the one it opened for it."""
 
     def __init__(self, link: Link) -> None:
-        """Begin with neither side."""
         self._link = link
         self._near = _Half(self)
         self._far = _Half(self)
@@ -79,25 +78,25 @@ class Connection:
         return self._near
 
     def abort(self) -> None:
-        """Cut both sides with a reset, and the far one is not opened any more."""
+        """Cut both sides with a reset; the far side is no longer opened."""
         if self._opening is not None:
             self._opening.cancel()
         for half in (self._near, self._far):
             half.reset()
 
     def delay(self, size: int) -> float:
-        """Return for how long the link holds back that many bytes."""
+        """Return the seconds that the link delays that many bytes."""
         return self._link.latency_seconds + size / self._link.bytes_per_second
 
     def half_opened(self, half: _Half) -> None:
-        """Open the far side as soon as the near one is there; nothing is read before."""
+        """Open the far side when the near one is connected; nothing is read before."""
         if half is self._near:
             half.pause_reading()
             self._link.connections.add(self)
             self._opening = asyncio.get_running_loop().create_task(self._open())
 
     def half_lost(self) -> None:
-        """Forget the connection once neither side is there."""
+        """Remove the connection when both sides are closed."""
         if not self._near.is_open and not self._far.is_open:
             self._link.connections.discard(self)
 
@@ -148,7 +147,7 @@ class _Half(asyncio.Protocol):
     def eof_received(self) -> bool:
         self._ended = True
         if self.other._ended:
-            return False  # both have said all they had to: asyncio closes this side
+            return False  # both sides have ended: asyncio closes this one
         self.other.end_writing()
         return True
 
@@ -180,7 +179,7 @@ class _Half(asyncio.Protocol):
             self._transport.write_eof()
 
     def finish(self) -> None:
-        """Close when all is written, but do not wait for ever for somebody who does not read."""
+        """Close after flushing; abort after 5 s if the peer does not read."""
         if self._transport is not None:
             self._transport.close()
             asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self._transport.abort)
@@ -188,7 +187,7 @@ class _Half(asyncio.Protocol):
     def reset(self) -> None:
         if self._transport is None:
             return
-        with contextlib.suppress(OSError):  # the other end may have closed it already
+        with contextlib.suppress(OSError):  # the peer may have closed it already
             raw = self._transport.get_extra_info("socket")
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._transport.abort()

@@ -1,4 +1,4 @@
-"""What security groups let through, from one end of a connection to the other."""
+"""The security-group rules that apply to a connection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 class Party:
     """One end of a connection, as the security groups of the other end see it.
 
-    `anyone` stands for some member of these groups somewhere in these networks: a rule that fits
-    any of them is enough. Otherwise a rule has to fit one of the groups, or all of the networks.
-    A prefix list counts among the groups.
+    `anyone` is any member of these groups in these networks: a rule for any of them is enough.
+    Otherwise a rule must match one of the groups or all of the networks. A prefix list counts as a
+    group.
     """
 
     title: str
@@ -24,12 +24,12 @@ class Party:
 
 
 def lets_in(groups: Iterable[Any], source: Party, port: int) -> bool:
-    """Say whether security groups accept a TCP connection from a party."""
+    """Return whether security groups accept a TCP connection from a party."""
     return any(_fits(rule, source, port) for group in groups for rule in group.ingress_rules)
 
 
 def lets_out(groups: Iterable[Any], target: Party, port: int) -> bool:
-    """Say whether security groups allow a TCP connection to a party."""
+    """Return whether security groups allow a TCP connection to a party."""
     return any(_fits(rule, target, port) for group in groups for rule in group.egress_rules)
 
 

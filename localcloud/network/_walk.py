@@ -1,4 +1,4 @@
-"""One walk from a VPC to a server: a method per hop, in the order in which they are met."""
+"""One walk from a VPC to a server: a method per hop, in order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from localcloud.network.principals import allows_account
 
 
 class Walk:
-    """The hops that were found so far, from one source."""
+    """The hops found so far, from one source."""
 
     def __init__(self, nodes: Nodes, source: Source) -> None:
-        """Begin at the source."""
         self.hops: list[str] = []
         self._nodes = nodes
         found = inventory.find_vpc(source.vpc_id)
@@ -27,7 +26,7 @@ class Walk:
         self._party = self._describe_source(source)
 
     def run(self, host: str, port: int) -> tuple[Node, int]:
-        """Go all the way; returns the server and its port."""
+        """Walk to the server and return it with its port."""
         zone = inventory.zone_of_name(self._vpc.id, host)
         if zone is None:
             return self._to_own_server(host, port), port
@@ -150,7 +149,7 @@ class Walk:
         )
 
     def _to_targets(self, owner: Any, balancer: Any, group: Any, host: str) -> tuple[Node, int]:
-        """Look at every target: the load balancer may choose any of them."""
+        """Check every target: the load balancer may choose any of them."""
         reached = []
         for target in list(group.targets.values()):
             address, port = target["Id"], int(target["Port"])

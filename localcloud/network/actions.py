@@ -1,4 +1,4 @@
-"""What one may ask of the network under /_localcloud/: where a name leads, and to disturb links."""
+"""The network actions under /_localcloud/: trace a path, disturb links."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from localcloud.network.views import load_network
 
 @action("trace")
 def trace(cloud: Cloud, *, host: str, port: int, vpc: str, group: str = "") -> dict[str, Any]:
-    """Walk from a VPC to a host and port, as somebody in a security group or as anyone."""
+    """Walk from a VPC to a host and port, as a member of a security group or as anyone."""
     source = Source(vpc, group_ids=(group,) if group else None)
     try:
         found = path.trace(cloud.state(Nodes), source, host, port)
-    except MissingHopError as error:  # there is not even a place to begin
+    except MissingHopError as error:  # the walk cannot even start
         raise LookupError(str(error)) from error
     return {"hops": found.hops, "missing": found.missing}
 
 
 @action("cut-link")
 def cut_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
-    """Cut the links to a host, from one VPC or all, and let none through until restored."""
+    """Cut the links to a host, from one VPC or all, until they are restored."""
     links = _find_links(cloud, host, vpc)
     for link in links:
         link.is_cut = True
@@ -36,7 +36,7 @@ def cut_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
 
 @action("reset-link")
 def reset_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
-    """Cut the connections that go to a host now; new ones get through."""
+    """Cut the current connections to a host; new ones are accepted."""
     links = _find_links(cloud, host, vpc)
     load_network(cloud).reset(links)
     return _name(links)
@@ -46,7 +46,7 @@ def reset_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
 def slow_link(
     cloud: Cloud, *, host: str, vpc: str = "", latency_ms: int = 0, bytes_per_second: int = 0
 ) -> dict[str, Any]:
-    """Slow the links to a host down, each way; 0 leaves a limit out."""
+    """Slow the links to a host in each direction; 0 sets no limit."""
     for name, value in (("latency_ms", latency_ms), ("bytes_per_second", bytes_per_second)):
         if value < 0:
             raise ValueError(f"{name} is {value}; it must be 0 or more")
@@ -59,7 +59,7 @@ def slow_link(
 
 @action("restore-link")
 def restore_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
-    """Undo what cut-link and slow-link did to the links to a host."""
+    """Undo the effect of cut-link and slow-link on the links to a host."""
     links = _find_links(cloud, host, vpc)
     for link in links:
         link.is_cut, link.latency_seconds, link.bytes_per_second = False, 0.0, float("inf")
@@ -68,7 +68,7 @@ def restore_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
 
 @describe("links")
 def describe_links(cloud: Cloud) -> list[dict[str, Any]]:
-    """List the links in use, and those that refused somebody with the reason."""
+    """List the links in use, and those that refused a connection, with the reason."""
     return [
         {"name": link.name, "connections": len(link.connections), "refusal": link.refusal}
         for link in load_network(cloud).links()

@@ -1,4 +1,4 @@
-"""Which AWS services a VPC reaches: those it has an endpoint for, as in a VPC without internet."""
+"""The AWS services that a VPC reaches: those with an endpoint, as in a VPC without internet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Wsgi: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes
 _HTTPS = 443
 _ANYWHERE = IPv4Network("0.0.0.0/0")
 # Signing name -> the end of the service's name for PrivateLink. Each service of localcloud's own
-# has a row ("" for one without endpoints); of others both names are the same but for these.
+# has a row ("" for one without endpoints); the others have the same name in both, except these.
 ENDPOINT_NAMES = {
     "application-autoscaling": "application-autoscaling",
     "athena": "athena",
@@ -45,10 +45,10 @@ _CHANGING = frozenset({"ec2", "elasticloadbalancing", "route53", "kafka"})
 
 
 def require_service(source: Source, service: str, region: str) -> None:
-    """Check that a source reaches an AWS service, by the service's signing name.
+    """Check that a source reaches an AWS service, given by its signing name.
 
     Raises:
-        MissingHopError: no endpoint lets it through, and what would mend that.
+        MissingHopError: no endpoint lets it through; the message names the remedy.
     """
     walk = Walk(Nodes(), source)
     end = ENDPOINT_NAMES.get(service, service)
@@ -89,7 +89,7 @@ def _enter_gateway(walk: Walk, source: Source, endpoint: Any) -> None:
 
 
 def service_reachable(source: Source, service: str, region: str) -> bool:
-    """Say whether a source reaches an AWS service."""
+    """Return whether a source reaches an AWS service."""
     try:
         require_service(source, service, region)
     except MissingHopError:
@@ -98,7 +98,7 @@ def service_reachable(source: Source, service: str, region: str) -> bool:
 
 
 def _route_tables(ec2: Any, source: Source) -> set[str]:
-    """List the route tables that a source's subnets use: their own, or the VPC's main one."""
+    """Return the route tables of a source's subnets: their own, or the VPC's main one."""
     tables = [it for it in list(ec2.route_tables.values()) if it.vpc_id == source.vpc_id]
     used = set()
     for subnet_id in source.subnet_ids or (None,):
@@ -112,10 +112,9 @@ def _has_subnet(table: Any, subnet_id: str | None) -> bool:
 
 
 class VpcBorder:
-    """Stands before the gateway: turns away what a VPC has no endpoint for."""
+    """The WSGI application before the gateway; it refuses services without an endpoint."""
 
     def __init__(self, cloud: Cloud, inside: _Wsgi) -> None:
-        """Let the gateway answer what passes."""
         self._cloud = cloud
         self._inside = inside
 
@@ -146,7 +145,7 @@ class VpcBorder:
 def _refuse(
     request: Request, service: str, sentence: str, start_response: Callable[..., Any]
 ) -> Iterable[bytes]:
-    """Answer as the service would, so that the caller's SDK shows the sentence."""
+    """Answer in the service's protocol, so that the caller's SDK shows the message."""
     target = wire.find_target(request, service)
     if target is None:
         start_response("403 Forbidden", [("Content-Type", "text/plain")])

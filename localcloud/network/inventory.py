@@ -1,4 +1,4 @@
-"""What was created through the API, found in moto's objects: read here, never changed."""
+"""The resources that were created through the API, read from moto's objects and never changed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from localcloud.errors import MissingHopError
 
 
 def plain_name(name: str) -> str:
-    """Write a DNS name as it is compared: lower case, no dot at its end."""
+    """Return a DNS name in the form for comparison: lower case, without the final dot."""
     return name.lower().rstrip(".")
 
 
 def regions_of_ec2() -> Iterator[Any]:
-    """Go through the EC2 side of every account and region in use."""
+    """Yield moto's EC2 of every account and region in use."""
     for regions in list(ec2_backends.values()):
         yield from list(regions.values())
 
 
 def find_vpc(vpc_id: str) -> tuple[Any, Any] | None:
-    """Find a VPC in any account: (EC2 of its account and region, the VPC)."""
+    """Return a VPC of any account, with the EC2 of its account and region."""
     return next(
         ((ec2, ec2.vpcs[vpc_id]) for ec2 in regions_of_ec2() if vpc_id in ec2.vpcs),
         None,
@@ -32,7 +32,7 @@ def find_vpc(vpc_id: str) -> tuple[Any, Any] | None:
 
 
 def find_subnet(ec2: Any, vpc_id: str, subnet_id: str) -> Any:
-    """Find a subnet of a VPC; raises MissingHopError if it has no such."""
+    """Return a subnet of a VPC; raise MissingHopError if it has no such subnet."""
     for subnets in list(ec2.subnets.values()):
         subnet = subnets.get(subnet_id)
         if subnet is not None and subnet.vpc_id == vpc_id:
@@ -41,14 +41,14 @@ def find_subnet(ec2: Any, vpc_id: str, subnet_id: str) -> Any:
 
 
 def find_interface(interface_id: str) -> Any | None:
-    """Find a network interface in any account."""
+    """Return a network interface of any account."""
     return next(
         (ec2.enis[interface_id] for ec2 in regions_of_ec2() if interface_id in ec2.enis), None
     )
 
 
 def interface_with_address(ec2: Any, vpc_id: str, address: str) -> Any | None:
-    """Find the interface that has a private address in a VPC."""
+    """Return the interface with a private address in a VPC."""
     return next(
         (
             interface
@@ -71,7 +71,7 @@ def private_zones(vpc_id: str) -> list[Any]:
 
 
 def zone_of_name(vpc_id: str, name: str) -> Any | None:
-    """Find the private zone that answers for a name in a VPC: the one with the longest match."""
+    """Return the private zone that answers for a name in a VPC: the longest match."""
     covering = [
         zone
         for zone in private_zones(vpc_id)
@@ -81,7 +81,7 @@ def zone_of_name(vpc_id: str, name: str) -> Any | None:
 
 
 def address_records(zone: Any) -> dict[str, str]:
-    """List the names of a zone that lead somewhere: {name: alias, CNAME or first address}."""
+    """Return the address records of a zone: {name: alias, CNAME or first address}."""
     found = {}
     for record in list(zone.rrsets):
         if record.type in {"A", "CNAME"}:
@@ -100,12 +100,12 @@ def endpoints(ec2: Any, vpc_id: str) -> list[Any]:
 
 
 def is_interface(endpoint: Any) -> bool:
-    """Say whether an endpoint has interfaces; one without a type is a gateway."""
+    """Return whether it is an interface endpoint; one without a type is a gateway."""
     return str(endpoint.vpc_endpoint_type or "Gateway").lower() == "interface"
 
 
 def find_endpoint_service(service_name: str) -> tuple[Any, Any] | None:
-    """Find an endpoint service by its name in any account: (EC2 of its owner, the service)."""
+    """Return an endpoint service of any account by its name, with the EC2 of its owner."""
     return next(
         (
             (ec2, service)
@@ -118,17 +118,17 @@ def find_endpoint_service(service_name: str) -> tuple[Any, Any] | None:
 
 
 def find_load_balancer(account: str, region: str, arn: str) -> Any | None:
-    """Find a load balancer."""
+    """Return a load balancer, None if it does not exist."""
     return elbv2_backends[account][region].load_balancers.get(arn)
 
 
 def find_target_group(account: str, region: str, arn: str) -> Any | None:
-    """Find a target group."""
+    """Return a target group, None if it does not exist."""
     return elbv2_backends[account][region].target_groups.get(arn)
 
 
 def listener_ports() -> set[int]:
-    """List every port on which a network load balancer of any account listens."""
+    """Return every port on which a network load balancer of any account listens."""
     return {
         int(listener.port)
         for regions in list(elbv2_backends.values())

@@ -1,4 +1,4 @@
-"""Loopback addresses of our own: several localclouds on one machine never share any."""
+"""Loopback addresses: several localclouds on one machine never share any."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ import socket
 
 from localcloud.errors import AddressInUseError
 
-# Below the networks of the brokers (127.100 and up), above what people pick by hand.
+# Below the networks of the brokers (127.100 and up), above the ones that people pick by hand.
 _NETWORKS = range(64, 100)
 _ATTEMPTS = 50
 _GUARD_PORT = 4565
 
 
 class LoopbackAddresses:
-    """Addresses of a loopback network that nobody else uses, a /24 at a time."""
+    """Loopback addresses that nobody else uses, claimed as a /24 at a time."""
 
     def __init__(self) -> None:
-        """Claim nothing yet."""
         self._guards: list[socket.socket] = []
         self._free: list[str] = []
 
     def take(self) -> str:
-        """Return an address that is in use by nobody."""
+        """Return an unused address."""
         if not self._free:
             self._free = self._claim_network()
         return self._free.pop(0)
 
     def give_back(self, address: str) -> None:
-        """Let an address be taken again, after all others."""
+        """Return an address to the pool, behind all others."""
         self._free.append(address)
 
     def close(self) -> None:
-        """Give up all that was claimed."""
+        """Release all claimed networks."""
         for guard in self._guards:
             guard.close()
         self._guards.clear()

@@ -1,7 +1,7 @@
-"""Names as one VPC sees them, inside one Python process.
+"""Name resolution of one VPC inside one Python process.
 
-The standard library alone: `python_path/sitecustomize.py` loads this file by its path in every
-Python that localcloud starts in a VPC, whatever that Python has installed.
+It uses the standard library only: `python_path/sitecustomize.py` loads this file by its path in
+every Python that localcloud starts in a VPC, whatever packages that Python has.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _Find: TypeAlias = Callable[[str], str | None]
 def resolve_names(addresses: Mapping[str, str]) -> Iterator[None]:
     """Resolve names under amazonaws.com from the table alone while the context lasts.
 
-    A name that is not in the table does not exist: nothing of a test ever reaches AWS. Every
-    client in this process resolves through `socket.getaddrinfo`.
+    A name that is missing in the table does not exist: no test ever reaches AWS. Every client in
+    this process resolves through `socket.getaddrinfo`.
     """
     original = socket.getaddrinfo
 
@@ -41,7 +41,7 @@ def resolve_names(addresses: Mapping[str, str]) -> Iterator[None]:
 
 
 def follow_hosts_file(path: Path) -> None:
-    """Let this process, for good, know the names of a hosts file and connect to loopback alone.
+    """Limit this process permanently to the names of a hosts file and to loopback connections.
 
     The file is read at every look-up: it changes while the process runs.
     """
@@ -55,15 +55,15 @@ def follow_hosts_file(path: Path) -> None:
 
 
 def read_hosts(path: Path) -> dict[str, str]:
-    """Read a hosts file: {name: address}."""
+    """Return the names of a hosts file: {name: address}."""
     lines = (line.split() for line in path.read_text().splitlines())
     return {name: address for address, *names in lines for name in names}
 
 
 def write_hosts(path: Path, addresses: Mapping[str, str]) -> None:
-    """Write a hosts file in one step, with what a JVM cannot start without.
+    """Write a hosts file in one step, with the names that a JVM needs to start.
 
-    Java asks nothing else once it has the file, and Spark looks up this machine's own name.
+    Java uses nothing else once it has the file, and Spark looks up this machine's own name.
     """
     home = dict.fromkeys(("localhost", socket.gethostname()), "127.0.0.1")
     new = path.with_suffix(".new")
@@ -88,7 +88,7 @@ def _connect_locally(original: Callable[..., Any]) -> Callable[..., Any]:
     def connect(self: socket.socket, address: Any) -> Any:
         if self.family in {socket.AF_INET, socket.AF_INET6}:
             host, port, *rest = address
-            # A name would be looked up below Python, where no table is.
+            # A name would be resolved below Python, without the table.
             found = socket.getaddrinfo(host, port, self.family)[0][4][0]
             if found != "::1" and not str(found).startswith("127."):
                 raise OSError(

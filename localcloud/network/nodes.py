@@ -1,4 +1,4 @@
-"""Both ends of a way: who connects from a VPC, and the servers that are plugged into VPCs."""
+"""Both ends of a path: the sources in VPCs, and the servers behind network interfaces."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who connects: a function, poller or job with interfaces in a VPC.
+    """The source of a connection: a function, poller or job with interfaces in a VPC.
 
-    Without groups it stands for anyone in the VPC, whom a security group lets in if it lets in
-    somebody of the VPC.
+    Without groups it is anyone in the VPC; a security group accepts it if it accepts any member of
+    the VPC.
     """
 
     vpc_id: str
@@ -20,10 +20,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A server of this machine behind a network interface that was made through the API.
+    """A server on this machine behind a network interface that was created through the API.
 
-    `name` is how clients dial it and what its certificate says; `address` is the loopback address
-    where it really listens, on the same ports that it has inside its VPC.
+    Clients connect to `name`, which is in its certificate. It listens on the loopback address
+    `address`, on the same ports as in its VPC.
     """
 
     name: str
@@ -34,26 +34,26 @@ class Node:
 
 @dataclass(slots=True)
 class Nodes:
-    """All that is plugged in; the service that starts a server plugs it and unplugs it."""
+    """All registered servers; the service that starts a server plugs it in and unplugs it."""
 
     _by_interface: dict[str, Node] = field(default_factory=dict)
 
     def plug(self, node: Node) -> None:
-        """Put a server behind its interface, or replace the one that is there."""
+        """Register a server behind its interface, replacing an earlier one."""
         self._by_interface[node.interface_id] = node
 
     def unplug(self, interface_id: str) -> None:
-        """Take away what is behind an interface."""
+        """Remove the server behind an interface."""
         self._by_interface.pop(interface_id, None)
 
     def behind(self, interface_id: str) -> Node | None:
-        """Return the server behind an interface."""
+        """Return the server behind an interface, None if there is none."""
         return self._by_interface.get(interface_id)
 
     def ports(self) -> frozenset[int]:
-        """Return every port that some server has."""
+        """Return the ports of all servers."""
         return frozenset().union(*(node.ports for node in self.all()))
 
     def all(self) -> list[Node]:
-        """List every server that is plugged in."""
+        """List all registered servers."""
         return list(self._by_interface.values())

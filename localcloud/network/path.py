@@ -1,10 +1,10 @@
-"""The way from a VPC to a broker, walked over what was created through the API.
+"""The path from a VPC to a broker, over the resources created through the API.
 
     record in a private zone -> interface endpoint -> endpoint service -> network load balancer
     -> listener -> target group -> target -> network interface -> the server behind it
 
-or, in the VPC of the server itself, straight to its network interface. Nothing here is remembered:
-a walk sees what is there now, so whatever is removed is missing in the next one.
+or, in the VPC of the server itself, directly to its network interface. Nothing is cached: a walk
+sees the current resources, so a removed one is missing in the next walk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from localcloud.network.nodes import Node, Nodes, Source
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A complete way to a server: its hops in order, and where the server really listens."""
+    """A complete path to a server: its hops in order, and the server's real port."""
 
     hops: tuple[str, ...]
     node: Node
@@ -29,14 +29,14 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a walk found, for people: the hops in order, and the sentence on the one that misses."""
+    """The result of a walk, for people: the hops in order, and the message on the missing one."""
 
     hops: tuple[str, ...]
     missing: str | None
 
 
 def find_source(subnet_ids: Sequence[str], group_ids: Sequence[str]) -> Source | None:
-    """Make the source of a function, poller or job from its configuration; None is in no VPC.
+    """Return the source of a function, poller or job from its configuration, None without a VPC.
 
     Raises:
         MissingHopError: the first subnet is in no VPC.
@@ -55,7 +55,7 @@ def check_source(nodes: Nodes, source: Source) -> None:
     """Check that the VPC, subnets and security groups of a source exist.
 
     Raises:
-        MissingHopError: the first that does not.
+        MissingHopError: the first one that does not exist.
     """
     Walk(nodes, source)
 
@@ -64,7 +64,7 @@ def find_path(nodes: Nodes, source: Source, host: str, port: int) -> Path:
     """Walk from a source to the server that a host and port lead to.
 
     Raises:
-        MissingHopError: the first hop that is missing, and what would mend it.
+        MissingHopError: the first missing hop; the message names the remedy.
     """
     walk = Walk(nodes, source)
     node, node_port = walk.run(inventory.plain_name(host), port)
@@ -72,7 +72,7 @@ def find_path(nodes: Nodes, source: Source, host: str, port: int) -> Path:
 
 
 def trace(nodes: Nodes, source: Source, host: str, port: int) -> Trace:
-    """Walk as `find_path` does and say how far one gets.
+    """Walk as `find_path` does and return the hops so far.
 
     Raises:
         MissingHopError: the VPC, a subnet or a security group of the source does not exist.
@@ -86,9 +86,9 @@ def trace(nodes: Nodes, source: Source, host: str, port: int) -> Trace:
 
 
 def visible_names(nodes: Nodes, vpc_id: str) -> set[str]:
-    """List the names that a VPC can resolve: its private zones', and its own servers'.
+    """Return the names that a VPC can resolve: of its private zones and of its own servers.
 
-    As on AWS a private zone hides whatever else is known under its name.
+    As on AWS, a private zone hides all other names below its own.
     """
     names = {
         name

@@ -1,4 +1,4 @@
-"""Which accounts an endpoint service serves."""
+"""The accounts that an endpoint service accepts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):(root|role/.+|user/.+)")
 
 
 def allows_account(owner: str, principals: Iterable[str], account: str) -> bool:
-    """Say whether an endpoint service of `owner` lets an account connect.
+    """Return whether an endpoint service of `owner` lets an account connect.
 
     A role or user among the principals stands for its whole account.
     """
@@ -19,6 +19,6 @@ def allows_account(owner: str, principals: Iterable[str], account: str) -> bool:
 
 
 def account_of(principal: str) -> str | None:
-    """Return the account of an IAM principal's ARN, None for what is no such ARN."""
+    """Return the account of an IAM principal's ARN, None for any other text."""
     found = _PRINCIPAL.fullmatch(principal)
     return found[1] if found else None

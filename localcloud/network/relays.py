@@ -1,7 +1,7 @@
-"""TCP relays: what listens where the names of a VPC lead, and carries bytes to the server behind.
+"""TCP relays: they listen on the addresses of a VPC's names and forward to the servers.
 
-All live in one thread with one event loop. The way is looked up when a connection comes in, and
-again at every check: a connection whose way has gone is cut.
+All run in one thread with one event loop. The path is looked up when a connection arrives and
+again at every check: a connection whose path is gone is cut.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ _BACKLOG = 128
 
 
 class Relays:
-    """The relays of one localcloud, in a thread of their own; any thread may call."""
+    """The relays of one localcloud, in their own thread; any thread may call."""
 
     def __init__(self) -> None:
-        """Start the thread."""
         self._loop = asyncio.new_event_loop()
         self._servers: dict[tuple[str, int], tuple[Link, asyncio.Server]] = {}
         self._thread = threading.Thread(target=self._loop.run_forever, name="relays", daemon=True)
@@ -31,31 +30,31 @@ class Relays:
 
     @property
     def links(self) -> list[Link]:
-        """What is relayed now."""
+        """All links that are relayed now."""
         return [link for link, _ in list(self._servers.values())]
 
     def open(self, address: str, port: int, link: Link) -> None:
-        """Listen on a loopback address and carry what comes there over the link.
+        """Listen on a loopback address and forward connections over the link.
 
         Raises:
-            AddressInUseError: somebody else listens there.
+            AddressInUseError: another process listens there.
         """
         self._run(self._open(address, port, link))
 
     def close(self, address: str, port: int) -> None:
-        """Stop listening and cut the connections that are left."""
+        """Stop listening and cut the remaining connections."""
         self._run(self._close(address, port))
 
     def check(self) -> None:
-        """Cut every connection whose way has gone."""
+        """Cut every connection whose path is gone."""
         self._each(Link.check)
 
     def reset(self, links: Iterable[Link]) -> None:
-        """Cut the connections that links have now."""
+        """Cut the current connections of links."""
         self._each(Link.reset, links)
 
     def stop(self) -> None:
-        """Close everything and end the thread."""
+        """Close everything and stop the thread."""
         self._run(self._close_all())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -89,7 +88,7 @@ class Relays:
         for task in opening:
             task.cancel()
         await asyncio.gather(*opening, return_exceptions=True)
-        for _ in range(2):  # one side is told that it is lost in the next turn, the other after it
+        for _ in range(2):  # each side learns of its loss in a turn of its own
             await asyncio.sleep(0)
 
     def _each(self, act: Callable[[Link], None], links: Iterable[Link] | None = None) -> None:

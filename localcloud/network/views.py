@@ -1,8 +1,8 @@
-"""What each source in a VPC sees: its names, where they lead on this machine, its door to AWS.
+"""The view of each source in a VPC: its names, their local addresses, its address for AWS calls.
 
-A view is made when the first process of a source needs it. From then on its names follow what is
-created and deleted through the API, and each of them has a loopback address with relays of its
-own, so that a connection to that address tells who dials whom.
+A view is created when the first process of a source needs it. Its names follow what is created
+and deleted through the API. Each name has its own loopback address with relays, so the address of
+a connection identifies the source and the target.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from localcloud.network.relays import Relays
 
 _log = logging.getLogger(__name__)
 _PYTHON_PATH = Path(__file__).parent / "python_path"
-# Also how late a change is seen at most that no call of the API made.
+# Also the longest delay of a change that no API call made.
 _REFRESH_SECONDS = 0.5
 _loading = threading.Lock()
 
 
 @dataclass(slots=True)
 class _Name:
-    """A name in a view: the address that it leads to, and a link for each port there."""
+    """A name in a view: its address, and a link for each port."""
 
     address: str
     links: dict[int, Link] = field(default_factory=dict)
@@ -41,9 +41,9 @@ class _Name:
 
 @dataclass(slots=True)
 class View:
-    """One source's view; without a source, that of a process in no VPC: it sees no name.
+    """One source's view; the view of a process without a VPC has no names.
 
-    `written` is what the hosts file says.
+    `written` is the content of the hosts file.
     """
 
     source: Source | None
@@ -54,12 +54,12 @@ class View:
 
     @property
     def addresses(self) -> dict[str, str]:
-        """Where each name leads."""
+        """The address of each name."""
         return {host: name.address for host, name in self.names.items()}
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that hold a Python or Java process, and its children, to this view."""
+        """The variables that limit a Python or Java process, and its children, to this view."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "JAVA_TOOL_OPTIONS": f'"-Djdk.net.hosts.file={self.hosts_file}"',
@@ -74,7 +74,7 @@ class _Holder:
 
 
 def load_network(cloud: Cloud) -> Network:
-    """Return the network of a localcloud; its relays end with it."""
+    """Return the network of a localcloud, which ends with it."""
     with _loading:
         holder = cloud.state(_Holder)
         if holder.network is None:
@@ -85,10 +85,12 @@ def load_network(cloud: Cloud) -> Network:
 
 
 class Network:
-    """The views of one localcloud and the relays behind them."""
+    """The views of one localcloud and the relays behind them.
+
+    The hosts files are in a folder; `endpoint` is where localcloud answers AWS calls.
+    """
 
     def __init__(self, folder: Path, nodes: Nodes, endpoint: str) -> None:
-        """Keep the hosts files in a folder; `endpoint` is where localcloud answers AWS calls."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder.resolve()  # processes with other working folders read it
         self._nodes = nodes
@@ -104,11 +106,11 @@ class Network:
         self._thread.start()
 
     def view(self, source: Source | None) -> View:
-        """Return the view of a source, made at its first use.
+        """Return the view of a source, created at its first use.
 
         Raises:
             MissingHopError: the VPC, a subnet or a security group does not exist.
-            AddressInUseError: somebody else listens where a relay should.
+            AddressInUseError: another process listens on a relay's address.
         """
         with self._lock:
             if source not in self._views:
@@ -118,18 +120,18 @@ class Network:
             return view
 
     def environment_for(self, source: Source | None) -> dict[str, str]:
-        """Return the environment of a process that runs in a VPC, or in none.
+        """Return the environment of a process in a VPC or without one.
 
-        PYTHONPATH has to come first where the process wants more of it.
+        If the process needs other folders on PYTHONPATH, they must come after these.
         """
         return self.view(source).environment
 
     def source_at(self, address: str) -> Source | None:
-        """Say who calls AWS from an address: a view's door calls from its own."""
+        """Return the source that calls AWS from an address, None for no VPC."""
         return self._sources.get(address)
 
     def links(self, host: str = "", vpc_id: str = "") -> list[Link]:
-        """List what is relayed, of one host or VPC if they are given."""
+        """List the links of all sources in a VPC, or of one host or VPC."""
         with self._lock:
             return [
                 link
@@ -141,22 +143,22 @@ class Network:
             ]
 
     def reset(self, links: list[Link]) -> None:
-        """Cut the connections that links have now."""
+        """Cut the current connections of links."""
         self._relays.reset(links)
 
     def notice(self) -> None:
-        """Look again soon: a call may have changed something."""
+        """Request a refresh: a call may have changed something."""
         self._changed.set()
 
     def refresh(self) -> None:
-        """Bring all views up to date, and cut the connections whose way has gone."""
+        """Update all views, and cut the connections whose path is gone."""
         with self._lock:
             for view in self._views.values():
                 self._update(view)
         self._relays.check()
 
     def stop(self) -> None:
-        """End all relays."""
+        """Stop the thread and all relays."""
         self._stopped = True
         self._changed.set()
         self._thread.join()
@@ -170,7 +172,7 @@ class Network:
         if source is None:
             return View(None, hosts_file, self._endpoint.geturl())
         check_source(self._nodes, source)
-        # Calls go out from the address of the door: that tells whose they are.
+        # AWS calls leave from the address of the view's endpoint, which identifies the source.
         door = self._loopback.take()
         host, port = str(self._endpoint.hostname), int(self._endpoint.port or 80)
         link = Link(f"AWS from {source.vpc_id}", lambda: (host, port), via=door)
@@ -213,5 +215,5 @@ class Network:
             self._changed.clear()
             try:
                 self.refresh()
-            except Exception:  # whatever it is, the next look may succeed
+            except Exception:  # any error: the next refresh may succeed
                 _log.exception("the network cannot follow what was created")

@@ -1,9 +1,9 @@
-"""The process behind an event source mapping: it reads Kafka and invokes a function.
+"""The process of an event source mapping: it reads Kafka and invokes a function.
 
-A process of its own, so that it resolves and connects as its VPC lets it, and its work takes
-nothing from localcloud's. Three parts, joined by `worker`:
+It is a separate process: it resolves and connects as its VPC allows, and its work does not slow
+localcloud down. Three parts, joined by `worker`:
 
-    Poller     holds the place in the group, collects batches, keeps offsets
-    Batch      makes events of records, filtered and within 6 MB
-    Delivery   invokes, retries, halves, discards; says which offsets are done
+    Poller     is a member of the consumer group, collects batches, commits offsets
+    Batch      makes events from records, filtered and within 6 MB
+    Delivery   invokes, retries, bisects, discards; returns the offsets that are done
 """

@@ -1,4 +1,4 @@
-"""How a mapping logs in: from its secrets to kafka-python's options."""
+"""The login of a mapping: from its secrets to kafka-python's options."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _MECHANISMS = {
 
 
 class AccessError(Exception):
-    """A secret that cannot be read or does not hold what it should."""
+    """A secret cannot be read or has the wrong content."""
 
 
 def read_options(
     settings: MappingSettings, open_client: Callable[[str], Any], ca_files: list[Path]
 ) -> dict[str, Any]:
-    """Read the secrets and make the options; `ca_files` are trusted if the mapping names none.
+    """Read the secrets and return the options; `ca_files` count if the mapping names no CA.
 
     Raises:
-        AccessError: with the secret's ARN and what is wrong with it.
+        AccessError: the message has the secret's ARN and the problem.
     """
     access = dict(settings.access)
     options: dict[str, Any] = {
@@ -48,7 +48,7 @@ def read_options(
     if login or root:
         context = ssl.create_default_context()
         for path in [] if root else ca_files:
-            if path.exists():  # that of a cluster which is gone since is nobody's any more
+            if path.exists():  # the file of a deleted cluster is gone
                 context.load_verify_locations(path)
         if root:
             _trust(context, root, _read_secret(open_client, root, "certificate")["certificate"])
@@ -73,7 +73,7 @@ def _read_secret(open_client: Callable[[str], Any], arn: str, *fields: str) -> M
         values = json.loads(text)
         return {field: str(values[field]) for field in fields}
     except (ValueError, TypeError, KeyError):
-        # Without the cause: it would carry the secret's text into logs.
+        # Without the cause: it would write the secret's text into logs.
         raise AccessError(
             f"the secret {arn} is not as expected: a JSON object with {' and '.join(fields)}"
         ) from None

@@ -13,7 +13,7 @@ from kafka import TopicPartition
 from localcloud.poller.patterns import matches
 
 MAX_EVENT_BYTES = 6 * 1024 * 1024
-_ENVELOPE_BYTES = 400  # what an event has besides its records and the names of its servers
+_ENVELOPE_BYTES = 400  # an event without its records and the names of its servers
 _TIMESTAMP_TYPES = ("CREATE_TIME", "LOG_APPEND_TIME")
 
 Place: TypeAlias = TopicPartition
@@ -30,17 +30,17 @@ class Item:
 
     @property
     def size(self) -> int:
-        """How much it adds to an event; the text is ASCII."""
+        """The size that it adds to an event; the text is ASCII."""
         return len(self.text) + 1
 
 
 def place_of(record: Any) -> Place:
-    """The partition that a record is from."""
+    """Return the partition of a record."""
     return TopicPartition(record.topic, record.partition)
 
 
 def make_item(record: Any) -> Item:
-    """Write a record as AWS does: a null key or value (a tombstone) is left out."""
+    """Return a record as AWS writes it: a null key or value (a tombstone) is left out."""
     fields = _describe_place(record)
     for name, content in (("key", record.key), ("value", record.value)):
         if content is not None:
@@ -51,7 +51,7 @@ def make_item(record: Any) -> Item:
 
 
 def make_event(servers: Sequence[str], items: Sequence[Item]) -> bytes:
-    """Join records, by partition, to one event."""
+    """Return one event of records, grouped by partition."""
     by_partition: dict[str, list[str]] = {}
     for item in items:
         name = f"{item.place.topic}-{item.place.partition}"
@@ -66,7 +66,7 @@ def make_event(servers: Sequence[str], items: Sequence[Item]) -> bytes:
 
 
 def split_by_size(servers: Sequence[str], items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
-    """Cut items into runs that fit into an event each; one that is too large alone is a run too."""
+    """Yield runs of items that fit into one event; an item that is too large is its own run."""
     base = size = _ENVELOPE_BYTES + len(",".join(servers))
     run: list[Item] = []
     seen: set[Place] = set()
@@ -83,7 +83,7 @@ def split_by_size(servers: Sequence[str], items: Sequence[Item]) -> Iterator[tup
 
 
 def is_wanted(record: Any, patterns: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a pattern matches the record, whose key and value are read as JSON if they are."""
+    """Return whether a pattern matches the record; key and value are parsed as JSON if possible."""
     if not patterns:
         return True
     seen = _describe_place(record)
@@ -112,5 +112,5 @@ def _read_json(content: bytes) -> Any:
 
 
 def _signed(content: bytes) -> list[int]:
-    """Bytes as Java has them: -128 to 127."""
+    """Return bytes as Java's: -128 to 127."""
     return [byte - 256 if byte > 127 else byte for byte in content]

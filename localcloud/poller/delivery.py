@@ -1,4 +1,4 @@
-"""Brings one batch to the function: retried, halved, in the end discarded; never reordered."""
+"""The delivery of one batch to the function: retries, bisecting, discarding; never reordering."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_PAUSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What Invoke answered."""
+    """The answer of Invoke."""
 
     request_id: str
     version: str
@@ -34,26 +34,26 @@ class Lambda(Protocol):
     """The AWS calls of a delivery."""
 
     def invoke(self, event: bytes) -> Reply:
-        """Invoke the function; raises CallRefusedError where that cannot be done now."""
+        """Invoke the function; raise CallRefusedError if that is impossible now."""
 
     def discard(self, record: Mapping[str, Any], event: bytes) -> None:
-        """Send a failure record to the destination, if there is one; raises CallRefusedError."""
+        """Send a failure record to the destination, if any; raise CallRefusedError if refused."""
 
 
 class CallRefusedError(Exception):
-    """An AWS call that failed, but not by the function: it is made again later."""
+    """An AWS call failed, but not because of the function: it is retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """Records that go into one event; `tries` failed so far."""
+    """Records for one event, after `tries` failures."""
 
     items: tuple[Item, ...]
     tries: int = 0
 
 
 class Delivery:
-    """One batch on its way. Each `step` makes at most one invocation."""
+    """The delivery of one batch. Each `step` makes at most one invocation."""
 
     def __init__(
         self,
@@ -63,7 +63,6 @@ class Delivery:
         report: Callable[[str], None],
         stop: threading.Event,
     ) -> None:
-        """Begin with all items to do."""
         self._settings = settings
         self._calls = calls
         self._report = report
@@ -73,11 +72,11 @@ class Delivery:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether the delivery is complete."""
         return not self._todo
 
     def drop(self, places: set[Place]) -> None:
-        """Forget the partitions that another member of the group reads now."""
+        """Drop the partitions that another member of the group now reads."""
         kept = [
             replace(chunk, items=tuple(item for item in chunk.items if item.place not in places))
             for chunk in self._todo
@@ -85,14 +84,14 @@ class Delivery:
         self._todo = [chunk for chunk in kept if chunk.items]
 
     def step(self) -> dict[Place, int]:
-        """Try the next records; returns the offsets up to which all is done, by partition."""
+        """Try the next records; return the offsets up to which all is done, by partition."""
         chunk = self._todo.pop()
         done, left = self._try(chunk)
         self._todo += reversed(left)
         return {item.place: item.offset + 1 for item in done}
 
     def _try(self, chunk: _Chunk) -> tuple[Sequence[Item], list[_Chunk]]:
-        """Return which items are done, and what is left of the chunk in order."""
+        """Return the items that are done, and the rest of the chunk in order."""
         event = make_event(self._settings.bootstrap_servers, chunk.items)
         if len(event) > MAX_EVENT_BYTES:
             return self._discard(chunk, event, Ending("MaximumPayloadSizeExceeded", chunk.tries))
@@ -100,7 +99,7 @@ class Delivery:
             return self._discard(chunk, event, Ending("MaximumRecordAgeExceeded", chunk.tries))
         try:
             reply = self._calls.invoke(event)
-        except CallRefusedError as error:  # throttled, or no way to Lambda: not the records' fault
+        except CallRefusedError as error:  # throttled or Lambda unreachable: not the records' fault
             self._report(f"PROBLEM: {error}")
             self._pause(chunk.tries)
             return (), [chunk]
@@ -114,7 +113,7 @@ class Delivery:
     def _handle_failure(
         self, chunk: _Chunk, failed: dict[Place, int], reply: Reply, event: bytes
     ) -> tuple[Sequence[Item], list[_Chunk]]:
-        """Go on after each partition's first failed record."""
+        """Continue after the items before each partition's first failed record."""
         done: list[Item] = []
         rest: list[Item] = []
         for item in chunk.items:
@@ -125,7 +124,7 @@ class Delivery:
             return done, [_Chunk(tuple(rest[:middle])), _Chunk(tuple(rest[middle:]))]
         if self._settings.max_retries is not None and tries > self._settings.max_retries:
             last = _Chunk(tuple(rest), tries)
-            if done:  # the record of the failure holds what failed
+            if done:  # the failure record describes the failed records only
                 event = make_event(self._settings.bootstrap_servers, rest)
             ending = Ending(
                 "RetryAttemptsExhausted",
@@ -142,7 +141,7 @@ class Delivery:
     def _discard(
         self, chunk: _Chunk, event: bytes, ending: Ending
     ) -> tuple[Sequence[Item], list[_Chunk]]:
-        """Give records up, once the destination has the record of that."""
+        """Give records up, after the destination has accepted the failure record."""
         record = describe_discarded(self._settings, chunk.items, len(event), ending)
         tries = 0
         while not self._stop.is_set():
@@ -168,9 +167,9 @@ class Delivery:
 def _find_failed(
     reply: Reply, items: Sequence[Item], settings: MappingSettings
 ) -> dict[Place, int]:
-    """Return each partition's first failed offset; empty is success.
+    """Return each partition's first failed offset; an empty result is success.
 
-    A partial answer that is not understood fails the whole batch, as on AWS.
+    An invalid partial batch response fails the whole batch, as on AWS.
     """
     first: dict[Place, int] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""The record of a batch that was given up, as AWS writes it."""
+"""The failure record of a discarded batch, as AWS writes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from localcloud.poller.settings import MappingSettings
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the last attempt ended; without an invocation the id is of nothing."""
+    """The end of the last attempt; without an invocation the request id is random."""
 
     condition: str
     invoke_count: int
@@ -26,7 +26,7 @@ class Ending:
 def describe_discarded(
     settings: MappingSettings, items: Sequence[Item], payload_size: int, ending: Ending
 ) -> dict[str, Any]:
-    """Describe which records were given up, and why; their content is not in it."""
+    """Return the failure record: which records were given up, and why, without their content."""
     response = {"statusCode": 200, "executedVersion": ending.version}
     if ending.function_error:
         response["functionError"] = ending.function_error

@@ -1,4 +1,4 @@
-"""Filter patterns: which records a function wants to see, in EventBridge's language."""
+"""Filter patterns: the records that a function receives, in EventBridge's language."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def parse_pattern(text: str) -> dict[str, Any]:
-    """Read a pattern and see that each of its rules is known.
+    """Parse a pattern and check that each of its rules is known.
 
     Raises:
-        ValueError: with the place and what is wrong there.
+        ValueError: the message has the place and the problem.
     """
     pattern = json.loads(text)
     if not isinstance(pattern, dict) or not pattern:
@@ -31,7 +31,7 @@ def parse_pattern(text: str) -> dict[str, Any]:
 
 
 def matches(pattern: Mapping[str, Any], value: Any) -> bool:
-    """Whether every field of the pattern is satisfied by the value."""
+    """Return whether the value satisfies every field of the pattern."""
     if not isinstance(value, Mapping):
         return False
     for name, rule in pattern.items():

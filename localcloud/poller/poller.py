@@ -1,4 +1,4 @@
-"""A member of the mapping's consumer group: collects batches and keeps the group's offsets."""
+"""A member of the mapping's consumer group: collects batches and commits offsets."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from localcloud.poller.batch import MAX_EVENT_BYTES, Place, place_of
 from localcloud.poller.settings import MappingSettings
 
 _POLL_MS = 200
-_METADATA_AGE_MS = 1000  # so soon topics and partitions are seen that come later
+_METADATA_AGE_MS = 1000  # new topics and partitions are seen within this time
 _HEARTBEAT_MS = 500
 _SESSION_MS = 10_000
 _BOOTSTRAP_MS = 5_000
-_ANSWER_MS = 10_000  # kafka-python waits for ever unless told
-_JOIN_SECONDS = 10.0  # a group takes a member within a second
-_RAW_BYTES = MAX_EVENT_BYTES * 3 // 4  # base64 makes the event of it
+_ANSWER_MS = 10_000  # kafka-python's default is to wait forever
+_JOIN_SECONDS = 10.0  # a group accepts a member within a second
+_RAW_BYTES = MAX_EVENT_BYTES * 3 // 4  # base64 adds a third
 
 
 class Poller:
-    """Reads in the group. What `take` returned is being worked on until `finish`.
+    """Reads in the group. The batch that `take` returned is in work until `finish`.
 
-    Kafka may give partitions to other members at any time, but we notice only inside `take` and
-    `keep_alive`. A partition that is lost is reported by `keep_alive` and never committed; one
-    that comes back at once goes on after the batch in work.
+    Kafka may assign partitions to other members at any time, which is noticed only inside `take`
+    and `keep_alive`. `keep_alive` returns lost partitions, which are never committed. A partition
+    that comes back at once continues after the batch in work. `options` are kafka-python's.
     """
 
     def __init__(self, settings: MappingSettings, options: Mapping[str, Any]) -> None:
-        """Connect and subscribe; `options` are kafka-python's for where and how to connect."""
         self._settings = settings
         self._buffer: list[Any] = []
         self._ends: dict[Place, int] = {}  # of the batch in work
@@ -54,18 +53,18 @@ class Poller:
 
     @property
     def assigned(self) -> bool:
-        """Whether it has partitions to read."""
+        """Return whether it has partitions to read."""
         return bool(self._consumer.assignment())
 
     @property
     def is_kept_out(self) -> bool:
-        """Whether the group has not let it in for so long that kafka-python is stuck."""
+        """Return whether joining the group takes so long that kafka-python is stuck."""
         return self._changes.pending_seconds > _JOIN_SECONDS
 
     def take(self, seconds: float, stop: threading.Event) -> Sequence[Any]:
-        """Collect a batch: full, or as old as the window; empty if nothing comes for so long.
+        """Collect a batch until it is full or the window is over; empty if no record arrives.
 
-        It ends early, whatever it has, when `stop` is set.
+        It returns early with what it has when `stop` is set.
         """
         began, first_at = time.monotonic(), None
         while not (self._is_full() or stop.is_set()):
@@ -81,16 +80,16 @@ class Poller:
         return batch
 
     def keep_alive(self) -> set[Place]:
-        """Stay a member while the function runs; returns partitions in work that were lost."""
+        """Stay a member while the function runs; return the partitions in work that were lost."""
         self._consumer.pause(*self._consumer.assignment())
         got = self._consumer.poll(timeout_ms=_POLL_MS)
         lost = self._follow_changes(got)
-        for place, records in got.items():  # of a partition that came just now: read it later
+        for place, records in got.items():  # of a partition that was just assigned: read it later
             self._consumer.seek(place, self._ends.get(place, records[0].offset))
         return lost
 
     def commit(self, offsets: Mapping[Place, int]) -> set[Place]:
-        """Keep for the group that records up to there are done; returns what was lost meanwhile."""
+        """Commit offsets; return the partitions that were lost meanwhile."""
         lost: set[Place] = set()
         deadline = time.monotonic() + _SESSION_MS / 1000
         while self._changes.pending and time.monotonic() < deadline:
@@ -99,14 +98,12 @@ class Poller:
         if ours:
             try:
                 self._write_offsets(ours)
-            except (
-                KafkaError
-            ):  # we are no member any more: others get, or we get again, the records
+            except KafkaError:  # no longer a member: another member, or we again, read the records
                 lost |= self.keep_alive()
         return lost
 
     def finish(self) -> None:
-        """The batch is done, or not ours: read on."""
+        """End the batch and continue reading."""
         self._ends = {}
         self._consumer.resume(*self._consumer.paused())
 
@@ -129,24 +126,24 @@ class Poller:
             self._buffer += records
 
     def _let_parked_records_in(self) -> None:
-        """Empty the slot that kafka-python 3.0.12 keeps occupied by a partition read to its end.
+        """Empty the slot that a partition read to its end occupies in kafka-python 3.0.12.
 
-        It parks what it has fetched of a paused partition, does not fetch that one meanwhile, and
-        takes the parked records back only when the slot is None: the partition would stand still.
+        It parks fetched records of a paused partition, does not fetch that partition meanwhile, and
+        takes the parked records back only if the slot is None: the partition would stand still.
         """
         fetcher = self._consumer._fetcher
         if not fetcher._next_partition_records:
             fetcher._next_partition_records = None
 
     def _follow_changes(self, got: dict[Place, list[Any]]) -> set[Place]:
-        """After a rebalance: forget what is not ours, put each partition where it goes on."""
+        """Follow a rebalance: drop foreign records, seek new partitions, return the lost ones."""
         revoked, assigned = self._changes.collect()
         if not revoked and not assigned:
             return set()
         self._buffer = [record for record in self._buffer if place_of(record) not in revoked]
         ours = self._consumer.assignment()
         for place in assigned & ours:
-            # Records may have come before we heard of the rebalance, and were dropped above.
+            # Records may have arrived before the rebalance was noticed, and were dropped above.
             start = self._next_offset(place)
             if place not in got or got[place][0].offset != start:
                 got.pop(place, None)
@@ -157,11 +154,11 @@ class Poller:
         return lost
 
     def _next_offset(self, place: Place) -> int:
-        """Where to read on: behind the batch in work, else where the group is or begins."""
+        """Return where to continue: after the batch in work, else the group's offset or start."""
         if place in self._ends:
             return self._ends[place]
         done = self._consumer.committed(place, timeout_ms=_ANSWER_MS)
-        if done is None:  # the group has never read it; it is kept that it began there
+        if done is None:  # the group has never read it; commit the start
             done = self._find_start(place)
             self._write_offsets({place: done})
         return int(done)
@@ -182,23 +179,23 @@ class Poller:
 
 
 class _Changes(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python has no types
-    """What the group's rebalances took and gave since last asked; told on the client's thread."""
+    """The changes of rebalances since the last call; told on the client's thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._revoked: set[Place] = set()
         self._assigned: set[Place] = set()
-        # Since when partitions are on their way: from the start on, nothing was given yet.
+        # Since when partitions are pending: at the start nothing is assigned yet.
         self._pending_since: float | None = time.monotonic()
 
     @property
     def pending(self) -> bool:
-        """Whether a rebalance is under way."""
+        """Return whether a rebalance is under way."""
         return self._pending_since is not None
 
     @property
     def pending_seconds(self) -> float:
-        """How long a rebalance is under way by now."""
+        """The duration of the current rebalance so far."""
         since = self._pending_since
         return 0.0 if since is None else time.monotonic() - since
 
@@ -214,7 +211,7 @@ class _Changes(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python
             self._pending_since = None
 
     def collect(self) -> tuple[set[Place], set[Place]]:
-        """Return what was taken and given, once the rebalance is over."""
+        """Return the revoked and assigned partitions, once the rebalance is over."""
         with self._lock:
             if self.pending:
                 return set(), set()

@@ -1,18 +1,18 @@
-"""What a poller needs to know of its mapping."""
+"""The settings of a mapping, for its poller."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-# AWS collects for half a second where no window is set, and invokes at once where it is 0.
+# AWS collects for half a second if no window is set, and invokes at once if it is 0.
 _DEFAULT_WINDOW_SECONDS = 0.5
 _RETRIES_WITH_DESTINATION = 10
 
 
 @dataclass(frozen=True, slots=True)
 class MappingSettings:
-    """An event source mapping for self-managed Kafka; None where there is no limit."""
+    """An event source mapping for self-managed Kafka; None means no limit."""
 
     uuid: str
     function_arn: str
@@ -34,7 +34,7 @@ class MappingSettings:
 
 
 def read_settings(view: dict[str, Any]) -> MappingSettings:
-    """Read them off the mapping as GetEventSourceMapping shows it."""
+    """Return the settings of a mapping as GetEventSourceMapping shows it."""
     endpoints = view["SelfManagedEventSource"]["Endpoints"]["KAFKA_BOOTSTRAP_SERVERS"]
     destination = view.get("DestinationConfig", {}).get("OnFailure", {}).get("Destination")
     retries = _limit(view.get("MaximumRetryAttempts"))

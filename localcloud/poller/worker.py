@@ -1,7 +1,7 @@
-"""The main of a poller's process: `python -m localcloud.poller.worker`.
+"""The main function of a poller's process: `python -m localcloud.poller.worker`.
 
-Its standard input is the first line, a JSON object {"mapping", "service_account", "region",
-"endpoint", "ca_files"}; the end of it is the order to stop, given or by localcloud's own end. Its
+The standard input is one line, a JSON object {"mapping", "service_account", "region",
+"ca_files"}; its end is the order to stop, whether sent or caused by the end of localcloud. The
 standard output is one JSON line for each change: {"state": "Enabled"}, {"result": "OK"}.
 """
 
@@ -33,40 +33,39 @@ from localcloud.poller.settings import MappingSettings, read_settings
 from penstock.errors import BrokerError, TopicNotFoundError
 from penstock.kafka import check_access
 
-_IDLE_SECONDS = 3.0  # so often an idle poller asks whether the brokers are still there
+_IDLE_SECONDS = 3.0  # the interval at which an idle poller checks the brokers
 _RETRY_SECONDS = 1.0
 _PATIENCE_SECONDS = 0.25
-_GRACE_SECONDS = 3.0  # for the call that runs when we are told to stop
+_GRACE_SECONDS = 3.0  # for the running call at the order to stop
 _STOP_SECONDS = 5.0
 _LONGEST_FUNCTION_SECONDS = 910
 _SHORT_CALLS = Config(connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 2})
 
 
 class Reports:
-    """What localcloud is told; each result only when it changes."""
+    """The reports to localcloud; each result only when it changes."""
 
     def __init__(self) -> None:
-        """Tell nothing yet."""
         self._lock = threading.Lock()
         self._last = {"result": NOTHING_YET}
         self._obstacle = ""
 
     def tell(self, result: str) -> None:
-        """Tell how the last call went."""
+        """Report the result of the last call."""
         self.say(result=result)
 
     def obstruct(self, problem: str) -> None:
-        """Tell what is in the way; the mapping is as ready as it can be."""
+        """Report a problem; the mapping counts as enabled."""
         self._obstacle = f"PROBLEM: {problem}"
         self.say(result=self._obstacle, state="Enabled")
 
     def clear(self) -> None:
-        """Tell that nothing is in the way any more."""
+        """Report that the problem is gone."""
         if self._last.get("result") == self._obstacle:
             self.say(result=NOTHING_YET)
 
     def say(self, **what: str) -> None:
-        """Tell the new value of a field."""
+        """Report the new value of a field."""
         with self._lock:
             if what.items() <= self._last.items():
                 return
@@ -75,23 +74,25 @@ class Reports:
 
 
 class AwsCalls:
-    """Invokes as Lambda itself does; sends to destinations with the function's role."""
+    """Invokes as Lambda itself does, and sends to destinations with the function's role.
+
+    The role's keys and the endpoint are in the environment.
+    """
 
     def __init__(self, settings: MappingSettings, account: str, region: str) -> None:
-        """Open the client; the role's keys and the endpoint are in the environment."""
         self._settings = settings
         self._function = boto3.client(
             "lambda",
             region_name=region,
             aws_access_key_id=account,
-            aws_secret_access_key="lambda",  # noqa: S106 - the account is the key here
+            aws_secret_access_key="lambda",  # noqa: S106 - the access key is the account id
             config=Config(
                 read_timeout=_LONGEST_FUNCTION_SECONDS, retries={"total_max_attempts": 1}
             ),
         )
 
     def invoke(self, event: bytes) -> Reply:
-        """Invoke the function and wait."""
+        """Invoke the function and wait for its answer."""
         try:
             answer = self._function.invoke(FunctionName=self._settings.function_arn, Payload=event)
             body = answer["Payload"].read()
@@ -103,7 +104,7 @@ class AwsCalls:
         )
 
     def discard(self, record: Mapping[str, Any], event: bytes) -> None:
-        """Send the record; only S3 gets the event too."""
+        """Send the failure record; only S3 gets the event too."""
         destination = self._settings.destination
         if destination is None:
             return
@@ -117,10 +118,9 @@ class AwsCalls:
 
 
 class Worker:
-    """One member of the group, from log-in to the end; after a failure it begins again."""
+    """One member of the group, from login to the end; it restarts after a failure."""
 
     def __init__(self, job: Mapping[str, Any], reports: Reports, stop: threading.Event) -> None:
-        """Take what the mapping says."""
         self._settings = read_settings(job["mapping"])
         self._ca_files = [Path(name) for name in job["ca_files"]]
         self._patterns = [parse_pattern(text) for text in self._settings.filters]
@@ -130,7 +130,7 @@ class Worker:
         self._pool = ThreadPoolExecutor(1)
 
     def run(self) -> None:
-        """Work until told to stop, and say what is in the way."""
+        """Work until the order to stop, and report problems."""
         while not self._stop.is_set():
             try:
                 self._assume_role()
@@ -144,20 +144,20 @@ class Worker:
             except (AccessError, BrokerError, KafkaError) as error:
                 self._reports.obstruct(str(error))
                 self._stop.wait(_RETRY_SECONDS)
-            except Exception as error:  # a poller never ends in silence
+            except Exception as error:  # a poller must not end silently
                 traceback.print_exc()
                 self._reports.obstruct(repr(error))
                 self._stop.wait(_RETRY_SECONDS)
 
     def _assume_role(self) -> None:
-        """Ask STS as the poller of AWS does: a VPC without an endpoint for it stops here."""
+        """Call STS as AWS's poller does: a VPC without an endpoint for it fails here."""
         try:
             _open_client("sts").get_caller_identity()
         except (ClientError, BotoCoreError) as error:
             raise AccessError(f"the function's role cannot be assumed: {error}") from error
 
     def _probe(self, options: Mapping[str, Any]) -> None:
-        """Log in once, which tells why it cannot be done; a topic may come later."""
+        """Log in once, to report why that fails; a topic may be created later."""
         try:
             check_access(options, self._settings.topics)
         except TopicNotFoundError as error:
@@ -180,7 +180,7 @@ class Worker:
                 raise AccessError(f"the group {self._settings.group_id} does not let the poller in")
 
     def _deliver(self, poller: Poller, batch: Sequence[Any]) -> None:
-        """Bring a batch to the function and its offsets to the group, in this order."""
+        """Deliver a batch to the function, then commit its offsets."""
         ends = {place_of(record): record.offset + 1 for record in batch}
         items = [make_item(record) for record in batch if is_wanted(record, self._patterns)]
         delivery = Delivery(self._settings, items, self._calls, self._reports.tell, self._stop)
@@ -191,32 +191,32 @@ class Worker:
             ends = {place: end for place, end in ends.items() if place not in lost}
             if self._stop.is_set() and not delivery.finished:
                 return
-        poller.commit(ends)  # what no pattern matched is done too
+        poller.commit(ends)  # records that no pattern matched are done too
         poller.finish()
 
     def _step(self, poller: Poller, delivery: Delivery) -> tuple[dict[Place, int], set[Place]]:
-        """Make a step while the group hears of us; returns what is done and what was lost."""
+        """Make a step while staying in the group; return what is done and what was lost."""
         running = self._pool.submit(delivery.step)
-        wait([running], _PATIENCE_SECONDS)  # a quick function costs the group nothing
+        wait([running], _PATIENCE_SECONDS)  # a quick function needs no heartbeat
         lost: set[Place] = set()
         deadline = float("inf")
         while not running.done():
             if self._stop.is_set():
                 deadline = min(deadline, time.monotonic() + _GRACE_SECONDS)
             if time.monotonic() > deadline:
-                return {}, lost  # whatever the function still does, its records come again
+                return {}, lost  # the function may still run; its records come again
             lost |= poller.keep_alive()
         return running.result(), lost
 
 
 def _open_client(service: str) -> Any:
-    """Open a client as the environment says: with the function's role."""
+    """Open a client with the function's role, which is in the environment."""
     session: Any = boto3.Session()
     return session.client(service, config=_SHORT_CALLS)
 
 
 def main() -> None:
-    """Read the job, work in as many threads as the mapping has pollers, stop when told."""
+    """Read the job, work in one thread per poller of the mapping, stop on order."""
     job = json.loads(sys.stdin.readline())
     stop = threading.Event()
     reports = Reports()

@@ -1,7 +1,7 @@
-"""SQL over the tables of a Glue catalog: found as the caller, read by Arrow, asked by DuckDB.
+"""SQL over the tables of a Glue catalog: looked up as the caller, read by Arrow, run by DuckDB.
 
-The libraries for it take a second to import and 100 MB: `engine` and `tables` are imported when
-the first query comes.
+The libraries take a second to import and 100 MB: `engine` and `tables` are imported at the first
+query.
 """
 
 from __future__ import annotations

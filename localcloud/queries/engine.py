@@ -1,4 +1,4 @@
-"""Runs a query: its tables are loaded into a DuckDB of its own, which then sees nothing else."""
+"""Runs a query: its tables are loaded into its own DuckDB, which has no other access."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from localcloud.queries.values import name_type, write_value
 
 _CATALOG = "awsdatacatalog"
 _COLUMN = re.compile(r'Referenced column "(.+?)" not found')
-# As Trino divides and sorts; nobody reads files of this machine.
+# Division as in Trino; files of this machine are not accessible.
 _SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET integer_division = true",
@@ -26,8 +26,8 @@ def run_query(query: Query, catalog: Catalog, max_bytes: int | None) -> Result:
     """Run a query over the tables of a catalog.
 
     Raises:
-        QueryFailedError: a table or the query itself is wrong.
-        ScanLimitError: its tables hold more than it may read.
+        QueryFailedError: a table or the query is invalid.
+        ScanLimitError: its tables exceed the limit.
     """
     statement = read_statement(query.sql, query.database)
     with duckdb.connect(config={"python_enable_replacements": "false"}) as connection:
@@ -41,7 +41,7 @@ def run_query(query: Query, catalog: Catalog, max_bytes: int | None) -> Result:
         except duckdb.Error as error:
             raise QueryFailedError(_explain(str(error), query.sql)) from error
         finally:
-            query.interrupt = lambda: None  # or the connection would live as long as the query
+            query.interrupt = lambda: None  # otherwise the connection would live too long
 
 
 def _load(
@@ -72,7 +72,7 @@ def _ask(
     connection: duckdb.DuckDBPyConnection, query: Query, statement: Statement, size: int
 ) -> Result:
     parameters: list[object] = []
-    if query.parameters:  # literals of SQL, as Athena takes them
+    if query.parameters:  # SQL literals, as in Athena
         literals = connection.execute(f"SELECT {', '.join(query.parameters)}")
         parameters = list(literals.fetchall()[0])
     relation = connection.sql(query.sql, params=parameters or None)
@@ -85,7 +85,7 @@ def _ask(
 
 
 def _name_columns(names: list[str], statement: Statement) -> list[str]:
-    """Name the columns that have no name by their number."""
+    """Name the unnamed columns by their number."""
     before, after = statement.unnamed_before_star, statement.unnamed_after_star
     unnamed = [*before, *[False] * (len(names) - len(before) - len(after)), *after]
     return [
@@ -95,7 +95,7 @@ def _name_columns(names: list[str], statement: Statement) -> list[str]:
 
 
 def _explain(said: str, sql: str) -> str:
-    """Say in Athena's words what it has words for."""
+    """Return an error in Athena's words, if it has an equivalent."""
     column = _COLUMN.search(said)
     if column is None:
         return said.partition("\n\nLINE ")[0]

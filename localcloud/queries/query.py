@@ -1,4 +1,4 @@
-"""A query: what was asked, the state that it is in, what came out."""
+"""A query: its text, its state, its result."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _AGAIN_SECONDS = 0.02
 
 
 class QueryFailedError(LocalcloudError):
-    """A query that ends as FAILED; the message is what Athena says of it."""
+    """A query that ends as FAILED; the message is Athena's."""
 
 
 class ScanLimitError(LocalcloudError):
-    """A query that would read more than its work group lets it."""
+    """A query that exceeds the scan limit of its work group."""
 
 
 class QueryState(StrEnum):
-    """Where a query is in its life."""
+    """The states of a query."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
@@ -33,13 +33,13 @@ class QueryState(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether nothing comes after it."""
+        """Return whether the state is final."""
         return self not in {QueryState.QUEUED, QueryState.RUNNING}
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Columns as (name, type), rows of text or nothing, and how much was read for them."""
+    """Columns as (name, type), rows of text or None, and the number of bytes scanned."""
 
     columns: tuple[tuple[str, str], ...]
     rows: list[tuple[str | None, ...]] = field(repr=False)
@@ -64,7 +64,7 @@ class Query:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def go_to(self, state: QueryState, reason: str = "") -> None:
-        """Take a step; nothing comes after the end, whoever brought it about."""
+        """Change the state; a final state never changes."""
         with self._lock:
             if self.state.final:
                 return
@@ -73,9 +73,9 @@ class Query:
                 self.completed = datetime.now(UTC)
 
     def cancel(self, reason: str, seconds: float) -> None:
-        """End it, and wait up to a time until it runs no more."""
+        """Cancel it, and wait up to a limit until it no longer runs."""
         self.go_to(QueryState.CANCELLED, reason)
         deadline = time.monotonic() + seconds
-        # Again and again: DuckDB forgets an interrupt that comes before the query begins.
+        # Repeatedly: DuckDB forgets an interrupt that comes before the query begins.
         while not self.over.wait(_AGAIN_SECONDS) and time.monotonic() < deadline:
             self.interrupt()

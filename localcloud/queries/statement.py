@@ -1,4 +1,4 @@
-"""What a statement is before any table is looked at: which kind, which tables, which columns."""
+"""A statement before any table is read: its kind, its tables, its columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class StatementError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """A table as a statement names it, with the place where it does."""
+    """A table as a statement names it, with its place in the text."""
 
     database: str
     name: str
@@ -33,7 +33,7 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The tables of a query, and for each of its columns whether it has a name, as far as known."""
+    """The tables of a query, and whether its columns are unnamed, as far as known."""
 
     tables: tuple[TableName, ...]
     unnamed_before_star: tuple[bool, ...]
@@ -41,10 +41,10 @@ class Statement:
 
 
 def read_statement(sql: str, database: str) -> Statement:
-    """Read a query; names without a database are of the one given.
+    """Parse a query; names without a database belong to the given one.
 
     Raises:
-        StatementError: it is no query, more than one, or no SQL that is understood.
+        StatementError: it is not a query, more than one, or not valid SQL.
     """
     text = sql
     while match := _COMMENT.match(text):
@@ -69,7 +69,7 @@ def read_statement(sql: str, database: str) -> Statement:
 
 
 def locate(sql: str, position: int) -> str:
-    """Name a position as line and column."""
+    """Return a position as line and column."""
     before = sql[: min(position, len(sql))]
     return f"line {before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
@@ -97,8 +97,8 @@ def _walk(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def _find_unnamed(node: dict[str, Any]) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-    """Tell expressions without a name, before the first `*` and after the last."""
-    while "left" in node and "select_list" not in node:  # UNION and its like: the first one names
+    """Return which expressions have no name, before the first `*` and after the last."""
+    while "left" in node and "select_list" not in node:  # UNION: the first query names the columns
         node = node["left"]
     listed = node.get("select_list", [])
     unnamed = [not each["alias"] and each["class"] != "COLUMN_REF" for each in listed]

@@ -1,4 +1,4 @@
-"""The tables of a Glue catalog, read whole, with the rights of whoever asks."""
+"""The tables of a Glue catalog, read whole, with the caller's permissions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HIDDEN = ("_", ".")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A table's rows, and how many bytes hold them."""
+    """A table's rows, and the size of its files in bytes."""
 
     rows: pa.Table
     size: int
@@ -31,7 +31,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """A Glue catalog and S3, as one caller may use them; `io` is for Iceberg's own reading."""
+    """A Glue catalog and S3 with one caller's permissions; `io` is for Iceberg's own reading."""
 
     glue: Any
     s3: Any
@@ -41,7 +41,7 @@ class Catalog:
         """Read a table.
 
         Raises:
-            QueryFailedError: it does not exist, may not be read, or is not what it says.
+            QueryFailedError: it does not exist, must not be read, or has invalid content.
         """
         table = self._find(wanted)
         place = f"{wanted.database}.{wanted.name}"
@@ -96,7 +96,7 @@ class Catalog:
         return Loaded(pa.concat_tables(parts), size)
 
     def _places(self, table: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-        """List a table's location, or those of its partitions with what they say of rows."""
+        """Yield a table's location, or those of its partitions with their values."""
         if not table.get("PartitionKeys"):
             yield table["StorageDescriptor"]["Location"], []
             return
@@ -129,7 +129,7 @@ def _reader(library: str) -> Callable[[bytes, dict[str, pa.DataType]], pa.Table]
 
 
 def _read_parquet(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:
-    """Read a file by the names of its columns; one that is missing there is null."""
+    """Read a file by the names of its columns; a missing column is null."""
     found = pq.read_table(io.BytesIO(body))
     own = {name.lower(): found.column(at) for at, name in enumerate(found.column_names)}
     arrays = [
@@ -140,7 +140,7 @@ def _read_parquet(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:
 
 
 def _read_json(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:
-    """Read an object of each line; what is no text goes into a column of text as JSON."""
+    """Read one object per line; a value that is not text becomes JSON in a text column."""
     rows = [
         {name.lower(): value for name, value in json.loads(line).items()}
         for line in body.decode().splitlines()

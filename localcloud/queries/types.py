@@ -1,4 +1,4 @@
-"""The types of the Glue catalog's columns, such as `array<struct<a:int>>`, as Arrow's."""
+"""The column types of the Glue catalog, such as `array<struct<a:int>>`, as Arrow types."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _NESTED = re.compile(r"(array|map|struct)<(.*)>", re.DOTALL)
 
 
 def read_type(text: str) -> pa.DataType:
-    """Read a type.
+    """Return the Arrow type of a catalog type.
 
     Raises:
-        ValueError: one that is not known.
+        ValueError: the type is unknown.
     """
     text = text.strip().lower()
     if text in _PLAIN:
@@ -52,7 +52,7 @@ def read_type(text: str) -> pa.DataType:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Divide at the commas that are in no brackets."""
+    """Split at the commas outside brackets."""
     depth, start = 0, 0
     for at, letter in enumerate(text):
         depth += (letter in "<(") - (letter in ">)")

@@ -16,7 +16,7 @@ _TYPES = {
     "DATE": "date",
     "DOUBLE": "double",
     "FLOAT": "float",
-    "HUGEINT": "bigint",  # a sum of whole numbers
+    "HUGEINT": "bigint",  # the sum of integers
     "INTEGER": "integer",
     "NULL": "unknown",
     "SMALLINT": "smallint",
@@ -31,7 +31,7 @@ _LARGE, _SMALL = 1e7, 1e-3
 
 
 def name_type(duckdb_type: str) -> str:
-    """Name a type of DuckDB's as Athena does."""
+    """Return Athena's name of a DuckDB type."""
     if duckdb_type.endswith("]"):
         return "array"
     known = _TYPES.get(duckdb_type)
@@ -39,7 +39,7 @@ def name_type(duckdb_type: str) -> str:
 
 
 def write_value(value: Any) -> str | None:
-    """Write a value as it stands in a result."""
+    """Return a value as Athena's results show it."""
     if value is None:
         return None
     write = next((write for kind, write in _WRITERS if isinstance(value, kind)), str)
@@ -78,7 +78,7 @@ def _write_timestamp(value: datetime) -> str:
     return f"{value.replace(tzinfo=None).isoformat(' ', 'milliseconds')} UTC"
 
 
-# The first that fits: a moment is a date too, and so is a bool a number.
+# The first match counts: a datetime is also a date, and a bool is also a number.
 _WRITERS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (bool, lambda value: "true" if value else "false"),
     (float, _write_double),

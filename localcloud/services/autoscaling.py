@@ -1,4 +1,4 @@
-"""Application Auto Scaling is moto's, which forgets the tags of what is to scale."""
+"""Application Auto Scaling is moto's, which loses the tags of scalable targets."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ class TargetTags:
     """The tags of scalable targets by ARN."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self.by_arn: dict[str, dict[str, str]] = {}
 
 
 @operation(_SERVICE, "RegisterScalableTarget")
 def register_scalable_target(call: Call) -> HttpAnswer:
-    """Let moto keep a target, and keep the tags of a new one."""
+    """Let moto register a target, and store the tags of a new one."""
     answer = call.forward()
     if answer.status == 200:
         arn = json.loads(answer.body)["ScalableTargetARN"]
@@ -39,7 +38,7 @@ def tag_resource(call: Call) -> dict[str, Any]:
 
 @operation(_SERVICE, "UntagResource")
 def untag_resource(call: Call) -> dict[str, Any]:
-    """Take tags away."""
+    """Remove tags."""
     tags = _find(call)
     for key in call.params["TagKeys"]:
         tags.pop(key, None)

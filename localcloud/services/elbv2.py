@@ -1,4 +1,4 @@
-"""Network load balancers where moto's are not like AWS's: their ARN, their security groups."""
+"""Network load balancers where moto differs from AWS: their ARN, their security groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROBE_SECONDS = 0.5
 
 @operation("elbv2", "CreateLoadBalancer")
 def create_load_balancer(call: Call) -> HttpAnswer:
-    """Make a load balancer with an ARN of its kind."""
+    """Create a load balancer with its kind in the ARN."""
     token = load_balancer_kind.set("net" if call.params.get("Type") == "network" else "app")
     try:
         return call.forward()
@@ -29,7 +29,7 @@ def create_load_balancer(call: Call) -> HttpAnswer:
 
 @operation("elbv2", "SetSecurityGroups")
 def set_security_groups(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Set security groups, and whether traffic that comes by PrivateLink must pass them."""
+    """Set security groups, and whether they apply to PrivateLink traffic."""
     arn, groups = call.params["LoadBalancerArn"], call.params["SecurityGroups"]
     balancer = inventory.find_load_balancer(call.account, call.region, arn)
     if balancer is None or balancer.type != "network":
@@ -51,7 +51,7 @@ def set_security_groups(call: Call) -> dict[str, Any] | HttpAnswer:
 
 @operation("elbv2", "DescribeTargetHealth")
 def describe_target_health(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Say which addresses answer: a target is healthy when its server takes a connection."""
+    """Describe the targets: one is healthy if its server accepts a connection."""
     arn = call.params["TargetGroupArn"]
     group = inventory.find_target_group(call.account, call.region, arn)
     wanted = {target["Id"] for target in call.params.get("Targets", [])}

@@ -1,7 +1,7 @@
-"""The Glue catalog is moto's, but for the lock of its tables.
+"""The Glue catalog is moto's, except for the optimistic lock of its tables.
 
-Who commits to an Iceberg table names in UpdateTable the version that it has read, and relies on
-being refused when another writer was faster. moto counts versions and lets everybody through.
+A writer that commits to an Iceberg table sends the version that it has read in UpdateTable, and
+must be refused if another writer was faster. moto counts versions but accepts every update.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
 
 
 class CatalogLock:
-    """Lets one update after the other look at a table's version and change it."""
+    """Serializes the updates of tables: reading the version and changing it."""
 
     def __init__(self) -> None:
-        """Begin open."""
         self.lock = threading.Lock()
 
 
@@ -30,7 +29,7 @@ def update_table(call: Call) -> HttpAnswer:
         try:
             table = _find(call)
         except JsonRESTError:
-            return call.forward()  # moto says what is missing
+            return call.forward()  # moto reports what is missing
         current = table.as_dict()["VersionId"]
         if call.params.get("VersionId", current) != current:
             raise AwsError(

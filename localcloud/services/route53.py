@@ -1,7 +1,7 @@
-"""Route 53's private zones: made with a VPC, they are private and answer in that VPC alone.
+"""Route 53's private zones: created with a VPC, they are private and answer only in that VPC.
 
-A change is in place when it is answered. Terraform's provider waits for one 10 to 29 seconds all
-the same, unless the answer has no `ChangeInfo`: Terraform gets none, everybody else does.
+A change is in effect when it is answered. Terraform's provider would still wait 10 to 29 seconds,
+unless the answer has no `ChangeInfo`: Terraform gets none, other clients do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CHANGE_INFO = re.compile(rb"<ChangeInfo>.*</ChangeInfo>", re.DOTALL)
 
 @operation("route53", "CreateHostedZone")
 def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Make a zone; moto makes a public one of a zone that comes with a VPC but no PrivateZone."""
+    """Create a zone; with a VPC but without PrivateZone moto would create a public one."""
     vpc = call.params.get("VPC")
     if not vpc:
         return _forward(call)
@@ -54,7 +54,7 @@ def create_hosted_zone(call: Call) -> dict[str, Any] | HttpAnswer:
 
 @operation("route53", "AssociateVPCWithHostedZone")
 def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
-    """Let a private zone answer in one VPC more, which has to be the caller's."""
+    """Associate a private zone with another VPC of the caller."""
     vpc_id = call.params["VPC"]["VPCId"]
     _check_vpc(call, vpc_id)
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
@@ -65,7 +65,7 @@ def associate_vpc_with_hosted_zone(call: Call) -> HttpAnswer:
 
 @operation("route53", "ChangeResourceRecordSets")
 def change_resource_record_sets(call: Call) -> HttpAnswer:
-    """Change records; what moto has noted of those that went would keep them from coming back."""
+    """Change records; remove moto's notes of deleted ones, which would block them later."""
     answer = _forward(call)
     zone = route53_backends[call.account]["aws"].zones.get(call.params["HostedZoneId"])
     if answer.status < 300 and zone is not None:
@@ -77,12 +77,12 @@ def change_resource_record_sets(call: Call) -> HttpAnswer:
 @operation("route53", "DeleteHostedZone")
 @operation("route53", "DisassociateVPCFromHostedZone")
 def delete_or_disassociate(call: Call) -> HttpAnswer:
-    """Delete a zone, or let it answer in one VPC less."""
+    """Delete a zone, or end its association with a VPC."""
     return _forward(call)
 
 
 def _forward(call: Call) -> HttpAnswer:
-    """Let moto answer, without the change where Terraform asks."""
+    """Let moto answer, without ChangeInfo for Terraform."""
     answer = call.forward()
     if not _is_terraform(call):
         return answer

@@ -1,4 +1,4 @@
-"""STS: roles taken, by their trust policies."""
+"""STS: role sessions, by their trust policies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHAINED_SECONDS = 3600
 
 @operation("sts", "AssumeRole")
 def assume_role(call: Call) -> dict[str, Any]:
-    """Hand out keys of a role, if its trust policy and the caller's own policies agree."""
+    """Return keys of a role, if its trust policy and the caller's policies allow it."""
     role_arn, session_name = call.params["RoleArn"], call.params["RoleSessionName"]
     if not is_role_arn(role_arn):
         raise AwsError("ValidationError", f"{role_arn} is invalid", status=400)
@@ -58,7 +58,7 @@ def assume_role(call: Call) -> dict[str, Any]:
 
 @operation("sts", "GetCallerIdentity")
 def get_caller_identity(call: Call) -> dict[str, Any]:
-    """Say who calls."""
+    """Return the caller's identity."""
     caller = call.caller
     user_id = caller.account
     if caller.role_arn is not None:
@@ -68,7 +68,7 @@ def get_caller_identity(call: Call) -> dict[str, Any]:
 
 @operation("sts", "GetSessionToken")
 def get_session_token(call: Call) -> dict[str, Any]:
-    """Hand out temporary keys of the caller's own account, but not to who has such keys already."""
+    """Return temporary keys of the caller's account; refuse a caller that uses temporary keys."""
     if call.cloud.state(SessionKeys).find(call.caller.access_key) is not None:
         raise AwsError(
             "AccessDenied", "Cannot call GetSessionToken with session credentials", status=403
@@ -80,7 +80,7 @@ def get_session_token(call: Call) -> dict[str, Any]:
 
 @operation("sts", "GetAccessKeyInfo")
 def get_access_key_info(call: Call) -> dict[str, Any]:
-    """Say which account a key belongs to."""
+    """Return the account of a key."""
     owner = identify(call.cloud, call.params["AccessKeyId"], call.region)
     if not owner.arn:
         raise AwsError(
@@ -90,7 +90,7 @@ def get_access_key_info(call: Call) -> dict[str, Any]:
 
 
 def _refuse(call: Call) -> dict[str, Any]:
-    """Refuse in localcloud's name: keys that moto hands out would be unknown here."""
+    """Refuse in localcloud's name: the keys that moto returns would be unknown here."""
     raise not_implemented(call.name)
 
 

@@ -1,6 +1,6 @@
-"""Runs at the start of every Python that localcloud starts in a VPC: names as that VPC sees them.
+"""Runs at the start of every Python that localcloud starts in a VPC and sets its names.
 
-This folder stands first on PYTHONPATH, with this one file in it.
+This folder is first on PYTHONPATH and holds only this file.
 """
 
 import importlib.machinery
@@ -15,14 +15,14 @@ _HERE = Path(__file__).resolve().parent
 def _load_names() -> None:
     path = _HERE.parent / "names.py"
     spec = importlib.util.spec_from_file_location("_localcloud_names", path)
-    assert spec is not None and spec.loader is not None  # noqa: S101 - a file has both
+    assert spec is not None and spec.loader is not None  # noqa: S101 - it is a file
     names = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(names)
     names.follow_hosts_file(Path(os.environ[names.HOSTS_VARIABLE]))
 
 
 def _run_hidden() -> None:
-    """Run the sitecustomize of the interpreter's own, which this one hides."""
+    """Run the interpreter's own sitecustomize, which this one hides."""
     others = [folder for folder in sys.path if Path(folder).resolve() != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is not None and spec.loader is not None:

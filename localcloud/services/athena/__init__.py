@@ -1,4 +1,4 @@
-"""Athena: work groups and saved queries are moto's, queries run here."""
+"""Athena: moto keeps work groups and saved queries, and queries run here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries: started, looked at, stopped."""
+"""The operations on query executions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CATALOGS = ("awsdatacatalog",)
 
 @operation("athena", "StartQueryExecution")
 def start_query_execution(call: Call) -> dict[str, Any]:
-    """Begin a query; the same token begins it once. What is no SELECT is refused at once."""
+    """Start a query; the same token starts it once. A statement other than a query is refused."""
     check_params(call, INVALID)
     params, held = call.params, call.cloud.state(Executions, call.account, call.region)
     known = _find_by_token(params, held)
@@ -53,7 +53,7 @@ def start_query_execution(call: Call) -> dict[str, Any]:
 
 @describe("queries")
 def describe_queries(cloud: Cloud) -> list[dict[str, Any]]:
-    """Show each query that runs."""
+    """List the queries that run."""
     return [
         {"account": account, "region": region, "id": query_id, "state": execution.query.state}
         for account, region, held in cloud.states(Executions)
@@ -73,7 +73,7 @@ def _find_by_token(params: dict[str, Any], held: Executions) -> Execution | None
 
 
 def _check(query: Query) -> None:
-    # DuckDB, which only who asks needs.
+    # The import loads DuckDB, which only callers of this need.
     from localcloud.queries.statement import StatementError, read_statement  # noqa: PLC0415
 
     try:
@@ -90,7 +90,7 @@ def get_query_execution(call: Call) -> dict[str, Any]:
 
 @operation("athena", "BatchGetQueryExecution")
 def batch_get_query_execution(call: Call) -> dict[str, Any]:
-    """Describe several queries, and name those that are not there."""
+    """Describe several queries, and list the unknown ones."""
     held = call.cloud.state(Executions, call.account, call.region).by_id
     wanted = call.params["QueryExecutionIds"]
     return {
@@ -115,7 +115,7 @@ def list_query_executions(call: Call) -> dict[str, Any]:
 
 @operation("athena", "StopQueryExecution")
 def stop_query_execution(call: Call) -> dict[str, Any]:
-    """End a query."""
+    """Cancel a query."""
     query = find_execution(call, call.params["QueryExecutionId"]).query
     query.cancel("Query cancelled by user", _STOP_SECONDS)
     return {}
@@ -129,7 +129,7 @@ def _show(execution: Execution) -> dict[str, Any]:
     if query.completed:
         status["CompletionDateTime"] = query.completed
     if query.state is QueryState.FAILED:
-        kinds = {"ErrorCategory": 2, "ErrorType": 1006, "Retryable": False}  # the user's own
+        kinds = {"ErrorCategory": 2, "ErrorType": 1006, "Retryable": False}  # errors of the user
         status["AthenaError"] = {**kinds, "ErrorMessage": query.reason}
     taken = (query.completed or datetime.now(UTC)) - query.submitted
     milliseconds = int(taken.total_seconds() * 1000)

@@ -1,4 +1,4 @@
-"""What Athena holds: the queries of an account and region, and the settings that they run under."""
+"""The state of Athena: the queries of an account and region, and their settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_OUTPUT = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where results go and how much may be read, as a work group and a caller agree on."""
+    """The output location and the scan limit, from the work group and the call."""
 
     group: str
     output: dict[str, Any]
@@ -29,7 +29,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A query with its settings, and what it was asked with."""
+    """A query with its settings and its request."""
 
     query: Query
     settings: Settings
@@ -37,7 +37,7 @@ class Execution:
 
     @property
     def output_location(self) -> str:
-        """Where its result is."""
+        """The URI of the result."""
         return f"{self.settings.output['OutputLocation'].rstrip('/')}/{self.query.id}.csv"
 
 
@@ -49,7 +49,7 @@ class Executions:
 
 
 def find_settings(call: Call) -> Settings:
-    """Read the settings of the work group that a call names, which may rule out the caller's."""
+    """Return the settings of the call's work group, which may override those of the call."""
     name = call.params.get("WorkGroup", _DEFAULT_GROUP)
     group = athena_backends[call.account][call.region].work_groups.get(name)
     if group is None:
@@ -66,7 +66,7 @@ def find_settings(call: Call) -> Settings:
 
 
 def find_execution(call: Call, identity: str) -> Execution:
-    """Find a query."""
+    """Return a query; raise AwsError if it does not exist."""
     found = call.cloud.state(Executions, call.account, call.region).by_id.get(identity)
     if found is None:
         raise AwsError(INVALID, f"QueryExecution {identity} was not found")
@@ -74,7 +74,7 @@ def find_execution(call: Call, identity: str) -> Execution:
 
 
 def cut_page(call: Call, found: list[Any], size: int) -> tuple[list[Any], dict[str, str]]:
-    """Cut the page that a call asks for out of all that was found, with the token of the next."""
+    """Return the page that a call requests, with the token of the next one."""
     token = call.params.get("NextToken", "0")
     if not token.isdecimal():
         raise AwsError(INVALID, f"NextToken {token!r} is not one that was answered")

@@ -1,4 +1,4 @@
-"""What came out of a query, page by page."""
+"""Query results, page by page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 2_147_483_647
 
 @operation("athena", "GetQueryResults")
 def get_query_results(call: Call) -> dict[str, Any]:
-    """Show the rows of a result, the names of its columns as the first, to who may read it."""
+    """Return the rows of a result, with the column names first, if the caller may read it."""
     execution = find_execution(call, call.params["QueryExecutionId"])
     query = execution.query
     if not query.state.final:

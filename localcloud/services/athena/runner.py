@@ -1,4 +1,4 @@
-"""How a query runs: as its caller, in a thread of its own; its result goes to a bucket."""
+"""Runs a query as its caller, in its own thread, and writes the result to a bucket."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SEALED = {"SSE_S3": "AES256", "SSE_KMS": "aws:kms", "CSE_KMS": "aws:kms"}
 
 
 def open_client(cloud: Cloud, caller: Caller, service: str) -> Any:
-    """Open a client that acts as a caller, as Athena does."""
+    """Open a client that acts as the caller, as Athena does."""
     return _open(cloud.endpoint, caller.access_key, caller.region, service)
 
 
-@functools.lru_cache(maxsize=32)  # a client takes longer to make than a small query to run
+@functools.lru_cache(maxsize=32)  # creating a client takes longer than a small query
 def _open(endpoint: str, access_key: str, region: str, service: str) -> Any:
     session: Any = boto3.Session(
         region_name=region, aws_access_key_id=access_key, aws_secret_access_key=_SECRET
@@ -37,7 +37,7 @@ def _open(endpoint: str, access_key: str, region: str, service: str) -> Any:
 
 
 def check_output(cloud: Cloud, caller: Caller, location: str) -> None:
-    """Refuse a bucket that is not there or not the caller's to see."""
+    """Refuse a bucket that does not exist or that the caller must not see."""
     bucket = urlsplit(location).netloc
     try:
         open_client(cloud, caller, "s3").get_bucket_location(Bucket=bucket)
@@ -46,10 +46,9 @@ def check_output(cloud: Cloud, caller: Caller, location: str) -> None:
 
 
 class RunningQueries:
-    """The queries of a localcloud, which end with it: DuckDB's threads must not outlive Python."""
+    """The running queries, which end with localcloud: DuckDB's threads must not outlive Python."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._queries: list[Query] = []
         self._adding = threading.Lock()
 
@@ -63,7 +62,7 @@ class RunningQueries:
         threading.Thread(target=_run, args=arguments, name="query", daemon=True).start()
 
     def stop(self) -> None:
-        """End all that run."""
+        """Cancel all queries."""
         for query in self._queries:
             query.cancel("localcloud ended", _STOP_SECONDS)
 
@@ -80,7 +79,7 @@ def _run(cloud: Cloud, caller: Caller, execution: Execution) -> None:
         query.go_to(QueryState.FAILED, str(error))
     except ScanLimitError as error:
         query.go_to(QueryState.CANCELLED, str(error))
-    except Exception as error:  # a bug of ours: whoever waits for the query gets to know
+    except Exception as error:  # a bug of ours: it must be visible in the query
         _log.exception("query %s failed", query.id)
         said = f"localcloud failed: {type(error).__name__}: {error}"
         query.go_to(QueryState.FAILED, f"GENERIC_INTERNAL_ERROR: {said}")
@@ -89,7 +88,7 @@ def _run(cloud: Cloud, caller: Caller, execution: Execution) -> None:
 
 
 def _answer(cloud: Cloud, caller: Caller, execution: Execution) -> Result:
-    # A second and 100 MB that only who asks needs.
+    # The import takes a second and 100 MB, which only queries need.
     from localcloud.queries.engine import run_query  # noqa: PLC0415
     from localcloud.queries.tables import Catalog  # noqa: PLC0415
 
@@ -132,5 +131,5 @@ def _write(cloud: Cloud, caller: Caller, execution: Execution, result: Result) -
 
 
 def _quote(value: str | None) -> str:
-    """Put a value in quotes; null is nothing, not even those."""
+    """Quote a value; null is empty, without quotes."""
     return "" if value is None else '"' + value.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""The tags of work groups and catalogs are moto's, but for those of one that has none."""
+"""The tags of work groups and catalogs: moto's, except for a resource without tags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from localcloud.door.operations import AwsError, Call, operation
 
 @operation("athena", "ListTagsForResource")
 def list_tags_for_resource(call: Call) -> dict[str, Any]:
-    """List the tags, of which there may be none: moto says then that there is no such resource."""
+    """List the tags; for a resource without tags moto would answer that it does not exist."""
     arn, athena = call.params["ResourceARN"], athena_backends[call.account][call.region]
     if arn.rpartition("/")[2] not in athena.work_groups | athena.data_catalogs:
         raise AwsError("ResourceNotFoundException", f"Athena Resource, {arn} Does Not Exist")

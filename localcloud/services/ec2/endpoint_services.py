@@ -1,4 +1,4 @@
-"""Endpoint services: who may connect, and which endpoints are let in."""
+"""Endpoint services: allowed principals and the acceptance of endpoints."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from localcloud.network.principals import account_of
 
 @operation("ec2", "AcceptVpcEndpointConnections")
 def accept_vpc_endpoint_connections(call: Call) -> dict[str, Any]:
-    """Let endpoints that wait for it connect to the caller's service."""
+    """Accept pending endpoints of the caller's service."""
     return _decide_on_endpoints(call, {"pendingAcceptance", "rejected"}, "available")
 
 
 @operation("ec2", "RejectVpcEndpointConnections")
 def reject_vpc_endpoint_connections(call: Call) -> dict[str, Any]:
-    """Cut endpoints off, also those that were accepted."""
+    """Reject endpoints, including accepted ones."""
     return _decide_on_endpoints(call, {"pendingAcceptance", "available"}, "rejected")
 
 
@@ -44,7 +44,7 @@ def _decide_on_endpoints(call: Call, before: set[str], after: str) -> dict[str, 
 
 @operation("ec2", "DescribeVpcEndpointConnections")
 def describe_vpc_endpoint_connections(call: Call) -> dict[str, Any]:
-    """List the endpoints, of any account, that are made for the caller's services."""
+    """List the endpoints of any account for the caller's services."""
     wanted = {it["Name"]: it["Values"] for it in call.params.get("Filters", [])}
     connections = [
         {
@@ -83,7 +83,7 @@ def _passes_filters(connection: dict[str, Any], wanted: dict[str, list[str]]) ->
 
 @operation("ec2", "DeleteVpcEndpointServiceConfigurations")
 def delete_vpc_endpoint_service_configurations(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Delete services, but none to which an endpoint is connected."""
+    """Delete services, but none with a connected endpoint."""
     for service_id in call.params["ServiceIds"]:
         service = ec2_backends[call.account][call.region].configurations.get(service_id)
         if service and any(it.state != "rejected" for it in _endpoints_of(service)):
@@ -95,7 +95,7 @@ def delete_vpc_endpoint_service_configurations(call: Call) -> dict[str, Any] | H
 
 @operation("ec2", "ModifyVpcEndpointServicePermissions")
 def modify_vpc_endpoint_service_permissions(call: Call) -> dict[str, Any]:
-    """Change who may connect; the provider wants the added principals back, each with an id."""
+    """Change the allowed principals; return the added ones with an id each, for the provider."""
     service = _own_service(call, call.params["ServiceId"])
     added = call.params.get("AddAllowedPrincipals", [])
     for principal in added:
@@ -112,7 +112,7 @@ def modify_vpc_endpoint_service_permissions(call: Call) -> dict[str, Any]:
 
 @operation("ec2", "DescribeVpcEndpointServicePermissions")
 def describe_vpc_endpoint_service_permissions(call: Call) -> dict[str, Any]:
-    """List who may connect, with the same ids as when they were added."""
+    """List the allowed principals, with the same ids as when they were added."""
     service = _own_service(call, call.params["ServiceId"])
     return {"AllowedPrincipals": [_describe_principal(service, it) for it in service.principals]}
 
@@ -149,7 +149,7 @@ def _endpoints_of(service: Any) -> list[Any]:
 
 
 def describe_names(endpoint: Any) -> list[dict[str, str]]:
-    """Write the DNS names of an endpoint as boto3 shows them."""
+    """Return the DNS names of an endpoint as boto3 shows them."""
     return [
         {"DnsName": entry["dns_name"], "HostedZoneId": entry["hosted_zone_id"]}
         for entry in endpoint.dns_entries

@@ -1,6 +1,6 @@
-"""Interface endpoints: one for an endpoint service is made only where that lets the account in.
+"""Interface endpoints: an endpoint service must allow the account.
 
-moto joins endpoints and services by nothing: there any endpoint is available at once.
+moto does not connect endpoints and services: there any endpoint is available at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from localcloud.services.ec2.endpoint_services import describe_names
 
 @operation("ec2", "CreateVpcEndpoint")
 def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Make an endpoint; one for an endpoint service only where that lets the account in."""
+    """Create an endpoint; an endpoint service must allow the caller's account."""
     if call.params.get("VpcEndpointType") != "Interface":
         return call.forward()
     found = inventory.find_endpoint_service(call.params["ServiceName"])
@@ -73,7 +73,7 @@ def _make_interface_endpoint(call: Call) -> Any:
 
 
 def _is_own(service_name: str) -> bool:
-    """Say whether it is somebody's endpoint service, not one of AWS's."""
+    """Return whether it is a customer's endpoint service, not one of AWS's."""
     return ".vpce-svc-" in service_name
 
 

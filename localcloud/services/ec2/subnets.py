@@ -1,7 +1,7 @@
-"""Subnets in a zone named by its id: moto makes the first one of each VPC a zone's default.
+"""Subnets in a zone given by its id: moto makes the first one of each VPC the zone's default.
 
-A default subnet gives its instances public addresses. Terraform's provider switches that off, and
-waits ten seconds for it.
+A default subnet gives its instances public addresses. Terraform's provider turns that off and waits
+ten seconds for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from localcloud.door.operations import Call, HttpAnswer, operation
 
 @operation("ec2", "CreateSubnet")
 def create_subnet(call: Call) -> HttpAnswer:
-    """Make a subnet, with its zone's name in place of its id; moto refuses an unknown id."""
+    """Create a subnet with its zone's name instead of its id; moto refuses an unknown id."""
     zones = ec2_backends[call.account][call.region].describe_availability_zones()
     name = next(
         (it.name for it in zones if it.zone_id == call.params.get("AvailabilityZoneId")), ""

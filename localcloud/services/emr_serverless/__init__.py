@@ -1,4 +1,4 @@
-"""EMR Serverless: applications, and job runs, each a spark-submit on this machine."""
+"""EMR Serverless: applications and job runs; each run is a spark-submit on this machine."""
 
 from __future__ import annotations
 

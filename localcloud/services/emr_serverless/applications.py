@@ -1,4 +1,4 @@
-"""The life of an application: nothing is reserved for one, so each step is done when answered."""
+"""The life of an application: no capacity is reserved, so each change is complete at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from localcloud.services.emr_serverless.model import (
     find_by_token,
 )
 
-_TYPES = {"spark": "Spark", "hive": "Hive"}  # as they are read back, however they were written
+_TYPES = {"spark": "Spark", "hive": "Hive"}  # the form in answers, whatever the form in requests
 _AT_REST = ("CREATED", "STOPPED")
 _DEFAULTS: dict[str, Any] = {
     "architecture": "X86_64",
@@ -29,7 +29,7 @@ _SUMMARY = ("name", "releaseLabel", "type", "architecture")
 
 @application_operation("CreateApplication")
 def create_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Make an application; the same client token makes it once."""
+    """Create an application; the same client token creates it once."""
     known = find_by_token(call.params, applications.by_id, "an application")
     made = known or _build(call)
     applications.by_id[made.id] = made
@@ -59,7 +59,7 @@ def get_application(call: Call, applications: Applications) -> dict[str, Any]:
 
 @application_operation("ListApplications")
 def list_applications(call: Call, applications: Applications) -> dict[str, Any]:
-    """List the applications, the oldest first, of all states or of some."""
+    """List the applications, the oldest first, in all states or some."""
     states = call.params.get("states")
     found = [each for each in applications.by_id.values() if not states or each.state in states]
     page, more = cut_page(call, found)
@@ -68,7 +68,7 @@ def list_applications(call: Call, applications: Applications) -> dict[str, Any]:
 
 @application_operation("UpdateApplication")
 def update_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Change the settings that are given, of an application at rest."""
+    """Change the given settings of an application that is not started."""
     application = find_application(call, applications)
     _check_at_rest(application, "updated")
     given = {name: value for name, value in call.params.items() if name not in _NO_SETTINGS}
@@ -79,7 +79,7 @@ def update_application(call: Call, applications: Applications) -> dict[str, Any]
 
 @application_operation("StartApplication")
 def start_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Start an application; one that runs goes on."""
+    """Start an application; a started one stays started."""
     application = find_application(call, applications)
     if application.state == "TERMINATED":
         raise _wrong_state(application, "started", "CREATED, STARTED or STOPPED")
@@ -89,7 +89,7 @@ def start_application(call: Call, applications: Applications) -> dict[str, Any]:
 
 @application_operation("StopApplication")
 def stop_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Stop an application that runs."""
+    """Stop a started application."""
     application = find_application(call, applications)
     if application.state != "STARTED":
         raise _wrong_state(application, "stopped", "STARTED")
@@ -102,7 +102,7 @@ def stop_application(call: Call, applications: Applications) -> dict[str, Any]:
 
 @application_operation("DeleteApplication")
 def delete_application(call: Call, applications: Applications) -> dict[str, Any]:
-    """Delete an application at rest; it can still be read, as TERMINATED."""
+    """Delete an application that is not started; it can still be read, as TERMINATED."""
     application = find_application(call, applications)
     _check_at_rest(application, "deleted")
     application.go_to("TERMINATED")

@@ -1,4 +1,4 @@
-"""What surrounds a job's driver: its role's credentials, its VPC, the authorities it trusts."""
+"""The environment of a job's driver: its role's credentials, its VPC, the trusted authorities."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from localcloud.network import find_source, load_network
 
 _SERVICE = "emr-serverless.amazonaws.com"
 _SESSION_SECONDS = 43_200
-_STORE_PASSWORD = "changeit"  # noqa: S105 - Java's own, of a store that holds nothing secret
-# Nearly half of what a driver of a minute computes is compiling itself well: 28 s without, 15 s so.
+_STORE_PASSWORD = "changeit"  # noqa: S105 - Java's default; the store is not secret
+# Nearly half the CPU time of a one-minute driver is optimizing compilation: 28 s without, 15 s so.
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a job runs and as whom; `session_policy` narrows what its role may do."""
+    """The place and the role of a job; `session_policy` limits the role."""
 
     application_arn: str
     role_arn: str
@@ -35,10 +35,10 @@ class Place:
 
 
 def take_role(cloud: Cloud, place: Place, session_name: str) -> SessionKey:
-    """Make the credentials of a job.
+    """Create the credentials of a job.
 
     Raises:
-        JobFailedError: the role does not let EMR Serverless take it.
+        JobFailedError: the role does not let EMR Serverless assume it.
     """
     account = role_account(place.role_arn)
     context = {"aws:SourceArn": place.application_arn, "aws:SourceAccount": account}
@@ -59,12 +59,12 @@ def take_role(cloud: Cloud, place: Place, session_name: str) -> SessionKey:
 def describe_surroundings(
     cloud: Cloud, place: Place, key: SessionKey, folder: Path
 ) -> dict[str, str]:
-    """Make the variables that come from a job's role and network; the folder takes a store.
+    """Return the variables of a job's role and network; the trust store goes into the folder.
 
-    The driver trusts the authorities of this localcloud in place of Amazon's.
+    The driver trusts the authorities of this localcloud instead of Amazon's.
 
     Raises:
-        MissingHopError: a subnet or security group that does not exist.
+        MissingHopError: a subnet or security group does not exist.
     """
     network = load_network(cloud).environment_for(find_source(place.subnets, place.groups))
     options = [network["JAVA_TOOL_OPTIONS"], _SHORT_LIVED, *_trust_options(cloud, folder)]
@@ -77,7 +77,7 @@ def describe_surroundings(
 
 
 def _trust_options(cloud: Cloud, folder: Path) -> list[str]:
-    """Say which authorities a JVM trusts, by a store of its own kind."""
+    """Return the options for a JVM's trust store of the authorities."""
     bundle = cloud.state(Authorities).write_bundle(cloud.folder).read_bytes()
     if not bundle:
         return []

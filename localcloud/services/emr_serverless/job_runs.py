@@ -1,4 +1,4 @@
-"""Job runs: each a spark-submit on this machine, as EMR Serverless shows it."""
+"""Job runs: each is a spark-submit on this machine, shown as EMR Serverless shows it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _GRACE_SECONDS = 15
 
 @application_operation("StartJobRun")
 def start_job_run(call: Call, applications: Applications) -> dict[str, Any]:
-    """Begin a run; the same client token begins it once."""
+    """Start a run; the same client token starts it once."""
     application = find_application(call, applications)
     submitted = find_by_token(call.params, application.runs, "a job run")
     if submitted is None:
@@ -99,7 +99,7 @@ def _specify(call: Call, application: Application, run: JobRun) -> JobSpec:
 
 @application_operation("GetJobRun")
 def get_job_run(call: Call, applications: Applications) -> dict[str, Any]:
-    """Describe a run, by its last attempt or the one that is asked for."""
+    """Describe a run by its last attempt or the requested one."""
     application = find_application(call, applications)
     submitted = find_run(application, call.params["jobRunId"])
     attempts = submitted.run.attempts
@@ -112,7 +112,7 @@ def get_job_run(call: Call, applications: Applications) -> dict[str, Any]:
 
 @application_operation("ListJobRuns")
 def list_job_runs(call: Call, applications: Applications) -> dict[str, Any]:
-    """List the runs of an application, the newest first: all, or by state, mode and time."""
+    """List the runs of an application, the newest first, by state, mode and time."""
     application, asked = find_application(call, applications), call.params
     found = [
         each
@@ -137,7 +137,7 @@ def list_job_run_attempts(call: Call, applications: Applications) -> dict[str, A
 
 @application_operation("CancelJobRun")
 def cancel_job_run(call: Call, applications: Applications) -> dict[str, Any]:
-    """Have a run end; one that has ended stays as it is."""
+    """Cancel a run; an ended one does not change."""
     application = find_application(call, applications)
     submitted = find_run(application, call.params["jobRunId"])
     submitted.run.cancel(call.params.get("shutdownGracePeriodInSeconds", _GRACE_SECONDS))
@@ -146,7 +146,7 @@ def cancel_job_run(call: Call, applications: Applications) -> dict[str, Any]:
 
 @describe("job runs")
 def describe_job_runs(cloud: Cloud) -> list[dict[str, Any]]:
-    """Tell each run that goes on, and its process; its log has its id as name."""
+    """List the active runs and their processes; a run's log has its id as name."""
     return [
         {
             "account": account,
@@ -165,7 +165,7 @@ def describe_job_runs(cloud: Cloud) -> list[dict[str, Any]]:
 
 
 def _is_between(asked: dict[str, Any], created: datetime) -> bool:
-    """Say whether a time is in the bounds that are asked for, which come without a zone."""
+    """Return whether a time is within the requested bounds, which have no time zone."""
     plain = created.replace(tzinfo=None)
     after: datetime = asked.get("createdAtAfter", plain)
     before: datetime = asked.get("createdAtBefore", plain)

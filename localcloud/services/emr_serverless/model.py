@@ -1,4 +1,4 @@
-"""What EMR Serverless holds: applications and their job runs."""
+"""The state of EMR Serverless: applications and their job runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class SubmittedRun:
-    """A job run as it was asked for, by whom, and how it goes."""
+    """A job run with its request, its caller and its runner."""
 
     arn: str
     asked_with: dict[str, Any] = field(repr=False)
@@ -29,7 +29,7 @@ class SubmittedRun:
 
     @property
     def run(self) -> JobRun:
-        """The states it is in and was in."""
+        """The run with its states."""
         return self.runner.run
 
 
@@ -48,14 +48,14 @@ class Application:
     runs: dict[str, SubmittedRun] = field(default_factory=dict)
 
     def go_to(self, state: str) -> None:
-        """Take a step, and note when."""
+        """Change the state and its time."""
         self.state = state
         self.updated = datetime.now(UTC)
 
 
 @dataclass(slots=True)
 class Applications:
-    """The applications of one account and region, by id, those that were deleted too."""
+    """The applications of one account and region by id, including deleted ones."""
 
     by_id: dict[str, Application] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
@@ -65,7 +65,7 @@ _Made = TypeVar("_Made", Application, SubmittedRun)
 
 
 def find_by_token(params: dict[str, Any], made: Mapping[str, _Made], what: str) -> _Made | None:
-    """Find what the same request has made before; refuse another request with its token."""
+    """Return what the same request created before; refuse another request with its token."""
     token = params["clientToken"]
     for known in made.values():
         if known.asked_with["clientToken"] == token:
@@ -80,7 +80,7 @@ _Answer: TypeAlias = Callable[[Call, Applications], dict[str, Any]]
 
 
 def application_operation(name: str) -> Callable[[_Answer], _Answer]:
-    """Make a function the answer to one operation: after a check, and one call at a time."""
+    """Register a function for one operation: with checked parameters, one call at a time."""
 
     def register(function: _Answer) -> _Answer:
         @operation("emr-serverless", name)
@@ -96,7 +96,7 @@ def application_operation(name: str) -> Callable[[_Answer], _Answer]:
 
 
 def find_application(call: Call, applications: Applications) -> Application:
-    """Find the application that a call names."""
+    """Return the application that a call names."""
     wanted = call.params.get("applicationId")
     if wanted is None:
         wanted = call.params["resourceArn"].partition("/applications/")[2].partition("/")[0]
@@ -106,14 +106,14 @@ def find_application(call: Call, applications: Applications) -> Application:
 
 
 def find_run(application: Application, run_id: str) -> SubmittedRun:
-    """Find a job run of an application."""
+    """Return a job run of an application."""
     if run_id not in application.runs:
         raise AwsError("ResourceNotFoundException", f"JobRun {run_id} does not exist")
     return application.runs[run_id]
 
 
 def cut_page(call: Call, found: list[Any]) -> tuple[list[Any], dict[str, str]]:
-    """Cut the page that a call asks for out of all that was found, with the token of the next."""
+    """Return the page that a call requests, with the token of the next one."""
     token, size = call.params.get("nextToken", "0"), call.params.get("maxResults", _PAGE)
     if not token.isdecimal():
         raise AwsError(INVALID, f"nextToken {token!r} is not one that was answered")

@@ -1,4 +1,4 @@
-"""What a StartJobRun asks for, checked, and joined with what its application says."""
+"""The request of StartJobRun: checked, and merged with the application's settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FAILED_PER_HOUR = 5
 
 
 def check_request(call: Call, application: Application) -> None:
-    """Refuse what cannot be run."""
+    """Raise AwsError for a request that cannot run."""
     params = call.params
     if role_account(params["executionRoleArn"]) != call.account:
         said = "Cross-account pass role is not allowed."
@@ -38,7 +38,7 @@ def check_request(call: Call, application: Application) -> None:
 
 
 def read_job(call: Call, application: Application) -> Submission:
-    """Read the parameters, over the settings of the run and, below those, of the application."""
+    """Return the submission: parameters, over the run's settings, over the application's."""
     spark = call.params["jobDriver"]["sparkSubmit"]
     overrides = call.params.get("configurationOverrides", {})
     settings: dict[str, str] = {}
@@ -57,7 +57,7 @@ def read_job(call: Call, application: Application) -> Submission:
 
 
 def read_rule(params: dict[str, Any]) -> RetryRule:
-    """Read how often the run is tried: a batch in all, a stream within an hour."""
+    """Return the retry rule: a batch job has a total, a streaming job one per hour."""
     policy = params.get("retryPolicy", {})
     if params.get("mode") == "STREAMING":
         return RetryRule(None, policy.get("maxFailedAttemptsPerHour", _FAILED_PER_HOUR))
@@ -65,13 +65,13 @@ def read_rule(params: dict[str, Any]) -> RetryRule:
 
 
 def read_timeout_minutes(params: dict[str, Any]) -> int:
-    """Read after how many minutes the run is cancelled; 0 is never."""
+    """Return the timeout of the run in minutes; 0 is none."""
     default = _TIMEOUT_MINUTES[params.get("mode", "BATCH")]
     return int(params.get("executionTimeoutMinutes", default))
 
 
 def read_log_places(params: dict[str, Any], application: Application, owner: str) -> LogPlaces:
-    """Read where the log goes: as the run says, else as the application does."""
+    """Return the log places of the run, else those of the application."""
     overrides = params.get("configurationOverrides", {})
     fallback = application.settings.get("monitoringConfiguration", {})
     several = read_rule(params).max_attempts != 1

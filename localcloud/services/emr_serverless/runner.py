@@ -1,4 +1,4 @@
-"""How job runs run: a thread for each, a folder for each attempt."""
+"""Runs job runs: one thread each, one folder per attempt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OUTPUTS = ("stdout", "stderr")
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """What a run is made of: where and as whom, what, and where its log goes."""
+    """A run: its place and role, its submission, its log places."""
 
     region: str
     place: Place
@@ -43,14 +43,13 @@ class JobSpec:
 
 
 class RunningJobs:
-    """The runs of a localcloud, which end with it."""
+    """The active runs, which end with localcloud."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._threads: list[tuple[JobRun, threading.Thread]] = []
 
     def start(self, cloud: Cloud, run: JobRun, work: Callable[[], None]) -> None:
-        """Begin a run in a thread of its own."""
+        """Start a run in its own thread."""
         if not self._threads:
             cloud.on_stop(self.stop)
         thread = threading.Thread(target=work, name=f"job run {run.id}", daemon=True)
@@ -58,7 +57,7 @@ class RunningJobs:
         thread.start()
 
     def stop(self) -> None:
-        """Kill what runs, and wait until it is gone."""
+        """Kill the active runs and wait for their end."""
         for run, _ in self._threads:
             run.cancel(0)
         for _, thread in self._threads:
@@ -67,20 +66,20 @@ class RunningJobs:
 
 @dataclass(slots=True)
 class Runner:
-    """Begins the attempts of one run and delivers what they print."""
+    """Starts the attempts of one run and delivers their output."""
 
     cloud: Cloud
     spec: JobSpec
     run: JobRun
     prepare: Callable[[], None] = field(repr=False)
-    pid: int = 0  # of what runs now
+    pid: int = 0  # of the current process
 
     def work(self) -> None:
         """Run it to its end."""
         execute(self.run, self.prepare, self._start, self._deliver)
 
     def _start(self, number: int) -> Driver:
-        """Begin an attempt: its files are fetched as its role, from within its VPC."""
+        """Start an attempt: its files are fetched with its role, from its VPC."""
         folder, spec = self._folder(number), self.spec
         folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -100,7 +99,7 @@ class Runner:
         return driver
 
     def _deliver(self, number: int) -> None:
-        """Deliver what an attempt printed: EMR's own doing, outside of the VPC."""
+        """Deliver the output of an attempt; EMR itself does this, outside the VPC."""
         self.pid, folder = 0, self._folder(number)
         printed = {name: folder / name for name in _OUTPUTS if (folder / name).exists()}
         if printed:

@@ -28,7 +28,7 @@ def tag_resource(call: Call, applications: Applications) -> dict[str, Any]:
 
 @application_operation("UntagResource")
 def untag_resource(call: Call, applications: Applications) -> dict[str, Any]:
-    """Take tags away."""
+    """Remove tags."""
     tags = _find_tags(call, applications)
     for key in call.params["tagKeys"]:
         tags.pop(key, None)

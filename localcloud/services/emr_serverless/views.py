@@ -12,12 +12,12 @@ _AS_ASKED = ("name", "jobDriver", "configurationOverrides", "retryPolicy", "exec
 
 
 def mode_of(submitted: SubmittedRun) -> str:
-    """Name the mode of a run."""
+    """Return the mode of a run."""
     return str(submitted.asked_with.get("mode", "BATCH"))
 
 
 def show_run(application: Application, submitted: SubmittedRun, attempt: Attempt) -> dict[str, Any]:
-    """Show a run by one of its attempts."""
+    """Return a run as GetJobRun shows it, by one of its attempts."""
     asked = submitted.asked_with
     shown = {
         **{name: asked[name] for name in _AS_ASKED if name in asked},
@@ -42,7 +42,7 @@ def show_run(application: Application, submitted: SubmittedRun, attempt: Attempt
 def sum_up_run(
     application: Application, submitted: SubmittedRun, attempt: Attempt
 ) -> dict[str, Any]:
-    """Show a run as a line of a list."""
+    """Return a run as lists show it."""
     return {
         **{name: value for name, value in submitted.asked_with.items() if name == "name"},
         **_common(application, submitted, attempt),
@@ -56,7 +56,7 @@ def sum_up_run(
 def sum_up_attempt(
     application: Application, submitted: SubmittedRun, attempt: Attempt
 ) -> dict[str, Any]:
-    """Show an attempt as a line of a list."""
+    """Return an attempt as lists show it."""
     shown = sum_up_run(application, submitted, attempt)
     del shown["attemptCreatedAt"], shown["attemptUpdatedAt"]
     return shown | {

@@ -1,4 +1,4 @@
-"""The Glue Schema Registry: AWS's rules for schemas and their versions, kept by a `SchemaStore`."""
+"""The Glue Schema Registry: AWS's rules for schemas and versions, kept by a `SchemaStore`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The three formats of definitions: what is looked at before a version is kept.
+"""The three formats of definitions and the checks before a version is stored.
 
-Avro is read for good. Of JSON it is known that AWS compares nothing; for Protocol Buffers there is
-no reader here, so their versions are kept uncompared or not at all.
+Avro is parsed completely. AWS compares no JSON schemas. There is no parser for Protocol Buffers, so
+their versions are stored without a comparison or refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _UNCOMPARED = frozenset({Compatibility.NONE, Compatibility.DISABLED})
 
 
 def find_problem(definition: str, data_format: str) -> str | None:
-    """Say what is wrong with the syntax of a definition, if anything."""
+    """Return the syntax error of a definition, None if it is valid."""
     try:
         if data_format == "AVRO":
             load_schema(definition)
@@ -37,7 +37,7 @@ def _is_protobuf(definition: str) -> bool:
 
 
 def check_definition(definition: str, data_format: str) -> None:
-    """Refuse a definition whose syntax is wrong."""
+    """Raise AwsError if the syntax of a definition is invalid."""
     problem = find_problem(definition, data_format)
     if problem is not None:
         said = f"Schema definition of {data_format} data format is invalid: {problem}"
@@ -45,7 +45,7 @@ def check_definition(definition: str, data_format: str) -> None:
 
 
 def check_comparable(data_format: str, mode: Compatibility) -> None:
-    """Refuse to pass a verdict that localcloud cannot find."""
+    """Raise AwsError for a comparison that localcloud cannot make."""
     if data_format == "PROTOBUF" and mode not in _UNCOMPARED:
         said = (
             f"localcloud cannot compare PROTOBUF definitions, which the schema's mode {mode} asks "

@@ -1,4 +1,4 @@
-"""What makes one JSON value of another, as operations of RFC 6902."""
+"""The difference of two JSON values, as operations of RFC 6902."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ABSENT = object()
 
 
 def list_changes(old: Any, new: Any, path: str = "") -> Iterator[dict[str, Any]]:
-    """List the operations, in the order in which they have to be applied."""
+    """Yield the operations in the order in which to apply them."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
             place = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
@@ -18,7 +18,7 @@ def list_changes(old: Any, new: Any, path: str = "") -> Iterator[dict[str, Any]]
     elif isinstance(old, list) and isinstance(new, list):
         pairs = list(enumerate(zip_longest(old, new, fillvalue=_ABSENT)))
         if len(old) > len(new):
-            pairs.reverse()  # who removes from the end moves nothing that is still to change
+            pairs.reverse()  # removing from the end does not move the other items
         for index, (before, after) in pairs:
             yield from _change(before, after, f"{path}/{index}")
     elif old != new or type(old) is not type(new):

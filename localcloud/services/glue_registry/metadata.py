@@ -1,4 +1,4 @@
-"""Metadata of versions: pairs that people and programs leave there."""
+"""Metadata of schema versions: key-value pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.registry import StoredVersion
 
 @registry_operation("PutSchemaVersionMetadata")
 def put_schema_version_metadata(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Keep a pair at a version; a key may have several values."""
+    """Add a pair to a version; a key may have several values."""
     version, pair = find_version(call, registries), call.params["MetadataKeyValue"]
     if not registries.store.put_metadata(version.id, pair["MetadataKey"], pair["MetadataValue"]):
         raise AwsError(
@@ -25,7 +25,7 @@ def put_schema_version_metadata(call: Call, registries: GlueRegistries) -> dict[
 
 @registry_operation("RemoveSchemaVersionMetadata")
 def remove_schema_version_metadata(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Forget a pair at a version."""
+    """Remove a pair from a version."""
     version, pair = find_version(call, registries), call.params["MetadataKeyValue"]
     if not registries.store.remove_metadata(version.id, pair["MetadataKey"], pair["MetadataValue"]):
         raise AwsError("EntityNotFoundException", "Metadata is not found.")
@@ -34,7 +34,7 @@ def remove_schema_version_metadata(call: Call, registries: GlueRegistries) -> di
 
 @registry_operation("QuerySchemaVersionMetadata")
 def query_schema_version_metadata(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """List the pairs of a version by key, all or those that match one of MetadataList."""
+    """List the pairs of a version by key: all, or those that match an entry of MetadataList."""
     version = find_version(call, registries)
     filters = call.params.get("MetadataList", [])
     found: dict[str, list[dict[str, str]]] = {}
@@ -53,7 +53,7 @@ def _matches(wanted: dict[str, str], key: str, value: str) -> bool:
 
 
 def _show_values(values: list[dict[str, str]]) -> dict[str, Any]:
-    """Show the newest value of a key as its value and the older ones as others."""
+    """Return the newest value of a key as its value and the older ones as others."""
     *others, newest = values
     return {**newest, **({"OtherMetadataValueList": others} if others else {})}
 

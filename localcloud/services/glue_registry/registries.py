@@ -1,4 +1,4 @@
-"""Registries."""
+"""The operations on registries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from localcloud.services.glue_registry.state import REGISTRY_QUOTA, GlueRegistri
 
 @registry_operation("CreateRegistry")
 def create_registry(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Make a registry."""
+    """Create a registry."""
     name, tags = call.params["RegistryName"], call.params.get("Tags", {})
     if name in registries.registries:
         raise AwsError("AlreadyExistsException", f"Registry already exists. RegistryName: {name}")
@@ -27,7 +27,7 @@ def create_registry(call: Call, registries: GlueRegistries) -> dict[str, Any]:
 
 
 def add_registry(call: Call, registries: GlueRegistries, name: str) -> Registry:
-    """Add a registry without description and tags."""
+    """Create a registry without description and tags."""
     if len(registries.registries) >= REGISTRY_QUOTA:
         said = f"The account has {REGISTRY_QUOTA} registries in this Region and takes no more."
         raise AwsError("ResourceNumberLimitExceededException", said)
@@ -59,7 +59,7 @@ def update_registry(call: Call, registries: GlueRegistries) -> dict[str, Any]:
 
 @registry_operation("DeleteRegistry")
 def delete_registry(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Delete a registry with all its schemas; it is gone with the answer."""
+    """Delete a registry with all its schemas; it is gone at once."""
     registry = find_registry(call, registries)
     for schema in registries.schemas_of(registry):
         registries.drop_schema(schema)

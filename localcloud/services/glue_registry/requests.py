@@ -1,4 +1,4 @@
-"""What a call of the registry asks for: checked parameters, the things named, pages of lists."""
+"""The request of a call: checked parameters, the named resources, pages of lists."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Answer: TypeAlias = Callable[[Call, GlueRegistries], dict[str, Any]]
 
 
 def registry_operation(name: str) -> Callable[[Answer], Answer]:
-    """Make a function the answer to one operation: after a check, and one call at a time."""
+    """Register a function for one operation: with checked parameters, one call at a time."""
 
     def register(function: Answer) -> Answer:
         @operation("glue", name)
@@ -43,22 +43,22 @@ def registry_operation(name: str) -> Callable[[Answer], Answer]:
 
 
 def own_registries(call: Call) -> GlueRegistries:
-    """Return what the caller's account holds in the region of the call."""
+    """Return the registries of the caller's account in the region of the call."""
     return call.cloud.state(GlueRegistries, call.account, call.region)
 
 
 def invalid(message: str) -> AwsError:
-    """The answer to what cannot be asked for."""
+    """Return the error of an invalid request."""
     return AwsError(_INVALID, message)
 
 
 def not_found(thing: str) -> AwsError:
-    """The answer that there is no such `thing`; clients tell schema and version apart by it."""
+    """Return the error of a missing resource; clients tell schema and version by its text."""
     return AwsError("EntityNotFoundException", f"{thing} is not found.")
 
 
 def arn_of(call: Call, end: str) -> str:
-    """Write the ARN of a registry or schema of the caller."""
+    """Return the ARN of a registry or schema of the caller."""
     return f"arn:aws:glue:{call.region}:{call.account}:{end}"
 
 
@@ -105,7 +105,7 @@ def read_number(call: Call, registries: GlueRegistries, parameter: str) -> Store
 
 
 def page(call: Call, member: str, shown: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the part of a list that MaxResults and NextToken ask for."""
+    """Return the part of a list that MaxResults and NextToken request."""
     token, size = call.params.get("NextToken", "0"), call.params.get("MaxResults", _PAGE)
     if not token.isdecimal() or int(token) > len(shown):
         raise invalid(f"NextToken {token!r} is not one that was answered.")
@@ -117,7 +117,7 @@ def page(call: Call, member: str, shown: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def _translate(function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Say what the store refuses as AWS does; the schema itself was found before it was asked."""
+    """Translate the store's errors to AWS's; the schema itself has been found before."""
     try:
         return function()
     except SchemaNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Schemas: their names, and the rule that new versions are held to."""
+"""The operations on schemas: their names and compatibility modes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from penstock.schemas import Compatibility
 
 @registry_operation("CreateSchema")
 def create_schema(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Make a schema with its first version."""
+    """Create a schema with its first version."""
     definition, data_format = call.params.get("SchemaDefinition"), call.params["DataFormat"]
     if definition is None:
         raise invalid("localcloud makes no schema without its first SchemaDefinition.")
@@ -51,7 +51,7 @@ def create_schema(call: Call, registries: GlueRegistries) -> dict[str, Any]:
 
 
 def _registry_for(call: Call, registries: GlueRegistries) -> Registry:
-    """Find the registry of a new schema; the default one comes into being by being used."""
+    """Return the registry of a new schema; the default registry is created at its first use."""
     wanted = call.params.setdefault("RegistryId", {"RegistryName": DEFAULT_REGISTRY})
     is_default = wanted == {"RegistryName": DEFAULT_REGISTRY}
     if is_default and DEFAULT_REGISTRY not in registries.registries:
@@ -99,7 +99,7 @@ def _read_checkpoint(call: Call, registries: GlueRegistries) -> int:
 
 @registry_operation("DeleteSchema")
 def delete_schema(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Delete a schema with all its versions; it is gone with the answer."""
+    """Delete a schema with all its versions; it is gone at once."""
     schema = find_schema(call, registries)
     registries.drop_schema(schema)
     return {"SchemaArn": schema.arn, "SchemaName": schema.name, "Status": "DELETING"}
@@ -133,7 +133,7 @@ def _show_whole(schema: Schema, registries: GlueRegistries) -> dict[str, Any]:
         "DataFormat": schema.data_format,
         "Compatibility": mode,
         "SchemaCheckpoint": checkpoint,
-        # As users saw it: a refused version takes a number, and neither of these moves.
+        # As users observed it: a refused version uses a number, and neither of these changes.
         "LatestSchemaVersion": latest,
         "NextSchemaVersion": latest + 1,
         "SchemaStatus": "AVAILABLE",

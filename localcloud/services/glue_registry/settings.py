@@ -1,4 +1,4 @@
-"""What can be set about a registry from outside AWS's API: time, quota, reading of the rules."""
+"""The settings of a registry outside AWS's API: time, quota, reading of the rules."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def set_schema_registry(  # noqa: PLR0913 - one parameter per member of the JSON
     pending_seconds: int | float | None = None,
     version_quota: int | None = None,
 ) -> dict[str, Any]:
-    """Set how an account's Glue schema registry behaves in a region, and show it.
+    """Set the behaviour of an account's Glue schema registry in a region, and return it.
 
-    compared_with: with what a new version is compared: checkpoint, previous or both
-    pending_reads, pending_seconds: how often, how long each later version reads as PENDING
-    version_quota: how many versions the account may have
+    compared_with: what a new version is compared with: checkpoint, previous or both
+    pending_reads, pending_seconds: how often or how long each later version is PENDING
+    version_quota: the maximum number of versions of the account
     """
     if compared_with is not None and compared_with not in set(ComparedWith):
         expected = ", ".join(ComparedWith)

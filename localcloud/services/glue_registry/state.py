@@ -1,4 +1,4 @@
-"""What an account holds in one region: registries, their schemas, and the versions in a store."""
+"""The state of an account in one region: registries, their schemas, and the store of versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_REGISTRY = "default-registry"
 
 
 def show_time(time: datetime) -> str:
-    """Write a time as the registry answers it, which is text and not a number of seconds."""
+    """Return a time as the registry answers it, which is text and not a number of seconds."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -23,7 +23,7 @@ def _now() -> str:
 
 @dataclass(slots=True)
 class Described:
-    """What registries and schemas have in common: how people find and describe them."""
+    """The common members of registries and schemas."""
 
     name: str
     arn: str
@@ -41,12 +41,12 @@ class Described:
 
 @dataclass(slots=True)
 class Registry(Described):
-    """A registry: a name under which schemas are kept."""
+    """A registry: a namespace of schemas."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Schema(Described):
-    """A schema, without its versions and the rule for them: these are the store's."""
+    """A schema without its versions and mode: the store has them."""
 
     registry: Registry
     data_format: str
@@ -66,6 +66,6 @@ class GlueRegistries:
         return [schema for schema in self.schemas.values() if schema.registry is registry]
 
     def drop_schema(self, schema: Schema) -> None:
-        """Forget a schema with all its versions."""
+        """Remove a schema with all its versions."""
         self.store.drop(schema.arn)
         del self.schemas[schema.arn]

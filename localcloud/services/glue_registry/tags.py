@@ -1,4 +1,4 @@
-"""Tags of registries and schemas; those of everything else in Glue are moto's."""
+"""Tags of registries and schemas; those of other Glue resources are moto's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
 
 @operation("glue", "UntagResource")
 def untag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Take tags away."""
+    """Remove tags."""
     if not _is_ours(call):
         return call.forward()
     tags = _find(call).tags

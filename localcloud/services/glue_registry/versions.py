@@ -1,4 +1,4 @@
-"""Versions of schemas: registering, reading, comparing, deleting."""
+"""The operations on schema versions: register, read, compare, delete."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from penstock.registry import StoredVersion
 
 @registry_operation("RegisterSchemaVersion")
 def register_schema_version(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Keep a version, or find the one with this very definition; a refused one is kept too."""
+    """Register a version, or find the one with the same text; a refused one is stored too."""
     schema, definition = find_schema(call, registries), call.params["SchemaDefinition"]
     if registries.store.find(schema.arn, definition) is None:
         check_definition(definition, schema.data_format)
@@ -42,7 +42,7 @@ def register_schema_version(call: Call, registries: GlueRegistries) -> dict[str,
 
 @registry_operation("GetSchemaVersion")
 def get_schema_version(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Read a version by its id, its number, or as the latest that is available."""
+    """Return a version by its id, its number, or as the latest available one."""
     version = find_version(call, registries)
     return {
         **_show(version),
@@ -53,7 +53,7 @@ def get_schema_version(call: Call, registries: GlueRegistries) -> dict[str, Any]
 
 @registry_operation("GetSchemaByDefinition")
 def get_schema_by_definition(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Find the version with this very text, whatever its status."""
+    """Return the version with exactly this text, whatever its status."""
     schema = find_schema(call, registries)
     version = registries.store.find(schema.arn, call.params["SchemaDefinition"])
     if version is None:
@@ -105,14 +105,14 @@ def _show_missing(number: int) -> dict[str, Any]:
 
 @registry_operation("CheckSchemaVersionValidity")
 def check_schema_version_validity(call: Call, _registries: GlueRegistries) -> dict[str, Any]:
-    """Say whether a definition can be read; it is compared with nothing."""
+    """Return whether a definition is valid; it is not compared with others."""
     problem = find_problem(call.params["SchemaDefinition"], call.params["DataFormat"])
     return {"Valid": True} if problem is None else {"Valid": False, "Error": problem}
 
 
 @registry_operation("GetSchemaVersionsDiff")
 def get_schema_versions_diff(call: Call, registries: GlueRegistries) -> dict[str, Any]:
-    """Tell two versions apart, as a JSON patch from the first to the second."""
+    """Return the difference of two versions, as a JSON patch from the first to the second."""
     first = read_number(call, registries, "FirstSchemaVersionNumber")
     second = read_number(call, registries, "SecondSchemaVersionNumber")
     if first.data_format == "PROTOBUF":
@@ -122,7 +122,7 @@ def get_schema_versions_diff(call: Call, registries: GlueRegistries) -> dict[str
 
 
 def _show(version: StoredVersion) -> dict[str, Any]:
-    assert version.registered_at is not None  # noqa: S101 - the store always says when
+    assert version.registered_at is not None  # noqa: S101 - the store sets it
     return {
         "SchemaArn": version.subject,
         "SchemaVersionId": version.id,

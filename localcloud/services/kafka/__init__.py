@@ -1,6 +1,6 @@
-"""Amazon MSK: the control plane over real brokers.
+"""Amazon MSK: the control plane of real brokers.
 
-`ClusterDirectory` is what other parts of localcloud may know of it.
+Other parts of localcloud use only `ClusterDirectory`.
 """
 
 from __future__ import annotations

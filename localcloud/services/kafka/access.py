@@ -1,4 +1,4 @@
-"""Whose cluster: the account's own, or another's whose policy lets the caller in."""
+"""The owner of a cluster: the caller's account, or another whose policy allows the call."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from localcloud.services.kafka.model import Cluster, not_found, state_of
 
 
 def find_cluster(call: Call, *, arn: str = "", action: str = "") -> Cluster:
-    """Find the cluster that a call names, for whoever may do this with it.
+    """Return the cluster that a call names, if the caller may perform the action.
 
     Raises:
-        AwsError: there is none, or its policy does not let the caller's account do it.
+        AwsError: it does not exist, or its policy does not allow the caller's account.
     """
     arn = arn or call.params["ClusterArn"]
     cluster = state_of(call.cloud, arn, "cluster").clusters.get(arn)
@@ -34,7 +34,7 @@ def find_cluster(call: Call, *, arn: str = "", action: str = "") -> Cluster:
 
 
 def find_own_cluster(call: Call) -> Cluster:
-    """Find the cluster that a call names among the caller's own: no policy gives this away."""
+    """Return the caller's own cluster that a call names: no policy can grant this."""
     cluster = find_cluster(call)
     if cluster.account != call.account:
         raise AwsError(

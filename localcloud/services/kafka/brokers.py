@@ -1,4 +1,4 @@
-"""What a cluster needs of its brokers, and who starts them."""
+"""The brokers that a cluster needs, as an interface."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class RunningBrokers(Protocol):
 
     @property
     def processes(self) -> list[BrokerProcess]:
-        """The processes that run, controller included."""
+        """The running processes, including the controller."""
 
     def address(self, broker_id: int) -> str:
-        """The loopback address that a broker listens on."""
+        """Return the loopback address that a broker listens on."""
 
     def add_brokers(self, zones: Mapping[int, str]) -> None:
-        """Start more brokers, by id, in those availability zones, and wait until they answer."""
+        """Start more brokers, by id, in these availability zones, and wait until they answer."""
 
     def set_users(self, users: Mapping[str, str]) -> None:
-        """Create SCRAM users or change their passwords; open connections go on."""
+        """Create SCRAM users or change their passwords; open connections stay open."""
 
     def apply(self, properties: Mapping[str, str]) -> None:
-        """Let the brokers have these server properties, restarting them only where they must."""
+        """Apply server properties to the brokers; restart them only if necessary."""
 
     def open_listeners(self, listeners: frozenset[str]) -> None:
         """Restart the brokers with these listeners."""
@@ -47,13 +47,13 @@ class RunningBrokers(Protocol):
         """Kill a broker with SIGKILL."""
 
     def pause(self, broker_id: int) -> None:
-        """Stop a broker with SIGSTOP: its connections stay open and nobody answers."""
+        """Stop a broker with SIGSTOP: its connections stay open without answers."""
 
     def resume(self, broker_id: int) -> None:
-        """Let a paused broker go on."""
+        """Continue a paused broker."""
 
     def restart(self, broker_id: int) -> None:
-        """Start a broker again, which is ended first if it runs, and wait until it answers."""
+        """Start a broker, after stopping it if it runs, and wait until it answers."""
 
     def stop(self) -> None:
-        """End every process and remove what it wrote."""
+        """Stop every process and delete its files."""

@@ -1,4 +1,4 @@
-"""Clusters: made, shown, listed, deleted."""
+"""The operations on clusters: create, describe, list, delete."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from localcloud.services.kafka.requests import check_name, fill_settings
 
 @operation("kafka", "CreateCluster")
 def create_cluster(call: Call) -> dict[str, Any]:
-    """Start a provisioned cluster."""
+    """Create a provisioned cluster."""
     cluster = _create(call, call.params)
     return {"ClusterArn": cluster.arn, "ClusterName": cluster.name, "State": "CREATING"}
 
 
 @operation("kafka", "CreateClusterV2")
 def create_cluster_v2(call: Call) -> dict[str, Any]:
-    """Start a cluster that says which type it is of; here that is provisioned."""
+    """Create a cluster with a type; only provisioned clusters are supported."""
     if "Serverless" in call.params:
         raise bad_request("localcloud has no serverless clusters; give Provisioned")
     if "Provisioned" not in call.params:
@@ -47,19 +47,19 @@ def create_cluster_v2(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "DescribeCluster")
 def describe_cluster(call: Call) -> dict[str, Any]:
-    """Show a cluster, its settings among its own members."""
+    """Describe a cluster, with its settings among its own members."""
     return {"ClusterInfo": _show_v1(find_cluster(call))}
 
 
 @operation("kafka", "DescribeClusterV2")
 def describe_cluster_v2(call: Call) -> dict[str, Any]:
-    """Show a cluster, its settings under Provisioned."""
+    """Describe a cluster, with its settings under Provisioned."""
     return {"ClusterInfo": _show_v2(find_cluster(call))}
 
 
 @operation("kafka", "ListClusters")
 def list_clusters(call: Call) -> dict[str, Any]:
-    """List the account's clusters whose names begin as asked."""
+    """List the account's clusters by a prefix of their names."""
     page, more = take_page(_filtered(call), call.params)
     return {"ClusterInfoList": [_show_v1(cluster) for cluster in page], **more}
 
@@ -75,7 +75,7 @@ def list_clusters_v2(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "DeleteCluster")
 def delete_cluster(call: Call) -> dict[str, Any]:
-    """Stop a cluster's brokers and forget it."""
+    """Stop a cluster's brokers and delete it."""
     cluster = find_own_cluster(call)
     version = call.params.get("CurrentVersion", cluster.version)
     with cluster.lock:
@@ -91,7 +91,7 @@ def delete_cluster(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "GetBootstrapBrokers")
 def get_bootstrap_brokers(call: Call) -> dict[str, Any]:
-    """Name the brokers and ports for each way to log in."""
+    """Return the brokers and ports for each way to log in."""
     cluster = find_cluster(call)
     if cluster.state in {"CREATING", "FAILED", "DELETING"}:
         raise AwsError("ConflictException", f"The cluster has no brokers; it is {cluster.state}")
@@ -100,7 +100,7 @@ def get_bootstrap_brokers(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "ListNodes")
 def list_nodes(call: Call) -> dict[str, Any]:
-    """List the brokers with their places in the VPC."""
+    """List the brokers with their interfaces in the VPC."""
     cluster = find_cluster(call)
     page, more = take_page(list(cluster.nodes), call.params)
     return {"NodeInfoList": [_show_node(cluster, node) for node in page], **more}

@@ -19,7 +19,7 @@ from localcloud.services.kafka.model import (
 
 _NAME = re.compile(r"[0-9A-Za-z-]{1,255}")
 
-# What the developer guide lists under "Custom MSK configurations"; MSK refuses anything else.
+# The list under "Custom MSK configurations" in the developer guide; MSK refuses all others.
 _SETTABLE = frozenset(
     """
     allow.everyone.if.no.acl.found auto.create.topics.enable compression.type
@@ -44,7 +44,7 @@ _SETTABLE = frozenset(
 
 @operation("kafka", "CreateConfiguration")
 def create_configuration(call: Call) -> dict[str, Any]:
-    """Keep a first revision under a new name."""
+    """Create a configuration with its first revision."""
     name, kafka = call.params["Name"], own_state(call)
     if not _NAME.fullmatch(name):
         raise bad_request(f"The configuration name {name!r} is not letters, digits and hyphens")
@@ -77,13 +77,13 @@ def update_configuration(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "DescribeConfiguration")
 def describe_configuration(call: Call) -> dict[str, Any]:
-    """Show a configuration with its latest revision."""
+    """Describe a configuration with its latest revision."""
     return _show(_find(call, call.params["Arn"]))
 
 
 @operation("kafka", "DescribeConfigurationRevision")
 def describe_configuration_revision(call: Call) -> dict[str, Any]:
-    """Show one revision with its properties."""
+    """Describe one revision with its properties."""
     _, revision = find_revision(call, call.params)
     return {
         "Arn": call.params["Arn"],
@@ -121,7 +121,7 @@ def delete_configuration(call: Call) -> dict[str, Any]:
 
 
 def find_revision(call: Call, wanted: dict[str, Any]) -> tuple[list[str], Revision]:
-    """Find {Arn, Revision}; returns the versions of Kafka it is for, and the revision."""
+    """Return the Kafka versions and the revision of {Arn, Revision}."""
     configuration, number = _find(call, wanted["Arn"]), wanted["Revision"]
     if not 0 < number <= len(configuration.revisions):
         raise bad_request(
@@ -132,10 +132,10 @@ def find_revision(call: Call, wanted: dict[str, Any]) -> tuple[list[str], Revisi
 
 
 def read_properties(text: bytes) -> dict[str, str]:
-    """Read `name = value` lines.
+    """Parse `name = value` lines.
 
     Raises:
-        AwsError: a line is none, or MSK does not let that property be set.
+        AwsError: a line is invalid, or MSK does not allow the property.
     """
     properties = {}
     for line in text.decode().splitlines():

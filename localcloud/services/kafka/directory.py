@@ -1,4 +1,4 @@
-"""The clusters as the rest of localcloud sees them, and what one may do to their brokers."""
+"""The clusters for the rest of localcloud, and the actions on their brokers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from localcloud.services.kafka.processes import running
 
 @dataclass(frozen=True, slots=True)
 class RunningNode:
-    """A broker: its name and interface in the VPC, and where it listens on this machine."""
+    """A broker: its name and interface in the VPC, and its address on this machine."""
 
     broker_id: int
     name: str
@@ -45,7 +45,6 @@ class ClusterDirectory:
     """Every cluster of every account that has brokers."""
 
     def __init__(self, cloud: Cloud) -> None:
-        """Look into this cloud."""
         self._cloud = cloud
 
     def clusters(self) -> list[RunningCluster]:
@@ -67,7 +66,7 @@ def kill_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
 
 @action("pause-broker")
 def pause_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
-    """Stop a broker with SIGSTOP: its connections stay open and nobody answers."""
+    """Stop a broker with SIGSTOP: its connections stay open without answers."""
     found, node = _find(cloud, cluster, broker)
     running(found).pause(node.broker_id)
     return {"paused": node.name}
@@ -75,7 +74,7 @@ def pause_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
 
 @action("resume-broker")
 def resume_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
-    """Let a paused broker go on."""
+    """Continue a paused broker."""
     found, node = _find(cloud, cluster, broker)
     running(found).resume(node.broker_id)
     return {"resumed": node.name}
@@ -83,7 +82,7 @@ def resume_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
 
 @action("restart-broker")
 def restart_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]:
-    """Start a broker again, which is ended first if it runs; answers when it is ready."""
+    """Start a broker, after stopping it if it runs; the answer comes when it is ready."""
     found, node = _find(cloud, cluster, broker)
     running(found).restart(node.broker_id)
     return {"restarted": node.name}
@@ -91,7 +90,7 @@ def restart_broker(cloud: Cloud, *, cluster: str, broker: int) -> dict[str, Any]
 
 @describe("clusters")
 def describe_clusters(cloud: Cloud) -> list[dict[str, Any]]:
-    """Show each cluster with the time it took to start and its processes."""
+    """List the clusters with their start times and processes."""
     return [_show(cluster) for cluster in all_clusters(cloud)]
 
 

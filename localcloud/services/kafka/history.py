@@ -1,4 +1,4 @@
-"""What was done to a cluster: its operations, in both forms that the API has."""
+"""The operations of a cluster, in both forms of the API."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from localcloud.services.kafka.model import (
 
 @operation("kafka", "DescribeClusterOperation")
 def describe_cluster_operation(call: Call) -> dict[str, Any]:
-    """Show one operation."""
+    """Describe one operation."""
     cluster, found = _find(call)
     return {"ClusterOperationInfo": _show_v1(cluster, found)}
 
 
 @operation("kafka", "DescribeClusterOperationV2")
 def describe_cluster_operation_v2(call: Call) -> dict[str, Any]:
-    """Show one operation, its details under Provisioned."""
+    """Describe one operation, with its details under Provisioned."""
     cluster, found = _find(call)
     details = {"SourceClusterInfo": found.source, "TargetClusterInfo": found.target}
     return {
@@ -46,7 +46,7 @@ def list_cluster_operations(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "ListClusterOperationsV2")
 def list_cluster_operations_v2(call: Call) -> dict[str, Any]:
-    """List a cluster's operations in short, the newest first."""
+    """List a cluster's operations in short form, the newest first."""
     cluster = find_cluster(call)
     page, more = take_page(cluster.operations[::-1], call.params)
     return {"ClusterOperationInfoList": [_show_v2(cluster, each) for each in page], **more}

@@ -1,4 +1,4 @@
-"""What brokers ask about IAM principals: does the login hold, may they do that."""
+"""The brokers' questions about IAM principals: is the login valid, is the action allowed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from localcloud.services.kafka.model import Cluster
 
 _SESSION = re.compile(r"arn:aws:sts::(\d{12}):assumed-role/([^/]+)/.+")
 
-# Kafka's operation on a type of resource -> the action of IAM, as the developer guide names them.
+# Kafka's operation on a type of resource -> the action of IAM, as in the developer guide.
 _ACTIONS = {
     ("CLUSTER", "DESCRIBE"): "DescribeCluster",
     ("CLUSTER", "ALTER"): "AlterCluster",
@@ -52,7 +52,7 @@ _RESOURCES = {"TOPIC": "topic", "GROUP": "group", "TRANSACTIONAL_ID": "transacti
 
 @contextmanager
 def serve_iam(cloud: Cloud, cluster: Cluster) -> Iterator[str]:
-    """Answer the cluster's brokers while the context lasts; yields the URL for them."""
+    """Answer the cluster's brokers while the context lasts; yield the URL for them."""
 
     def check(token: str) -> AcceptedToken:
         return _admit(cluster, check_token(token, keys, datetime.now(UTC)))
@@ -74,14 +74,14 @@ def serve_iam(cloud: Cloud, cluster: Cluster) -> Iterator[str]:
 
 
 def principal_may(cluster: Cluster, principal: str, action: str, resource: str) -> bool:
-    """Decide by the principal's own policies and, for another account's, the cluster's as well."""
+    """Decide by the principal's own policies and, for another account, also by the cluster's."""
     account = principal.split(":")[4]
     role_arn = _find_role_arn(principal)
     asked = Principal(account, role_arn or principal, session_arn=principal)
     request = Request(action, resource)
     try:
         by_cluster = judge_resource(read_statements(cluster.policy), request, asked)
-        # What has no role is a user, who may do all that the account may.
+        # A principal without a role is a user, with all permissions of the account.
         by_identity = role_arn is None or may(role_arn, action, resource)
     except UndecidablePolicyError:
         return False
@@ -91,7 +91,7 @@ def principal_may(cluster: Cluster, principal: str, action: str, resource: str) 
 
 
 def find_action(cluster: Cluster, operation: str, kind: str, name: str) -> tuple[str, str] | None:
-    """Name the action and resource of IAM for what Kafka asks; None is what IAM allows nobody."""
+    """Return the action and resource of IAM for Kafka's question, None if IAM has none."""
     action = _ACTIONS.get((kind, operation))
     if action is None:
         return None
@@ -109,7 +109,7 @@ def _admit(cluster: Cluster, accepted: AcceptedToken) -> AcceptedToken:
 
 
 def _find_role_arn(principal: str) -> str | None:
-    """Find the role of a session, whose ARN leaves the role's path out; None for users."""
+    """Return the role of a session, whose ARN omits the role's path; None for users."""
     match = _SESSION.fullmatch(principal)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Where brokers live in a VPC: their subnets, and a network interface for each."""
+"""The brokers' places in a VPC: their subnets, and a network interface for each."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from moto.ec2.models import ec2_backends
 from localcloud.door.operations import AwsError
 from localcloud.services.kafka.model import BrokerNode, Cluster, bad_request, now
 
-_RESERVED = 4  # of each subnet's first addresses, AWS keeps the network's own and three more
+_RESERVED = 4  # AWS reserves the network address and three more in each subnet
 
 
 def check_places(account: str, region: str, group: dict[str, Any]) -> str:
-    """Check subnets and security groups; returns their VPC, whose default group they may lack."""
+    """Check subnets and security groups and return their VPC; fill in its default group."""
     ec2 = ec2_backends[account][region]
     known = {subnet.id: subnet for subnet in ec2.describe_subnets()}
     wanted = group["ClientSubnets"]
@@ -37,13 +37,13 @@ def check_places(account: str, region: str, group: dict[str, Any]) -> str:
 
 
 def zone_of(cluster: Cluster, subnet_id: str) -> str:
-    """Name the availability zone of a subnet."""
+    """Return the availability zone of a subnet."""
     ec2 = ec2_backends[cluster.account][cluster.region]
     return str(ec2.get_subnet(subnet_id).availability_zone)
 
 
 def add_nodes(cluster: Cluster, count: int) -> None:
-    """Give the cluster `count` nodes in all, spread over its subnets in turn, or none more."""
+    """Extend the cluster to `count` nodes, spread over its subnets in turn, or add none."""
     subnets = cluster.settings["BrokerNodeGroupInfo"]["ClientSubnets"]
     before = len(cluster.nodes)
     try:
@@ -56,10 +56,10 @@ def add_nodes(cluster: Cluster, count: int) -> None:
 
 
 def drop_nodes(cluster: Cluster, count: int) -> None:
-    """Leave the cluster `count` nodes; the addresses of the others are given back."""
+    """Reduce the cluster to `count` nodes and release the addresses of the others."""
     ec2 = ec2_backends[cluster.account][cluster.region]
     for node in cluster.nodes[count:]:
-        # Whoever deletes an interface by hand, which AWS refuses, leaves nothing to give back.
+        # The interface may have been deleted by hand, which AWS refuses.
         ec2.enis.pop(node.interface_id, None)
     del cluster.nodes[count:]
 

@@ -1,4 +1,4 @@
-"""What happens to a cluster while nobody waits: it comes up, changes, goes."""
+"""The background work on a cluster: creation, changes, deletion."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def begin_cluster(cloud: Cloud, cluster: Cluster) -> None:
 def begin_update(
     call: Call, kind: str, target: dict[str, Any], change: Callable[[Cluster], object]
 ) -> dict[str, Any]:
-    """Change a cluster in the background: UPDATING, then ACTIVE with another version.
+    """Change a cluster in the background: UPDATING, then ACTIVE with a new version.
 
-    `target` is what DescribeClusterOperation shows as the aim; `change` does it, and what it raises
-    ends the operation as failed and leaves the cluster as it was.
+    DescribeClusterOperation shows `target`. `change` makes the change; an exception from it fails
+    the operation, and the version of the cluster does not change.
     """
     cluster = find_own_cluster(call)
     with cluster.lock:
@@ -61,7 +61,7 @@ def begin_update(
 
 
 def plug_nodes(cloud: Cloud, cluster: Cluster) -> None:
-    """Let the network reach each broker behind its interface, and its ports."""
+    """Register each broker and its ports behind its interface."""
     ports = frozenset(open_ports(cluster.settings).values())
     for node in cluster.nodes:
         address = running(cluster).address(node.broker_id)
@@ -69,13 +69,13 @@ def plug_nodes(cloud: Cloud, cluster: Cluster) -> None:
 
 
 def begin_deletion(cloud: Cloud, cluster: Cluster) -> None:
-    """Stop the brokers and forget the cluster, in the background: DELETING, then gone."""
+    """Stop the brokers and delete the cluster, in the background: DELETING, then gone."""
     cluster.state = "DELETING"
     _run(cluster, lambda: _delete(cloud, cluster))
 
 
 def check_version_and_state(cluster: Cluster, version: str | None) -> None:
-    """Refuse a change of a cluster that was changed meanwhile, or is being changed."""
+    """Raise AwsError if the cluster has another version or is not ACTIVE."""
     if version is not None and version != cluster.version:
         raise bad_request(
             "The current version of the cluster doesn't match the version in the request: "
@@ -86,7 +86,7 @@ def check_version_and_state(cluster: Cluster, version: str | None) -> None:
 
 
 def describe_mutable(cluster: Cluster) -> dict[str, Any]:
-    """Describe what updates change, as operations show it before and after."""
+    """Return the settings that updates change, as operations show them before and after."""
     settings = cluster.settings
     group, software = settings["BrokerNodeGroupInfo"], settings["CurrentBrokerSoftwareInfo"]
     volume = group["StorageInfo"]["EbsStorageInfo"]["VolumeSize"]
@@ -117,7 +117,7 @@ _MUTABLE = (
 
 
 class _Following:
-    """Whether the clusters follow their secrets yet."""
+    """Records whether the clusters follow their secrets."""
 
     def __init__(self) -> None:
         self._begun = False
@@ -136,7 +136,7 @@ def _run(cluster: Cluster, work: Callable[[], None]) -> None:
 def _start(cloud: Cloud, cluster: Cluster) -> None:
     try:
         cluster.brokers = cloud.state(Launcher).launch(cloud, cluster)
-    except Exception as error:  # whatever it is, DescribeCluster tells it
+    except Exception as error:  # any error is shown by DescribeCluster
         cluster.reason = str(error)
         cluster.state = "FAILED"
     else:
@@ -151,13 +151,13 @@ def _update(
 ) -> None:
     try:
         change(cluster)
-    except Exception as error:  # whatever it is, the operation tells it
+    except Exception as error:  # any error is shown by the operation
         ends, operation.error = "UPDATE_FAILED", str(error)
     else:
         ends, cluster.version = "UPDATE_COMPLETE", new_version()
     operation.ended_at = now()
     cluster.state = "ACTIVE"
-    operation.state = ends  # last: whoever waits for it may begin the next change at once
+    operation.state = ends  # last: a waiting client may start the next change at once
 
 
 def _delete(cloud: Cloud, cluster: Cluster) -> None:

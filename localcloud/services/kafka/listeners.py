@@ -1,4 +1,4 @@
-"""Which doors a cluster has: the ports of MSK by the ways to log in that are enabled."""
+"""The listeners of a cluster: MSK's ports by the enabled ways to log in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from localcloud.brokers import LISTENER_PORTS
 from localcloud.services.kafka.model import Cluster
 
-_VPC_PORT = 14000  # and the broker's id on top
+_VPC_PORT = 14000  # plus the broker's id
 
 _ANSWERS = {
     "PLAINTEXT": "BootstrapBrokerString",
@@ -23,7 +23,7 @@ _VPC_ANSWERS = {
 
 
 def enabled_listeners(settings: dict[str, Any]) -> frozenset[str]:
-    """Name the listeners of a cluster with these settings."""
+    """Return the listeners of a cluster with these settings."""
     login = settings.get("ClientAuthentication", {})
     transit = settings["EncryptionInfo"]["EncryptionInTransit"]["ClientBroker"]
     open_to_all = login.get("Unauthenticated", {}).get("Enabled", not any_login(login))
@@ -45,19 +45,19 @@ def open_ports(settings: dict[str, Any]) -> dict[str, int]:
 
 
 def any_login(login: dict[str, Any]) -> bool:
-    """Say whether any way to log in is enabled."""
+    """Return whether any way to log in is enabled."""
     return any(is_enabled(login, *path) for path in [("Sasl", "Scram"), ("Sasl", "Iam"), ("Tls",)])
 
 
 def is_enabled(value: dict[str, Any], *path: str) -> bool:
-    """Follow the path into optional members, down to `Enabled`."""
+    """Return `Enabled` at the end of a path of optional members."""
     for name in path:
         value = value.get(name) or {}
     return bool(value.get("Enabled"))
 
 
 def bootstrap_strings(cluster: Cluster) -> dict[str, str]:
-    """Write what GetBootstrapBrokers answers."""
+    """Return the answer of GetBootstrapBrokers."""
     strings = {
         _ANSWERS[name]: ",".join(f"{node.name}:{port}" for node in cluster.nodes)
         for name, port in open_ports(cluster.settings).items()
@@ -71,7 +71,7 @@ def bootstrap_strings(cluster: Cluster) -> dict[str, str]:
 
 
 def vpc_logins(settings: dict[str, Any]) -> frozenset[str]:
-    """Name the ways to log in that are enabled for VPC connections."""
+    """Return the ways to log in that are enabled for VPC connections."""
     connectivity = settings["BrokerNodeGroupInfo"]["ConnectivityInfo"]
     login = connectivity.get("VpcConnectivity", {}).get("ClientAuthentication", {})
     paths = {"SCRAM": ("Sasl", "Scram"), "IAM": ("Sasl", "Iam"), "TLS": ("Tls",)}

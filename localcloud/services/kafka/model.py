@@ -1,4 +1,4 @@
-"""What MSK keeps of an account and region: clusters, configurations, VPC connections."""
+"""The state of MSK in an account and region: clusters, configurations, VPC connections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_RESULTS = 100
 
 
 def new_version() -> str:
-    """Make a version as MSK writes them, like K2EUQ1WTGCTBG2; every change makes another."""
+    """Return a new version in MSK's form, like K2EUQ1WTGCTBG2; every change makes one."""
     return "K" + _pick(string.ascii_uppercase + string.digits, 13)
 
 
@@ -33,7 +33,7 @@ def _pick(alphabet: str, count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BrokerNode:
-    """A broker as its VPC sees it: `address` belongs to a network interface in its subnet."""
+    """A broker in its VPC: `address` belongs to a network interface in its subnet."""
 
     broker_id: int
     name: str
@@ -46,7 +46,7 @@ class BrokerNode:
 
 @dataclass(slots=True)
 class ClusterOperation:
-    """A change of a cluster: before, after, and how far it is."""
+    """A change of a cluster: before, after, and its state."""
 
     arn: str
     kind: str
@@ -62,7 +62,7 @@ class ClusterOperation:
 class Cluster:
     """One cluster; `settings` are what DescribeClusterV2 shows as Provisioned.
 
-    `secrets` maps the ARNs of associated secrets to the users that they hold.
+    `secrets` maps the ARNs of associated secrets to their users.
     """
 
     arn: str
@@ -92,7 +92,7 @@ class Cluster:
 
     @property
     def uuid(self) -> str:
-        """The last part of the ARN, which tells clusters of one name apart."""
+        """The last part of the ARN, which distinguishes clusters of the same name."""
         return self.arn.split("/")[2]
 
     @property
@@ -112,7 +112,7 @@ class Cluster:
         return groups
 
     def node(self, broker_id: int) -> BrokerNode:
-        """Return the broker of that id; LookupError names those there are."""
+        """Return a broker by its id; raise LookupError with the existing ids."""
         for node in self.nodes:
             if node.broker_id == broker_id:
                 return node
@@ -143,7 +143,7 @@ class Configuration:
 
 @dataclass(slots=True)
 class VpcConnection:
-    """What an account asked for to reach a cluster from a VPC of its own."""
+    """An account's request to reach a cluster from its own VPC."""
 
     arn: str
     cluster_arn: str
@@ -160,7 +160,6 @@ class Kafka:
     """MSK in one account and region, everything by its ARN."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.clusters: dict[str, Cluster] = {}
         self.configurations: dict[str, Configuration] = {}
         self.vpc_connections: dict[str, VpcConnection] = {}
@@ -168,7 +167,7 @@ class Kafka:
 
 
 def own_state(call: Call) -> Kafka:
-    """Return what the caller's account has in the region of the call."""
+    """Return the state of the caller's account in the region of the call."""
     return call.cloud.state(Kafka, call.account, call.region)
 
 
@@ -176,7 +175,7 @@ def state_of(cloud: Cloud, arn: str, kind: str) -> Kafka:
     """Return the state of the account and region that an ARN names.
 
     Raises:
-        AwsError: the ARN is none of that kind.
+        AwsError: the ARN is not of that kind.
     """
     match = _ARN.fullmatch(arn)
     if match is None or match[3] != kind:
@@ -192,17 +191,17 @@ def all_clusters(cloud: Cloud) -> list[Cluster]:
 
 
 def bad_request(message: str) -> AwsError:
-    """Make the error of a request that MSK does not accept."""
+    """Return the error of a request that MSK does not accept."""
     return AwsError("BadRequestException", message)
 
 
 def not_found(what: str) -> AwsError:
-    """Make the error of an ARN that names nothing."""
+    """Return the error of an ARN that does not exist."""
     return AwsError("NotFoundException", f"The requested resource doesn't exist: {what}")
 
 
 def new_identity() -> tuple[str, str]:
-    """Make the end of an ARN and the label in the brokers' names; both hold the same number."""
+    """Return the end of an ARN and the label in the brokers' names, with the same number."""
     number = random.randrange(1, 26)  # noqa: S311 - no secret
     return (
         f"{uuid.uuid4()}-{number}",
@@ -211,12 +210,12 @@ def new_identity() -> tuple[str, str]:
 
 
 def now() -> datetime:
-    """The time of a change."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
 def take_page(items: list[T], params: dict[str, Any]) -> tuple[list[T], dict[str, str]]:
-    """Cut out the page that is asked for; the rest of the answer is {} or has a NextToken."""
+    """Return the requested page, and {} or the NextToken."""
     token = params.get("NextToken") or "0"
     if not token.isdecimal():
         raise bad_request(f"The NextToken {token!r} is none that was handed out")

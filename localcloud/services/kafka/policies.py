@@ -1,4 +1,4 @@
-"""The policy of a cluster, which lets other accounts in."""
+"""The policy of a cluster, which allows access to other accounts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from localcloud.services.kafka.model import Cluster, bad_request, new_version
 
 @operation("kafka", "PutClusterPolicy")
 def put_cluster_policy(call: Call) -> dict[str, Any]:
-    """Set the policy; with CurrentVersion only in place of that one."""
+    """Set the policy; with CurrentVersion only if that is the current one."""
     cluster, policy = find_own_cluster(call), call.params["Policy"]
     _check(policy)
     with cluster.lock:
@@ -27,14 +27,14 @@ def put_cluster_policy(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "GetClusterPolicy")
 def get_cluster_policy(call: Call) -> dict[str, Any]:
-    """Show the policy and its version."""
+    """Return the policy and its version."""
     cluster = _find_with_policy(call)
     return {"Policy": cluster.policy, "CurrentVersion": cluster.policy_version}
 
 
 @operation("kafka", "DeleteClusterPolicy")
 def delete_cluster_policy(call: Call) -> dict[str, Any]:
-    """Let no other account in any more."""
+    """Remove the policy, and with it the access of other accounts."""
     cluster = _find_with_policy(call)
     cluster.policy = cluster.policy_version = ""
     return {}

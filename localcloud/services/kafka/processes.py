@@ -1,4 +1,4 @@
-"""Real brokers behind a cluster: the processes, and the questions about IAM that they ask."""
+"""The real brokers of a cluster: their processes, and their questions about IAM."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ from localcloud.services.kafka.model import Cluster, bad_request
 _ATTEMPTS = 5
 _PREPARING = threading.Lock()
 
-# Where MSK's defaults are not those of our brokers.
+# MSK's defaults that differ from those of our brokers.
 _MSK_DEFAULTS = {"allow.everyone.if.no.acl.found": "true"}
 
 
 class Launcher:
-    """Who starts brokers: tests of the control plane alone put another `launch` in."""
+    """Starts brokers; tests of the control plane replace `launch`."""
 
     def __init__(self) -> None:
-        """Launch real ones."""
         self.launch: Callable[[Cloud, Cluster], RunningBrokers] = launch_brokers
 
 
 def running(cluster: Cluster) -> RunningBrokers:
-    """Return a cluster's brokers; AwsError where it has none."""
+    """Return a cluster's brokers; raise AwsError if it has none."""
     if cluster.brokers is None:
         raise bad_request(f"The cluster has no brokers; it is {cluster.state}")
     return cluster.brokers
@@ -45,7 +44,7 @@ def running(cluster: Cluster) -> RunningBrokers:
 
 def launch_brokers(cloud: Cloud, cluster: Cluster) -> RunningBrokers:
     """Start a cluster's brokers and wait until they answer."""
-    with _PREPARING:  # one JVM archive for all, made once
+    with _PREPARING:  # one JVM archive for all, created once
         prepare_brokers()
     brokers = _Brokers(cloud, cluster)
     brokers.start()
@@ -150,20 +149,20 @@ class _Brokers:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _make(self) -> BrokerCluster:
-        """Make the cluster on some loopback network; a clash is found when it starts."""
+        """Return a cluster on a random loopback network; a conflict is found when it starts."""
         return BrokerCluster(self._folder, replace(self._spec, network=choose_network()))
 
     def _restart_all(self) -> None:
-        # What was set on the running brokers would win over what they are started with.
+        # Properties set at run time would override those of the start.
         if self._dynamic and self._alter(dict.fromkeys(self._dynamic)):
             self._dynamic.clear()
         self._cluster.restart_all()
 
     def _alter(self, changes: Mapping[str, str | None]) -> bool:
-        """Set properties (None: unset) on the running brokers, if Kafka lets all of them be set.
+        """Set properties (None: unset) on the running brokers; return whether Kafka accepted all.
 
         Raises:
-            ValueError: Kafka would not take a value.
+            ValueError: Kafka refuses a value.
         """
         configs = {
             name: (AlterConfigOp.DELETE if value is None else AlterConfigOp.SET, value)
@@ -176,7 +175,7 @@ class _Brokers:
         with closing(self._cluster.open_admin()) as admin:
             try:
                 answers = set(admin.alter_configs(brokers)["broker"].values())
-            except ValueError:  # what is not to be set at run time, or not known to brokers at all
+            except ValueError:  # not settable at run time, or unknown to brokers
                 return False
         if refusals := sorted(answer for answer in answers if "Invalid value" in answer):
             raise ValueError(refusals[0])

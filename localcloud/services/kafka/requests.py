@@ -1,4 +1,4 @@
-"""What CreateCluster must be given, and the defaults of what it may be."""
+"""The checks and defaults of CreateCluster's parameters."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MAX_BROKERS = 60
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that MSK would refuse."""
+    """Raise AwsError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise bad_request(f"The cluster name {name!r} is not up to 64 letters, digits and hyphens")
 
 
 def fill_settings(call: Call, given: dict[str, Any]) -> dict[str, Any]:
-    """Check what a provisioned cluster was given, and return it with the defaults of MSK."""
+    """Check the parameters of a provisioned cluster and return them with MSK's defaults."""
     group = given["BrokerNodeGroupInfo"]
     check_version(given["KafkaVersion"])
     check_instance_type(group["InstanceType"])
@@ -52,7 +52,7 @@ def fill_settings(call: Call, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_version(version: str) -> None:
-    """Refuse a version of Kafka that MSK does not offer."""
+    """Raise AwsError for a Kafka version that MSK does not offer."""
     if version not in VERSIONS:
         raise bad_request(
             f"Unsupported KafkaVersion [{version}]. Valid values: [{', '.join(VERSIONS)}]"
@@ -60,13 +60,13 @@ def check_version(version: str) -> None:
 
 
 def check_instance_type(instance_type: str) -> None:
-    """Refuse an instance type that MSK does not offer."""
+    """Raise AwsError for an instance type that MSK does not offer."""
     if not _INSTANCE.fullmatch(instance_type):
         raise bad_request(f"Unsupported InstanceType [{instance_type}]")
 
 
 def check_broker_count(count: int, zones: int) -> None:
-    """Refuse a number of brokers that cannot be spread evenly."""
+    """Raise AwsError for a number of brokers that cannot be spread evenly."""
     if count % zones:
         raise bad_request(
             "The number of broker nodes must be a multiple of Availability Zones in the Client "
@@ -77,13 +77,13 @@ def check_broker_count(count: int, zones: int) -> None:
 
 
 def check_volume(gigabytes: int) -> None:
-    """Refuse a volume that MSK does not offer."""
+    """Raise AwsError for a volume size that MSK does not offer."""
     if not 1 <= gigabytes <= _MAX_VOLUME_GB:
         raise bad_request(f"A volume has 1 to {_MAX_VOLUME_GB} GiB, not {gigabytes}")
 
 
 def check_security(settings: dict[str, Any]) -> None:
-    """Refuse ways to log in that exclude each other, or that localcloud does not have."""
+    """Raise AwsError for ways to log in that exclude each other or that localcloud lacks."""
     login = settings.get("ClientAuthentication", {})
     transit = settings["EncryptionInfo"]["EncryptionInTransit"]["ClientBroker"]
     if is_enabled(login, "Tls"):
@@ -95,7 +95,7 @@ def check_security(settings: dict[str, Any]) -> None:
 
 
 def check_connectivity(settings: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Refuse connectivity that the cluster's ways to log in do not allow."""
+    """Raise AwsError for connectivity that the cluster's ways to log in do not allow."""
     if wanted.get("PublicAccess", {}).get("Type", "DISABLED") != "DISABLED":
         raise bad_request("localcloud has no public access to brokers")
     shown = {**settings, "BrokerNodeGroupInfo": {"ConnectivityInfo": wanted}}
@@ -107,7 +107,7 @@ def check_connectivity(settings: dict[str, Any], wanted: dict[str, Any]) -> None
 
 
 def software_info(call: Call, version: str, configuration: dict[str, Any] | None) -> dict[str, Any]:
-    """Describe what brokers run, once its configuration is known to exist and to fit."""
+    """Return the broker software, after checking that the configuration exists and fits."""
     if configuration is None:
         return {"KafkaVersion": version}
     kafka_versions, _ = find_revision(call, configuration)

@@ -23,12 +23,12 @@ _AT_ONCE = 10
 
 
 class _UnusableSecretError(Exception):
-    """Why MSK cannot take a secret."""
+    """A secret that MSK cannot use, with the reason."""
 
 
 @operation("kafka", "BatchAssociateScramSecret")
 def batch_associate_scram_secret(call: Call) -> dict[str, Any]:
-    """Make the users of some secrets users of the cluster."""
+    """Add the users of secrets to the cluster."""
     cluster, arns = _check(call)
     users, unprocessed = {}, []
     for arn in arns:
@@ -45,7 +45,7 @@ def batch_associate_scram_secret(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "BatchDisassociateScramSecret")
 def batch_disassociate_scram_secret(call: Call) -> dict[str, Any]:
-    """Lock the users of some secrets out."""
+    """Lock out the users of secrets."""
     cluster, arns = _check(call)
     unprocessed = [
         _show_refusal(arn, "The secret is not associated with the cluster")
@@ -59,19 +59,19 @@ def batch_disassociate_scram_secret(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "ListScramSecrets")
 def list_scram_secrets(call: Call) -> dict[str, Any]:
-    """List the secrets that are associated."""
+    """List the associated secrets."""
     page, more = take_page(list(find_own_cluster(call).secrets), call.params)
     return {"SecretArnList": page, **more}
 
 
 def follow_secret(cloud: Cloud, arn: str) -> None:
-    """Set the users of a secret anew in each cluster that it is associated with."""
+    """Set the users of a secret again in each cluster that it is associated with."""
     for cluster in all_clusters(cloud):
         if arn in cluster.secrets and cluster.brokers is not None:
             try:
                 name, password = _read_user(arn)
             except _UnusableSecretError:
-                continue  # as on MSK, the user keeps the last password that could be read
+                continue  # as on MSK, the user keeps the last readable password
             old = cluster.secrets[arn]
             cluster.secrets[arn] = name
             cluster.brokers.set_users({**_lock_out({old} - {name}), name: password})
@@ -128,7 +128,7 @@ def _parse_user(text: str) -> tuple[str, str]:
 
 
 def _lock_out(names: set[str]) -> dict[str, str]:
-    """Nobody knows these passwords; a deletion may cost Kafka 4.3.1 other users when it starts."""
+    """Return random passwords: deleting a user may cost Kafka 4.3.1 other users at a start."""
     return {name: secrets.token_hex(32) for name in names}
 
 

@@ -17,7 +17,7 @@ def tag_resource(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UntagResource")
 def untag_resource(call: Call) -> dict[str, Any]:
-    """Take tags away."""
+    """Remove tags."""
     tags = _find(call)
     for key in call.params["TagKeys"]:
         tags.pop(key, None)

@@ -1,4 +1,4 @@
-"""Changes of a cluster: each takes its version, and goes on in the background."""
+"""Changes of a cluster: each requires its version and continues in the background."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from localcloud.services.kafka.versions import compatible_versions
 
 @operation("kafka", "UpdateBrokerCount")
 def update_broker_count(call: Call) -> dict[str, Any]:
-    """Add brokers; those that are there keep ids, names and addresses."""
+    """Add brokers; the existing ones keep ids, names and addresses."""
     cluster, count = find_own_cluster(call), call.params["TargetNumberOfBrokerNodes"]
     check_broker_count(count, len(cluster.settings["BrokerNodeGroupInfo"]["ClientSubnets"]))
     if count <= len(cluster.nodes):
@@ -51,7 +51,7 @@ def update_broker_count(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UpdateBrokerStorage")
 def update_broker_storage(call: Call) -> dict[str, Any]:
-    """Grow the volumes, which here is a number and no more."""
+    """Grow the volumes; here only the number changes."""
     volumes = call.params["TargetBrokerEBSVolumeInfo"]
     if [volume["KafkaBrokerNodeId"].upper() for volume in volumes] != ["ALL"]:
         raise bad_request("The volumes of all brokers change together: KafkaBrokerNodeId ALL")
@@ -68,7 +68,7 @@ def update_storage(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UpdateBrokerType")
 def update_broker_type(call: Call) -> dict[str, Any]:
-    """Change the instance type, which here is a word and no more."""
+    """Change the instance type; here only the name changes."""
     wanted = call.params["TargetInstanceType"]
     check_instance_type(wanted)
     if wanted == find_own_cluster(call).settings["BrokerNodeGroupInfo"]["InstanceType"]:
@@ -92,7 +92,7 @@ def update_cluster_configuration(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UpdateClusterKafkaVersion")
 def update_cluster_kafka_version(call: Call) -> dict[str, Any]:
-    """Change the version that is shown, and the configuration with it if one is given."""
+    """Change the version that is shown, and the configuration if one is given."""
     software = find_own_cluster(call).settings["CurrentBrokerSoftwareInfo"]
     target = call.params["TargetKafkaVersion"]
     if target not in compatible_versions(software["KafkaVersion"]):
@@ -105,7 +105,7 @@ def update_cluster_kafka_version(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UpdateConnectivity")
 def update_connectivity(call: Call) -> dict[str, Any]:
-    """Open or close the cluster for VPC connections."""
+    """Enable or disable VPC connections to the cluster."""
     cluster, wanted = find_own_cluster(call), call.params.get("ConnectivityInfo", {})
     check_connectivity(cluster.settings, wanted)
 
@@ -117,7 +117,7 @@ def update_connectivity(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UpdateMonitoring")
 def update_monitoring(call: Call) -> dict[str, Any]:
-    """Change what is monitored and logged, which here is shown and no more."""
+    """Change monitoring and logging; here only the settings change."""
     given = _pick(call, "EnhancedMonitoring", "OpenMonitoring", "LoggingInfo")
     if not given:
         raise bad_request("Specify EnhancedMonitoring, OpenMonitoring or LoggingInfo")
@@ -129,7 +129,7 @@ def update_monitoring(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "UpdateSecurity")
 def update_security(call: Call) -> dict[str, Any]:
-    """Change the ways to log in: listeners open and close."""
+    """Change the ways to log in, by opening and closing listeners."""
     given = _pick(call, "ClientAuthentication", "EncryptionInfo")
     cluster = find_own_cluster(call)
     wanted = {**cluster.settings, **given}
@@ -150,7 +150,7 @@ def update_security(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "RebootBroker")
 def reboot_broker(call: Call) -> dict[str, Any]:
-    """Restart brokers, one after the other."""
+    """Restart brokers one by one."""
     cluster = find_own_cluster(call)
     try:
         nodes = [cluster.node(int(broker_id)) for broker_id in call.params["BrokerIds"]]

@@ -1,4 +1,4 @@
-"""The versions of Kafka that can be asked for; the brokers run one and the same whatever it is."""
+"""The Kafka versions that can be requested; all run the same broker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def list_kafka_versions(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "GetCompatibleKafkaVersions")
 def get_compatible_kafka_versions(call: Call) -> dict[str, Any]:
-    """List what a cluster, or each version, can be updated to."""
+    """List the versions that a cluster, or each version, can be updated to."""
     sources: tuple[str, ...] = VERSIONS
     if "ClusterArn" in call.params:
         software = find_cluster(call).settings["CurrentBrokerSoftwareInfo"]
@@ -44,6 +44,6 @@ def get_compatible_kafka_versions(call: Call) -> dict[str, Any]:
 
 
 def compatible_versions(source: str) -> list[str]:
-    """Name the later versions with metadata in the same place: MSK does not move it."""
+    """Return the later versions with the same metadata mode, which MSK does not change."""
     later = VERSIONS[VERSIONS.index(source) + 1 :]
     return [name for name in later if name.endswith(".kraft") == source.endswith(".kraft")]

@@ -1,4 +1,4 @@
-"""VPC connections (multi-VPC connectivity), as far as the control plane goes."""
+"""VPC connections (multi-VPC connectivity): the control plane only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOGINS = {"SASL_IAM": "IAM", "SASL_SCRAM": "SCRAM", "TLS": "TLS"}
 
 @operation("kafka", "CreateVpcConnection")
 def create_vpc_connection(call: Call) -> dict[str, Any]:
-    """Ask for a way from a VPC of the caller to a cluster."""
+    """Create a connection from a VPC of the caller to a cluster."""
     params = call.params
     cluster = find_cluster(call, arn=params["TargetClusterArn"])
     if cluster.state != "ACTIVE":
@@ -56,20 +56,20 @@ def create_vpc_connection(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "DescribeVpcConnection")
 def describe_vpc_connection(call: Call) -> dict[str, Any]:
-    """Show a connection."""
+    """Describe a connection."""
     return _show(_find(call, call.params["Arn"]))
 
 
 @operation("kafka", "ListVpcConnections")
 def list_vpc_connections(call: Call) -> dict[str, Any]:
-    """List the connections that the account made."""
+    """List the connections of the account."""
     page, more = take_page(list(own_state(call).vpc_connections.values()), call.params)
     return {"VpcConnections": [_show(connection) for connection in page], **more}
 
 
 @operation("kafka", "DeleteVpcConnection")
 def delete_vpc_connection(call: Call) -> dict[str, Any]:
-    """Take a connection away."""
+    """Delete a connection."""
     connection = _find(call, call.params["Arn"])
     del own_state(call).vpc_connections[connection.arn]
     return {"VpcConnectionArn": connection.arn, "State": "DELETING"}
@@ -77,7 +77,7 @@ def delete_vpc_connection(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "ListClientVpcConnections")
 def list_client_vpc_connections(call: Call) -> dict[str, Any]:
-    """List the connections to a cluster, as its owner sees them."""
+    """List the connections to a cluster, for its owner."""
     cluster = find_own_cluster(call)
     found = [
         {**_show(connection), "Owner": account}
@@ -91,7 +91,7 @@ def list_client_vpc_connections(call: Call) -> dict[str, Any]:
 
 @operation("kafka", "RejectClientVpcConnection")
 def reject_client_vpc_connection(call: Call) -> dict[str, Any]:
-    """Close a connection from the cluster's side."""
+    """Reject a connection, as the cluster's owner."""
     cluster, arn = find_own_cluster(call), call.params["VpcConnectionArn"]
     connection = state_of(call.cloud, arn, "vpc-connection").vpc_connections.get(arn)
     if connection is None or connection.cluster_arn != cluster.arn:

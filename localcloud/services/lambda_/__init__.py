@@ -1,4 +1,4 @@
-"""AWS Lambda: moto keeps the records of functions, they run here, and mappings are ours."""
+"""AWS Lambda: moto keeps the functions' records; functions and Kafka mappings run here."""
 
 from __future__ import annotations
 

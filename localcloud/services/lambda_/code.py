@@ -1,4 +1,4 @@
-"""Operations that bring or change a function's code and configuration: checked, then moto's."""
+"""The operations on a function's code and configuration: checked, then passed to moto."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DEFAULT_ARCHITECTURES = ("x86_64",)
 
 @operation("lambda", "CreateFunction")
 def create_function(call: Call) -> HttpAnswer:
-    """Create a function whose zip can run."""
+    """Create a function after checking that its zip can run."""
     _check_variables(call)
     _check_role(call.params["Role"])
     (architecture,) = call.params.get("Architectures") or _DEFAULT_ARCHITECTURES
@@ -50,13 +50,13 @@ def create_function(call: Call) -> HttpAnswer:
 @operation("lambda", "GetFunction")
 @operation("lambda", "GetFunctionConfiguration")
 def show_function(call: Call) -> HttpAnswer:
-    """Show a function as moto does, with its dead letters."""
+    """Describe a function as moto does, with its dead-letter target."""
     return show_target(call, call.forward())
 
 
 @operation("lambda", "UpdateFunctionCode")
 def update_function_code(call: Call) -> HttpAnswer:
-    """Replace a function's zip; the next invocation starts with the new one."""
+    """Replace a function's zip; the next invocation uses it."""
     spec = find_function(call)
     (architecture,) = call.params.get("Architectures") or (spec.architecture,)
     check_zip(_read_code(call, call.params), spec.runtime, architecture)
@@ -65,7 +65,7 @@ def update_function_code(call: Call) -> HttpAnswer:
 
 @operation("lambda", "UpdateFunctionConfiguration")
 def update_function_configuration(call: Call) -> HttpAnswer:
-    """Change a function's configuration; the next invocation starts with it."""
+    """Change a function's configuration; the next invocation uses it."""
     _check_variables(call)
     spec = find_function(call)
     role = call.params.get("Role", spec.role_arn)
@@ -78,7 +78,7 @@ def update_function_configuration(call: Call) -> HttpAnswer:
 
 @operation("lambda", "DeleteFunction")
 def delete_function(call: Call) -> HttpAnswer:
-    """Delete a function and end its environments."""
+    """Delete a function and stop its environments."""
     spec = find_function(call)
     answer = call.forward()
     if not call.params.get("Qualifier"):
@@ -89,7 +89,7 @@ def delete_function(call: Call) -> HttpAnswer:
 
 @describe("functions")
 def describe_functions(cloud: Cloud) -> list[dict[str, Any]]:
-    """Tell each function and the environments that live."""
+    """List the functions with their environments."""
     environments = [e for *_, fleet in cloud.states(Fleet) for e in fleet.list_environments()]
     specs = [
         read_spec(function)

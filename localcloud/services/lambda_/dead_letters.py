@@ -1,4 +1,4 @@
-"""The dead-letter queues and topics of functions, of which moto keeps nothing."""
+"""The dead-letter queues and topics of functions, which moto does not keep."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ACTIONS = {"sqs": "SendMessage", "sns": "Publish"}
 
 @dataclass(slots=True)
 class DeadLetters:
-    """Where failed events of an account's functions in a region go, by the function's name."""
+    """The dead-letter targets of an account's functions in a region, by function name."""
 
     targets: dict[str, str] = field(default_factory=dict)
 
 
 def check_target(call: Call, role_arn: str) -> None:
-    """Refuse a target that the function's role may not write to, as AWS does."""
+    """Raise AwsError if the function's role must not write to the target, as AWS does."""
     target = _asked(call)
     if not target:
         return
@@ -37,7 +37,7 @@ def check_target(call: Call, role_arn: str) -> None:
 
 
 def keep_target(call: Call, name: str) -> None:
-    """Remember what a call says of a function's dead letters; it may say nothing."""
+    """Store the dead-letter target of a call, if it has one."""
     targets = call.cloud.state(DeadLetters, call.account, call.region).targets
     target = _asked(call)
     if target:
@@ -47,12 +47,12 @@ def keep_target(call: Call, name: str) -> None:
 
 
 def forget_target(call: Call, name: str) -> None:
-    """Forget a function that is deleted."""
+    """Remove the target of a deleted function."""
     call.cloud.state(DeadLetters, call.account, call.region).targets.pop(name, None)
 
 
 def show_target(call: Call, answer: HttpAnswer) -> HttpAnswer:
-    """Add a function's dead letters to an answer that shows its configuration."""
+    """Add a function's dead-letter target to an answer with its configuration."""
     if answer.status >= 300:
         return answer
     shown = json.loads(answer.body)
@@ -64,7 +64,7 @@ def show_target(call: Call, answer: HttpAnswer) -> HttpAnswer:
 
 
 def _asked(call: Call) -> str | None:
-    """The target that a call names: "" for none any more, None where it does not say."""
+    """Return the target that a call names: "" removes it, None leaves it unchanged."""
     config: dict[str, Any] | None = call.params.get("DeadLetterConfig")
     return None if config is None else str(config.get("TargetArn", ""))
 

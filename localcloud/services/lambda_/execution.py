@@ -1,4 +1,4 @@
-"""Where the functions of a localcloud run, and what surrounds a function's process."""
+"""The execution of functions, and the environment of their processes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _making = threading.Lock()
 
 
 def find_function(call: Call) -> FunctionSpec:
-    """Find the function that a call names: by name or ARN, with a version, alias or none.
+    """Return the function that a call names: by name or ARN, with a version, alias or neither.
 
     Raises:
-        AwsError: ResourceNotFoundException.
+        AwsError: ResourceNotFoundException if there is none.
     """
     name = call.params["FunctionName"]
     account = name.split(":")[4] if name.startswith("arn:") else call.account
@@ -47,7 +47,7 @@ def find_function(call: Call) -> FunctionSpec:
 
 
 def run_function(cloud: Cloud, spec: FunctionSpec, event: bytes, request_id: str) -> Outcome:
-    """Run a function on an event, and wait for how it ends."""
+    """Run a function on an event and return its outcome."""
 
     def start() -> ExecutionEnvironment:
         runtime = load_runtime(spec.runtime)
@@ -68,10 +68,10 @@ def find_fleet(cloud: Cloud) -> Fleet:
 
 
 def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
-    """The environment variables that come from the function's role and network.
+    """Return the environment variables of the function's role and network.
 
-    A process trusts the authorities of this localcloud in place of Amazon's; a function may say
-    otherwise, as on AWS.
+    A process trusts the authorities of this localcloud instead of Amazon's, unless the function
+    sets its own, as on AWS.
     """
     authorities = {"SSL_CERT_FILE": str(cloud.state(Authorities).write_bundle(cloud.folder))}
     return {
@@ -82,9 +82,9 @@ def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
 
 
 def poller_surroundings(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """The variables of a mapping's poller, and the authorities it trusts unless told otherwise.
+    """Return the variables of a mapping's poller, and the authorities that it trusts by default.
 
-    It acts with the function's role, in the VPC that the mapping's own access settings name.
+    It uses the function's role, and the VPC of the mapping's own access settings.
     """
     _, _, _, region, account, *_ = record["FunctionArn"].split(":")
     spec = read_spec(lambda_backends[account][region].get_function(record["FunctionArn"]))
@@ -101,7 +101,7 @@ def poller_surroundings(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str,
 def name_missing_hop(
     cloud: Cloud, record: dict[str, Any], report: dict[str, str]
 ) -> dict[str, str]:
-    """Add to a poller's problem the hop that misses on its way, which no Kafka client can know."""
+    """Add the missing hop to a poller's problem; no Kafka client can know it."""
     problem = report.get("result", "")
     if not problem.startswith("PROBLEM: "):
         return report
@@ -118,7 +118,7 @@ def name_missing_hop(
 
 
 def _place_of_poller(record: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The subnets and security groups that a mapping's access settings name."""
+    """Return the subnets and security groups of a mapping's access settings."""
     access = [(one["Type"], one["URI"].split(":")[-1]) for one in record[_ACCESS]]
     return (
         [identity for kind, identity in access if kind == "VPC_SUBNET"],
@@ -127,7 +127,7 @@ def _place_of_poller(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def open_client(cloud: Cloud, spec: FunctionSpec, service: str) -> Any:
-    """Open a client that acts with the function's role, as Lambda does in its place."""
+    """Open a client with the function's role, as Lambda does."""
     key = _take_role(cloud, spec.role_arn, spec.name)
     return key.open_client(service, spec.region, cloud.endpoint)
 
@@ -139,7 +139,7 @@ def _take_role(cloud: Cloud, role_arn: str, session_name: str) -> SessionKey:
 def _network_variables(
     cloud: Cloud, subnets: Sequence[str], groups: Sequence[str]
 ) -> dict[str, str]:
-    """What holds a process to its VPC, or keeps one without VPC on this machine."""
+    """Return the variables that limit a process to its VPC, or to this machine without one."""
     try:
         return load_network(cloud).environment_for(find_source(subnets, groups))
     except LocalcloudError as error:

@@ -1,4 +1,4 @@
-"""Invoke: at once, in the background, or only to see whether one may."""
+"""The operation Invoke: synchronous, asynchronous or as a dry run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _answer(outcome: Outcome, *, tail: bool) -> HttpAnswer:
 
 
 def _read_settings(call: Call, spec: FunctionSpec) -> AsyncSettings:
-    """Read the function's event invoke configuration, if it has one, and its dead letters."""
+    """Return the function's event invoke configuration, if any, and its dead-letter target."""
     dead_letters = call.cloud.state(DeadLetters, spec.account, spec.region).targets
     function = lambda_backends[spec.account][spec.region].get_function(spec.name)
     configs = function.event_invoke_config

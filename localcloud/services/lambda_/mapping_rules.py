@@ -1,4 +1,4 @@
-"""What Lambda accepts as a mapping for self-managed Kafka."""
+"""The rules for event source mappings of self-managed Kafka."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _POSITIONS = ("TRIM_HORIZON", "LATEST", "AT_TIMESTAMP")
 
 
 def check_record(record: dict[str, Any]) -> None:
-    """Refuse what AWS refuses, and say so of what is not imitated.
+    """Check a mapping as AWS does; refuse also what is not imitated.
 
     Raises:
-        AwsError: InvalidParameterValueException.
+        AwsError: InvalidParameterValueException, with the problem.
     """
     _check_source(record)
     _check_access(record)

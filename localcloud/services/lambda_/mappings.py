@@ -31,18 +31,17 @@ class Mappings:
     """The mappings of an account and region."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self.by_id: dict[str, EventSourceMapping] = {}
 
     def stop(self) -> None:
-        """End all polling."""
+        """Stop all polling."""
         with ThreadPoolExecutor() as pool:  # each may have a call to finish
             list(pool.map(EventSourceMapping.stop, list(self.by_id.values())))
 
 
 @operation("lambda", "CreateEventSourceMapping")
 def create_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Begin to poll; the mapping is Enabled when the poller is a member of its group."""
+    """Start polling; the mapping is Enabled when the poller is a member of its group."""
     if "SelfManagedEventSource" not in call.params:
         if ":kafka:" in call.params.get("EventSourceArn", ""):
             raise _refuse("mappings of MSK clusters are not imitated, use SelfManagedEventSource")
@@ -70,14 +69,14 @@ def create_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
 
 @operation("lambda", "GetEventSourceMapping")
 def get_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Show a mapping, its state and how the last call went."""
+    """Describe a mapping with its state and the result of its last call."""
     mapping = _find_mapping(call)
     return mapping.view() if mapping else call.forward()
 
 
 @operation("lambda", "ListEventSourceMappings")
 def list_event_source_mappings(call: Call) -> dict[str, Any]:
-    """List mappings, those of a function if one is named."""
+    """List the mappings, or those of one function."""
     views = [mapping.view() for mapping in _find_mappings(call).by_id.values()]
     if call.params.get("FunctionName"):
         arn = find_function(call).arn
@@ -92,7 +91,7 @@ def list_event_source_mappings(call: Call) -> dict[str, Any]:
 
 @operation("lambda", "UpdateEventSourceMapping")
 def update_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Change what is given; the poller begins anew where the group was."""
+    """Change the given settings; the poller starts again at the group's offsets."""
     mapping = _find_mapping(call)
     if mapping is None:
         return call.forward()
@@ -105,7 +104,7 @@ def update_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
 
 @operation("lambda", "DeleteEventSourceMapping")
 def delete_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
-    """Stop polling; the mapping is gone when the poller is."""
+    """Stop polling; the mapping is gone when the poller has ended."""
     mapping = _find_mapping(call)
     if mapping is None:
         return call.forward()
@@ -143,7 +142,7 @@ def untag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
 
 @describe("mappings")
 def describe_mappings(cloud: Cloud) -> list[dict[str, Any]]:
-    """Tell each mapping, its poller's process and how its last call went."""
+    """List the mappings with their pollers and the results of their last calls."""
     return [
         {
             "account": account,
@@ -177,7 +176,7 @@ def _find_mappings(call: Call) -> Mappings:
 
 
 def _find_mapping(call: Call) -> EventSourceMapping | None:
-    """Find the mapping that a call names, None for one that moto has."""
+    """Return the mapping that a call names, None for one that moto has."""
     identity = call.params["UUID"]
     mapping = _find_mappings(call).by_id.get(identity)
     backend = lambda_backends[call.account][call.region]
@@ -187,7 +186,7 @@ def _find_mapping(call: Call) -> EventSourceMapping | None:
 
 
 def _find_tagged(call: Call) -> EventSourceMapping | None:
-    """Find the mapping that a tagging call names, None for what moto has."""
+    """Return the mapping that a tagging call names, None for a resource that moto has."""
     arn = call.params["Resource"]
     mapping = _find_mappings(call).by_id.get(arn.rsplit(":", 1)[-1])
     if mapping is None and ":event-source-mapping:" in arn:
@@ -214,7 +213,7 @@ def _check_new(mappings: Mappings, record: dict[str, Any]) -> None:
 
 
 def _starter(call: Call) -> Any:
-    """What starts a poller for this account's mappings."""
+    """Return a function that starts pollers for this account's mappings."""
     cloud, account, region = call.cloud, call.account, call.region
 
     def start(record: dict[str, Any], on_report: Any) -> PollerProcess:
