@@ -223,7 +223,7 @@ def test_what_the_door_does_not_know_it_refuses(door, arguments, refusal):
 
 
 def test_the_door_tells_what_it_can_do(door):
-    assert "Drop all faults" in door("", method="GET")["clear-faults"]
+    assert "Remove all faults" in door("", method="GET")["clear-faults"]
     status, said = door("no-such-thing")
     assert status == 404
     assert "POST /_localcloud/no-such-thing is not known" in said
