@@ -79,7 +79,11 @@ class Flow:
     def wait_for_problem(self, mapping: str, said: str) -> None:
         """Wait until the mapping tells of a failure and the function of this one."""
         wait_until(f"{said} in the log", lambda: self._has_logged(said), 60)
-        assert "PROBLEM" in get(self.consumer.at_home, mapping)["LastProcessingResult"]
+        # The function logs its failure before it ends; the mapping learns of it afterwards.
+        wait_until("a PROBLEM of the mapping", lambda: "PROBLEM" in self._result(mapping))
+
+    def _result(self, mapping: str) -> str:
+        return str(get(self.consumer.at_home, mapping)["LastProcessingResult"])
 
     def is_empty(self) -> bool:
         """Whether nothing was written or given up."""
