@@ -28,7 +28,7 @@ from localcloud.brokers.properties import (
 )
 from localcloud.errors import BrokerStartError
 
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
 _STOP_SECONDS = 10.0
 _RECORD_SECONDS = 90.0  # Java writes the archive at exit: 4 s, on a busy machine 20 s
 
