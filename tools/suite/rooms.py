@@ -13,8 +13,8 @@ class Room:
 
     name: str
     path: str
-    waits: bool = False  # mostly waits for Terraform's provider, so it needs no core of its own
-    spark: bool = False  # mostly runs Spark drivers, JVMs of a gigabyte
+    waits: bool = False  # waits for Terraform or for leases, so it needs no core of its own
+    spark: bool = False  # runs Spark drivers, JVMs of a gigabyte
 
     def others_below(self, rooms: Iterable[Room]) -> list[str]:
         """Return the paths below this one that are other rooms."""
@@ -24,13 +24,13 @@ class Room:
 
 # In the order in which they start: longest first.
 ROOMS = (
-    Room("e2e", "tests/e2e", waits=True),
+    Room("e2e", "tests/e2e", waits=True, spark=True),
     Room("spark", "tests/spark", spark=True),
     Room("localcloud-kafka", "localcloud/tests/kafka"),
     Room("localcloud", "localcloud/tests"),
     Room("localcloud-terraform", "localcloud/tests/terraform", waits=True),
     Room("localcloud-mappings", "localcloud/tests/mappings"),
-    Room("faults", "tests/faults", spark=True),
+    Room("faults", "tests/faults", waits=True, spark=True),
     Room("lambdas", "tests/lambdas"),
     Room("unit", "tests/unit"),
     Room("localcloud-unit", "localcloud/tests/unit"),

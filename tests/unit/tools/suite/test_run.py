@@ -12,7 +12,8 @@ from tools.suite.run import may_start, run_rooms
 
 _WORKS, _ALSO = Room("works", "tests/works"), Room("also", "tests/also")
 _WAITS = Room("waits", "tests/waits", waits=True)
-_SPARK, _MORE = Room("spark", "tests/spark", spark=True), Room("more", "tests/more", spark=True)
+_SPARK = Room("spark", "tests/spark", spark=True)
+_MORE = Room("more", "tests/more", spark=True, waits=True)
 
 
 @pytest.mark.parametrize(
@@ -23,8 +24,9 @@ _SPARK, _MORE = Room("spark", "tests/spark", spark=True), Room("more", "tests/mo
         (_WORKS, [_ALSO, _SPARK], False),
         (_WORKS, [_ALSO, _WAITS], True),
         (_WAITS, [_ALSO, _WORKS], True),
-        (_MORE, [_SPARK], False),
-        (_MORE, [_WAITS], True),
+        (_MORE, [_SPARK], True),
+        (_MORE, [_SPARK, _SPARK], False),
+        (_SPARK, [_MORE, _WAITS], True),
     ],
 )
 def test_rooms_share_two_cores(room, running, may):
