@@ -31,11 +31,11 @@ The cloud stays up. Go on by hand:
 
 
 def main() -> int:
-    """Tell the story; return 1 when a step failed."""
+    """Run the story; return 1 when a step failed."""
     try:
         steps = Steps()
         story = _prepare(steps)
-        story.tell(steps)
+        story.run(steps)
         steps.finish()
     except StepFailedError as error:
         print_failure(error)

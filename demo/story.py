@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from demo.accounts import ROOT, Account
+from demo.diagnose import choose_lines, diagnose_job, diagnose_rows
 from demo.lake import find_wrong_lake_rows, read_lake, run_jobs, source_of
-from demo.obstacle import choose_lines, find_job_obstacle, find_obstacle
 from demo.rows import Row, Sent, find_wrong_rows, read_rows, show_row
 from demo.screen import StepFailedError, Steps, print_table
 from penstock.schemas import diff_schemas, load_schema
@@ -29,7 +29,7 @@ _AWS = Path(sys.executable).with_name("aws")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoryResult:
     """The result: events that were sent, the table before and after, the versions, the lake."""
 
     sent: tuple[Sent, ...]
@@ -50,7 +50,7 @@ class Story:
     row_seconds: float = _ROW_SECONDS
     job_seconds: float = _JOB_SECONDS
 
-    def tell(self, steps: Steps) -> Told:
+    def run(self, steps: Steps) -> StoryResult:
         """Send the events, wait for their rows, check these, and print all of it.
 
         Raises:
@@ -80,7 +80,7 @@ class Story:
         ours = {one.source for one in sent}
         print_table([row for row in lake if source_of(row) in ours], _LAKE_COLUMNS)
         print(f"      {len(lake)} rows in {self.consumed['lake']['database']}")
-        return Told(sent, before, rows, versions, tuple(lake))
+        return StoryResult(sent, before, rows, versions, tuple(lake))
 
     def run_jobs(self, *names: str) -> list[str]:
         """Run Spark jobs of the consumer account in parallel, and return the ids of their runs.
@@ -92,7 +92,7 @@ class Story:
         for run in runs:
             if run["state"] != "SUCCESS":
                 contract = self.produced["contracts"][CONSUMER_NAME]
-                raise find_job_obstacle(self.producer, self.consumer, contract, run)
+                raise diagnose_job(self.producer, self.consumer, contract, run)
         return [str(run["jobRunId"]) for run in runs]
 
     def check_lake(self, sent: Sequence[Sent], rows: dict[str, Row]) -> list[Row]:
@@ -154,7 +154,7 @@ class Story:
                 return rows
             if time.monotonic() > deadline:
                 contract = self.produced["contracts"][CONSUMER_NAME]
-                found = find_obstacle(self.producer, self.consumer, contract, self.consumed)
+                found = diagnose_rows(self.producer, self.consumer, contract, self.consumed)
                 why = f"no row for {', '.join(missing)} within {self.row_seconds} s: {found.why}"
                 raise StepFailedError(found.where, why, found.lines)
             time.sleep(0.2)

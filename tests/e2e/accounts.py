@@ -22,7 +22,7 @@ from localcloud.command.instance import note_instance
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
-from localcloud.tests.kafka.running import Running, produce
+from localcloud.tests.kafka.running_cluster import Running, produce
 from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
@@ -148,7 +148,7 @@ class Accounts:
         """Do what `make contract` does."""
         self.consumers[name].take_contract(self.producer, name)
 
-    def tell_story(self, name: str, **settings: Any) -> Story:
+    def make_story(self, name: str, **settings: Any) -> Story:
         """The demo's story, with one of the consumers."""
         consumer = self.consumers[name]
         return Story(

@@ -1,4 +1,4 @@
-"""Both accounts, applied once, and the story told there before any other test sends an event."""
+"""Both accounts, applied once, and the demo run there before any other test sends an event."""
 
 from __future__ import annotations
 
@@ -66,20 +66,20 @@ def accounts(prepared, before, set_password):
 
 
 @pytest.fixture(scope="session")
-def told(accounts):
-    """The demo's story, told twice, each with what it printed; much is refused in between."""
-    story = accounts.tell_story("analytics")
+def stories(accounts):
+    """Two runs of the demo's story, each with its output; much is refused in between."""
+    story = accounts.make_story("analytics")
 
-    def tell():
+    def run():
         with redirect_stdout(io.StringIO()) as printed:
-            return story.tell(Steps()), printed.getvalue()
+            return story.run(Steps()), printed.getvalue()
 
-    first = tell()
+    first = run()
     with disturb(accounts):
-        return first, tell()
+        return first, run()
 
 
 @pytest.fixture(scope="session")
-def exercised(accounts, told):
+def exercised(accounts, stories):
     """Each way that an event and a record can take has been taken."""
     return exercise(accounts)

@@ -72,7 +72,7 @@ def exercise(accounts: Accounts) -> Exercised:
     analytics = accounts.consumers["analytics"]
     given_up = _read_dead_letters(analytics)
     analytics.apply(jobs=make_jobs(order="orders", sensor="readings"))
-    accounts.tell_story("analytics").run_jobs("maintain-readings", "replay")
+    accounts.make_story("analytics").run_jobs("maintain-readings", "replay")
     return Exercised(accounts, given_up, _read_dead_letters(analytics))
 
 

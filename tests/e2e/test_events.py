@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.
 _SENT_ALONE = 12  # of the list, so that it begins with versions that others have registered
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("stories")
 def test_two_hundred_events_are_two_hundred_rows(accounts, client, seeded):
     before = accounts.rows("analytics")
     listed, single = make_events(seeded)

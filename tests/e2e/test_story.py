@@ -1,4 +1,4 @@
-"""The story of `make demo`, told by the demo's own code: what it shows, and what of a break."""
+"""The story of `make demo`: its output, and the failure that it reports for each broken part."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _NESTED = {
 }
 
 
-def test_the_table_of_the_seed(told):
-    (first, printed), _ = told
+def test_the_table_of_the_seed(stories):
+    (first, printed), _ = stories
     assert [(one.event, one.answer["schema"]["version"]) for one in first.sent[:3]] == [
         ({}, 1),
         ({"temperature": 30}, 2),
@@ -48,8 +48,8 @@ def test_the_table_of_the_seed(told):
     assert all(f"      {line}\n" in printed for line in first.versions)
 
 
-def test_the_story_told_again_adds_its_rows_and_no_version(told):
-    (first, _), (again, _) = told
+def test_a_second_run_adds_its_rows_and_no_version(stories):
+    (first, _), (again, _) = stories
     assert [one.answer["schema"]["version"] for one in again.sent] == [1, 2, 1, 3]
     assert not any(one.answer["schema"]["created"] for one in again.sent)
     assert again.versions == first.versions
@@ -58,8 +58,8 @@ def test_the_story_told_again_adds_its_rows_and_no_version(told):
     assert {source: again.rows[source] for source in first.rows} == first.rows
 
 
-def test_the_lake_has_what_the_job_read_each_record_once(told):
-    (first, printed), (again, _) = told
+def test_the_lake_has_what_the_job_read_each_record_once(stories):
+    (first, printed), (again, _) = stories
     columns = ("temperature", "latitude", "longitude", "_schema_version")
     wanted = {(None, None, None, "1"), ("30", None, None, "2"), (None, "52.52", "13.405", "3")}
     for one in (first, again):
@@ -157,24 +157,24 @@ def _call_access(accounts, event):
     assert error is None, answer
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("stories")
 @pytest.mark.parametrize(
     "makes",
     [(_no_targets, _no_records), (_no_access_list,), (_denied_table,)],
     ids=["way", "access list", "table"],
 )
-def test_a_break_is_told_by_account_and_hop_and_nothing_is_lost(accounts, capsys, makes):
-    """What is nearest to the table is told first, and once it is mended what is behind it."""
-    story = accounts.tell_story("analytics", row_seconds=1)
+def test_a_break_is_reported_with_account_and_hop_and_nothing_is_lost(accounts, capsys, makes):
+    """The failure nearest to the table is reported first, then the next one behind it."""
+    story = accounts.make_story("analytics", row_seconds=1)
     broken = [make(accounts) for make in makes]
     try:
         sent = story.send("add_temperature")
         for one in reversed(broken):
-            said = wait_until(one.why, lambda one=one: _find_told(story, sent, one))
+            said = wait_until(one.why, lambda one=one: _find_reported(story, sent, one))
             print_failure(said)
-            _, told, *lines = capsys.readouterr().out.splitlines()
-            assert told.startswith(one.where)
-            assert f": no row for {sent.source} within 1 s: " in told
+            _, reported, *lines = capsys.readouterr().out.splitlines()
+            assert reported.startswith(one.where)
+            assert f": no row for {sent.source} within 1 s: " in reported
             assert "Traceback" not in "".join(lines)
             one.mend()
     finally:
@@ -184,9 +184,9 @@ def test_a_break_is_told_by_account_and_hop_and_nothing_is_lost(accounts, capsys
     assert _fields(row) == {"_schema": 2, "temperature": 30}
 
 
-@pytest.mark.usefixtures("told")
-def test_a_job_that_does_not_end_is_told_by_account_and_hop(accounts):
-    story = accounts.tell_story("analytics", job_seconds=0)
+@pytest.mark.usefixtures("stories")
+def test_a_job_that_does_not_end_is_reported_with_account_and_hop(accounts):
+    story = accounts.make_story("analytics", job_seconds=0)
     broken = _no_records(accounts)
     try:
         with pytest.raises(StepFailedError) as caught:
@@ -197,9 +197,9 @@ def test_a_job_that_does_not_end_is_told_by_account_and_hop(accounts):
     assert broken.why in caught.value.why
 
 
-def test_an_event_that_is_refused_is_told_by_account_and_function(accounts, told, capsys):
+def test_a_rejected_event_is_reported_with_account_and_function(accounts, stories, capsys):
     with pytest.raises(StepFailedError) as caught:
-        accounts.tell_story("analytics").send("contradict_temperature")
+        accounts.make_story("analytics").send("contradict_temperature")
     print_failure(caught.value)
     _, said, *lines = capsys.readouterr().out.splitlines()
     where = f"producer account {PRODUCER}, function penstock-producer"
@@ -210,13 +210,13 @@ def test_an_event_that_is_refused_is_told_by_account_and_function(accounts, told
     assert "Traceback" not in "".join(lines)
 
 
-def _find_told(story, sent, broken):
-    """The demo's error once it tells of this break: the mapping may notice it a little late."""
+def _find_reported(story, sent, broken):
+    """The demo's error once it names this break: the mapping may notice it a little late."""
     with pytest.raises(StepFailedError) as caught:
         story.await_rows([sent])
     lines = caught.value.lines or [""]
-    told = broken.why in caught.value.why and any(broken.line in line for line in lines)
-    return caught.value if told else None
+    reported = broken.why in caught.value.why and any(broken.line in line for line in lines)
+    return caught.value if reported else None
 
 
 def _fields(row):

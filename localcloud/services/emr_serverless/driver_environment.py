@@ -56,9 +56,7 @@ def take_role(cloud: Cloud, place: Place, session_name: str) -> SessionKey:
     )
 
 
-def describe_surroundings(
-    cloud: Cloud, place: Place, key: SessionKey, folder: Path
-) -> dict[str, str]:
+def driver_variables(cloud: Cloud, place: Place, key: SessionKey, folder: Path) -> dict[str, str]:
     """Return the variables of a job's role and network; the trust store goes into the folder.
 
     The driver trusts the authorities of this localcloud instead of Amazon's.

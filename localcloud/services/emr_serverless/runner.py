@@ -22,7 +22,7 @@ from localcloud.jobs import (
 )
 from localcloud.services.emr_serverless.driver_environment import (
     Place,
-    describe_surroundings,
+    driver_variables,
     take_role,
 )
 
@@ -84,7 +84,7 @@ class Runner:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             key = take_role(self.cloud, spec.place, self.run.id)
-            variables = describe_surroundings(self.cloud, spec.place, key, folder)
+            variables = driver_variables(self.cloud, spec.place, key, folder)
             s3 = self._open_client("s3", variables["AWS_ENDPOINT_URL"])
             job = SparkJob(
                 spec.entry_point, spec.arguments, spec.submission, spec.region, variables

@@ -52,7 +52,7 @@ def run_function(cloud: Cloud, spec: FunctionSpec, event: bytes, request_id: str
     def start() -> ExecutionEnvironment:
         runtime = load_runtime(spec.runtime)
         home = unpack_zip(spec.code, spec.code_digest, cloud.folder / "functions")
-        return ExecutionEnvironment(spec, runtime, home, surroundings(cloud, spec))
+        return ExecutionEnvironment(spec, runtime, home, function_variables(cloud, spec))
 
     return find_fleet(cloud).invoke(spec, event, request_id, start)
 
@@ -67,7 +67,7 @@ def find_fleet(cloud: Cloud) -> Fleet:
         return fleet
 
 
-def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
+def function_variables(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     """Return the environment variables of the function's role and network.
 
     A process trusts the authorities of this localcloud instead of Amazon's, unless the function
@@ -81,7 +81,7 @@ def surroundings(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     }
 
 
-def poller_surroundings(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+def poller_variables(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     """Return the variables of a mapping's poller, and the authorities that it trusts by default.
 
     It uses the function's role, and the VPC of the mapping's own access settings.

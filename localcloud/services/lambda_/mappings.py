@@ -18,7 +18,7 @@ from localcloud.functions import EventSourceMapping, PollerProcess
 from localcloud.services.lambda_.execution import (
     find_function,
     name_missing_hop,
-    poller_surroundings,
+    poller_variables,
 )
 from localcloud.services.lambda_.mapping_rules import check_record
 
@@ -217,7 +217,7 @@ def _starter(call: Call) -> Any:
     cloud, account, region = call.cloud, call.account, call.region
 
     def start(record: dict[str, Any], on_report: Any) -> PollerProcess:
-        variables, ca_files = poller_surroundings(cloud, record)
+        variables, ca_files = poller_variables(cloud, record)
         job = {
             "mapping": record,
             "service_account": account,

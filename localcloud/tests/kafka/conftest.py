@@ -15,7 +15,7 @@ from localcloud.services.kafka.brokers import BrokerProcess
 from localcloud.services.kafka.processes import Launcher
 from localcloud.tests.account_ids import PRODUCER
 from localcloud.tests.echo_brokers import Broker
-from localcloud.tests.kafka.running import JavaProducer, Running
+from localcloud.tests.kafka.running_cluster import JavaProducer, Running
 from localcloud.tests.two_accounts import TwoAccounts
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}

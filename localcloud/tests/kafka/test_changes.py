@@ -12,7 +12,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
 from localcloud.tests.kafka.conftest import describe_request, wait_for
-from localcloud.tests.kafka.running import consume, produce
+from localcloud.tests.kafka.running_cluster import consume, produce
 
 pytestmark = pytest.mark.kafka
 

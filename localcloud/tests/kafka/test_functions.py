@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.tests.kafka.running import consume
+from localcloud.tests.kafka.running_cluster import consume
 from tests.fixtures.functions import allow, deploy, invoke, make_role
 
 pytestmark = pytest.mark.kafka

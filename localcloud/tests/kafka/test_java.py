@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcloud.tests.kafka.running import consume
+from localcloud.tests.kafka.running_cluster import consume
 
 pytestmark = pytest.mark.kafka
 

@@ -16,7 +16,7 @@ from kafka.errors import (
 )
 
 from localcloud.identity.credentials import SessionKeys
-from localcloud.tests.kafka.running import consume, produce, refused_login, wait_until
+from localcloud.tests.kafka.running_cluster import consume, produce, refused_login, wait_until
 
 pytestmark = pytest.mark.kafka
 

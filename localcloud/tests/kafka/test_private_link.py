@@ -12,7 +12,7 @@ import pytest
 
 from localcloud.network import load_network
 from localcloud.tests.account_ids import CONSUMER
-from localcloud.tests.kafka.running import consume, produce_to_each
+from localcloud.tests.kafka.running_cluster import consume, produce_to_each
 from localcloud.tests.refusing import refusals_of, rejected
 from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import get, seen, trace_in, tracing

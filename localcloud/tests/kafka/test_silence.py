@@ -21,7 +21,7 @@ from localcloud.brokers import (
 )
 from localcloud.identity import AcceptedToken
 from localcloud.network.names import resolve_names
-from localcloud.tests.kafka.running import refused_login, wait_until
+from localcloud.tests.kafka.running_cluster import refused_login, wait_until
 
 pytestmark = pytest.mark.kafka
 

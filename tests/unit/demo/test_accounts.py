@@ -1,4 +1,4 @@
-"""What the demo says when localcloud or Terraform does not do as asked."""
+"""The demo reports a localcloud that does not run and a Terraform that fails."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def account(tmp_path, monkeypatch):
     return made
 
 
-def test_a_localcloud_that_has_ended_is_told_with_its_last_words(account):
+def test_a_localcloud_that_ended_is_reported_with_its_last_log_lines(account):
     account.local.folder.mkdir()
     (account.local.folder / "server.log").write_text("one\nthe last\n")
     with pytest.raises(StepFailedError, match="localcloud does not run") as caught:
@@ -38,7 +38,7 @@ def test_a_localcloud_that_has_ended_is_told_with_its_last_words(account):
     assert caught.value.lines == ("one", "the last")
 
 
-def test_what_terraform_says_is_told_with_the_account(account, monkeypatch):
+def test_errors_of_terraform_are_reported_with_the_account(account, monkeypatch):
     monkeypatch.setattr(Local, "endpoint", "http://127.0.0.1:9")
     with pytest.raises(StepFailedError) as caught:
         account.apply(region="eu-central-1")
@@ -47,7 +47,7 @@ def test_what_terraform_says_is_told_with_the_account(account, monkeypatch):
     assert account.variables == {"region": "eu-central-1"}
 
 
-def test_a_contract_that_is_not_there_is_told_with_the_account(account):
+def test_a_missing_contract_is_reported_with_the_account(account):
     with pytest.raises(StepFailedError) as caught:
         account.take_contract(account, "analytics")
     assert str(caught.value).startswith("producer account 111111111111: terraform output of ")

@@ -20,7 +20,7 @@ def sent(offset, version, event):
 
 
 def row(offset, version, **values):
-    """A row as Athena tells it: all is text."""
+    """A row as Athena returns it: every value is text."""
     empty = dict.fromkeys(("temperature", "latitude", "longitude"))
     place = {"_topic": "sensor", "_kafka_partition": "0", "_offset": str(offset)}
     return {**place, **empty, "_schema_version": str(version), **values}
@@ -57,7 +57,7 @@ def test_a_wrong_row_is_named(lake, problem):
 
 
 class Aws:
-    """An account whose queries end as they are told to."""
+    """An account whose queries end as the test sets."""
 
     where = "consumer account 222222222222"
 
@@ -74,13 +74,13 @@ class Aws:
         return {"QueryExecution": {"Status": self._status}}
 
 
-def test_a_job_that_is_not_taken_is_told_with_its_name():
+def test_a_job_that_is_not_accepted_is_reported_with_its_name():
     consumed = {"submit_commands": {"consume": "echo"}}
     with pytest.raises(StepFailedError, match=r"222222222222, job consume: found 'echo', expected"):
         run_jobs(Aws(), consumed, ["consume"], 1)
 
 
-def test_a_query_that_failed_is_told_with_the_work_group():
+def test_a_failed_query_is_reported_with_its_work_group():
     place = {"database": "d", "workgroup": "w"}
     with pytest.raises(StepFailedError, match="222222222222, Athena of w: FAILED no such column"):
         read_lake(Aws(State="FAILED", StateChangeReason="no such column"), place)

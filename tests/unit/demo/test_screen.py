@@ -16,14 +16,14 @@ def test_a_table_is_as_wide_as_its_cells(capsys):
     )
 
 
-def test_a_step_that_fails_says_so_and_lets_the_error_through(capsys):
+def test_a_failed_step_prints_failed_and_raises(capsys):
     with pytest.raises(StepFailedError), Steps().step("try"):
         raise StepFailedError("consumer account", "no row", ["mapping: Disabled"])
 
     assert capsys.readouterr().out.startswith("  1  try ....")
 
 
-def test_a_call_that_fails_is_told_by_its_step():
+def test_a_failed_call_is_reported_with_its_step():
     refused = ClientError({"Error": {"Code": "Gone", "Message": "no such table"}}, "Scan")
     with pytest.raises(
         StepFailedError, match=r"^read the rows: An error occurred .* no such table"
@@ -32,7 +32,7 @@ def test_a_call_that_fails_is_told_by_its_step():
             raise refused
 
 
-def test_a_failure_comes_with_the_lines_that_matter(capsys):
+def test_a_failure_is_printed_with_its_lines(capsys):
     print_failure(StepFailedError("consumer account", "no row", ["mapping: Disabled"]))
 
     assert capsys.readouterr().out == "\nconsumer account: no row\n      mapping: Disabled\n"

@@ -9,14 +9,14 @@ from typing import Any
 from demo.accounts import Account
 from demo.screen import StepFailedError
 
-_TELLING = ("ERROR", "WARNING", "CRITICAL")
+_LEVELS = ("ERROR", "WARNING", "CRITICAL")
 _ENDED = ("Task timed out", "Runtime exited")
 _OF_ALL_LINES = frozenset({"level", "location", "message", "service", "timestamp", "cold_start"})
 _SERVED = "PROBLEM: Function call failed"  # the mapping did its part
 _LAST_LINES = 8
 
 
-def find_obstacle(
+def diagnose_rows(
     producer: Account, consumer: Account, contract: dict[str, Any], consumed: dict[str, Any]
 ) -> StepFailedError:
     """Return the first thing that does not work between the brokers and the function."""
@@ -24,7 +24,7 @@ def find_obstacle(
     function = consumed["function"]
     network = lambda_.get_function_configuration(FunctionName=function)["VpcConfig"]
     place = (network["SubnetIds"][0], network["SecurityGroupIds"][0])
-    if found := _find_broken_way(producer, consumer, contract, place):
+    if found := _find_failed_hop(producer, consumer, contract, place):
         return found
     for topic, uuid in consumed["mappings"].items():
         mapping = lambda_.get_event_source_mapping(UUID=uuid)
@@ -36,13 +36,13 @@ def find_obstacle(
     return StepFailedError(f"{consumer.where}, function {function}", "it wrote no row", lines)
 
 
-def find_job_obstacle(
+def diagnose_job(
     producer: Account, consumer: Account, contract: dict[str, Any], run: dict[str, Any]
 ) -> StepFailedError:
     """Return the first hop that fails between a job run and the brokers, else how the run ended."""
     network = run["networkConfiguration"]
     place = (network["subnetIds"][0], network["securityGroupIds"][0])
-    if found := _find_broken_way(producer, consumer, contract, place):
+    if found := _find_failed_hop(producer, consumer, contract, place):
         return found
     name = run["jobRunId"]
     lines = [f"its log: .venv/bin/python -m localcloud logs {name} --once"]
@@ -56,7 +56,7 @@ def choose_lines(log: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen))[-_LAST_LINES:]
 
 
-def _find_broken_way(
+def _find_failed_hop(
     producer: Account, consumer: Account, contract: dict[str, Any], place: tuple[str, str]
 ) -> StepFailedError | None:
     """Trace from a subnet and security group of the consumer to each broker.
@@ -84,16 +84,16 @@ def _walk(
 
 def _shorten(line: str) -> str:
     if line.startswith("{"):
-        told = json.loads(line)
-        if told.get("level") not in _TELLING:
+        entry = json.loads(line)
+        if entry.get("level") not in _LEVELS:
             return ""
         more = [
             f"{name}={value}"
-            for name, value in told.items()
+            for name, value in entry.items()
             if name not in _OF_ALL_LINES and not name.startswith(("function_", "xray_")) and value
         ]
-        return " ".join([told["level"], told["message"], *more])
-    if any(line.startswith(f"[{level}]") for level in _TELLING) or any(
+        return " ".join([entry["level"], entry["message"], *more])
+    if any(line.startswith(f"[{level}]") for level in _LEVELS) or any(
         end in line for end in _ENDED
     ):
         return line.splitlines()[0]  # Lambda writes a trace after it

@@ -14,7 +14,7 @@ from localcloud.identity.credentials import SessionKeys
 from localcloud.jobs import deliver_logs, read_places, spark
 from localcloud.jobs.artifacts import fetch_archive
 from localcloud.jobs.logs import _batches
-from localcloud.services.emr_serverless.driver_environment import Place, describe_surroundings
+from localcloud.services.emr_serverless.driver_environment import Place, driver_variables
 
 _NOWHERE = Place("arn", "arn:aws:iam::111111111111:role/job", None, (), ())
 
@@ -29,7 +29,7 @@ def bucket(client):
 
 def describe(cloud, folder):
     key = cloud.state(SessionKeys).make("111111111111", 900)
-    return describe_surroundings(cloud, _NOWHERE, key, folder)
+    return driver_variables(cloud, _NOWHERE, key, folder)
 
 
 def test_java_trusts_the_authorities_of_the_clusters(cloud, monkeypatch, tmp_path):

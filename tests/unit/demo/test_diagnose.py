@@ -1,4 +1,4 @@
-"""What the demo chooses from a function's log: what tells of a failure, without traces."""
+"""The demo chooses the lines of a log that are about a failure, without traces."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from demo import obstacle
+from demo import diagnose
 from demo.accounts import Account, Local
-from demo.obstacle import choose_lines, find_job_obstacle
+from demo.diagnose import choose_lines, diagnose_job
 
 _WARNING = json.dumps(
     {
@@ -38,17 +38,17 @@ _WARNING = json.dumps(
         ("RequestId: 1 Error: Runtime exited with error: exit status 3", None),
     ],
 )
-def test_a_line_is_shown_if_it_tells_of_a_failure(line, shown):
+def test_a_line_about_a_failure_is_shown(line, shown):
     assert choose_lines([line]) == ([line] if shown is None else shown)
 
 
-def test_the_last_ones_are_shown_each_once():
+def test_the_last_lines_are_shown_once_each():
     log = [f"[ERROR] {number // 2}" for number in range(40)]
     assert choose_lines(log) == [f"[ERROR] {number}" for number in range(12, 20)]
 
 
-def test_a_job_that_failed_is_told_with_its_run_and_where_its_log_is(monkeypatch):
-    monkeypatch.setattr(obstacle, "_find_broken_way", lambda *asked: None)
+def test_a_failed_job_is_reported_with_its_run_and_its_log(monkeypatch):
+    monkeypatch.setattr(diagnose, "_find_failed_hop", lambda *asked: None)
     run = {
         "jobRunId": "00b",
         "networkConfiguration": {"subnetIds": ["subnet-1"], "securityGroupIds": ["sg-1"]},
@@ -56,6 +56,6 @@ def test_a_job_that_failed_is_told_with_its_run_and_where_its_log_is(monkeypatch
         "stateDetails": "ExitCode: 1",
     }
     account = Account("consumer", "222222222222", Local(Path()), Path())
-    found = find_job_obstacle(account, account, {}, run)
+    found = diagnose_job(account, account, {}, run)
     assert str(found) == "consumer account 222222222222, job run 00b: FAILED ExitCode: 1"
     assert found.lines == ("its log: .venv/bin/python -m localcloud logs 00b --once",)
