@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from penstock.attempts import Attempts
-from penstock.registry._versioned import PENDING_ATTEMPTS
+from penstock.registry._base import PENDING_ATTEMPTS
 from penstock.registry.glue import _CALL_ATTEMPTS
 from tests.stubs.registries import FakeTime
 

@@ -8,7 +8,7 @@ from penstock.producing.refusals import Refusal, judge
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
 from penstock.producing.requests import Form, Request, read_request
 from penstock.producing.settings import ProducerSettings
-from penstock.producing.stamping import StampedEvent, Stamper
+from penstock.producing.stamper import StampedEvent, Stamper
 
 __all__ = [
     "EventProducer",

@@ -16,7 +16,7 @@ from penstock.producing.refusals import Refusal, judge
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
 from penstock.producing.requests import Form, Request, read_request
 from penstock.producing.settings import ProducerSettings
-from penstock.producing.stamping import StampedEvent, Stamper
+from penstock.producing.stamper import StampedEvent, Stamper
 
 # The part of the time that is reserved for keeping rejected events and for the answer.
 _KEEPING_SECONDS = 5.0

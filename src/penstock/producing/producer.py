@@ -25,7 +25,7 @@ from penstock.kafka import Delivery, Message, Producer, ensure_topic
 from penstock.producing._deadline import run_within
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.settings import ProducerSettings
-from penstock.producing.stamping import StampedEvent
+from penstock.producing.stamper import StampedEvent
 from penstock.records import base_fields, check_key, write_key
 from penstock.registry import (
     CachedRegistry,

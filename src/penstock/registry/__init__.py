@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.registry.agreement import agree, check_agreement
-from penstock.registry.allow_list import AllowList
 from penstock.registry.cache import CachedRegistry, CacheLimits
 from penstock.registry.interface import (
     Registration,
@@ -19,13 +17,12 @@ from penstock.registry.memory import MemoryRegistry
 from penstock.registry.registries import Registries, load_registries
 from penstock.registry.rules import ComparedWith, check_rule
 from penstock.registry.store import SchemaStore
-from penstock.registry.written import read_version, write_version
+from penstock.registry.version_json import read_version, write_version
 
 if TYPE_CHECKING:
     from penstock.registry.glue import GlueRegistry, GlueSettings
 
 __all__ = [
-    "AllowList",
     "CacheLimits",
     "CachedRegistry",
     "ComparedWith",
@@ -39,8 +36,6 @@ __all__ = [
     "SchemaVersion",
     "StoredVersion",
     "VersionStatus",
-    "agree",
-    "check_agreement",
     "check_rule",
     "load_registries",
     "load_registry",

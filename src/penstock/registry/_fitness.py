@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.errors import InvalidSchemaError, SchemaError
 from penstock.framing import SchemaKey
-from penstock.registry.allow_list import AllowList
+from penstock.registry._validation import AllowList
 from penstock.registry.interface import SchemaVersion, StoredVersion
 from penstock.schemas import Schema, canonical_form, check_schema, load_schema
 

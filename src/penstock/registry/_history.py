@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.errors import SchemaNotFoundError
-from penstock.registry.agreement import agree
+from penstock.registry._agreement import agree
 from penstock.registry.interface import SchemaVersion
 
 

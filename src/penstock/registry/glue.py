@@ -22,9 +22,9 @@ from penstock.errors import (
     SettingsError,
 )
 from penstock.framing import SchemaKey
+from penstock.registry._base import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry._glue_errors import translate
-from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
-from penstock.registry.allow_list import AllowList
+from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, load_schema
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from penstock.attempts import Attempts
 from penstock.errors import IncompatibleSchemaError
-from penstock.registry._versioned import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
-from penstock.registry.allow_list import AllowList
+from penstock.registry._base import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
+from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion
 from penstock.registry.store import SchemaStore
 from penstock.schemas import Compatibility, load_schema

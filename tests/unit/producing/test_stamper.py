@@ -7,7 +7,7 @@ from unittest.mock import patch
 from penstock.producing import Stamper
 from penstock.records import READING
 
-_CLOCK = "penstock.producing.stamping.time.time_ns"
+_CLOCK = "penstock.producing.stamper.time.time_ns"
 
 
 def test_no_two_events_of_a_device_have_one_time() -> None:
@@ -33,7 +33,7 @@ def test_a_device_that_was_forgotten_is_still_never_given_the_same_time_twice() 
     stamper = Stamper(READING, "d-0")
     with (
         patch(_CLOCK, return_value=9_000_000),
-        patch("penstock.producing.stamping._MOST_KEYS", 3),
+        patch("penstock.producing.stamper._MOST_KEYS", 3),
     ):
         events = [{"deviceId": f"d-{number % 5}"} for number in range(50)]
         stamps = [stamper.stamp(event) for event in events]

@@ -21,10 +21,10 @@ from penstock.errors import (
     SchemaRefusedError,
 )
 from penstock.framing import FrameKind, SchemaKey
+from penstock.registry._agreement import check_agreement
 from penstock.registry._fitness import accept, write_definition
 from penstock.registry._history import History
-from penstock.registry.agreement import check_agreement
-from penstock.registry.allow_list import AllowList
+from penstock.registry._validation import AllowList
 from penstock.registry.interface import (
     Registration,
     SchemaVersion,
