@@ -21,10 +21,8 @@ from penstock.errors import (
     SchemaRefusedError,
 )
 from penstock.framing import FrameKind, SchemaKey
-from penstock.registry._agreement import check_agreement
-from penstock.registry._fitness import accept, write_definition
-from penstock.registry._history import History
-from penstock.registry._validation import AllowList
+from penstock.registry._agreement import History, check_agreement
+from penstock.registry._validation import AllowList, accept, write_definition
 from penstock.registry.interface import (
     Registration,
     SchemaVersion,
@@ -93,12 +91,12 @@ class VersionedRegistry(ABC):
         """Return the usable version with this definition; a new definition is stored first."""
         if not _NAME.fullmatch(name):
             raise RegistryError(
-                f"schema name {name!r} is not one that a registry takes, "
+                f"schema name {name!r} is not one that a registry accepts, "
                 "expected 1 to 255 letters, digits or - _ $ # ."
             )
         definition = write_definition(schema)
         found = self._find(name, definition)
-        stored = self._settle(found or self._store(name, definition))
+        stored = self._read_final(found or self._store(name, definition))
         version = accept(stored, self._allow)
         if canonical_form(version.schema) != definition:
             raise RegistryAnswerError(
@@ -118,7 +116,7 @@ class VersionedRegistry(ABC):
 
     def get(self, key: SchemaKey) -> SchemaVersion:
         """Return the version with this key."""
-        stored = self._settle(str(key))
+        stored = self._read_final(str(key))
         version = accept(stored, self._allow)
         if version.status is VersionStatus.FAILURE:
             raise SchemaRefusedError(
@@ -159,8 +157,8 @@ class VersionedRegistry(ABC):
             f"schema {name} can be neither created nor added to, it may be being deleted"
         )
 
-    def _settle(self, version_id: str) -> StoredVersion:
-        """Return a version, after waiting while it is pending."""
+    def _read_final(self, version_id: str) -> StoredVersion:
+        """Return a version, after waiting while it is PENDING."""
         for _ in self._pending:
             stored = self._read(version_id)
             if stored.id != version_id:
@@ -186,7 +184,7 @@ class VersionedRegistry(ABC):
                 f"expected {number} of {subject} as asked"
             )
         if stored.status is VersionStatus.PENDING:
-            stored = self._settle(stored.id)
+            stored = self._read_final(stored.id)
         if stored.status is not VersionStatus.AVAILABLE:
             return None
         try:

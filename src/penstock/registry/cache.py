@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import logging
 import marshal
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 from penstock.errors import PenstockError, RegistryError
 from penstock.framing import FrameKind, SchemaKey
-from penstock.registry._bounded import BoundedMap
-from penstock.registry._fitness import write_definition
-from penstock.registry._flights import SingleFlight
+from penstock.registry._validation import write_definition
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
 from penstock.schemas import Schema
 
 _Answer = TypeVar("_Answer")
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
 _LOG = logging.getLogger(__name__)
 
 
@@ -43,6 +46,70 @@ class _Listing:
     fresh_until: float
 
 
+class _LruMap(Generic[_Key, _Value]):
+    """The most recently used entries, up to a capacity; safe to share between threads."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._entries: OrderedDict[_Key, _Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: _Key) -> _Value | None:
+        """Return the value of a key and mark it as just used; None if there is none."""
+        with self._lock:
+            if key not in self._entries:
+                return None
+            self._entries.move_to_end(key)
+            return self._entries[key]
+
+    def put(self, key: _Key, value: _Value) -> None:
+        """Store a value; above the capacity, the least recently used entry is evicted."""
+        with self._lock:
+            self._entries[key] = value
+            self._entries.move_to_end(key)
+            if len(self._entries) > self._capacity:
+                self._entries.popitem(last=False)
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return len(self._entries)
+
+
+class _SingleFlight:
+    """Lets the first thread that asks for a key make the call; the others wait for its result."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way: dict[Hashable, Future[Any]] = {}
+
+    def run(self, key: Hashable, call: Callable[[], _Answer]) -> tuple[_Answer, bool]:
+        """Return the result and whether this thread made the call.
+
+        An error of the call is raised in all waiting threads. A call must not ask for its own
+        key: it would wait for itself.
+        """
+        with self._lock:
+            outcome = self._under_way.get(key)
+            leads = outcome is None
+            if outcome is None:
+                outcome = self._under_way[key] = Future()
+        if not leads:
+            return outcome.result(), False
+        try:
+            result = call()
+        except BaseException as error:
+            self._land(key)
+            outcome.set_exception(error)
+            raise
+        self._land(key)
+        outcome.set_result(result)
+        return result, True
+
+    def _land(self, key: Hashable) -> None:
+        with self._lock:
+            del self._under_way[key]
+
+
 class CachedRegistry:
     """A bounded cache over any registry.
 
@@ -60,12 +127,12 @@ class CachedRegistry:
         self._registry = registry
         self._limits = limits
         self._clock = clock
-        self._versions = BoundedMap[SchemaKey, SchemaVersion](limits.versions)
-        self._listings = BoundedMap[str, _Listing](limits.versions)
-        self._by_value = BoundedMap[tuple[str, bytes], Registration](limits.versions)
-        self._by_form = BoundedMap[tuple[str, str], Registration](limits.versions)
-        self._refusals = BoundedMap[Hashable, tuple[float, PenstockError]](limits.refusals)
-        self._flights = SingleFlight()
+        self._versions = _LruMap[SchemaKey, SchemaVersion](limits.versions)
+        self._listings = _LruMap[str, _Listing](limits.versions)
+        self._by_value = _LruMap[tuple[str, bytes], Registration](limits.versions)
+        self._by_form = _LruMap[tuple[str, str], Registration](limits.versions)
+        self._refusals = _LruMap[Hashable, tuple[float, PenstockError]](limits.refusals)
+        self._flights = _SingleFlight()
 
     @property
     def kind(self) -> FrameKind:
@@ -115,13 +182,13 @@ class CachedRegistry:
         def ask() -> _Answer:
             until, error = self._refusals.get(key) or (0.0, None)
             if error is not None and self._clock() < until:
-                raise _twin(error)
+                raise _copy_error(error)
             try:
                 return call()
             except PenstockError as error:
                 if not error.retriable:
                     until = self._clock() + self._limits.refusal_seconds
-                    self._refusals.put(key, (until, _twin(error)))
+                    self._refusals.put(key, (until, _copy_error(error)))
                 raise
 
         return self._flights.run(key, ask)
@@ -174,7 +241,7 @@ def _quick_key(schema: Schema) -> bytes:
         return write_definition(schema).encode()
 
 
-def _twin(error: PenstockError) -> PenstockError:
+def _copy_error(error: PenstockError) -> PenstockError:
     """Return an equal error without traceback; an error that is raised often would grow it."""
     twin = type(error).__new__(type(error), *error.args)
     twin.__dict__.update(error.__dict__)

@@ -13,17 +13,19 @@ from urllib.parse import quote, urlencode
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from penstock.attempts import Attempts
-from penstock.aws import AwsClient, Service, Timeouts
+from penstock.aws import AwsClient, Fault, Service, Timeouts, classify
 from penstock.credentials import load_session
 from penstock.errors import (
+    RegistryAccessDeniedError,
     RegistryAnswerError,
+    RegistryError,
     RegistryUnavailableError,
     SchemaNotFoundError,
+    SchemaQuotaError,
     SettingsError,
 )
 from penstock.framing import SchemaKey
 from penstock.registry._base import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
-from penstock.registry._glue_errors import translate
 from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, load_schema
@@ -36,6 +38,15 @@ _VERSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Glue throttles a whole account, so clients that are throttled together need jitter.
 _CALL_ATTEMPTS = Attempts(first_seconds=0.1, longest_seconds=3, total_seconds=20, spread=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
+
+_KINDS: dict[Fault, type[RegistryError]] = {
+    Fault.DENIED: RegistryAccessDeniedError,
+    Fault.SKEWED: RegistryAccessDeniedError,
+    Fault.THROTTLED: RegistryUnavailableError,
+    Fault.DOWN: RegistryUnavailableError,
+    Fault.MISSING: SchemaNotFoundError,
+    Fault.FULL: SchemaQuotaError,
+}
 
 _EXISTS, _INVALID = "AlreadyExistsException", "InvalidInputException"
 
@@ -195,10 +206,10 @@ class GlueRegistry(VersionedRegistry):
             try:
                 return request()
             except (ClientError, BotoCoreError, OSError, HTTPException) as error:
-                cause, problem = error, translate(error, self.source)
+                cause, problem = error, _translate(error, self.source)
             except (KeyError, ValueError) as error:
                 raise RegistryAnswerError(
-                    f"{self.source} answered with what cannot be used: {error!r}"
+                    f"{self.source} answered with something that cannot be used: {error!r}"
                 ) from error
             if not isinstance(problem, RegistryUnavailableError):
                 break
@@ -262,3 +273,24 @@ def _time(text: str) -> datetime | None:
 
 def _code_of(error: ClientError) -> str:
     return str(error.response["Error"]["Code"])
+
+
+def _translate(error: Exception, source: str) -> RegistryError:
+    """Return the RegistryError for an error of the registry `source`, or of STS before it."""
+    fault = classify(error)
+    if not isinstance(error, ClientError):
+        if fault is Fault.DENIED:
+            return RegistryAccessDeniedError(f"no credentials for {source}: {_plain(error)}")
+        return RegistryUnavailableError(f"no answer from {source}: {_plain(error)}")
+    code = error.response.get("Error", {}).get("Code", "")
+    kind = _KINDS.get(fault, RegistryError)
+    text = _plain(error.response.get("Error", {}).get("Message") or "no reason given")
+    if error.operation_name != "AssumeRole":
+        return kind(f"{source} answered glue:{error.operation_name} with {code}: {text}")
+    if kind is RegistryAccessDeniedError:  # STS does not say which of the two is wrong
+        text += ", expected a role that trusts this caller, and the external id that it asks for"
+    return kind(f"{source} answered sts:AssumeRole with {code}: {text}")
+
+
+def _plain(text: object) -> str:
+    return str(text).rstrip(".")

@@ -39,7 +39,7 @@ def test_the_same_definition_is_the_same_version(
     assert again.previous is None
 
 
-def test_a_version_says_all_about_itself(
+def test_a_version_has_all_its_attributes(
     registry: SchemaRegistry, world: World, reading: Reading
 ) -> None:
     version = registry.register("readings", reading(temperature="long")).version
@@ -52,7 +52,7 @@ def test_a_version_says_all_about_itself(
     assert abs(datetime.now(UTC) - version.registered_at) < timedelta(minutes=1)
 
 
-def test_a_definition_is_known_however_it_is_written(
+def test_definitions_with_one_canonical_form_are_one_version(
     registry: SchemaRegistry, reading: Reading
 ) -> None:
     plain = reading()
@@ -107,7 +107,7 @@ def test_an_incompatible_version_is_refused_and_the_next_good_one_is_not(
     assert registry.versions("readings") == (first, good.version)
 
 
-def test_a_version_that_failed_is_not_given_to_readers(
+def test_readers_do_not_get_a_failed_version(
     registry: SchemaRegistry, world: World, reading: Reading
 ) -> None:
     registry.register("readings", reading(temperature="double"))
@@ -118,14 +118,14 @@ def test_a_version_that_failed_is_not_given_to_readers(
         registry.get(SchemaKey.parse(failed.id))
 
 
-def test_the_mode_of_new_schemas_can_be_told(world: World, reading: Reading) -> None:
+def test_the_mode_of_new_schemas_can_be_set(world: World, reading: Reading) -> None:
     registry = world.build(Compatibility.FORWARD)
     registry.register("readings", reading())
 
     assert world.store.rule(world.arn("readings")) == (Compatibility.FORWARD, 1)
 
 
-def test_a_disabled_schema_takes_no_version_but_gives_those_it_has(
+def test_a_disabled_schema_keeps_its_versions_and_accepts_no_new_one(
     registry: SchemaRegistry, world: World, reading: Reading
 ) -> None:
     first = registry.register("readings", reading()).version
@@ -156,7 +156,7 @@ def test_the_quota_is_a_clear_error(
 
 
 @pytest.mark.parametrize("name", ["", "two words", "a/b", "ü", "x" * 256])
-def test_a_name_that_no_registry_takes_is_refused(
+def test_a_name_that_no_registry_accepts_is_refused(
     registry: SchemaRegistry, reading: Reading, name: str
 ) -> None:
     with pytest.raises(RegistryError, match=r"expected 1 to 255 letters, digits or - _ \$ # \."):
@@ -193,7 +193,7 @@ def test_a_name_that_no_registry_takes_is_refused(
         ),
     ],
 )
-def test_a_schema_that_no_reader_could_use_is_not_sent(
+def test_a_schema_that_no_reader_can_use_is_not_sent(
     registry: SchemaRegistry, broken: Schema, kind: type[SchemaError]
 ) -> None:
     with pytest.raises(kind):
@@ -204,7 +204,7 @@ def test_a_schema_that_no_reader_could_use_is_not_sent(
     assert registry.versions("readings") == ()
 
 
-def test_a_schema_that_comes_and_goes_is_tried_again_later(
+def test_a_schema_that_is_being_deleted_is_retriable(
     registry: SchemaRegistry, world: World, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(world.store, "create", lambda *_: None)

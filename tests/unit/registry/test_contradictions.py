@@ -51,7 +51,9 @@ def test_a_refused_version_stays_refused_and_is_marked_once(world: World, readin
     assert len(world.store.metadata(refused.id)) == 1
 
 
-def test_a_refused_version_refuses_nobody(world: World, reading: Reading) -> None:
+def test_later_versions_are_not_compared_with_a_refused_version(
+    world: World, reading: Reading
+) -> None:
     accepted, _ = _contradict(world, reading)
 
     next_one = world.build().register("readings", reading(temperature="double", unit="string"))
@@ -61,7 +63,7 @@ def test_a_refused_version_refuses_nobody(world: World, reading: Reading) -> Non
     assert [each.number for each in world.build().versions("readings")] == [1, 2, 4]
 
 
-def test_a_lower_version_that_is_pending_is_waited_for(
+def test_a_registration_waits_for_a_lower_version_that_is_pending(
     world: World, reading: Reading, time: FakeTime
 ) -> None:
     world.build(Compatibility.NONE).register("readings", reading())
@@ -74,7 +76,7 @@ def test_a_lower_version_that_is_pending_is_waited_for(
     assert time.pauses
 
 
-def test_a_lower_version_that_failed_refuses_nobody(world: World, reading: Reading) -> None:
+def test_versions_are_not_compared_with_a_failed_version(world: World, reading: Reading) -> None:
     registry = world.build()
     registry.register("readings", reading(temperature="double"))
     world.store.pending_reads = 2
@@ -106,7 +108,7 @@ def _race(world: World, schemas: list[Schema]) -> list[Registration | PenstockEr
 
 
 @pytest.mark.parametrize("run", range(20))
-def test_of_two_that_contradict_each_other_at_once_one_wins(
+def test_one_of_two_concurrent_contradictions_is_usable(
     world: World, reading: Reading, run: int
 ) -> None:
     if run % 2:  # half of the runs race on the schema itself too
@@ -126,7 +128,7 @@ def test_of_two_that_contradict_each_other_at_once_one_wins(
 
 
 @pytest.mark.parametrize("run", range(20))
-def test_of_two_that_register_the_same_at_once_both_get_one_version(
+def test_two_concurrent_registrations_of_one_schema_get_one_version(
     world: World, reading: Reading, run: int
 ) -> None:
     if run % 2:

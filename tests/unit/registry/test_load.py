@@ -22,7 +22,7 @@ from penstock.registry import (
 from penstock.schemas import Compatibility, Schema
 
 
-def test_a_program_in_a_hurry_says_how_long_a_call_may_take() -> None:
+def test_the_time_limit_of_a_call_can_be_set() -> None:
     registry = load_registry("glue://plant?region=eu-central-1", call_seconds=2)
 
     assert isinstance(registry, GlueRegistry)
@@ -31,7 +31,7 @@ def test_a_program_in_a_hurry_says_how_long_a_call_may_take() -> None:
     assert isinstance(load_registry("memory://", call_seconds=2), MemoryRegistry)
 
 
-def test_glue_takes_everything_from_its_url() -> None:
+def test_glue_is_configured_by_its_url() -> None:
     role = "arn:aws:iam::111122223333:role/reader"
 
     registry = load_registry(
@@ -52,7 +52,7 @@ def test_glue_takes_everything_from_its_url() -> None:
     assert load_registry(f"{registry.source}").source == registry.source
 
 
-def test_memory_needs_nothing() -> None:
+def test_memory_needs_no_option() -> None:
     registry = load_registry("memory://?compatibility=NONE")
     schema: Schema = {"type": "record", "name": "Reading", "fields": []}
 
@@ -100,7 +100,7 @@ def test_a_url_that_names_no_registry_is_refused(url: str, message: str) -> None
     assert "agreed" not in str(caught.value)
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_all_problems_of_a_url_are_in_one_error() -> None:
     with pytest.raises(SettingsError) as caught:
         load_registry("glue://?regoin=x&region=")
 
@@ -120,7 +120,7 @@ def test_boto3_is_imported_only_when_it_is_needed() -> None:
     assert output.stdout == "False\n"
 
 
-def test_the_package_has_nothing_else() -> None:
+def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'ZooRegistry'"):
         package.ZooRegistry  # noqa: B018
 
@@ -164,6 +164,6 @@ def test_a_registry_of_another_distribution_is_found_by_its_scheme() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_schemes_that_are_installed_are_named() -> None:
+def test_an_unknown_scheme_is_answered_with_those_installed() -> None:
     with pytest.raises(SettingsError, match=r"expected one of glue, .*, fake$"):
         load_registry("other://plant")

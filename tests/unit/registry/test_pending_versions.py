@@ -9,7 +9,7 @@ from penstock.registry import SchemaRegistry, VersionStatus
 from tests.stubs.registries import FakeTime, Reading, World
 
 
-def test_a_pending_version_is_waited_for_in_short_growing_pauses(
+def test_a_pending_version_is_polled_with_backoff(
     registry: SchemaRegistry, world: World, reading: Reading, time: FakeTime
 ) -> None:
     registry.register("readings", reading())
@@ -21,7 +21,7 @@ def test_a_pending_version_is_waited_for_in_short_growing_pauses(
     assert time.pauses == [0.05, 0.1, 0.2, 0.4]
 
 
-def test_a_version_that_stays_pending_is_given_up_for_now(
+def test_a_version_that_stays_pending_is_retriable(
     registry: SchemaRegistry, world: World, reading: Reading, time: FakeTime
 ) -> None:
     registry.register("readings", reading())
@@ -44,7 +44,7 @@ def test_a_pending_version_that_fails_is_refused(
         registry.register("readings", reading(temperature="string"))
 
 
-def test_a_version_that_is_being_deleted_can_be_read_and_waits_to_be_registered(
+def test_a_version_that_is_being_deleted_can_be_read_and_not_registered(
     registry: SchemaRegistry, world: World, reading: Reading
 ) -> None:
     registry.register("readings", reading())

@@ -28,7 +28,7 @@ def test_a_version_comes_from_the_registry_of_its_kind(reading: Reading) -> None
     assert registries[FrameKind.GLUE] is glue
 
 
-def test_a_frame_is_opened_where_there_is_a_registry_of_its_kind() -> None:
+def test_a_frame_is_decoded_if_its_kind_has_a_registry() -> None:
     glue, confluent = SchemaKey(FrameKind.GLUE, bytes(16)), SchemaKey.parse("confluent:7")
     only_glue, both = Registries([MemoryRegistry()]), Registries([MemoryRegistry(), _Confluent()])
 
@@ -42,7 +42,7 @@ def test_a_frame_is_opened_where_there_is_a_registry_of_its_kind() -> None:
     assert only_glue.decode(None) is None
 
 
-def test_a_first_byte_of_0_is_apicurios_where_it_has_a_registry() -> None:
+def test_a_first_byte_of_0_is_apicurio_if_it_has_a_registry() -> None:
     key = SchemaKey(FrameKind.APICURIO, b"\0" * 7 + b"\7")
 
     frame = Registries([_Apicurio()]).decode(encode_frame(key, b"payload"))
@@ -64,7 +64,7 @@ def test_frames_that_cannot_be_told_apart_are_refused() -> None:
         Registries([_Confluent(), _Apicurio()])
 
 
-def test_urls_name_registries() -> None:
+def test_registries_are_built_from_urls() -> None:
     registries = load_registries(" memory://?compatibility=NONE ")
 
     assert list(registries) == [FrameKind.GLUE]

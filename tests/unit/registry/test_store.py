@@ -88,7 +88,7 @@ def test_a_failed_version_is_not_compared_with(reading: Reading) -> None:
     assert store.read_newest(_ARN).number == 3
 
 
-def test_numbers_are_never_given_again(reading: Reading) -> None:
+def test_numbers_are_not_used_again(reading: Reading) -> None:
     store = SchemaStore()
     _add_all(store, Compatibility.BACKWARD, reading(), reading(t="double"))
     store.delete(store.read_number(_ARN, 2).id)
@@ -106,7 +106,7 @@ def test_one_text_is_one_version_even_when_it_failed(reading: Reading) -> None:
     assert store.find(_ARN, canonical_form(reading(t="string"))) == again
 
 
-def test_a_definition_that_is_no_schema_is_not_kept(reading: Reading) -> None:
+def test_a_definition_that_is_not_a_schema_is_not_stored(reading: Reading) -> None:
     store = SchemaStore()
     with pytest.raises(InvalidSchemaError):
         store.create(_ARN, '{"type": "wreckord"}')
@@ -118,7 +118,7 @@ def test_a_definition_that_is_no_schema_is_not_kept(reading: Reading) -> None:
     assert store.read_newest(_ARN).number == 1
 
 
-def test_metadata_is_kept_once_and_within_its_quota(reading: Reading) -> None:
+def test_metadata_is_stored_once_and_within_its_quota(reading: Reading) -> None:
     store = SchemaStore()
     version = store.create(_ARN, canonical_form(reading()))
     assert version is not None
@@ -132,7 +132,7 @@ def test_metadata_is_kept_once_and_within_its_quota(reading: Reading) -> None:
         store.put_metadata(version.id, "one", "more")
 
 
-def test_metadata_is_forgotten_pair_by_pair_and_with_its_version(reading: Reading) -> None:
+def test_metadata_is_removed_by_pair_and_with_its_version(reading: Reading) -> None:
     store = SchemaStore()
     _add_all(store, Compatibility.BACKWARD, reading(), reading(t="double"))
     version = store.read_number(_ARN, 2)
@@ -147,7 +147,7 @@ def test_metadata_is_forgotten_pair_by_pair_and_with_its_version(reading: Readin
     assert store.metadata(version.id) == {}
 
 
-def test_a_verdict_can_take_its_time(reading: Reading) -> None:
+def test_a_version_can_stay_pending_for_a_while(reading: Reading) -> None:
     now = datetime(2026, 11, 21, tzinfo=UTC)
     store = SchemaStore(now=lambda: now)
     store.pending_seconds = 2
@@ -161,7 +161,7 @@ def test_a_verdict_can_take_its_time(reading: Reading) -> None:
     assert store.read_number(_ARN, 2).status is VersionStatus.FAILURE
 
 
-def test_other_formats_are_kept_and_not_compared() -> None:
+def test_other_formats_are_stored_and_not_compared() -> None:
     store = SchemaStore()
     store.create(_ARN, '{"type": "object"}', Compatibility.FULL_ALL, "JSON")
 
@@ -185,7 +185,7 @@ def test_all_versions_are_listed_and_dropped_with_their_schema(reading: Reading)
         store.drop(_ARN)
 
 
-def test_what_is_not_there_is_not_found(reading: Reading) -> None:
+def test_missing_schemas_and_versions_are_not_found(reading: Reading) -> None:
     store = SchemaStore()
 
     with pytest.raises(SchemaNotFoundError, match=f"schema {_ARN} is not found"):

@@ -9,11 +9,11 @@ import pytest
 
 from penstock.errors import SchemaNotFoundError
 from penstock.registry import CachedRegistry, CacheLimits, SchemaVersion
-from penstock.registry._bounded import BoundedMap
+from penstock.registry.cache import _LruMap
 from tests.stubs.registries import CountedRegistry, Reading
 
 
-def test_ten_thousand_unknown_ids_push_out_nothing_good(
+def test_ten_thousand_unknown_ids_evict_no_version(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
     cached.get(known.key)
@@ -29,7 +29,7 @@ def test_ten_thousand_unknown_ids_push_out_nothing_good(
     assert inner.calls == ["get"] * 10_001
 
 
-def test_refusals_have_a_bound(inner: CountedRegistry, known: SchemaVersion) -> None:
+def test_cached_errors_are_bounded(inner: CountedRegistry, known: SchemaVersion) -> None:
     cached = CachedRegistry(inner, limits=CacheLimits(refusals=10))
     for number in range(100):
         with pytest.raises(SchemaNotFoundError):
@@ -38,7 +38,7 @@ def test_refusals_have_a_bound(inner: CountedRegistry, known: SchemaVersion) -> 
     assert len(cached._refusals) == 10
 
 
-def test_good_versions_have_a_bound(inner: CountedRegistry, reading: Reading) -> None:
+def test_cached_versions_are_bounded(inner: CountedRegistry, reading: Reading) -> None:
     cached = CachedRegistry(inner, limits=CacheLimits(versions=3))
     ids = [cached.register(f"s{i}", reading()).version.key for i in range(5)]
     cached.get(ids[2])
@@ -52,8 +52,8 @@ def test_good_versions_have_a_bound(inner: CountedRegistry, reading: Reading) ->
     assert len(cached._versions) == len(cached._by_form) == len(cached._by_value) == 3
 
 
-def test_a_bounded_map_lets_go_of_what_was_unused_longest() -> None:
-    map_ = BoundedMap[str, int](2)
+def test_the_least_recently_used_entry_is_evicted() -> None:
+    map_ = _LruMap[str, int](2)
     map_.put("a", 1)
     map_.put("b", 2)
     map_.get("a")

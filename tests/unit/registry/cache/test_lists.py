@@ -9,7 +9,7 @@ from penstock.registry import CachedRegistry, SchemaVersion
 from tests.stubs.registries import CountedRegistry, FakeTime, Reading, unavailable
 
 
-def test_a_list_is_asked_for_again_after_a_while(
+def test_a_list_is_read_again_after_its_lifetime(
     cached: CachedRegistry,
     inner: CountedRegistry,
     known: SchemaVersion,
@@ -27,7 +27,7 @@ def test_a_list_is_asked_for_again_after_a_while(
     assert inner.calls.count("get") == 0
 
 
-def test_an_own_registration_is_listed_at_once(
+def test_a_list_is_read_again_after_an_own_registration(
     cached: CachedRegistry, known: SchemaVersion, reading: Reading
 ) -> None:
     assert cached.versions("readings") == (known,)
@@ -37,7 +37,7 @@ def test_an_own_registration_is_listed_at_once(
     assert cached.versions("readings") == (known, second)
 
 
-def test_a_list_is_used_as_last_known_while_the_registry_is_down(
+def test_the_last_known_list_is_used_while_the_registry_is_down(
     cached: CachedRegistry,
     inner: CountedRegistry,
     known: SchemaVersion,
@@ -54,9 +54,7 @@ def test_a_list_is_used_as_last_known_while_the_registry_is_down(
     assert "the versions of readings are used as last known: the registry is down" in caplog.text
 
 
-def test_a_list_never_seen_waits_for_the_registry(
-    cached: CachedRegistry, inner: CountedRegistry
-) -> None:
+def test_an_unknown_list_needs_the_registry(cached: CachedRegistry, inner: CountedRegistry) -> None:
     assert cached.latest("orders") is None
     inner.down = unavailable
 
@@ -64,7 +62,7 @@ def test_a_list_never_seen_waits_for_the_registry(
         cached.versions("readings")
 
 
-def test_a_list_that_is_refused_is_not_used_any_more(
+def test_a_list_that_is_forbidden_by_now_is_not_used(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, time: FakeTime
 ) -> None:
     cached.versions("readings")

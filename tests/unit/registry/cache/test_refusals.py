@@ -20,7 +20,7 @@ from tests.fixtures.glue_api import GlueApi
 from tests.stubs.registries import UNKNOWN, CountedRegistry, FakeTime, Reading, unavailable
 
 
-def test_an_unknown_id_costs_one_call_for_a_while(
+def test_an_unknown_id_costs_one_call_per_lifetime(
     cached: CachedRegistry, inner: CountedRegistry, time: FakeTime
 ) -> None:
     def ask() -> None:
@@ -36,7 +36,7 @@ def test_an_unknown_id_costs_one_call_for_a_while(
     assert inner.calls == ["get"] * 2
 
 
-def test_a_remembered_error_does_not_collect_frames(cached: CachedRegistry) -> None:
+def test_the_traceback_of_a_cached_error_does_not_grow(cached: CachedRegistry) -> None:
     for _ in range(100):
         with pytest.raises(SchemaNotFoundError) as caught:
             cached.get(UNKNOWN)
@@ -44,7 +44,7 @@ def test_a_remembered_error_does_not_collect_frames(cached: CachedRegistry) -> N
     assert len(caught.traceback) < 15
 
 
-def test_an_incompatible_schema_costs_one_call_for_a_while(
+def test_an_incompatible_schema_costs_one_call_per_lifetime(
     cached: CachedRegistry, inner: CountedRegistry, reading: Reading
 ) -> None:
     cached.register("readings", reading(temperature="long"))
@@ -73,7 +73,7 @@ def test_a_forbidden_schema_never_becomes_usable(
 
 
 @pytest.mark.parametrize("error", [unavailable(), RegistryAccessDeniedError("denied")])
-def test_what_may_pass_is_not_remembered(
+def test_a_retriable_error_is_not_cached(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, error: Exception
 ) -> None:
     inner.down = lambda: error

@@ -68,7 +68,7 @@ def test_sixteen_threads_that_list_one_schema_make_one_call(
     assert inner.calls == ["versions"]
 
 
-def test_a_thread_that_looked_just_before_the_answer_came_makes_no_second_call(
+def test_a_lookup_just_before_the_answer_makes_no_second_call(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
     assert cached.get(known.key) == known
@@ -79,7 +79,7 @@ def test_a_thread_that_looked_just_before_the_answer_came_makes_no_second_call(
     assert inner.calls == ["get", "versions"]
 
 
-def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
+def test_a_failed_call_fails_for_all_that_wait_and_for_no_later_call(
     cached: CachedRegistry,
     inner: CountedRegistry,
     known: SchemaVersion,
@@ -99,7 +99,7 @@ def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
             assert waiting.acquire(timeout=30)
         return unavailable()
 
-    monkeypatch.setattr("penstock.registry._flights.Future", WatchedFuture)
+    monkeypatch.setattr("penstock.registry.cache.Future", WatchedFuture)
     inner.down = down_once_all_wait
 
     outcomes = _all_at_once(lambda: cached.get(known.key))
@@ -110,7 +110,7 @@ def test_a_call_that_fails_fails_for_all_and_holds_up_nobody(
     assert cached.get(known.key) == known
 
 
-def test_even_an_interruption_holds_up_nobody(
+def test_an_interrupted_call_does_not_block_the_next(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion
 ) -> None:
     class Interruption(BaseException):

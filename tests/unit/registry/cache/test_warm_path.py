@@ -14,7 +14,7 @@ from tests.fixtures.glue_api import GlueApi
 from tests.stubs.registries import CountedRegistry, Reading
 
 
-def test_the_warm_path_makes_no_call_on_the_network(
+def test_the_warm_path_makes_no_network_call(
     glue_api: GlueApi, glue_client: Any, attempts: Callable[..., Attempts], reading: Reading
 ) -> None:
     cached = CachedRegistry(GlueRegistry(GlueSettings("plant"), glue_client, pending=attempts()))
@@ -36,7 +36,7 @@ def test_a_known_schema_is_not_created_again(cached: CachedRegistry, reading: Re
     assert created == [True, False, False]
 
 
-def test_one_schema_written_in_two_ways_is_registered_once(
+def test_a_schema_in_two_orders_of_keys_is_registered_once(
     cached: CachedRegistry, inner: CountedRegistry, reading: Reading
 ) -> None:
     plain = reading()
@@ -49,7 +49,7 @@ def test_one_schema_written_in_two_ways_is_registered_once(
     assert inner.calls == ["register"]
 
 
-def test_a_schema_of_unusual_classes_is_registered_all_the_same(
+def test_a_schema_that_marshal_rejects_is_registered(
     cached: CachedRegistry, inner: CountedRegistry, reading: Reading
 ) -> None:
     class Odd(dict[str, Any]):
@@ -71,7 +71,7 @@ def _nested(depth: int) -> Any:
 
 
 @pytest.mark.parametrize("no_schema", [_nested(50_000), {"type": object()}, object()])
-def test_what_is_no_schema_is_refused_as_one(
+def test_a_value_that_is_not_a_schema_is_refused(
     cached: CachedRegistry, inner: CountedRegistry, no_schema: Any
 ) -> None:
     with pytest.raises(InvalidSchemaError, match="the schema is no JSON value: "):
@@ -88,7 +88,7 @@ def test_names_do_not_share_a_registration(cached: CachedRegistry, reading: Read
     assert other.version.name == "orders"
 
 
-def test_what_was_registered_can_be_read_without_a_call(
+def test_a_registered_version_is_read_without_a_call(
     cached: CachedRegistry, inner: CountedRegistry, reading: Reading
 ) -> None:
     version = cached.register("readings", reading()).version

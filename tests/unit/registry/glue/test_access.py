@@ -17,7 +17,7 @@ from tests.stubs.sts_api import StsApi
 _ROLE = "arn:aws:iam::111122223333:role/registry-reader"
 
 
-def test_a_denied_role_names_itself_and_the_action(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_denied_role_is_named_with_the_action(monkeypatch: pytest.MonkeyPatch) -> None:
     credentials._build_session.cache_clear()
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own-key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "own-secret")
@@ -38,7 +38,7 @@ def test_a_denied_role_names_itself_and_the_action(monkeypatch: pytest.MonkeyPat
     credentials._build_session.cache_clear()
 
 
-def test_missing_credentials_are_said(
+def test_missing_credentials_are_an_error(
     monkeypatch: pytest.MonkeyPatch, attempts: Callable[..., Attempts]
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"):
@@ -62,7 +62,7 @@ def test_settings_show_no_external_id() -> None:
     assert settings.source == (f"glue://plant?region=eu-central-1&role_arn={_ROLE}&allow=plant/a*")
 
 
-def test_a_missing_region_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_region_is_a_settings_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")

@@ -41,7 +41,7 @@ _RECURSIVE = json.dumps(
         ({"SchemaDefinition": _RECURSIVE}, RecursiveSchemaError, "schema version .* of readings: "),
     ],
 )
-def test_a_wrong_answer_is_refused(  # noqa: PLR0913, PLR0917  # a row of a table
+def test_a_wrong_answer_is_an_error(  # noqa: PLR0913, PLR0917  # a row of a table
     registry: GlueRegistry,
     build: Callable[..., GlueRegistry],
     glue_api: GlueApi,
@@ -60,7 +60,7 @@ def test_a_wrong_answer_is_refused(  # noqa: PLR0913, PLR0917  # a row of a tabl
     assert reader.get(version.key) == version
 
 
-def test_an_answer_without_a_member_is_refused(
+def test_an_answer_without_a_member_is_an_error(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     version = registry.register("readings", reading()).version
@@ -70,18 +70,19 @@ def test_an_answer_without_a_member_is_refused(
         registry.get(version.key)
 
 
-def test_a_registration_answered_without_an_id_is_refused(
+def test_a_registration_answered_without_an_id_is_an_error(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     glue_api.change("CreateSchema", lambda _: {})
 
     with pytest.raises(
-        RegistryAnswerError, match=r"plant answered with what cannot be used: KeyError.'SchemaVers"
+        RegistryAnswerError,
+        match=r"plant answered with something that cannot be used: KeyError",
     ):
         registry.register("readings", reading())
 
 
-def test_a_rule_that_nobody_knows_is_an_answer_that_cannot_be_used(
+def test_an_unknown_compatibility_mode_is_an_error(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     registry.register("readings", reading(temperature="long"))
@@ -92,7 +93,7 @@ def test_a_rule_that_nobody_knows_is_an_answer_that_cannot_be_used(
         registry.register("readings", reading(temperature="string"))
 
 
-def test_a_registration_answered_with_another_schema_is_refused(
+def test_a_registration_answered_with_another_schema_is_an_error(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     glue_api.change("GetSchemaVersion", _with(SchemaDefinition=_OTHER_SCHEMA))
@@ -102,7 +103,7 @@ def test_a_registration_answered_with_another_schema_is_refused(
 
 
 @pytest.mark.parametrize("members", [{"VersionNumber": 7}, {"SchemaArn": arn_of("orders")}])
-def test_a_wrong_answer_about_a_version_below_is_refused(
+def test_a_wrong_answer_about_a_lower_version_is_an_error(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading, members: dict[str, object]
 ) -> None:
     registry.register("readings", reading())
@@ -116,7 +117,7 @@ def test_a_wrong_answer_about_a_version_below_is_refused(
         registry.register("readings", reading(temperature="long"))
 
 
-def test_a_version_below_that_cannot_be_used_is_left_out(
+def test_a_lower_version_that_cannot_be_used_is_left_out(
     registry: GlueRegistry, build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading
 ) -> None:
     registry.register("readings", reading())
@@ -139,7 +140,7 @@ def test_a_version_below_that_cannot_be_used_is_left_out(
         ("", None),
     ],
 )
-def test_the_time_of_a_version_is_read_where_it_can_be(
+def test_the_time_of_a_version_is_parsed_if_possible(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading, text: str, expected: str | None
 ) -> None:
     glue_api.change("GetSchemaVersion", _with(CreatedTime=text))

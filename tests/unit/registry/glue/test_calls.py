@@ -35,7 +35,7 @@ def test_registering_makes_few_calls(
     # fmt: on
 
 
-def test_a_version_below_is_read_once(
+def test_a_lower_version_is_read_once(
     registry: GlueRegistry, build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading
 ) -> None:
     ids = [
@@ -52,7 +52,7 @@ def test_a_version_below_is_read_once(
     assert glue_api.calls == ["GetSchemaVersion"] * 7
 
 
-def test_what_is_sent_is_the_canonical_form(
+def test_the_canonical_form_is_sent(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     version = registry.register("readings", reading()).version
@@ -60,7 +60,7 @@ def test_what_is_sent_is_the_canonical_form(
     assert glue_api.store.read(str(version.key)).definition == canonical_form(reading())
 
 
-def test_a_request_that_glue_refuses_is_not_tried_again(
+def test_a_request_that_glue_refuses_is_not_retried(
     glue_client: Any, glue_api: GlueApi, attempts: Callable[..., Attempts], time: FakeTime
 ) -> None:
     registry = GlueRegistry(GlueSettings("", allow=("a/*",)), glue_client, attempts=attempts())
@@ -73,7 +73,7 @@ def test_a_request_that_glue_refuses_is_not_tried_again(
 
 
 @pytest.mark.parametrize("key", ["confluent:42", f"confluent:{UNKNOWN}", "apicurio:42"])
-def test_a_key_of_another_kind_is_not_asked_for(
+def test_a_key_of_another_kind_makes_no_call(
     registry: GlueRegistry, glue_api: GlueApi, key: str
 ) -> None:
     with pytest.raises(SchemaNotFoundError, match="not the id of a Glue schema version, expected"):

@@ -20,7 +20,7 @@ from tests.stubs.registries import FakeTime, Reading
 
 
 @pytest.mark.parametrize("code", ["AccessDeniedException", "ExpiredTokenException"])
-def test_a_denied_call_names_the_action_and_waits(
+def test_a_denied_call_names_the_action_and_is_retriable(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading, time: FakeTime, code: str
 ) -> None:
     glue_api.fail("RegisterSchemaVersion", code)
@@ -35,9 +35,7 @@ def test_a_denied_call_names_the_action_and_waits(
     assert time.pauses == []
 
 
-def test_an_error_nobody_knows_is_a_registry_error(
-    registry: GlueRegistry, glue_api: GlueApi
-) -> None:
+def test_an_unknown_error_is_a_registry_error(registry: GlueRegistry, glue_api: GlueApi) -> None:
     glue_api.fail("GetSchemaVersion", "InvalidInputException")
     glue_api.change(
         "GetSchemaVersion", lambda answer: answer | {"Error": answer["Error"] | {"Message": ""}}
@@ -56,7 +54,7 @@ def test_a_missing_registry_is_named(glue_client: Any, reading: Reading) -> None
         registry.register("readings", reading())
 
 
-def test_invalid_input_is_not_taken_for_a_disabled_schema(
+def test_invalid_input_does_not_mean_that_the_schema_is_disabled(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     registry.register("readings", reading())
@@ -70,7 +68,7 @@ def test_invalid_input_is_not_taken_for_a_disabled_schema(
     assert type(caught.value) is RegistryError
 
 
-def test_a_rule_that_may_not_be_read_leaves_the_refusal_permanent(
+def test_a_refusal_is_permanent_even_if_the_rule_cannot_be_read(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     registry.register("readings", reading(temperature="long"))

@@ -27,7 +27,7 @@ from tests.stubs.sessions import make_session
     ],
 )
 @pytest.mark.parametrize("operation", ["GetSchemaByDefinition", "RegisterSchemaVersion"])
-def test_what_may_pass_is_tried_again(  # noqa: PLR0913, PLR0917  # a row of a table
+def test_a_temporary_error_is_retried(  # noqa: PLR0913, PLR0917  # a row of a table
     registry: GlueRegistry,
     glue_api: GlueApi,
     reading: Reading,
@@ -42,9 +42,7 @@ def test_what_may_pass_is_tried_again(  # noqa: PLR0913, PLR0917  # a row of a t
     assert time.pauses == [0.1, 0.2, 0.4]
 
 
-def test_what_does_not_pass_is_given_up_in_time(
-    registry: GlueRegistry, glue_api: GlueApi, time: FakeTime
-) -> None:
+def test_retries_end_in_time(registry: GlueRegistry, glue_api: GlueApi, time: FakeTime) -> None:
     glue_api.throttle("GetSchemaVersion", times=10_000)
 
     with pytest.raises(
@@ -75,7 +73,7 @@ def test_a_lost_answer_makes_no_second_version(
     assert version.number == (2 if operation == "RegisterSchemaVersion" else 1)
 
 
-def test_a_lost_race_to_create_ends_in_the_winners_schema(
+def test_a_lost_race_to_create_uses_the_schema_of_the_winner(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
     glue_api.create("readings", canonical_form(reading()))
@@ -87,7 +85,7 @@ def test_a_lost_race_to_create_ends_in_the_winners_schema(
     assert version.number == 2
 
 
-def test_a_registry_that_is_not_there_is_unavailable(
+def test_a_registry_that_cannot_be_reached_is_unavailable(
     attempts: Callable[..., Attempts], time: FakeTime
 ) -> None:
     with socket.socket() as taken:
