@@ -120,7 +120,7 @@ class EventProducer:
         as not written; it may or may not be written.
         """
         deadline = time.monotonic() + seconds
-        late = judge(RegistryUnavailableError(f"its schema is not known after {seconds:g} s"))
+        late = judge(RegistryUnavailableError(f"its schema is not registered after {seconds:g} s"))
         outcomes: list[Outcome] = [late] * len(events)
         prepared: list[_Prepared] = []
         run_within(

@@ -24,10 +24,10 @@ from penstock.errors import (
 _RULES: tuple[tuple[type[PenstockError], str], ...] = (
     (SchemaConflictError, "a field keeps its type, only numbers widen"),
     (VersionBudgetError, "a schema has no more versions than its budget"),
-    (SchemaError, "a schema is one that every reader can use"),
-    (EventError, "an event is one JSON object whose values a record can keep"),
-    (PayloadError, "an event is one JSON object whose values a record can keep"),
-    (RecordTooLargeError, "a record is no larger than its topic takes"),
+    (SchemaError, "every reader can use the schema"),
+    (EventError, "an event is one JSON object whose values a record can hold"),
+    (PayloadError, "an event is one JSON object whose values a record can hold"),
+    (RecordTooLargeError, "a record is no larger than its topic accepts"),
 )
 
 

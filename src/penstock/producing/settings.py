@@ -32,13 +32,13 @@ class ProducerSettings(Settings):
     topic: str = setting("PENSTOCK_TOPIC", "topic that the records go to", default="sensor")
     topic_partitions: int = setting(
         "PENSTOCK_TOPIC_PARTITIONS",
-        "partitions of the topic if it is still to be made, -1 for as many as the brokers say",
+        "partitions of the topic if it does not exist yet, -1 for the default of the brokers",
         parse=_parse_size,
         default=_LEFT_TO_BROKERS,
     )
     topic_replicas: int = setting(
         "PENSTOCK_TOPIC_REPLICAS",
-        "replicas of the topic if it is still to be made, -1 for as many as the brokers say",
+        "replicas of the topic if it does not exist yet, -1 for the default of the brokers",
         parse=_parse_size,
         default=_LEFT_TO_BROKERS,
     )
@@ -47,18 +47,18 @@ class ProducerSettings(Settings):
     )
     policy: Policy = setting(
         "PENSTOCK_POLICY",
-        "what a new version holds: exact (the event's fields) or grow (every field ever seen)",
+        "the fields of a new version: exact (those of the event) or grow (all ever seen)",
         parse=Policy,
         default=Policy.EXACT,
     )
     version_budget: int = setting(
         "PENSTOCK_VERSION_BUDGET",
-        "how many versions the schema may have, 1 or more",
+        "the most versions of the schema, 1 or more",
         parse=parse_count,
         default=100,
     )
     device_id: str = setting(
-        "DEVICE_ID", "the device that speaks where a reading names none", default="000001"
+        "DEVICE_ID", "the device of a reading that names none", default="000001"
     )
     shape: RowShape = nested(RowShape, READING)
 

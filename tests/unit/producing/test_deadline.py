@@ -15,7 +15,7 @@ def _fail(error: BaseException) -> None:
     raise error
 
 
-def test_a_call_that_ends_in_time_has_ended() -> None:
+def test_a_call_that_ends_in_time_returns_true() -> None:
     done = threading.Event()
 
     assert run_within(5, done.set)
@@ -33,7 +33,7 @@ def test_a_call_that_hangs_is_left_behind(seconds: float) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("wrong"), OutOfTime("of the call itself")])
-def test_what_a_call_raises_is_raised(error: Exception) -> None:
+def test_the_error_of_the_call_is_raised(error: Exception) -> None:
     with pytest.raises(type(error)) as caught:
         run_within(5, lambda: _fail(error))
 

@@ -86,7 +86,7 @@ def _read(taken: Taken) -> tuple[int, Any]:
     return answer["statusCode"], json.loads(answer["body"])
 
 
-def test_an_event_is_answered_with_its_place(take: Take, bucket: FakeBucket) -> None:
+def test_the_answer_to_an_event_is_its_place_in_kafka(take: Take, bucket: FakeBucket) -> None:
     taken = take({"temperature": 30})
 
     answer = taken.answer()
@@ -102,7 +102,7 @@ def test_an_event_is_answered_with_its_place(take: Take, bucket: FakeBucket) -> 
     }
 
 
-def test_an_event_that_is_refused_is_kept_and_an_error(
+def test_a_rejected_event_is_kept_and_raises_an_error(
     take: Take, bucket: FakeBucket, topic: FakeTopic
 ) -> None:
     take({"temperature": 30})
@@ -146,11 +146,11 @@ def test_a_batch_is_answered_item_by_item(
     assert (counts["WrittenEvents"], counts["RejectedEvents"]) == (2, 2)
 
 
-def test_an_empty_batch_is_answered_with_nothing(take: Take) -> None:
+def test_the_answer_to_an_empty_batch_is_an_empty_list(take: Take) -> None:
     assert take([]).answer() == []
 
 
-def test_an_api_is_answered_in_its_way(take: Take) -> None:
+def test_the_answer_to_an_api_is_an_http_response(take: Take) -> None:
     status, body = _read(take(_api({"t": 1})))
     assert (status, body["offset"]) == (200, 0)
 
@@ -164,7 +164,7 @@ def test_an_api_is_answered_in_its_way(take: Take) -> None:
     assert (status, body["error"]["type"]) == (422, "RejectedEventError")
 
 
-def test_what_is_no_event_is_refused_with_a_sentence_and_kept(
+def test_a_payload_that_is_not_an_event_is_rejected_and_kept(
     take: Take, bucket: FakeBucket
 ) -> None:
     with pytest.raises(RejectedEventError, match="found text, expected an event"):
@@ -175,7 +175,7 @@ def test_what_is_no_event_is_refused_with_a_sentence_and_kept(
     assert [each.event for each in bucket.events] == ["warm", "{"]
 
 
-def test_without_kafka_an_event_is_kept_and_nothing_is_acknowledged(
+def test_without_kafka_an_event_is_kept_and_not_acknowledged(
     take: Take, bucket: FakeBucket, topic: FakeTopic
 ) -> None:
     topic.failure = _DOWN
@@ -195,7 +195,7 @@ def test_without_kafka_an_event_is_kept_and_nothing_is_acknowledged(
 
 
 @pytest.mark.parametrize("seconds", [0.5, 2])
-def test_a_kafka_and_a_bucket_that_hang_leave_time_for_an_answer(
+def test_the_answer_is_in_time_though_kafka_and_the_bucket_hang(
     take: Take, bucket: FakeBucket, topic: FakeTopic, seconds: float
 ) -> None:
     topic.hanging, bucket.hanging = threading.Event(), threading.Event()
@@ -212,7 +212,7 @@ def test_a_kafka_and_a_bucket_that_hang_leave_time_for_an_answer(
     bucket.hanging.set()
 
 
-def test_an_event_that_is_nowhere_is_never_answered_as_if_it_were(
+def test_an_event_that_is_neither_written_nor_kept_is_an_error(
     take: Take, bucket: FakeBucket, topic: FakeTopic
 ) -> None:
     take({"t": 1})
@@ -235,9 +235,7 @@ def test_an_event_that_is_nowhere_is_never_answered_as_if_it_were(
     )
 
 
-def test_an_error_of_our_own_making_is_not_swallowed(
-    take: Take, bucket: FakeBucket, topic: FakeTopic
-) -> None:
+def test_an_unexpected_error_is_raised(take: Take, bucket: FakeBucket, topic: FakeTopic) -> None:
     topic.failure = TypeError("a bug")  # type: ignore[assignment]
 
     with pytest.raises(TypeError, match="a bug"):

@@ -15,7 +15,7 @@ from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import refused, send, written
 
 
-def test_what_kafka_does_not_acknowledge_is_not_said_to_be_written(
+def test_an_unacknowledged_event_counts_as_not_written(
     producer: EventProducer, topic: FakeTopic
 ) -> None:
     topic.failure = DeliveryError("not acknowledged within 10 s")
@@ -25,7 +25,7 @@ def test_what_kafka_does_not_acknowledge_is_not_said_to_be_written(
     assert (refusal.error, refusal.is_final) == (topic.failure, False)
 
 
-def test_a_kafka_that_hangs_is_given_up_in_time(producer: EventProducer, topic: FakeTopic) -> None:
+def test_a_send_ends_in_time_though_kafka_hangs(producer: EventProducer, topic: FakeTopic) -> None:
     topic.hanging = threading.Event()
     began = time.monotonic()
 
@@ -37,7 +37,7 @@ def test_a_kafka_that_hangs_is_given_up_in_time(producer: EventProducer, topic: 
     topic.hanging.set()
 
 
-def test_a_registry_that_hangs_leaves_time_for_what_is_known(
+def test_events_of_known_schemas_are_sent_though_the_registry_hangs(
     producer: EventProducer, registry: CachedRegistry, topic: FakeTopic
 ) -> None:
     written(producer, {})
@@ -53,11 +53,11 @@ def test_a_registry_that_hangs_leaves_time_for_what_is_known(
         freed.set()
 
     assert [type(each) for each in outcomes] == [Produced, Refusal, Refusal]
-    assert str(outcomes[1].error) == "its schema is not known after 1 s"  # type: ignore[union-attr]
+    assert str(outcomes[1].error) == "its schema is not registered after 1 s"  # type: ignore[union-attr]
     assert len(topic.records) == 2
 
 
-def test_an_answer_that_cannot_be_right_is_asked_for_again(
+def test_a_wrong_answer_of_the_registry_is_retried(
     producer: EventProducer, registry: CachedRegistry
 ) -> None:
     wrong = RegistryAnswerError("another version than was asked for")
@@ -73,7 +73,7 @@ def test_an_answer_that_cannot_be_right_is_asked_for_again(
     assert register.call_count == 3
 
 
-def test_an_answer_that_is_never_right_is_given_up(
+def test_an_answer_that_stays_wrong_is_an_error(
     producer: EventProducer, registry: CachedRegistry
 ) -> None:
     wrong = RegistryAnswerError("another version than was asked for")

@@ -55,14 +55,16 @@ def test_a_record_is_the_event_of_the_device(
     assert second == {"deviceId": "d-7", "timestamp": 5}
 
 
-def test_a_payload_is_compressed_where_that_pays(producer: EventProducer, topic: FakeTopic) -> None:
+def test_a_payload_is_compressed_if_it_becomes_smaller(
+    producer: EventProducer, topic: FakeTopic
+) -> None:
     written(producer, {}, {"text": "x" * 1_000})
 
     frames = [decode_frame(each.value or b"") for each in topic.records]
     assert [frame and frame.compression for frame in frames] == [Compression.NONE, Compression.ZLIB]
 
 
-def test_the_topic_is_made_with_the_first_events_only(build: Build, topic: FakeTopic) -> None:
+def test_the_topic_is_created_with_the_first_events_only(build: Build, topic: FakeTopic) -> None:
     producer = build(topic_partitions=6, topic_replicas=2)
     assert topic.created == []
     for _ in range(2):
@@ -71,16 +73,14 @@ def test_the_topic_is_made_with_the_first_events_only(build: Build, topic: FakeT
     assert topic.created == [Topic("sensor", partitions=6, replicas=2)]
 
 
-def test_a_topic_that_is_there_is_left_alone(producer: EventProducer, topic: FakeTopic) -> None:
+def test_an_existing_topic_is_not_created(producer: EventProducer, topic: FakeTopic) -> None:
     topic.is_there = True
     written(producer, {})
 
     assert topic.created == []
 
 
-def test_a_topic_that_could_not_be_made_is_tried_again(
-    producer: EventProducer, topic: FakeTopic
-) -> None:
+def test_the_creation_of_the_topic_is_retried(producer: EventProducer, topic: FakeTopic) -> None:
     denied = TopicForbiddenError("may not create it")
     with patch("penstock.producing.producer.ensure_topic", side_effect=denied):
         refusal = refused(producer, {})
@@ -90,9 +90,7 @@ def test_a_topic_that_could_not_be_made_is_tried_again(
     assert topic.created == [Topic("sensor")]
 
 
-def test_a_topic_that_somebody_deleted_is_made_again(
-    producer: EventProducer, topic: FakeTopic
-) -> None:
+def test_a_deleted_topic_is_created_again(producer: EventProducer, topic: FakeTopic) -> None:
     written(producer, {})
     topic.is_there = False
     written(producer, {})
@@ -100,13 +98,13 @@ def test_a_topic_that_somebody_deleted_is_made_again(
     assert topic.created == [Topic("sensor")] * 2
 
 
-def test_versions_grow_where_that_is_the_policy(build: Build) -> None:
+def test_the_policy_grow_adds_fields_to_the_newest_version(build: Build) -> None:
     said = written(build(policy=Policy.GROW), {"a": 1}, {"b": 1}, {"a": 1})
 
     assert [each["schema"]["version"] for each in said] == [1, 2, 2]
 
 
-def test_versions_of_others_are_learnt_and_merged_once(build: Build) -> None:
+def test_versions_of_other_producers_are_merged_once(build: Build) -> None:
     one, other = build(), build()
     written(one, {"t": 1})
     with patch("penstock.producing.producer.VersionSet", wraps=VersionSet) as merging:
@@ -116,7 +114,7 @@ def test_versions_of_others_are_learnt_and_merged_once(build: Build) -> None:
     assert (one.version_count, other.version_count) == (1, 1)
 
 
-def test_settings_have_defaults_and_say_all_that_is_wrong() -> None:
+def test_settings_have_defaults_and_name_all_problems() -> None:
     environ = {
         "KAFKA_BOOTSTRAP_SERVERS": "b-1:9098",
         "AWS_REGION": "eu-central-1",
@@ -141,10 +139,10 @@ def test_settings_have_defaults_and_say_all_that_is_wrong() -> None:
     assert settings.new_topic == Topic("sensor")
     assert "hidden" not in repr(settings)
     found = " ".join(caught.value.problems)
-    assert "PENSTOCK_VERSION_BUDGET is '0', expected how many versions" in found
+    assert "PENSTOCK_VERSION_BUDGET is '0', expected the most versions of the schema" in found
     assert "PENSTOCK_TOPIC_PARTITIONS is '0', expected partitions of the topic if" in found
     assert "PENSTOCK_TOPIC_REPLICAS is 'all', expected replicas of the topic if" in found
-    assert "PENSTOCK_POLICY is 'any', expected what a new version holds" in found
+    assert "PENSTOCK_POLICY is 'any', expected the fields of a new version" in found
     assert "PENSTOCK_REGISTRY (--registry) is missing" in found
     assert "PENSTOCK_REJECTED_BUCKET (--rejected-bucket) is missing" in found
     assert "KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is missing" in found

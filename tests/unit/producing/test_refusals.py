@@ -27,12 +27,12 @@ from penstock.producing import Refusal, judge
 @pytest.mark.parametrize(
     ("error", "rule"),
     [
-        (EventTextError("x"), "an event is one JSON object whose values a record can keep"),
-        (UnencodableValueError("x"), "an event is one JSON object whose values a record can keep"),
+        (EventTextError("x"), "an event is one JSON object whose values a record can hold"),
+        (UnencodableValueError("x"), "an event is one JSON object whose values a record can hold"),
         (SchemaConflictError("x"), "a field keeps its type, only numbers widen"),
         (VersionBudgetError("x"), "a schema has no more versions than its budget"),
-        (SchemaLimitError("x"), "a schema is one that every reader can use"),
-        (RecordTooLargeError("x"), "a record is no larger than its topic takes"),
+        (SchemaLimitError("x"), "every reader can use the schema"),
+        (RecordTooLargeError("x"), "a record is no larger than its topic accepts"),
         (IncompatibleSchemaError("x", rule="FULL", diff=""), "FULL"),
         (IncompatibleSchemaError("x", rule="", diff=""), "the registry's own"),
         (DeliveryError("x"), ""),
@@ -42,9 +42,7 @@ from penstock.producing import Refusal, judge
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_only_an_event_that_breaks_a_rule_is_refused_for_good(
-    error: PenstockError, rule: str
-) -> None:
+def test_only_an_event_that_breaks_a_rule_is_rejected(error: PenstockError, rule: str) -> None:
     refusal = judge(error)
 
     assert (refusal.rule, refusal.is_final) == (rule, rule != "")
@@ -52,7 +50,7 @@ def test_only_an_event_that_breaks_a_rule_is_refused_for_good(
     assert refusal.as_error(None).retriable == (rule == "")
 
 
-def test_a_refusal_is_told_in_fields_and_in_words() -> None:
+def test_a_refusal_has_fields_and_a_message() -> None:
     refusal = judge(SchemaConflictError("t: found text"), ("~ t: long -> string", "+ u: long"))
 
     assert refusal.describe("2026/11/21/r-0.json") == {
@@ -74,7 +72,7 @@ def test_a_refusal_is_told_in_fields_and_in_words() -> None:
     assert (error.rule, error.diff) == (refusal.rule, refusal.diff)
 
 
-def test_what_is_not_the_events_fault_is_another_type() -> None:
+def test_an_undelivered_event_is_another_error_type() -> None:
     refusal = Refusal(DeliveryError("not acknowledged"))
 
     assert refusal.describe(None)["error"]["type"] == "UndeliveredEventError"
@@ -85,7 +83,7 @@ def test_what_is_not_the_events_fault_is_another_type() -> None:
     )
 
 
-def test_the_diff_of_the_registry_comes_before_ours() -> None:
+def test_the_diff_of_the_registry_takes_precedence() -> None:
     error = IncompatibleSchemaError("no", rule="BACKWARD", diff="+ a: long\n- b: long")
 
     assert judge(error, ("ours",)).diff == ("+ a: long", "- b: long")

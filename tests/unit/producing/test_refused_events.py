@@ -14,7 +14,7 @@ from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA, Build, refused, send, written
 
 
-def test_a_record_that_is_too_large_stops_no_other(
+def test_a_record_that_is_too_large_does_not_affect_others(
     producer: EventProducer, topic: FakeTopic
 ) -> None:
     topic.refused = {1: RecordTooLargeError("1 MB, expected less")}
@@ -22,7 +22,7 @@ def test_a_record_that_is_too_large_stops_no_other(
 
     assert [isinstance(each, Produced) for each in outcomes] == [True, False, True]
     assert isinstance(outcomes[1], Refusal)
-    assert outcomes[1].rule == "a record is no larger than its topic takes"
+    assert outcomes[1].rule == "a record is no larger than its topic accepts"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_record_that_is_too_large_stops_no_other(
     ],
     ids=str,
 )
-def test_what_cannot_be_accepted_is_refused_and_its_neighbours_work(
+def test_a_bad_event_is_rejected_and_its_neighbours_are_written(
     producer: EventProducer, event: Any, reason: str, message: str, diff: tuple[str, ...]
 ) -> None:
     written(producer, {"temperature": 30, "humidity": 1})
@@ -70,7 +70,7 @@ def test_what_cannot_be_accepted_is_refused_and_its_neighbours_work(
     assert (before.delivery.offset, after.delivery.offset) == (1, 2)
 
 
-def test_an_event_that_is_too_deep_to_be_written_as_json_is_refused(
+def test_an_event_that_is_too_deep_for_json_is_rejected(
     producer: EventProducer,
 ) -> None:
     deep: Any = {}
@@ -83,7 +83,7 @@ def test_an_event_that_is_too_deep_to_be_written_as_json_is_refused(
     assert "deep" in str(refusal.error)
 
 
-def test_a_refusal_says_which_rule_of_the_registry_it_was(topic: FakeTopic) -> None:
+def test_a_refusal_names_the_rule_of_the_registry(topic: FakeTopic) -> None:
     registry = CachedRegistry(MemoryRegistry(compatibility=Compatibility.DISABLED))
     settings = ProducerSettings(KAFKA, "memory://", "rejected")
     producer = EventProducer(settings, registry, topic)  # type: ignore[arg-type]

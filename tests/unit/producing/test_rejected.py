@@ -36,7 +36,7 @@ def _changed(**changes: Any) -> RejectedEvent:
     return dataclasses.replace(_EVENT, **changes)
 
 
-def test_it_is_one_json_document() -> None:
+def test_a_rejected_event_is_one_json_document() -> None:
     assert json.loads(_EVENT.write()) == {
         "event": {"temperature": "warm", "größe": [1, None]},
         "base": {"deviceId": "000001", "timestamp": 1_795_234_015_788},
@@ -55,7 +55,7 @@ def test_it_is_one_json_document() -> None:
 
 
 @pytest.mark.parametrize("event", ["warm", 7, None, [1, {}], {"t": 2**70}], ids=str)
-def test_whatever_came_is_kept_as_it_came(event: Any) -> None:
+def test_any_event_is_kept_unchanged(event: Any) -> None:
     kept = RejectedEvent.read(_changed(event=event).write())
 
     assert kept.event == event
@@ -63,13 +63,13 @@ def test_whatever_came_is_kept_as_it_came(event: Any) -> None:
         assert kept.again() == event
 
 
-def test_what_json_has_no_word_for_is_kept_in_pythons() -> None:
+def test_an_event_that_json_cannot_hold_is_kept_as_repr() -> None:
     document = json.loads(_changed(event={"t": float("inf")}).write())
 
     assert document["event"] == "{'t': inf}"
 
 
-def test_it_is_sent_again_with_the_time_that_it_had() -> None:
+def test_a_replay_sends_the_original_timestamp() -> None:
     own = {"deviceId": "d-9", "timestamp": 5}
 
     assert _EVENT.again() == {"deviceId": "000001", "timestamp": 1_795_234_015_788} | _EVENT.event
@@ -77,12 +77,12 @@ def test_it_is_sent_again_with_the_time_that_it_had() -> None:
 
 
 @pytest.mark.parametrize("content", [b"{}", b"[]", b"7", b"not JSON", b"\xff"])
-def test_what_is_no_such_document_is_not_read_as_one(content: bytes) -> None:
+def test_another_document_is_not_read_as_a_rejected_event(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"no document of a rejected event|Expecting|decode"):
         RejectedEvent.read(content)
 
 
-def test_events_come_and_go(client: Callable[..., Any], bucket: str) -> None:
+def test_events_are_listed_read_and_deleted(client: Callable[..., Any], bucket: str) -> None:
     events, kept = RejectedEvents(bucket), dict[int, str]()
     many = [_changed(index=index) for index in range(20)]
 
@@ -100,7 +100,7 @@ def test_events_come_and_go(client: Callable[..., Any], bucket: str) -> None:
     assert _KEY not in keys_of(client, bucket)
 
 
-def test_what_cannot_be_kept_is_said_and_the_rest_is_kept(
+def test_an_event_that_cannot_be_kept_is_an_error_and_the_rest_is_kept(
     client: Callable[..., Any], bucket: str
 ) -> None:
     events, kept = RejectedEvents(bucket), dict[int, str]()
@@ -117,7 +117,7 @@ def test_what_cannot_be_kept_is_said_and_the_rest_is_kept(
     assert sorted(kept) == [0, 2]
 
 
-def test_who_may_not_is_told_so(bucket: str) -> None:
+def test_a_denied_bucket_names_the_action(bucket: str) -> None:
     events = RejectedEvents(bucket)
     answer = {"Error": {"Code": "AccessDenied", "Message": "not for you."}}
     denied = Mock(side_effect=ClientError(answer, "GetObject"))  # type: ignore[arg-type]
@@ -127,9 +127,7 @@ def test_who_may_not_is_told_so(bucket: str) -> None:
         events.read("k")
 
 
-def test_a_bucket_that_is_out_of_reach_is_said(
-    monkeypatch: pytest.MonkeyPatch, bucket: str
-) -> None:
+def test_an_unreachable_bucket_is_an_error(monkeypatch: pytest.MonkeyPatch, bucket: str) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
 
     with pytest.raises(SinkUnavailableError, match=rf"s3://{bucket}/ cannot be listed: Could not"):

@@ -33,7 +33,9 @@ def _in_base64(text: str) -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_events_are_found(given: Any, form: Form, events: tuple[Any, ...], is_api: bool) -> None:
+def test_payloads_are_read_as_events_batches_and_api_calls(
+    given: Any, form: Form, events: tuple[Any, ...], is_api: bool
+) -> None:
     request = read_request(given)
 
     assert (request.form, request.events, request.is_api) == (form, events, is_api)
@@ -68,7 +70,9 @@ _EXPECTED = (
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_all_else_is_refused_with_a_sentence(given: Any, kept: Any, sentence: str) -> None:
+def test_any_other_payload_is_a_problem_with_a_message(
+    given: Any, kept: Any, sentence: str
+) -> None:
     request = read_request(given)
 
     assert sentence in str(request.problem)

@@ -10,7 +10,7 @@ from penstock.records import READING
 _CLOCK = "penstock.producing.stamper.time.time_ns"
 
 
-def test_no_two_events_of_a_device_have_one_time() -> None:
+def test_timestamps_of_a_device_increase_strictly() -> None:
     stamper = Stamper(READING, "d-1")
     with patch(_CLOCK, side_effect=[9_000_000] * 2 + [1, 10**8]):
         times = [stamper.stamp({}).timestamp for _ in range(4)]
@@ -18,7 +18,7 @@ def test_no_two_events_of_a_device_have_one_time() -> None:
     assert times == [9, 10, 11, 100]
 
 
-def test_devices_do_not_push_each_others_time() -> None:
+def test_devices_have_independent_timestamps() -> None:
     stamper = Stamper(READING, "d-1")
     with patch(_CLOCK, return_value=9_000_000):
         stamps = [stamper.stamp(event) for event in ({}, {"deviceId": "d-2"}, {"deviceId": 7}, [])]
@@ -29,7 +29,7 @@ def test_devices_do_not_push_each_others_time() -> None:
     assert stamps[1].base == {"deviceId": "d-2", "timestamp": 9}
 
 
-def test_a_device_that_was_forgotten_is_still_never_given_the_same_time_twice() -> None:
+def test_a_forgotten_device_gets_no_timestamp_twice() -> None:
     stamper = Stamper(READING, "d-0")
     with (
         patch(_CLOCK, return_value=9_000_000),
