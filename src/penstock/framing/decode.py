@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from penstock.errors import FramingError, NoRegistryForFramingError, UnknownFramingError
-from penstock.framing._describe import describe
-from penstock.framing.apicurio import decode_apicurio_frame, encode_apicurio_frame
-from penstock.framing.confluent import (
+from penstock.framing._apicurio import decode_apicurio_frame, encode_apicurio_frame
+from penstock.framing._confluent import (
     decode_confluent_frame,
     decode_confluent_header,
     encode_confluent_frame,
 )
+from penstock.framing._describe import describe
 from penstock.framing.frame import Frame, InflateLimits
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from penstock.errors import UnroutableError
 from penstock.records.record import Record, Source
-from penstock.records.shape import DELETED, ORDER, Mode, RowShape
+from penstock.records.shape import ORDER, Mode, RowShape
 
 _MAX_TIMESTAMP: Final = 10**13 - 1
+_DELETED: Final = "_deleted"
 _OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event")
 _ALL: Final = 2**64 - 1
 _NEGATIVE: Final = 2**63
@@ -36,7 +37,7 @@ def make_row(
     order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, source)}
     ours = [
         name
-        for name in (*key, *((ORDER, DELETED) if order else ()))
+        for name in (*key, *((ORDER, _DELETED) if order else ()))
         if (name,) not in (shape.key, shape.sort)
     ]
     hidden = {name: event[name] for name in (*_OURS, *ours) if name in event}
@@ -71,7 +72,7 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         "_topic": record.source.topic,
         "_source": str(record.source),
         ORDER: _order((), {}, record.source),
-        DELETED: True,
+        _DELETED: True,
     }
 
 

@@ -26,7 +26,6 @@ from typing import Final
 from penstock.settings import Settings, setting
 
 ORDER: Final = "_order"
-DELETED: Final = "_deleted"
 _READING_KEY: Final = ("deviceId",)
 _NONE: Final = "none"
 

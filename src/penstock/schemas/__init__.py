@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from penstock.schemas.canonical import canonical_form
 from penstock.schemas.codec import compile_decoder, compile_encoder, decode, encode
-from penstock.schemas.compatibility import Incompatibility, check_compatibility
-from penstock.schemas.definition import Schema, check_schema, load_schema
+from penstock.schemas.compatibility import (
+    Compatibility,
+    Incompatibility,
+    check_compatibility,
+    check_mode,
+)
+from penstock.schemas.definition import Schema, canonical_form, check_schema, load_schema
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event
 from penstock.schemas.infer import infer_schema
-from penstock.schemas.interpreted import compile_row_restorer
 from penstock.schemas.merge import merge_schemas
-from penstock.schemas.modes import Compatibility, check_mode
 from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.records import compile_restorer, from_record, to_record
+from penstock.schemas.spark_rows import compile_row_restorer
 
 __all__ = [
     "Compatibility",

@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.errors import EventError, EventValueError
-from penstock.schemas._json_values import (
+from penstock.schemas._json import (
     MAX_DEPTH,
     join_path,
     refused,
     scalar_kind,
 )
-from penstock.schemas._numbers import INTEGER_LIMITS, holds
-from penstock.schemas._types import AvroField, AvroType
+from penstock.schemas._types import INTEGER_LIMITS, AvroField, AvroType, holds
 
 
 def convert(value: Any, type_: AvroType, path: str) -> Any:

@@ -7,9 +7,8 @@ import struct
 from typing import Any, Final
 
 from penstock.errors import InvalidSchemaError, SchemaLimitError
-from penstock.schemas._numbers import holds
-from penstock.schemas._shape import show
-from penstock.schemas._types import AvroType
+from penstock.schemas._errors import show
+from penstock.schemas._types import AvroType, holds
 
 # Each value of a default is tried against the branches of its union. A definition of 170,000
 # characters can cause 12 million tries, which take 18 s.

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from penstock.errors import InvalidSchemaError, SchemaLimitError
 from penstock.schemas._defaults import DefaultReader
-from penstock.schemas._json_values import MAX_DEPTH
-from penstock.schemas._shape import place, too_deep
+from penstock.schemas._errors import place
+from penstock.schemas._json import MAX_DEPTH
+from penstock.schemas._shape import too_deep
 from penstock.schemas._types import AvroField, AvroType
 
 MAX_DEFINITION_CHARACTERS = 170_000  # Glue's limit

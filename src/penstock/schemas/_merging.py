@@ -1,15 +1,21 @@
-"""The rules that merge several types into one, by kind of type and field by field."""
+"""The rules that merge several types into one: by kind, field by field, and by name.
+
+Avro allows one definition for each name, so all definitions of a name are merged at the end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.errors import SchemaConflictError
-from penstock.schemas._families import conflict, families
+from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import NUMBERS, AvroField, AvroType
 
 _NULL = AvroType("null")
+_Mark = tuple[str, str]
 
 
 def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
@@ -18,7 +24,7 @@ def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
     Raises:
         SchemaConflictError: no type can hold the values of all of them unchanged.
     """
-    groups = families(types, path)
+    groups = _families(types, path)
     merged = [_merge_family(group, path) for group in groups if group[0].kind != "null"]
     merged.sort(key=lambda branch: (branch.kind, branch.name))
     if len(merged) < len(groups):
@@ -30,7 +36,7 @@ def _merge_family(group: Sequence[AvroType], path: str) -> AvroType:
     first = group[0]
     for other in group[1:]:
         if other.logical != first.logical or other.size != first.size:
-            raise conflict(first, other, path)
+            raise _conflict(first, other, path)
     attributes = _shared([each.attributes for each in group])
     kind = _widest({each.kind for each in group})
     if first.item is not None:
@@ -105,3 +111,129 @@ def _shared(attributes: Sequence[Any]) -> dict[str, Any]:
         for key, value in first.items()
         if all(key in other and other[key] == value for other in others)
     }
+
+
+def unify_names(root: AvroType) -> AvroType:
+    """Merge all definitions of each name until every name has one.
+
+    Two fields can share a named type. If one of the fields is missing in the version that extends
+    the type, a merge field by field leaves the name with two definitions, which Avro forbids.
+
+    Raises:
+        SchemaConflictError: two definitions contradict each other, or a type contains itself.
+    """
+    while True:
+        shared: dict[str, AvroType] = {}
+        for name, shapes in _definitions(root).items():
+            if len(shapes) > 1:
+                shared[name] = merge_types(list(shapes.values()), name)
+        if not shared:
+            return root
+        root = _replace(root, shared)
+
+
+def _definitions(root: AvroType) -> dict[str, dict[str, AvroType]]:
+    """Return the definitions, by their text, of each name that occurs more than once."""
+    found: dict[str, list[AvroType]] = {}
+    for type_ in _named(root, ()):
+        found.setdefault(type_.name, []).append(type_)
+    return {
+        name: {json.dumps(to_schema(type_)): type_ for type_ in types}
+        for name, types in found.items()
+        if len(types) > 1
+    }
+
+
+def _named(type_: AvroType, around: tuple[str, ...]) -> Iterator[AvroType]:
+    if type_.name in around:
+        raise SchemaConflictError(
+            f"the type {type_.name} would contain itself in the merge of the versions, "
+            "expected types that do not",
+            path=type_.name,
+        )
+    if type_.name:
+        yield type_
+        around = (*around, type_.name)
+    for child in type_.children():
+        yield from _named(child, around)
+
+
+def _replace(type_: AvroType, shared: dict[str, AvroType]) -> AvroType:
+    type_ = shared.get(type_.name, type_)
+    return replace(
+        type_,
+        item=type_.item and _replace(type_.item, shared),
+        branches=tuple(_replace(branch, shared) for branch in type_.branches),
+        fields=tuple(replace(each, type=_replace(each.type, shared)) for each in type_.fields),
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Family:
+    """Branches that share a mark, directly or through other branches."""
+
+    marks: set[_Mark]
+    members: list[AvroType]
+
+
+def _families(types: Sequence[AvroType], path: str) -> list[list[AvroType]]:
+    """Group all branches of all types into families that can be merged.
+
+    One reader can hold values of two families only as a union. That is allowed if some version
+    is such a union. If no version holds all the families, two versions contradict each other.
+
+    Raises:
+        SchemaConflictError: no version holds all the families.
+    """
+    owners: dict[_Mark, _Family] = {}
+    for type_ in types:
+        for branch in type_.branches or (type_,):
+            _join(branch, owners)
+    found = list({id(family): family for family in owners.values()}.values())
+    if len(found) > 1:
+        _check_contradiction(types, owners, path)
+    return [family.members for family in found]
+
+
+def _join(branch: AvroType, owners: dict[_Mark, _Family]) -> None:
+    """Add the branch to the family of its marks; merge the families that the marks link."""
+    family = _Family(_marks(branch), [branch])
+    linked = {id(owners[mark]): owners[mark] for mark in family.marks if mark in owners}
+    for other in linked.values():
+        other.members.extend(family.members)
+        other.marks.update(family.marks)
+        family = other
+    owners.update(dict.fromkeys(family.marks, family))
+
+
+def _marks(branch: AvroType) -> set[_Mark]:
+    """Return the marks of a branch; branches that share a mark belong together."""
+    if branch.name:
+        names = (branch.name, *branch.aliases)
+        return {(branch.kind, name.rpartition(".")[2]) for name in names}
+    return {("number" if branch.kind in NUMBERS else branch.kind, "")}
+
+
+def _check_contradiction(
+    types: Sequence[AvroType], owners: dict[_Mark, _Family], path: str
+) -> None:
+    """Raise SchemaConflictError if no version holds all the families; null is ignored."""
+    speaking: list[tuple[AvroType, set[int]]] = []
+    for type_ in types:
+        branches = [branch for branch in type_.branches or (type_,) if branch.kind != "null"]
+        held = {id(owners[mark]) for branch in branches for mark in _marks(branch)}
+        if held:
+            speaking.append((type_, held))
+    everything = set().union(*(held for _, held in speaking))
+    if speaking and all(held != everything for _, held in speaking):
+        first, held = speaking[0]
+        raise _conflict(first, next(type_ for type_, other in speaking if other - held), path)
+
+
+def _conflict(one: AvroType, other: AvroType, path: str) -> SchemaConflictError:
+    """Return the error for two versions that contradict each other at a path."""
+    return SchemaConflictError(
+        f"{path or 'the schema'}: {one.label()} in one version and {other.label()} in another, "
+        "expected types that one can hold without changing a value",
+        path=path,
+    )

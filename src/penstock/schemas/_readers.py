@@ -32,8 +32,8 @@ from penstock.errors import (
     TruncatedPayloadError,
     UndecodablePayloadError,
 )
-from penstock.schemas._located import READ_ERRORS, LocatedError, located
-from penstock.schemas._numbers import INTEGER_LIMITS
+from penstock.schemas._errors import READ_ERRORS, LocatedError, located
+from penstock.schemas._types import INTEGER_LIMITS
 
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 

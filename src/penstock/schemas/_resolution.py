@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 
 from penstock.errors import SchemaConflictError, UndecodablePayloadError
 from penstock.schemas._defaults import DefaultReader
-from penstock.schemas._located import READ_ERRORS, LocatedError, located
+from penstock.schemas._errors import READ_ERRORS, LocatedError, located, place
 from penstock.schemas._readers import (
     PRIMITIVE_READERS,
     Reader,
@@ -25,7 +25,6 @@ from penstock.schemas._readers import (
     map_reader,
     union_reader,
 )
-from penstock.schemas._shape import place
 from penstock.schemas._types import AvroField, AvroType
 
 # The default values that one payload can make a reader fill in. Every byte can be an item of an

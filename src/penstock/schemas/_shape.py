@@ -6,12 +6,11 @@ A value that passes can be resolved to a graph. The checks that need the graph a
 from __future__ import annotations
 
 import re
-import reprlib
 from typing import Any, NoReturn
 
 from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
-from penstock.schemas._json_values import MAX_DEPTH
-from penstock.schemas._numbers import number_text
+from penstock.schemas._errors import place, show
+from penstock.schemas._json import MAX_DEPTH
 from penstock.schemas._types import PRIMITIVES, full_name
 
 MAX_FIXED_SIZE = 2**20  # Kafka's usual limit for a whole message
@@ -24,12 +23,6 @@ _FULL_NAME = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
 def check_shape(schema: Any) -> None:
     """Raise SchemaError if a value does not have the shape of a schema, or contains itself."""
     _Shape().check(schema, "", "", 0)
-
-
-def place(path: str) -> str:
-    """Return how a message names a place in a schema; a long path is shortened."""
-    short = path if len(path) <= 200 else f"{path[:100]}...{path[-100:]}"
-    return short or "the schema"
 
 
 class _Shape:
@@ -177,17 +170,3 @@ def _check_name(name: Any, path: str, pattern: re.Pattern[str]) -> str:
 
 def _refuse(path: str, found: object, expected: str) -> NoReturn:
     raise InvalidSchemaError(f"{place(path)}: found {show(found)}, expected {expected}")
-
-
-class _Shortener(reprlib.Repr):
-    def repr_int(self, x: int, level: int) -> str:
-        return number_text(x)
-
-
-_shortener = _Shortener()
-_shortener.maxstring = _shortener.maxother = 60
-
-
-def show(value: object) -> str:
-    """Return a short text of any value from outside, for a message."""
-    return _shortener.repr(value)

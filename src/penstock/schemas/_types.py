@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
 
@@ -17,6 +17,15 @@ if TYPE_CHECKING:  # definition.py checks schemas through this graph
 
 PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 NUMBERS = ("int", "long", "float", "double")
+# The whole numbers that each number type holds without rounding.
+INTEGER_LIMITS: Final = {
+    "int": (-(2**31), 2**31 - 1),
+    "long": (-(2**63), 2**63 - 1),
+    # Beyond these limits some whole numbers are rounded. A few larger ones are exact, but a range
+    # can be explained in a message, and Spark can check it too, which sees only the double.
+    "float": (-(2**24), 2**24),
+    "double": (-(2**53), 2**53),
+}
 
 _NAMED = ("record", "enum", "fixed")
 _ITEM_KEYS = {"array": "items", "map": "values"}
@@ -175,6 +184,12 @@ class _Resolver:
                 f"written out without references the schema has more than {_MAX_EXPANDED_TYPES:,} "
                 "types"
             )
+
+
+def holds(kind: str, number: int) -> bool:
+    """Return whether a number is in the range in which a type holds every whole number exactly."""
+    low, high = INTEGER_LIMITS[kind]
+    return low <= number <= high
 
 
 def full_name(name: str, namespace: str | None) -> str:

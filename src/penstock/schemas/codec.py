@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.errors import TrailingBytesError
-from penstock.schemas._encoding import Encoding
-from penstock.schemas._located import READ_ERRORS, LocatedError, located
+from penstock.schemas._errors import READ_ERRORS, LocatedError, located
 from penstock.schemas._resolution import Resolution
 from penstock.schemas._types import AvroType, resolve
+from penstock.schemas._writers import Encoding
 from penstock.schemas.definition import Schema, check_schema
 
 

@@ -1,8 +1,10 @@
-"""Avro's rules for reading data of a writer schema with a reader schema."""
+"""Avro's rules for reading a writer's data, and the modes in which a registry applies them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from penstock.schemas._types import AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
@@ -126,3 +128,39 @@ def _ambiguous(sources: list[AvroField], path: str) -> Incompatibility:
     names = " and ".join(each.name for each in sources)
     message = f"the reader's name and aliases match more than one field of the writer: {names}"
     return Incompatibility("AMBIGUOUS_FIELD", path, message)
+
+
+class Compatibility(StrEnum):
+    """A registry's rule for new versions of a schema."""
+
+    NONE = "NONE"
+    DISABLED = "DISABLED"
+    BACKWARD = "BACKWARD"
+    BACKWARD_ALL = "BACKWARD_ALL"
+    FORWARD = "FORWARD"
+    FORWARD_ALL = "FORWARD_ALL"
+    FULL = "FULL"
+    FULL_ALL = "FULL_ALL"
+
+
+def check_mode(
+    new: Schema, earlier: Sequence[Schema], mode: Compatibility
+) -> tuple[Incompatibility, ...]:
+    """Return the reasons why the mode rejects a new version after the earlier ones, oldest first.
+
+    The _ALL modes compare with every earlier version, the other modes with the last one given.
+    The registry decides where the comparison starts: it passes only the versions from there on.
+    """
+    if mode is Compatibility.NONE or not earlier:
+        return ()
+    if mode is Compatibility.DISABLED:
+        message = f"compatibility is {mode}, so the schema takes no new version"
+        return (Incompatibility("VERSIONS_DISABLED", "", message),)
+    direction = mode.removesuffix("_ALL")
+    found: dict[Incompatibility, None] = {}
+    for old in earlier if mode.endswith("_ALL") else earlier[-1:]:
+        if direction != Compatibility.FORWARD:
+            found |= dict.fromkeys(check_compatibility(reader=new, writer=old))
+        if direction != Compatibility.BACKWARD:
+            found |= dict.fromkeys(check_compatibility(reader=old, writer=new))
+    return tuple(found)

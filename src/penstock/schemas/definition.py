@@ -1,4 +1,4 @@
-"""Avro schemas as plain JSON values, and the checks that make a schema safe to decode with.
+"""Avro schemas as JSON values: their canonical text, and the checks that make them safe to read.
 
 Schemas are untrusted input: anyone who can register one reaches every reader. A schema that
 passes these checks is valid Avro, does not contain itself, and bounds the work of any decoder.
@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from penstock.errors import InvalidSchemaError, SchemaLimitError
 from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS, check_measure
+from penstock.schemas._normal_form import to_schema
 from penstock.schemas._shape import check_shape
 from penstock.schemas._types import resolve
 
@@ -47,6 +48,17 @@ def check_schema(schema: Schema) -> None:
         raise InvalidSchemaError("the schema holds tuples or keys that are not text, expected JSON")
     _check_length(definition)
     _check(schema)
+
+
+def canonical_form(schema: Schema) -> str:
+    """Return the text of a schema that is registered, and that caches use as a key.
+
+    Two schemas have the same text if they differ only in white space, in the order of attributes
+    or of aliases, in how names are written (with a separate namespace or not), and in how plain
+    types are written (`"long"`, `{"type": "long"}`). Everything else makes a difference, the
+    order of fields too. The text is a valid definition of the same schema.
+    """
+    return json.dumps(to_schema(resolve(schema)), separators=(",", ":"))
 
 
 def _check_length(definition: str) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.schemas._types import AvroType, resolve
-from penstock.schemas.canonical import canonical_form
-from penstock.schemas.definition import Schema
+from penstock.schemas.definition import Schema, canonical_form
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from penstock.errors import EventTextError, EventValueError
-from penstock.schemas._json_values import (
+from penstock.schemas._json import (
     check_depth,
     check_text,
     join_path,

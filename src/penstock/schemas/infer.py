@@ -9,8 +9,8 @@ from typing import Any
 
 from penstock.errors import EventError, EventLimitError, EventValueError, SchemaConflictError
 from penstock.schemas._conversion import convert
-from penstock.schemas._json_names import avro_name
-from penstock.schemas._json_values import (
+from penstock.schemas._json import (
+    avro_name,
     check_depth,
     check_text,
     join_path,
@@ -18,10 +18,9 @@ from penstock.schemas._json_values import (
     shown,
 )
 from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS
-from penstock.schemas._merging import merge_types
+from penstock.schemas._merging import merge_types, unify_names
+from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
-from penstock.schemas._unify import unify_names
-from penstock.schemas._writing import to_schema
 from penstock.schemas.definition import Schema
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition

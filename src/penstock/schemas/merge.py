@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.schemas._merging import merge_types
+from penstock.schemas._merging import merge_types, unify_names
+from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import resolve
-from penstock.schemas._unify import unify_names
-from penstock.schemas._writing import to_schema
 from penstock.schemas.definition import Schema
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from penstock.errors import VersionBudgetError
-from penstock.schemas.canonical import canonical_form
-from penstock.schemas.definition import Schema
+from penstock.schemas.definition import Schema, canonical_form
 from penstock.schemas.merge import merge_schemas
 
 

@@ -10,10 +10,10 @@ from penstock.framing import (
     Frame,
     FrameKind,
     SchemaKey,
-    decode_apicurio_frame,
     decode_frame,
     encode_frame,
 )
+from penstock.framing._apicurio import decode_apicurio_frame
 
 _VALUE = bytes.fromhex("00" + "000000000000000f") + b"payload"
 _KEY = SchemaKey(FrameKind.APICURIO, _VALUE[1:9])

@@ -9,10 +9,10 @@ from penstock.framing import (
     Compression,
     Frame,
     SchemaKey,
-    decode_confluent_frame,
     decode_frame,
     encode_frame,
 )
+from penstock.framing._confluent import decode_confluent_frame
 
 _GUID = "89791762-2336-4186-9674-299b90a802e2"
 _GUID_BYTES = bytes.fromhex("8979176223364186" + "9674299b90a802e2")

@@ -11,7 +11,7 @@ import pytest
 
 from penstock.errors import InvalidSchemaError, SchemaLimitError
 from penstock.schemas import check_schema, load_schema
-from penstock.schemas._json_values import MAX_DEPTH
+from penstock.schemas._json import MAX_DEPTH
 from tests.unit.schemas.writing import field, nested, record
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.schemas import from_record, infer_schema, to_record
-from penstock.schemas._json_names import avro_name
+from penstock.schemas._json import avro_name
 
 _NAMES = st.one_of(
     st.text(st.sampled_from("_x05fd2AZ-é"), max_size=12),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.schemas._types import AvroField, AvroType
-from penstock.schemas.definition import Schema
+
+if TYPE_CHECKING:  # definition.py writes the canonical form with this
+    from penstock.schemas.definition import Schema
 
 
 def to_schema(type_: AvroType) -> Schema:
