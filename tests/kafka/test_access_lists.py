@@ -17,7 +17,7 @@ from kafka.admin import (
 from kafka.admin import ACLResourcePatternType as PatternType
 
 from penstock.errors import BrokerUnavailableError, TopicForbiddenError
-from penstock.kafka import Reader, Security, access_lists, apply_readers, drop_access
+from penstock.kafka import Reader, Security, acls, apply_readers, drop_access
 from tests.fixtures.brokers import PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
@@ -112,7 +112,7 @@ def test_a_list_that_stays_is_told(
 ) -> None:
     with logged_in(brokers, PRODUCER):
         apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
-        monkeypatch.setattr(access_lists, "_delete", lambda admin, acl: None)
+        monkeypatch.setattr(acls, "_delete", lambda admin, acl: None)
         message = (
             rf"access lists were not as wanted within 0.2 s: .*User:{name} ALLOW READ on topic a"
         )

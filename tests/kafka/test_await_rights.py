@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from penstock.errors import BrokerLoginError, TopicChangeError, TopicForbiddenError
-from penstock.kafka import Security, Topic, access, apply_topics, await_rights, open_admin
+from penstock.kafka import Security, Topic, apply_topics, await_rights, open_admin, probe
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.kafka
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look every 50 ms."""
-    monkeypatch.setattr(access, "_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(probe, "_PAUSE_SECONDS", 0.05)
 
 
 def log_in(brokers: Brokers) -> None:

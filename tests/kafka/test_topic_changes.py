@@ -13,7 +13,7 @@ from penstock.errors import (
     TopicChangeError,
     TopicForbiddenError,
 )
-from penstock.kafka import Security, Topic, apply_topics, drop_topic, topic_changes
+from penstock.kafka import Security, Topic, apply_topics, drop_topic, topics
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
 pytestmark = pytest.mark.kafka
@@ -118,8 +118,8 @@ def test_partitions_that_do_not_come_are_told(
     brokers: Brokers, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apply(brokers, Topic(name, partitions=1))
-    stale = {name: topic_changes._Found(1, 3, {})}
-    monkeypatch.setattr(topic_changes, "_describe", lambda admin, names: stale)
+    stale = {name: topics._Found(1, 3, {})}
+    monkeypatch.setattr(topics, "_describe", lambda admin, names: stale)
 
     message = f"topic '{name}' had no 2 partitions within 0.1 s"
     with logged_in(brokers, PRODUCER), pytest.raises(BrokerUnavailableError, match=message):

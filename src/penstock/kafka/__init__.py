@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from penstock.kafka.access import ask_brokers, await_rights, check_access
-from penstock.kafka.access_lists import AccessChange, Reader, apply_readers, drop_access
+from penstock.kafka.acls import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
-from penstock.kafka.java import java_options
+from penstock.kafka.login import client_options, java_options
+from penstock.kafka.probe import ask_brokers, await_rights, check_access
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.settings import KafkaSettings, Security
-from penstock.kafka.topic_changes import apply_topics, drop_topic
 from penstock.kafka.topic_ids import TopicIds
-from penstock.kafka.topics import Topic, ensure_topic, open_admin
+from penstock.kafka.topics import Topic, apply_topics, drop_topic, ensure_topic, open_admin
 
 __all__ = [
     "AccessChange",
@@ -28,6 +27,7 @@ __all__ = [
     "ask_brokers",
     "await_rights",
     "check_access",
+    "client_options",
     "drop_access",
     "drop_topic",
     "ensure_topic",

@@ -1,4 +1,4 @@
-"""Translation of the AWS errors that a login meets."""
+"""The AWS session of a login by IAM or SCRAM, and the translation of its errors."""
 
 from __future__ import annotations
 
@@ -6,22 +6,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
 
 from penstock.aws import Fault, classify
+from penstock.credentials import load_session
 from penstock.errors import BrokerLoginError, BrokerUnavailableError
+from penstock.kafka.settings import KafkaSettings
 
 
 @contextmanager
-def translated_aws_errors(what: str) -> Iterator[None]:
-    """Translate botocore's errors to `<what>: <reason>`, retriable if a retry may succeed.
+def aws_session(settings: KafkaSettings, region: str, failure: str) -> Iterator[Session]:
+    """Yield a session for the settings' role, or of the process if there is none.
 
     Raises:
-        BrokerUnavailableError: AWS throttles, fails or cannot be reached (retriable).
+        BrokerUnavailableError: AWS throttles, fails or cannot be reached (retriable); the message
+            is `<failure>: <reason>`.
         BrokerLoginError: AWS refuses the call, or there are no credentials.
     """
     try:
-        yield
+        yield load_session(
+            region=region,
+            role_arn=settings.role_arn or None,
+            external_id=settings.external_id or None,
+        )
     except (ClientError, BotoCoreError) as error:
-        passes = classify(error) in {Fault.THROTTLED, Fault.DOWN}
-        kind = BrokerUnavailableError if passes else BrokerLoginError
-        raise kind(f"{what}: {error}") from error
+        is_temporary = classify(error) in {Fault.THROTTLED, Fault.DOWN}
+        kind = BrokerUnavailableError if is_temporary else BrokerLoginError
+        raise kind(f"{failure}: {error}") from error

@@ -1,4 +1,4 @@
-"""A blocking connection to one broker, which raises every failure unchanged.
+"""One question to one broker, and the reason if it cannot be answered.
 
 kafka-python's own connections retry every failure for 30 s, also a refused login, and then report
 a timeout. This module uses kafka-python's protocol and mechanisms without its connections.
@@ -7,24 +7,87 @@ a timeout. This module uses kafka-python's protocol and mechanisms without its c
 from __future__ import annotations
 
 import socket
+import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
+from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from kafka.net.sasl import get_sasl_mechanism
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
-from penstock.kafka._closing import Closing
+from penstock.errors import (
+    BrokerCertificateError,
+    BrokerLoginError,
+    BrokerNameError,
+    BrokerUnavailableError,
+    TopicForbiddenError,
+    TopicNotFoundError,
+)
 
+PROBE_SECONDS = 5.0
+METADATA_VERSION = 4  # the first with "do not create the topic"; brokers of 0.11 and later
 _CHUNK_BYTES = 65_536
+
+
+def read_metadata(
+    server: str,
+    options: Mapping[str, Any],
+    topics: Sequence[str],
+    deadline: float,
+    version: int = METADATA_VERSION,
+) -> MetadataResponse:
+    """Log in to one broker and return its metadata of the cluster and the topics.
+
+    Raises:
+        BrokerNameError: the broker's name does not resolve.
+        BrokerCertificateError: its certificate is not trusted.
+        BrokerLoginError: it refuses the login.
+        BrokerUnavailableError: it cannot be reached, or does not answer before the deadline.
+    """
+    request = MetadataRequest(
+        topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
+        allow_auto_topic_creation=False,
+        version=version,
+    )
+    with (
+        _translated(server, options),
+        closing(Connection(server, options, deadline)) as connection,
+    ):
+        connection.log_in(options)
+        return connection.ask(request)
+
+
+def check_topics(metadata: MetadataResponse) -> None:
+    """Raise an error for the first topic in the metadata that cannot be used."""
+    for topic in metadata.topics:
+        check_topic(topic)
+
+
+def check_topic(topic: Any) -> None:
+    """Raise an error if the metadata say that the topic cannot be used.
+
+    Raises:
+        TopicNotFoundError: the topic does not exist.
+        TopicForbiddenError: the principal may not use it.
+    """
+    if topic.error_code == UnknownTopicOrPartitionError.errno:
+        raise TopicNotFoundError(f"topic {topic.name!r} does not exist")
+    if topic.error_code == TopicAuthorizationFailedError.errno:
+        raise TopicForbiddenError(
+            f"topic {topic.name!r} is not for this principal, if it exists: "
+            "expected an ACL or a policy that allows it"
+        )
 
 
 class LoginRefused(Exception):
     """The broker refused the mechanism or the credentials."""
 
 
-class Connection(Closing):
+class Connection:
     """A connection that times out at `deadline`, a time of the monotonic clock.
 
     It uses TLS if the options have a TLS context.
@@ -81,3 +144,26 @@ class Connection(Closing):
         if left <= 0:
             raise TimeoutError("timed out")
         return left
+
+
+@contextmanager
+def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
+    try:
+        yield
+    except socket.gaierror as error:
+        raise BrokerNameError(f"the name in {server} does not resolve") from error
+    except ssl.SSLCertVerificationError as error:
+        raise BrokerCertificateError(
+            f"the certificate of {server} is refused: {error.verify_message.rstrip('.')}"
+        ) from error
+    except LoginRefused as error:
+        raise BrokerLoginError(
+            f"{server} refuses the login by {options['sasl_mechanism']}: {error}"
+        ) from error
+    except TimeoutError as error:
+        raise BrokerUnavailableError(f"{server} does not answer in time") from error
+    except (OSError, KafkaError) as error:
+        raise BrokerUnavailableError(
+            f"{server} cannot be talked to: {error}; expected a broker with security "
+            f"{options['security_protocol']}"
+        ) from error

@@ -9,10 +9,9 @@ from botocore.credentials import CredentialProvider, ReadOnlyCredentials
 from botocore.exceptions import NoCredentialsError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from penstock.credentials import ROLE_SESSION_NAME, load_session
-from penstock.kafka._aws import translated_aws_errors
-from penstock.kafka._jaas import write_login
-from penstock.kafka._tls import build_context, trust_options
+from penstock.credentials import ROLE_SESSION_NAME
+from penstock.kafka._aws import aws_session
+from penstock.kafka._mechanism import build_context, trust_options, write_login
 from penstock.kafka.settings import KafkaSettings
 
 _JAVA = "software.amazon.msk.auth.iam"
@@ -61,18 +60,13 @@ class _TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # kafka-pytho
 
     def token(self) -> str:
         """Return a token signed with the current credentials."""
-        settings = self._settings
-        with translated_aws_errors("no AWS credentials for the login by IAM"):
-            credentials = load_session(
-                region=settings.region,
-                role_arn=settings.role_arn or None,
-                external_id=settings.external_id or None,
-            ).get_credentials()
-            if credentials is None:
+        region, failure = self._settings.region, "no AWS credentials for the login by IAM"
+        with aws_session(self._settings, region, failure) as session:
+            if (credentials := session.get_credentials()) is None:
                 raise NoCredentialsError
             provider = _Given(credentials.get_frozen_credentials())
         token, _ = MSKAuthTokenProvider.generate_auth_token_from_credentials_provider(
-            settings.region, provider
+            region, provider
         )
         return str(token)
 

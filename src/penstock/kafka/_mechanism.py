@@ -1,26 +1,16 @@
-"""The interface of all login mechanisms, and the choice of one by the settings."""
+"""Mechanisms: the ways to connect to a broker and to log in, and the parts that they share."""
 
 from __future__ import annotations
 
-import logging
+import ssl
+from pathlib import Path
 from typing import Any, Protocol
 
-from penstock.kafka._plaintext import PlaintextMechanism
-from penstock.kafka._tls import TlsMechanism
-from penstock.kafka.settings import KafkaSettings, Security
-
-CLIENT_ID = "penstock"
-
-# At DEBUG these loggers print what is sent and received: tokens, and the secret with the password.
-for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
-    logging.getLogger(_name).setLevel(logging.INFO)
+from penstock.kafka.settings import KafkaSettings
 
 
 class Mechanism(Protocol):
     """A way to connect to a broker."""
-
-    def __init__(self, settings: KafkaSettings) -> None:
-        pass
 
     def client_options(self) -> dict[str, Any]:
         """Return kafka-python's options, the same for producer, consumer and admin client."""
@@ -29,26 +19,58 @@ class Mechanism(Protocol):
         """Return a Java client's properties, which may contain a password."""
 
 
-def client_options(settings: KafkaSettings) -> dict[str, Any]:
-    """Return kafka-python's options: the brokers, the client id and the login."""
-    return {
-        "bootstrap_servers": list(settings.bootstrap_servers),
-        "client_id": CLIENT_ID,
-        **choose_mechanism(settings).client_options(),
-    }
+class PlaintextMechanism:
+    """Connect without encryption; only for brokers on the same machine or network."""
+
+    def client_options(self) -> dict[str, Any]:
+        """Return kafka-python's options."""
+        return {"security_protocol": "PLAINTEXT"}
+
+    def java_options(self) -> dict[str, str]:
+        """Return the properties of a Java client."""
+        return {"security.protocol": "PLAINTEXT"}
 
 
-def choose_mechanism(settings: KafkaSettings) -> Mechanism:
-    """Return the mechanism for the settings' `security`."""
-    # The modules that call AWS are imported only if used: their import takes a tenth of a second.
-    if settings.security is Security.IAM:
-        from penstock.kafka._iam import IamMechanism  # noqa: PLC0415
+class TlsMechanism:
+    """Connect with TLS; the broker has a certificate, the client has none."""
 
-        return IamMechanism(settings)
-    if settings.security is Security.SCRAM:
-        from penstock.kafka._scram import ScramMechanism  # noqa: PLC0415
+    def __init__(self, settings: KafkaSettings) -> None:
+        self._ca_file = settings.ca_file
 
-        return ScramMechanism(settings)
-    if settings.security is Security.TLS:
-        return TlsMechanism(settings)
-    return PlaintextMechanism(settings)
+    def client_options(self) -> dict[str, Any]:
+        """Return kafka-python's options."""
+        return {"security_protocol": "SSL", "ssl_context": build_context(self._ca_file)}
+
+    def java_options(self) -> dict[str, str]:
+        """Return the properties of a Java client."""
+        return {"security.protocol": "SSL", **trust_options(self._ca_file)}
+
+
+def build_context(ca_file: str) -> ssl.SSLContext:
+    """Return a TLS context that trusts the CA bundle, or the system's, and checks host names.
+
+    Each client builds it once; by default kafka-python reads the CA bundle at each connection.
+    """
+    return ssl.create_default_context(cafile=ca_file or None)
+
+
+def trust_options(ca_file: str) -> dict[str, str]:
+    """Return a Java client's properties with the text of the CA bundle.
+
+    The text, not the path, because the file may exist on one machine of several only.
+    """
+    if not ca_file:
+        return {}
+    certificates = Path(ca_file).read_text(encoding="ascii")
+    return {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": certificates}
+
+
+def write_login(module: str, **options: str) -> str:
+    """Return one login of a JAAS configuration; a value may contain any character."""
+    given = "".join(f" {name}={_quote(value)}" for name, value in options.items())
+    return f"{module} required{given};"
+
+
+def _quote(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -6,11 +6,9 @@ import json
 import time
 from typing import Any
 
-from penstock.credentials import load_session
 from penstock.errors import BrokerLoginError
-from penstock.kafka._aws import translated_aws_errors
-from penstock.kafka._jaas import write_login
-from penstock.kafka._tls import build_context, trust_options
+from penstock.kafka._aws import aws_session
+from penstock.kafka._mechanism import build_context, trust_options, write_login
 from penstock.kafka.settings import KafkaSettings
 
 _ONE_LOGIN_SECONDS = 1.0
@@ -90,12 +88,8 @@ class _SecretText:
 
 def _fetch(settings: KafkaSettings) -> str:
     arn = settings.secret_arn
-    with translated_aws_errors(f"the secret {arn} cannot be read"):
-        session = load_session(
-            region=arn.split(":")[3],
-            role_arn=settings.role_arn or None,
-            external_id=settings.external_id or None,
-        )
+    region, failure = arn.split(":")[3], f"the secret {arn} cannot be read"
+    with aws_session(settings, region, failure) as session:
         client: Any = session.create_client("secretsmanager")
         answer = client.get_secret_value(SecretId=arn)
     return str(answer.get("SecretString", ""))

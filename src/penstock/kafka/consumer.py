@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
 
-from penstock.kafka._closing import Closing
+from penstock.kafka._connection import PROBE_SECONDS
 from penstock.kafka._failures import translated_kafka_errors
-from penstock.kafka._mechanism import client_options
-from penstock.kafka._probe import PROBE_SECONDS
-from penstock.kafka.access import check_access
+from penstock.kafka.login import client_options
+from penstock.kafka.probe import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _LOOK_MS = 15_000
@@ -41,7 +41,7 @@ def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = 
     return Consumer(client, topics)
 
 
-class Consumer(Closing):
+class Consumer(AbstractContextManager["Consumer"]):
     """A connected consumer, made by `open_consumer`; only `commit` moves the group's offsets."""
 
     def __init__(self, client: KafkaConsumer, topics: Sequence[str]) -> None:
@@ -77,3 +77,7 @@ class Consumer(Closing):
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self.close()

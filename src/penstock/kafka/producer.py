@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
@@ -13,10 +13,9 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
 
 from penstock.errors import BrokerError, DeliveryError, RecordTooLargeError
-from penstock.kafka._closing import Closing
 from penstock.kafka._failures import translate, translated_kafka_errors
-from penstock.kafka._mechanism import client_options
-from penstock.kafka.access import check_access
+from penstock.kafka.login import client_options
+from penstock.kafka.probe import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _CLOSE_SECONDS = 1.0
@@ -58,7 +57,7 @@ def open_producer(settings: KafkaSettings, *, deadline_seconds: float = 10.0) ->
     return producer
 
 
-class Producer(Closing):
+class Producer(AbstractContextManager["Producer"]):
     """An idempotent, thread-safe producer that connects at the first use.
 
     After a failure the next send checks brokers and topics again and builds a new client.
@@ -147,6 +146,10 @@ class Producer(Closing):
                 with suppress(KafkaTimeoutError):
                     self._client.close(timeout=_CLOSE_SECONDS)
                 self._client = None
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self.close()
 
     def _enqueue(self, client: KafkaProducer, messages: Sequence[Message]) -> list[Any]:
         """Pass records to kafka-python and return a future or an error for each."""

@@ -16,9 +16,9 @@ from penstock.errors import (
     TopicForbiddenError,
     TopicNotFoundError,
 )
-from penstock.kafka._mechanism import client_options
-from penstock.kafka._probe import check_topic
-from penstock.kafka.access import ask_brokers
+from penstock.kafka._connection import check_topic
+from penstock.kafka.login import client_options
+from penstock.kafka.probe import ask_brokers
 from penstock.kafka.settings import KafkaSettings
 
 _VERSION = 10  # the first metadata request whose response has ids; brokers of 2.8 and later

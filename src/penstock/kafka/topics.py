@@ -1,24 +1,39 @@
-"""Topics: create one and wait until every broker knows it."""
+"""Topics: create one and wait until every broker knows it, change it, delete it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from kafka import KafkaAdminClient
-from kafka.errors import NoError, TopicAlreadyExistsError, for_code
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import (
+    KafkaError,
+    NoError,
+    TopicAlreadyExistsError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
 
-from penstock.errors import BrokerError, BrokerUnavailableError, TopicNotFoundError
+from penstock.errors import (
+    BrokerError,
+    BrokerUnavailableError,
+    TopicChangeError,
+    TopicForbiddenError,
+    TopicNotFoundError,
+)
+from penstock.kafka._connection import PROBE_SECONDS, check_topics, read_metadata
 from penstock.kafka._failures import translate, translated_kafka_errors
-from penstock.kafka._mechanism import client_options
-from penstock.kafka._probe import PROBE_SECONDS, check_topics, read_metadata
-from penstock.kafka.access import check_access
+from penstock.kafka.login import client_options
+from penstock.kafka.probe import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _PAUSE_SECONDS = 0.05
+_BROKER_DEFAULT = -1
+_TOPIC_CONFIG = "DYNAMIC_TOPIC_CONFIG"  # other sources are the brokers' configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +44,15 @@ class Topic:
     partitions: int = -1
     replicas: int = -1
     properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A topic on the brokers; `properties` are the ones set on the topic itself."""
+
+    partitions: int
+    replicas: int
+    properties: Mapping[str, str]
 
 
 def open_admin(settings: KafkaSettings) -> KafkaAdminClient:
@@ -71,6 +95,54 @@ def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: floa
     return created
 
 
+def apply_topics(
+    settings: KafkaSettings, topics: Iterable[Topic], *, timeout_seconds: float = 30.0
+) -> tuple[str, ...]:
+    """Create missing topics, and change existing ones to match.
+
+    Properties that are set on a topic and no longer wanted return to the brokers' defaults. All
+    topics are checked before the first is changed.
+
+    Returns:
+        The changes, in words, in the order of the topics.
+
+    Raises:
+        TopicChangeError: fewer partitions or another number of replicas are wanted; nothing
+            was changed.
+        BrokerError: a topic cannot be created or changed; the message says which and why.
+    """
+    asked = list(topics)
+    done: list[str] = []
+    with closing(open_admin(settings)) as admin:
+        found = _describe(admin, [topic.name for topic in asked])
+        for topic in asked:
+            if topic.name in found:
+                _check(topic, found[topic.name])
+        for topic in asked:
+            if topic.name in found:
+                done += _change(admin, topic, found[topic.name], timeout_seconds)
+            else:
+                ensure_topic(settings, topic, timeout_seconds=timeout_seconds)
+                done.append(f"topic {topic.name!r} was made")
+    return tuple(done)
+
+
+def drop_topic(settings: KafkaSettings, name: str) -> bool:
+    """Delete a topic and its records; return whether it existed.
+
+    Raises:
+        BrokerError: the topic cannot be deleted.
+    """
+    what = f"topic {name!r} cannot be deleted"
+    with closing(open_admin(settings)) as admin, translated_kafka_errors(what):
+        answer = admin.delete_topics([name], raise_errors=False)["topics"][0]
+    kind = for_code(answer["error_code"])
+    if kind is UnknownTopicOrPartitionError:
+        return False
+    _raise_unless_done(kind, answer.get("error_message"), what)
+    return True
+
+
 def _create(options: dict[str, Any], topic: Topic) -> bool:
     wanted = {
         "num_partitions": topic.partitions,
@@ -99,6 +171,93 @@ def _find_missing(options: dict[str, Any], topic: str) -> BrokerError | None:
     except (TopicNotFoundError, BrokerUnavailableError) as error:
         return error
     return None
+
+
+def _check(topic: Topic, found: _Found) -> None:
+    if topic.partitions != _BROKER_DEFAULT and topic.partitions < found.partitions:
+        raise TopicChangeError(
+            f"topic {topic.name!r} has {found.partitions} partitions and cannot go down to "
+            f"{topic.partitions}: expected {found.partitions} or more, or a topic of another name"
+        )
+    if topic.replicas not in {_BROKER_DEFAULT, found.replicas}:
+        raise TopicChangeError(
+            f"topic {topic.name!r} has {found.replicas} replicas and {topic.replicas} are wanted: "
+            f"expected {found.replicas}, since replicas of a topic that exists are not moved"
+        )
+
+
+def _change(
+    admin: KafkaAdminClient, topic: Topic, found: _Found, timeout_seconds: float
+) -> list[str]:
+    done = []
+    if topic.partitions > found.partitions:
+        _grow(admin, topic, timeout_seconds)
+        done.append(
+            f"topic {topic.name!r} went from {found.partitions} to {topic.partitions} partitions"
+        )
+    if dict(topic.properties) != found.properties:
+        _set_properties(admin, topic, found)
+        done.append(f"topic {topic.name!r} got other properties")
+    return done
+
+
+def _grow(admin: KafkaAdminClient, topic: Topic, timeout_seconds: float) -> None:
+    what = f"topic {topic.name!r} cannot grow to {topic.partitions} partitions"
+    with translated_kafka_errors(what):
+        answer = admin.create_partitions({topic.name: topic.partitions}, raise_errors=False)
+    result = answer.results[0]
+    _raise_unless_done(for_code(result.error_code), result.error_message, what)
+    deadline = time.monotonic() + timeout_seconds
+    while _describe(admin, [topic.name])[topic.name].partitions < topic.partitions:
+        if time.monotonic() > deadline:
+            raise BrokerUnavailableError(
+                f"topic {topic.name!r} had no {topic.partitions} partitions within "
+                f"{timeout_seconds:g} s"
+            )
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _set_properties(admin: KafkaAdminClient, topic: Topic, found: _Found) -> None:
+    gone = found.properties.keys() - topic.properties.keys()
+    changes: dict[str, Any] = dict.fromkeys(gone, ("DELETE", None)) | dict(topic.properties)
+    what = f"the properties of topic {topic.name!r} cannot be set"
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic.name, changes)
+    with translated_kafka_errors(what):
+        # Without the client's own check of names: the brokers' response says more.
+        answer = admin.alter_configs([resource], raise_on_unknown=False)["topic"][topic.name]
+    if answer != "OK":
+        kind = TopicForbiddenError if "AuthorizationFailed" in answer else BrokerError
+        raise kind(f"{what}: {answer}")
+
+
+def _describe(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Found]:
+    """Return the topics that exist, by name."""
+    with translated_kafka_errors(f"the topics {', '.join(names)} cannot be read"):
+        existing = {}
+        for topic in admin.describe_topics(names):
+            kind = for_code(topic["error_code"])
+            if kind is not UnknownTopicOrPartitionError:
+                _raise_unless_done(kind, None, f"topic {topic['name']!r} cannot be read")
+                existing[topic["name"]] = topic["partitions"]
+        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in existing]
+        own = admin.describe_configs(resources)["topic"] if resources else {}
+    return {
+        name: _Found(
+            partitions=len(partitions),
+            replicas=len(partitions[0]["replica_nodes"]),
+            properties={
+                key: str(value["value"])
+                for key, value in own[name].items()
+                if value["config_source"] == _TOPIC_CONFIG
+            },
+        )
+        for name, partitions in existing.items()
+    }
+
+
+def _raise_unless_done(kind: type[KafkaError], message: str | None, what: str) -> None:
+    if kind is not NoError:
+        raise translate(kind(message or kind.description), what, BrokerError)
 
 
 def _build_client(options: dict[str, Any]) -> KafkaAdminClient:

@@ -51,7 +51,7 @@ def test_scram_escapes_what_a_password_may_hold(ca_file: Path) -> None:
     client = Mock(get_secret_value=lambda SecretId: {"SecretString": secret})
     session = Mock(create_client=lambda service: client)
 
-    with patch("penstock.kafka._scram.load_session", lambda **_: session):
+    with patch("penstock.kafka._aws.load_session", lambda **_: session):
         options = _options(Security.SCRAM, secret_arn=_ARN, ca_file=str(ca_file))
 
     assert options["security.protocol"] == "SASL_SSL"

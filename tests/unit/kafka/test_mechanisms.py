@@ -19,8 +19,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError, NoCredenti
 from moto import mock_aws
 
 from penstock.errors import BrokerLoginError, BrokerUnavailableError, PenstockError
-from penstock.kafka import KafkaSettings, Security
-from penstock.kafka._mechanism import client_options
+from penstock.kafka import KafkaSettings, Security, client_options
 
 _REGION = "eu-central-1"
 _ROLE = "arn:aws:iam::123456789012:role/reader"
@@ -82,7 +81,7 @@ class _Secrets:
 @pytest.fixture
 def secrets() -> Iterator[_Secrets]:
     kept = _Secrets()
-    with patch("penstock.kafka._scram.load_session", kept.load_session):
+    with patch("penstock.kafka._aws.load_session", kept.load_session):
         yield kept
 
 
@@ -173,7 +172,7 @@ def test_each_login_signs_with_the_credentials_of_the_moment() -> None:
     credentials = Mock()
     session = Mock(get_credentials=lambda: credentials)
 
-    with patch("penstock.kafka._iam.load_session", return_value=session) as load:
+    with patch("penstock.kafka._aws.load_session", return_value=session) as load:
         provider = _iam(role_arn=_ROLE, external_id="x")
         credentials.get_frozen_credentials.return_value = ReadOnlyCredentials("AK1", "s", "t/+1")
         first = _query(provider.token())
@@ -200,7 +199,7 @@ def test_a_role_is_assumed_for_the_token() -> None:
 def test_no_credentials_at_all() -> None:
     session = Mock(get_credentials=lambda: None)
 
-    with patch("penstock.kafka._iam.load_session", return_value=session):
+    with patch("penstock.kafka._aws.load_session", return_value=session):
         with pytest.raises(BrokerLoginError, match="no AWS credentials for the login by IAM: Una"):
             _iam().token()
 
@@ -209,7 +208,7 @@ def test_no_credentials_at_all() -> None:
 def test_credentials_that_cannot_be_had(error: Exception, kind: type[PenstockError]) -> None:
     session = Mock(get_credentials=Mock(side_effect=error))
 
-    with patch("penstock.kafka._iam.load_session", return_value=session):
+    with patch("penstock.kafka._aws.load_session", return_value=session):
         with pytest.raises(kind, match="no AWS credentials for the login by IAM: ") as caught:
             _iam().token()
 

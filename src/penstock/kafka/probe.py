@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from kafka.protocol.metadata import MetadataResponse
 
 from penstock.errors import BrokerError, BrokerLoginError, TopicForbiddenError
-from penstock.kafka._probe import METADATA_VERSION, PROBE_SECONDS, check_topics, read_metadata
+from penstock.kafka._connection import METADATA_VERSION, PROBE_SECONDS, check_topics, read_metadata
 
 _PAUSE_SECONDS = 1.0
 _Result = TypeVar("_Result")

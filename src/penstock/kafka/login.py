@@ -1,0 +1,53 @@
+"""The options of a client of Kafka, in Python or Java: brokers, client id and login."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from penstock.kafka._mechanism import Mechanism, PlaintextMechanism, TlsMechanism
+from penstock.kafka.settings import KafkaSettings, Security
+
+_CLIENT_ID = "penstock"
+
+# At DEBUG these loggers print what is sent and received: tokens, and the secret with the password.
+for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
+    logging.getLogger(_name).setLevel(logging.INFO)
+
+
+def client_options(settings: KafkaSettings) -> dict[str, Any]:
+    """Return kafka-python's options: the brokers, the client id and the login."""
+    return {
+        "bootstrap_servers": list(settings.bootstrap_servers),
+        "client_id": _CLIENT_ID,
+        **_choose_mechanism(settings).client_options(),
+    }
+
+
+def java_options(settings: KafkaSettings) -> dict[str, str]:
+    """Return a Java client's properties: brokers, client id and login, maybe with a password.
+
+    Raises:
+        BrokerLoginError: the secret cannot be read, or is not as expected.
+    """
+    return {
+        "bootstrap.servers": ",".join(settings.bootstrap_servers),
+        "client.id": _CLIENT_ID,
+        **_choose_mechanism(settings).java_options(),
+    }
+
+
+def _choose_mechanism(settings: KafkaSettings) -> Mechanism:
+    """Return the mechanism for the settings' `security`."""
+    # The modules that call AWS are imported only if used: their import takes a tenth of a second.
+    if settings.security is Security.IAM:
+        from penstock.kafka._iam import IamMechanism  # noqa: PLC0415
+
+        return IamMechanism(settings)
+    if settings.security is Security.SCRAM:
+        from penstock.kafka._scram import ScramMechanism  # noqa: PLC0415
+
+        return ScramMechanism(settings)
+    if settings.security is Security.TLS:
+        return TlsMechanism(settings)
+    return PlaintextMechanism()
