@@ -14,9 +14,8 @@ from penstock.records import FailedRecord, Record, Source
 from penstock.registry import Registries
 from penstock.sinks import (
     DynamoDbClient,
-    ErrorRows,
     ErrorTable,
-    Parking,
+    ObjectStore,
 )  # fmt: skip
 from penstock.spark import ReplaySettings, run_replay
 from penstock.spark.lake.lake import Lake
@@ -72,7 +71,7 @@ class World:
 
     def give_up(self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA):
         """Keep records as consumers keep them."""
-        table = ErrorTable(DynamoDbClient(), self.errors.name, Parking(self.bucket))
+        table = ErrorTable(DynamoDbClient(), self.errors.name, ObjectStore(self.bucket))
         table.keep(
             FailedRecord(
                 Record(Source("t", 0, at), b"k", value, (("h", b"x"),), NOON_MS),
@@ -224,7 +223,7 @@ def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch):
         (Batches, "take", None, 0),  # before anything
         (Lake, "add", None, 1),  # a failure was told, and nothing written
         (DynamoDbTables, "write", None, 2),  # the lake and the files have all, DynamoDB nothing
-        (ErrorRows, "mark_done", 0, 2),  # all is written, and nothing marked
+        (ErrorTable, "mark_done", 0, 2),  # all is written, and nothing marked
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, method, _die)

@@ -15,17 +15,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from http.client import HTTPException
 from typing import Final
 
 from botocore.exceptions import (
+    BotoCoreError,
     ClientError,
     ConnectionError,
     HTTPClientError,
     NoCredentialsError,
     PartialCredentialsError,
 )
+
+from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 
 
 class Fault(StrEnum):
@@ -112,3 +117,22 @@ def classify_answer(code: str, status: int) -> Fault:
     if status == _TOO_LARGE:
         return Fault.REFUSED
     return Fault.THROTTLED if "Throttl" in code else Fault.UNKNOWN
+
+
+@contextmanager
+def translated_s3_errors(what: str) -> Iterator[None]:
+    """Translate errors of botocore's S3 client; the message is `<what>: <reason>`.
+
+    Raises:
+        SinkAccessDeniedError: no credentials, or no permission (retriable).
+        SinkUnavailableError: the bucket is throttling, down or missing (retriable).
+    """
+    try:
+        yield
+    except (ClientError, BotoCoreError) as error:
+        kind = (
+            SinkAccessDeniedError
+            if classify(error) in {Fault.DENIED, Fault.SKEWED}
+            else SinkUnavailableError
+        )
+        raise kind(f"{what}: {str(error).rstrip('.')}") from error

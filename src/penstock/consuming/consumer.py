@@ -25,7 +25,7 @@ from penstock.schemas import compile_decoder, compile_restorer
 from penstock.sinks import (
     DynamoDbClient,
     ErrorTable,
-    Parking,
+    ObjectStore,
     RowWriter,
     open_table,
 )
@@ -172,7 +172,7 @@ def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
     return Consumer(
         load_registries(settings.registry),
         open_table(client, settings.readings_table, settings.shape),
-        ErrorTable(client, settings.errors_table, Parking(settings.parked_bucket)),
+        ErrorTable(client, settings.errors_table, ObjectStore(settings.parked_bucket)),
         stage,
         partial_answers=settings.partial_answers,
     )

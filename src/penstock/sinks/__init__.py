@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from penstock.sinks.dead_letter import DeadLetter, Selection, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
-from penstock.sinks.error_rows import DEFAULT_KEEP_DAYS, ErrorRows
-from penstock.sinks.error_table import ErrorTable
-from penstock.sinks.given_up import GivenUp, Selection
+from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, ErrorTable
+from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
-from penstock.sinks.parking import Parking
-from penstock.sinks.rows import (
-    make_error,
-    write_detail,
-)
-from penstock.sinks.table_writer import TableWriter
-from penstock.sinks.upsert_writer import RowWriter, UpsertWriter, open_table
+from penstock.sinks.row_writers import RowWriter, TableWriter, UpsertWriter, open_table
 
 __all__ = [
     "DEFAULT_KEEP_DAYS",
+    "DeadLetter",
     "DynamoDbClient",
-    "ErrorRows",
     "ErrorTable",
-    "GivenUp",
+    "ObjectStore",
     "ParkedRecords",
-    "Parking",
     "RowWriter",
     "Selection",
     "TableWriter",

@@ -24,8 +24,9 @@ from penstock.errors import (
     SinkRefusedError,
     SinkUnavailableError,
 )
-from penstock.sinks._attempts import CALL_ATTEMPTS
 
+# A table throttles many writers at the same time; jitter (`spread`) keeps their retries apart.
+_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=2, total_seconds=20, spread=True)
 _KINDS: dict[Fault, type[SinkError]] = {
     Fault.DENIED: SinkAccessDeniedError,
     Fault.SKEWED: SinkAccessDeniedError,
@@ -37,14 +38,12 @@ _KINDS: dict[Fault, type[SinkError]] = {
 class DynamoDbClient:
     """A client with one kept-alive connection, for one thread; the first call connects."""
 
-    def __init__(
-        self, session: Session | None = None, *, attempts: Attempts = CALL_ATTEMPTS
-    ) -> None:
+    def __init__(self, session: Session | None = None, *, attempts: Attempts = _ATTEMPTS) -> None:
         try:
             self._client = AwsClient(Service.DYNAMODB, session or load_session())
         except BotoCoreError as error:
             raise SettingsError([f"DynamoDB cannot be used: {error}"]) from error
-        self._attempts = attempts
+        self.attempts = attempts
 
     def call(self, operation: str, body: bytes) -> dict[str, Any]:
         """Make a call and return its response; retry while the failure may be temporary.
@@ -57,7 +56,7 @@ class DynamoDbClient:
             SinkUnavailableError: throttled, down, no such table, no answer (retriable).
         """
         cause: Exception | None = None
-        for _ in self._attempts:
+        for _ in self.attempts:
             try:
                 answer = self._client.send(operation, body)
             except (OSError, HTTPException) as error:
@@ -73,7 +72,7 @@ class DynamoDbClient:
             else:
                 problem = self._judge(operation, answer)
         raise SinkUnavailableError(
-            f"DynamoDB's {operation} failed for {self._attempts.total_seconds:g} s: {problem}"
+            f"DynamoDB's {operation} failed for {self.attempts.total_seconds:g} s: {problem}"
         ) from cause
 
     def close(self) -> None:

@@ -13,17 +13,17 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
 
-from penstock.sinks.given_up import GivenUp
-from penstock.sinks.parking import Parking
+from penstock.sinks.dead_letter import DeadLetter
+from penstock.sinks.object_store import ObjectStore
 
 
 class ParkedRecords:
     """The bucket of parked records; for one thread."""
 
-    def __init__(self, parking: Parking) -> None:
-        self._parking = parking
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
 
-    def park(self, records: Sequence[GivenUp], notice: str) -> list[str]:
+    def park(self, records: Sequence[DeadLetter], notice: str) -> list[str]:
         """Write records, then a notice with the name `notice`; writing them again is idempotent.
 
         Returns:
@@ -34,17 +34,17 @@ class ParkedRecords:
                 may be missing.
         """
         places = [
-            self._parking.put(f"records/{record.id}.json", _write(record)) for record in records
+            self._store.put(f"records/{record.id}.json", _write(record)) for record in records
         ]
         if places:
             counts = Counter(record.reason for record in records)
             told = {"parked": len(places), "reasons": counts, "records": places}
             name = f"notices/{len(places)}-records-of-{notice}.json"
-            self._parking.put(name, json.dumps(told).encode())
+            self._store.put(name, json.dumps(told).encode())
         return places
 
 
-def _write(record: GivenUp) -> bytes:
+def _write(record: DeadLetter) -> bytes:
     source = record.source
     row = {
         "id": record.id,

@@ -11,7 +11,7 @@ import pytest
 
 from localcloud.cloud import Cloud
 from penstock.attempts import Attempts
-from penstock.sinks import DynamoDbClient, ErrorRows, ErrorTable, Parking
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from tests.fixtures.errors import make_error_table
 from tests.stubs.dynamodb_api import DynamoDbApi, serve_dynamodb
 from tests.stubs.registries import FakeTime
@@ -118,15 +118,15 @@ def errors(bucket_client: Any, error_table: Any) -> Iterator[Callable[..., Error
     """Build a table of errors, with another bucket where one is given."""
     ours = make_session("111111111111")
     dynamodb = DynamoDbClient(ours)
-    yield lambda bucket=_NAME: ErrorTable(dynamodb, error_table.name, Parking(bucket, ours))
+    yield lambda bucket=_NAME: ErrorTable(dynamodb, error_table.name, ObjectStore(bucket, ours))
     dynamodb.close()
 
 
 @pytest.fixture
-def rows(bucket_client: Any, error_table: Any) -> Iterator[ErrorRows]:
+def rows(bucket_client: Any, error_table: Any) -> Iterator[ErrorTable]:
     """The same table as a replay sees it that keeps settled rows 30 days, at the second 1,000."""
     ours = make_session("111111111111")
     dynamodb = DynamoDbClient(ours)
-    parking = Parking(_NAME, ours)
-    yield ErrorRows(dynamodb, error_table.name, parking, keep_days=30, clock=lambda: 1_000.5)
+    store = ObjectStore(_NAME, ours)
+    yield ErrorTable(dynamodb, error_table.name, store, keep_days=30, clock=lambda: 1_000.5)
     dynamodb.close()

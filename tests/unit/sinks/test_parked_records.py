@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
-from penstock.sinks import GivenUp, ParkedRecords
+from penstock.sinks import DeadLetter, ParkedRecords
 
 
-def _record(offset: int, **changes: Any) -> GivenUp:
+def _record(offset: int, **changes: Any) -> DeadLetter:
     row = {
         "id": f"sensor/3/{offset}/7", "kafkaTimestamp": 7, "reason": "truncated",
         "detail": "ends", "schemaId": "v1", "firstSeen": 7, "attempts": 3, "stage": "spark",
     }  # fmt: skip
-    return GivenUp.describe(row | changes, None, b"\0\xff", (("h", b""), ("none", None)))
+    return DeadLetter.describe(row | changes, None, b"\0\xff", (("h", b""), ("none", None)))
 
 
 def _build() -> tuple[ParkedRecords, Mock]:

@@ -13,7 +13,6 @@ import pytest
 
 from localcloud.cloud import Cloud
 from localcloud.faults import Faults, Kind
-from penstock.attempts import Attempts
 from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableError
 from penstock.records import Mode, RowShape
 from penstock.sinks import DynamoDbClient, TableWriter
@@ -33,10 +32,8 @@ def _ids(request: dict[str, Any]) -> list[str]:
 
 
 @pytest.fixture
-def writer(dynamodb: DynamoDbClient, attempts: Attempts) -> TableWriter:
-    return TableWriter(
-        dynamodb, "rows", RowShape(("id",), sort_name=None, mode=Mode.UPSERT), attempts=attempts
-    )
+def writer(dynamodb: DynamoDbClient) -> TableWriter:
+    return TableWriter(dynamodb, "rows", RowShape(("id",), sort_name=None, mode=Mode.UPSERT))
 
 
 # --- a DynamoDB in the test's hands ---------------------------------------------------------

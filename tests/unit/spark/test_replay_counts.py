@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from unittest.mock import Mock
 
-from penstock.sinks import GivenUp, Selection
+from penstock.sinks import DeadLetter, Selection
 from penstock.spark.query.replay import Replay, ReplayCounts
 
 
@@ -26,7 +26,7 @@ def test_counts_by_reason_are_json():
 
 def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(caplog):
     row = {"kafkaTimestamp": 7, "reason": "truncated", "attempts": 3}
-    gone, spent = (GivenUp.describe({**row, "id": f"t/0/{at}/7"}) for at in range(2))
+    gone, spent = (DeadLetter.describe({**row, "id": f"t/0/{at}/7"}) for at in range(2))
     rows, parked = Mock(), Mock()
     rows.read.return_value = [replace(gone, lost="s3://b/k is not there"), spent]
     parked.park.return_value = ["s3://b/records/1"]
@@ -46,7 +46,7 @@ def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(capl
 
 def test_a_row_that_somebody_deleted_meanwhile_is_neither_done_nor_failed_nor_parked():
     row = {"kafkaTimestamp": 7, "reason": "truncated"}
-    records = [GivenUp.describe({**row, "id": f"t/0/{at}/7"}) for at in range(5)]
+    records = [DeadLetter.describe({**row, "id": f"t/0/{at}/7"}) for at in range(5)]
     records[4] = replace(records[4], attempts=3)
     failed = replace(records[1], attempts=1, replay="r")
     told_twice = replace(records[2], replay="r", settled=True)

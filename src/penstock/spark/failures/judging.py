@@ -22,7 +22,7 @@ from penstock.framing import FrameKind, SchemaKey, decode_frame, read_schema_key
 from penstock.records import FailedRecord, Record, Source
 from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
-from penstock.sinks import DynamoDbClient, ErrorTable, Parking
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from penstock.spark.failures.tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
 
 _LOG = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class LoggedErrors:
 @cache
 def _connect(errors: DynamoDbErrors) -> ErrorTable:
     """Connect once per Python process, which runs one task at a time."""
-    return ErrorTable(DynamoDbClient(), errors.table, Parking(errors.parked_bucket))
+    return ErrorTable(DynamoDbClient(), errors.table, ObjectStore(errors.parked_bucket))
 
 
 @dataclass(frozen=True, slots=True)

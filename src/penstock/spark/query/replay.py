@@ -21,11 +21,11 @@ from pyspark.sql import SparkSession
 from penstock.records import FailedRecord
 from penstock.registry import Registries
 from penstock.sinks import (
+    DeadLetter,
     DynamoDbClient,
-    ErrorRows,
-    GivenUp,
+    ErrorTable,
+    ObjectStore,
     ParkedRecords,
-    Parking,
     Selection,
 )
 from penstock.spark.query.batch import Batches
@@ -64,9 +64,9 @@ class FailedAgain:
 
 
 @cache
-def _connect(table: str) -> ErrorRows:
+def _connect(table: str) -> ErrorTable:
     """Connect once per Python process, which runs one task at a time."""
-    return ErrorRows(DynamoDbClient(), table, Parking(""))
+    return ErrorTable(DynamoDbClient(), table, ObjectStore(""))
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class Replay:
         self,
         spark: SparkSession,
         name: str,
-        rows: ErrorRows,
+        rows: ErrorTable,
         batches: Batches,
         parked: ParkedRecords,
     ) -> None:
@@ -115,7 +115,7 @@ class Replay:
         """
         counts = ReplayCounts()
 
-        def takes(record: GivenUp) -> bool:
+        def takes(record: DeadLetter) -> bool:
             if not selection.takes(record):
                 return False
             is_read = ends is None or _is_before(ends, record)
@@ -136,7 +136,7 @@ class Replay:
             counts.parked += self._park(number, spent)
         return counts
 
-    def _try(self, number: int, records: Sequence[GivenUp]) -> tuple[int, list[GivenUp]]:
+    def _try(self, number: int, records: Sequence[DeadLetter]) -> tuple[int, list[DeadLetter]]:
         """Write and mark records; return the number that are done, and the rows of the failed."""
         if not records:
             return 0, []
@@ -155,7 +155,7 @@ class Replay:
         failed = [row for row in found if row.replay == self._name and not row.settled]
         return len(records) - len(left) + sum(row.settled for row in found), failed
 
-    def _park(self, number: int, records: Sequence[GivenUp]) -> int:
+    def _park(self, number: int, records: Sequence[DeadLetter]) -> int:
         """Park records; return the number whose rows still exist and were marked."""
         places = self._parked.park(records, f"{self._name}-{number}")
         return sum(
@@ -164,16 +164,16 @@ class Replay:
         )
 
 
-def _place(record: GivenUp) -> tuple[str, int, int]:
+def _place(record: DeadLetter) -> tuple[str, int, int]:
     return record.source.topic, record.source.partition, record.source.offset
 
 
-def _is_before(ends: Ends, record: GivenUp) -> bool:
+def _is_before(ends: Ends, record: DeadLetter) -> bool:
     topic, partition, offset = _place(record)
     return offset < ends.get((topic, partition), 0)
 
 
-def _leave_lost(records: Iterable[GivenUp], counts: ReplayCounts) -> Iterator[GivenUp]:
+def _leave_lost(records: Iterable[DeadLetter], counts: ReplayCounts) -> Iterator[DeadLetter]:
     """Yield the records whose bytes exist; count and log the others."""
     for record in records:
         if not record.lost:
@@ -188,9 +188,9 @@ def _leave_lost(records: Iterable[GivenUp], counts: ReplayCounts) -> Iterator[Gi
         )
 
 
-def _in_batches(records: Iterable[GivenUp]) -> Iterator[list[GivenUp]]:
+def _in_batches(records: Iterable[DeadLetter]) -> Iterator[list[DeadLetter]]:
     """Yield lists of records that fit in the driver's memory."""
-    batch: list[GivenUp] = []
+    batch: list[DeadLetter] = []
     size = 0
     for record in records:
         batch.append(record)
@@ -228,15 +228,15 @@ def _build(
     sinks = settings.sinks
     failed = FailedAgain(sinks.errors_table, name)
     opened = open_sinks(spark, sinks, failed, lease, replayed=True)
-    parking = Parking(sinks.parked_bucket)
+    store = ObjectStore(sinks.parked_bucket)
     days = settings.keep_settled_days
     lessons = _recall(spark, settings.consume_checkpoint)
     return Replay(
         spark,
         name,
-        ErrorRows(DynamoDbClient(), sinks.errors_table, parking, keep_days=days),
+        ErrorTable(DynamoDbClient(), sinks.errors_table, store, keep_days=days),
         Batches(spark, registries, lessons, opened, failed),
-        ParkedRecords(parking),
+        ParkedRecords(store),
     )
 
 

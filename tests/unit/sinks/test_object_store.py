@@ -13,7 +13,7 @@ from penstock.errors import (
     SinkError,
     SinkUnavailableError,
 )
-from penstock.sinks import Parking
+from penstock.sinks import ObjectStore
 
 
 def _refused(code: str) -> ClientError:
@@ -39,7 +39,7 @@ def test_a_failure_is_retriable_and_names_the_object(
     session.create_client.return_value.put_object.side_effect = failure
 
     with pytest.raises(kind, match=r"^s3://parked/a/b cannot be written: ") as caught:
-        Parking("parked", session).put("a/b", b"x")
+        ObjectStore("parked", session).put("a/b", b"x")
 
     assert type(caught.value) is kind
     assert caught.value.retriable
@@ -68,15 +68,15 @@ def test_of_an_object_that_is_not_there_s3_may_say_that_it_is_denied(
         client.list_objects_v2.return_value = {"Contents": [{"Key": key} for key in listed]}
 
     with pytest.raises(SinkError, match=r"^s3://parked/a/b (cannot be read: |is not there$)") as it:
-        Parking("parked", session).get("s3://parked/a/b")
+        ObjectStore("parked", session).get("s3://parked/a/b")
 
     assert type(it.value) is kind
 
 
 def test_a_client_is_built_by_the_first_object_only() -> None:
     session = Mock()
-    parking = Parking("parked", session)
+    store = ObjectStore("parked", session)
     assert session.create_client.call_count == 0
 
-    assert [parking.put(name, b"x") for name in "ab"] == ["s3://parked/a", "s3://parked/b"]
+    assert [store.put(name, b"x") for name in "ab"] == ["s3://parked/a", "s3://parked/b"]
     assert session.create_client.call_count == 1

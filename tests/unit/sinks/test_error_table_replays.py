@@ -13,9 +13,8 @@ from penstock.framing import SchemaKey
 from penstock.records import FailedRecord, Record, Source
 from penstock.sinks import (
     DynamoDbClient,
-    ErrorRows,
     ErrorTable,
-    Parking,
+    ObjectStore,
     Selection,
 )
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply
@@ -50,7 +49,7 @@ def _by_offset(rows: _Rows) -> dict[int, dict[str, Any]]:
 
 @pytest.mark.parametrize("size", [1, 500_000])
 def test_a_record_is_read_as_it_was_given_up(
-    errors: Callable[..., ErrorTable], rows: ErrorRows, size: int
+    errors: Callable[..., ErrorTable], rows: ErrorTable, size: int
 ) -> None:
     kept = _record(value=b"\xff" * size)
     errors().keep([kept])
@@ -65,7 +64,7 @@ def test_a_record_is_read_as_it_was_given_up(
 
 
 def test_headers_are_read_from_the_bucket_too(
-    errors: Callable[..., ErrorTable], rows: ErrorRows
+    errors: Callable[..., ErrorTable], rows: ErrorTable
 ) -> None:
     kept = _record(headers=(("h", b"x" * 500_000), ("", b""), ("none", None)))
     errors().keep([kept])
@@ -76,7 +75,7 @@ def test_headers_are_read_from_the_bucket_too(
 
 
 def test_a_row_whose_object_is_gone_says_so_and_the_others_are_read(
-    errors: Callable[..., ErrorTable], rows: ErrorRows, bucket_client: Any, error_rows: _Rows
+    errors: Callable[..., ErrorTable], rows: ErrorTable, bucket_client: Any, error_rows: _Rows
 ) -> None:
     errors().keep([_record(1, value=b"x" * 500_000), _record(2)])
     where = _by_offset(error_rows)[1]["valueAt"]
@@ -90,10 +89,10 @@ def test_a_row_whose_object_is_gone_says_so_and_the_others_are_read(
 
 
 def test_what_is_not_taken_is_not_fetched_from_the_bucket(
-    errors: Callable[..., ErrorTable], rows: ErrorRows, monkeypatch: pytest.MonkeyPatch
+    errors: Callable[..., ErrorTable], rows: ErrorTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     errors().keep([_record(value=b"x" * 500_000)])
-    monkeypatch.delattr(Parking, "get")
+    monkeypatch.delattr(ObjectStore, "get")
 
     assert list(rows.read(["my/sensor/3/1/7"], lambda row: False)) == []
 
@@ -113,7 +112,7 @@ def test_what_is_not_taken_is_not_fetched_from_the_bucket(
     ],
 )
 def test_rows_are_selected(
-    errors: Callable[..., ErrorTable], rows: ErrorRows, selection: Selection, offsets: list[int]
+    errors: Callable[..., ErrorTable], rows: ErrorTable, selection: Selection, offsets: list[int]
 ) -> None:
     given_up = [_record(1), _record(2, reason=Reason.TRUNCATED), _record(3, schema=None)]
     errors().keep([*given_up, _record(4), _record(5)])
@@ -128,7 +127,7 @@ def test_rows_are_selected(
 
 
 def test_of_one_replay_a_row_takes_one_verdict(
-    errors: Callable[..., ErrorTable], rows: ErrorRows, error_rows: _Rows
+    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
 ) -> None:
     errors().keep([_record(1), _record(2)])
     failed = _record(1, reason=Reason.TRUNCATED, detail="x" * 5_000)
@@ -153,7 +152,7 @@ def test_of_one_replay_a_row_takes_one_verdict(
 
 
 def test_a_parked_row_says_where_and_waits_no_more(
-    errors: Callable[..., ErrorTable], rows: ErrorRows, error_rows: _Rows
+    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
 ) -> None:
     errors().keep([_record(1)])
     rows.count_failure(_record(1), "r1")
@@ -169,7 +168,7 @@ def test_a_parked_row_says_where_and_waits_no_more(
 
 
 def test_a_row_that_is_open_never_expires(
-    errors: Callable[..., ErrorTable], rows: ErrorRows, error_rows: _Rows, error_table: Any
+    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows, error_table: Any
 ) -> None:
     """Also one that a hand has opened again, and not all the way."""
     errors().keep([_record(1)])
@@ -193,22 +192,19 @@ def test_what_is_left_unread_is_asked_for_again(api: DynamoDbApi, dynamodb: Dyna
         Reply(body=json.dumps({"Responses": {}, "UnprocessedKeys": left}).encode()),
         Reply(body=json.dumps({"Responses": {"t": [item]}}).encode()),
     ]
-    (found,) = ErrorRows(dynamodb, "t", None).read(["t/0/1/7"])  # type: ignore[arg-type]
+    (found,) = ErrorTable(dynamodb, "t", None).read(["t/0/1/7"])  # type: ignore[arg-type]
 
     assert found.value == b"\0\xff"
     assert api.requests[1]["RequestItems"]["t"]["Keys"] == left["t"]["Keys"]
 
 
-def test_what_stays_unread_is_said(
-    api: DynamoDbApi, dynamodb: DynamoDbClient, monkeypatch: pytest.MonkeyPatch, attempts: Any
-) -> None:
-    monkeypatch.setattr("penstock.sinks.error_rows.CALL_ATTEMPTS", attempts)
+def test_what_stays_unread_is_said(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
     left = {"t": {"Keys": [{"id": {"S": "t/0/1/7"}}]}}
     answer = json.dumps({"Responses": {}, "UnprocessedKeys": left}).encode()
     api.otherwise = lambda _: Reply(body=answer)
 
     with pytest.raises(SinkUnavailableError, match="left 1 rows of table t unread for 10 s"):
-        list(ErrorRows(dynamodb, "t", None).read(["t/0/1/7"]))  # type: ignore[arg-type]
+        list(ErrorTable(dynamodb, "t", None).read(["t/0/1/7"]))  # type: ignore[arg-type]
 
 
 def test_pages_are_read_to_their_end(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
@@ -221,7 +217,7 @@ def test_pages_are_read_to_their_end(api: DynamoDbApi, dynamodb: DynamoDbClient)
 
     api.otherwise = lambda _: Reply(body=b'{"Items": []}')
 
-    assert ErrorRows(dynamodb, "t", None).find(Selection()) == ["t/0/1/7", "t/0/2/7"]  # type: ignore[arg-type]
+    assert ErrorTable(dynamodb, "t", None).find(Selection()) == ["t/0/1/7", "t/0/2/7"]  # type: ignore[arg-type]
     assert api.requests[1]["ExclusiveStartKey"] == last
     # Those of the function, then those of the job, both as they are kept beside the raw bytes.
     stages = [request["ExpressionAttributeValues"] for request in api.requests]

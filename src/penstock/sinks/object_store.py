@@ -16,7 +16,7 @@ _CONFIG = Config(
 )
 
 
-class Parking:
+class ObjectStore:
     """A bucket, for one thread; the first use connects."""
 
     def __init__(self, bucket: str, session: Session | None = None) -> None:

@@ -1,4 +1,29 @@
-"""A dead letter, read from its row."""
+"""Dead letters: the row of one, the same from Lambda and from Spark, and what a replay reads.
+
+A row has everything that a replay needs:
+
+    id             topic/partition/offset/kafkaTimestamp; a recreated topic repeats offsets
+    kafkaTimestamp the record's timestamp in Kafka, in milliseconds since 1970
+    reason         a `Reason`
+    detail         the error's message
+    schemaId       the schema version that the frame names, if any
+    key, value     the record's raw bytes, if it has them
+    headers        the record's headers by name and value, if it has any
+    keyAt, valueAt, headersAt   their URL, s3://..., if they do not fit in the row
+    firstSeen      when the record was first given up, in milliseconds since 1970
+    attempts       the number of failed retries
+    stage          where the record was given up
+    nextAttemptAt  when the next retry is due, in seconds since 1970: at first immediately; missing
+                   if done or parked
+
+A replay (`jobs/replay.py`) adds its result:
+
+    replay         the last replay that tried the record
+    nextAttemptAt  an hour later, if the replay failed
+    doneAt         when the replay wrote the record, in milliseconds since 1970
+    parkedAt       the URL of the parked record, s3://...
+    expiresAt      if done or parked: when DynamoDB deletes the row (TTL), in seconds since 1970
+"""
 
 from __future__ import annotations
 
@@ -9,14 +34,42 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from penstock.errors import ObjectMissingError, Reason
-from penstock.records import Source
-from penstock.sinks.parking import Parking
+from penstock.records import FailedRecord, Source
+from penstock.sinks.object_store import ObjectStore
 
+_MAX_DETAIL_CHARACTERS: Final = 2_000
 _MOST_ATTEMPTS: Final = 3
 
 
+def make_error(failed: FailedRecord) -> dict[str, Any]:
+    """Return the row of a failed record."""
+    record = failed.record
+    row: dict[str, Any] = {
+        "id": failed.id,
+        "kafkaTimestamp": record.timestamp_ms,
+        "reason": failed.failure.reason.value,
+        "detail": write_detail(failed.failure.detail),
+        "schemaId": None if failed.schema is None else str(failed.schema),
+        "key": record.key,
+        "value": record.value,
+        # Not a map by name: a header's name may occur twice or be empty.
+        "headers": [{"name": _readable(name), "value": value} for name, value in record.headers]
+        or None,
+        "firstSeen": failed.first_seen_ms,
+        "attempts": 0,
+        "stage": failed.stage,
+        "nextAttemptAt": failed.first_seen_ms // 1_000,
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def write_detail(text: str) -> str:
+    """Return an error's message in the form that a row holds, cut to 2,000 characters."""
+    return _readable(text[:_MAX_DETAIL_CHARACTERS])
+
+
 @dataclass(frozen=True, slots=True)
-class GivenUp:
+class DeadLetter:
     """A dead letter; `settled` is true if it is done or parked."""
 
     id: str
@@ -65,14 +118,14 @@ class GivenUp:
         )
 
     @classmethod
-    def restore(cls, row: Mapping[str, Any], parking: Parking) -> Self:
+    def restore(cls, row: Mapping[str, Any], store: ObjectStore) -> Self:
         """Return the dead letter of a row, with bytes that do not fit in it read from the bucket.
 
         If the bucket has lost them, the dead letter has no bytes and `lost` says why.
         """
         try:
             raw = {
-                name: parking.get(row[f"{name}At"]) if f"{name}At" in row else row.get(name)
+                name: store.get(row[f"{name}At"]) if f"{name}At" in row else row.get(name)
                 for name in ("key", "value", "headers")
             }
         except ObjectMissingError as error:
@@ -108,7 +161,7 @@ class Selection:
     attempts: int | None = None
     due_s: int | None = None
 
-    def takes(self, row: GivenUp) -> bool:
+    def takes(self, row: DeadLetter) -> bool:
         """Return whether a row is open and meets every condition."""
         due = row.next_attempt_s
         return (
@@ -120,6 +173,11 @@ class Selection:
             and (self.attempts is None or row.attempts == self.attempts)
             and (self.due_s is None or (due is not None and due <= self.due_s))
         )
+
+
+def _readable(text: str) -> str:
+    """Escape halves of surrogate pairs, which DynamoDB rejects; a message may quote them."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _decode(text: str | None) -> bytes | None:
