@@ -93,7 +93,7 @@ def test_a_marker_that_expired_stops_the_job_until_somebody_has_looked(spark, re
     reader.lake.write(make_rows(spark, "n int", (7,), first=9), batch(0, query="other"), 0)
     _expire_all_but_the_last(reader)
 
-    with pytest.raises(LakeHistoryError, match="cannot be told") as caught:
+    with pytest.raises(LakeHistoryError, match="cannot determine") as caught:
         reader.again().write(rows, batch(0, '{"t":{"0":1}}'), 0)
 
     said = str(caught.value)

@@ -50,5 +50,5 @@ def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
             )
         if len(shape.key) > 1 and type(event[field]) not in {str, int}:
             raise EventValueError(
-                f"{field}: found {event[field]!r}, expected a text or a whole number", path=field
+                f"{field}: found {event[field]!r}, expected a string or a whole number", path=field
             )

@@ -65,7 +65,7 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         key = ""
     if not key:
         raise UnroutableError(
-            f"{record.source}: found a tombstone with key {record.key!r}, expected a text"
+            f"{record.source}: found a tombstone with key {record.key!r}, expected a string"
         )
     return {
         shape.key_attribute: key,
@@ -104,7 +104,7 @@ def _join(event: Mapping[str, Any], fields: Sequence[str], source: Source) -> st
         value = event.get(field)
         if type(value) not in kinds or value == "":
             expected = " or a whole number" if len(fields) > 1 else ""
-            raise UnroutableError(f"{source}: found {field} {value!r}, expected a text{expected}")
+            raise UnroutableError(f"{source}: found {field} {value!r}, expected a string{expected}")
     return "/".join(_escape(str(event[field]), fields) for field in fields)
 
 
@@ -130,7 +130,7 @@ def _write_ordered(value: Any, field: str, source: Source) -> bytes:
         return b"\2" + value.encode().replace(b"\0", b"\0\xff") + b"\0\0"
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return b"\1" + _write_number(value)
-    raise UnroutableError(f"{source}: found {field} {value!r}, expected a number or a text")
+    raise UnroutableError(f"{source}: found {field} {value!r}, expected a number or a string")
 
 
 def _write_number(value: float) -> bytes:

@@ -34,7 +34,7 @@ def shown(value: Any) -> str:
         return number_text(value)
     text = ascii(value) if isinstance(value, str) else str(value)
     text = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
-    return f"the text {text}" if isinstance(value, str) else text
+    return f"the string {text}" if isinstance(value, str) else text
 
 
 def refused(value: Any, expected: str, path: str) -> EventValueError:
@@ -84,7 +84,7 @@ def check_text(text: str, path: str) -> None:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise refused(text, "text without lone surrogates", path) from error
+            raise refused(text, "a string without lone surrogates", path) from error
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

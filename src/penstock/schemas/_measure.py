@@ -45,11 +45,11 @@ def check_measure(root: AvroType) -> None:
 
 def _measure(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Extent:
     if id(type_) not in known:
-        known[id(type_)] = _measure_anew(type_, path, known)
+        known[id(type_)] = _measure_type(type_, path, known)
     return known[id(type_)]
 
 
-def _measure_anew(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Extent:
+def _measure_type(type_: AvroType, path: str, known: dict[int, _Extent]) -> _Extent:
     parts = [_measure(part, inside, known) for part, inside in _parts(type_, path)]
     extent = _Extent(
         depth=(type_.kind in {"record", "array", "map"}) + max((p.depth for p in parts), default=0),

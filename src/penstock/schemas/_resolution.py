@@ -67,7 +67,7 @@ class Resolution:
         pair = (id(writer), id(reader))
         if pair not in self._known:
             try:
-                self._known[pair] = self._resolve_anew(writer, reader, path)
+                self._known[pair] = self._resolve_pair(writer, reader, path)
             except SchemaConflictError as error:
                 self._known[pair] = error
         known = self._known[pair]
@@ -75,7 +75,7 @@ class Resolution:
             raise known
         return known
 
-    def _resolve_anew(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
+    def _resolve_pair(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
         if writer.kind == "union":
             branches = [self._resolve_branch(branch, reader, path) for branch in writer.branches]
             return union_reader(branches)

@@ -135,7 +135,7 @@ class _Shape:
             _check_name(own_space, path, _FULL_NAME)
         name = full_name(own, own_space)
         if name in PRIMITIVES or name in self._defined:
-            _refuse(path, name, "a name that is neither taken nor a primitive type's")
+            _refuse(path, name, "a name that is neither defined already nor a primitive type")
         for alias in _get_list(schema, "aliases", path, []):
             _check_name(alias, path, _FULL_NAME)
         self._defined.add(name)
@@ -164,7 +164,9 @@ def _get_list(schema: dict[str, Any], key: str, path: str, default: Any = None) 
 
 def _check_name(name: Any, path: str, pattern: re.Pattern[str]) -> str:
     if not isinstance(name, str) or not pattern.fullmatch(name):
-        _refuse(path, name, "a name of ASCII letters, digits and _ that starts with no digit")
+        _refuse(
+            path, name, "a name of ASCII letters, digits and _ that does not start with a digit"
+        )
     return name
 
 

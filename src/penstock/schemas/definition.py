@@ -43,7 +43,7 @@ def check_schema(schema: Schema) -> None:
         definition = json.dumps(schema, allow_nan=False, separators=(",", ":"))
         is_plain = json.loads(definition) == schema
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidSchemaError(f"the schema is no JSON value: {error}") from None
+        raise InvalidSchemaError(f"the schema is not a JSON value: {error}") from None
     if not is_plain:
         raise InvalidSchemaError("the schema holds tuples or keys that are not text, expected JSON")
     _check_length(definition)
@@ -70,7 +70,7 @@ def _check_length(definition: str) -> None:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _check(schema: Any) -> None:

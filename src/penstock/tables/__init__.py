@@ -11,7 +11,7 @@ from penstock.tables.markers import (
     WriterRecord,
     is_written,
     list_writers,
-    settle,
+    refresh_record,
 )
 
 __all__ = [
@@ -23,5 +23,5 @@ __all__ = [
     "WriterRecord",
     "is_written",
     "list_writers",
-    "settle",
+    "refresh_record",
 ]

@@ -161,7 +161,9 @@ def is_written(
     return False
 
 
-def settle(commits: Iterable[Commit], query: str, record: WriterRecord, now: int) -> WriterRecord:
+def refresh_record(
+    commits: Iterable[Commit], query: str, record: WriterRecord, now: int
+) -> WriterRecord:
     """Return the record of a query, brought up to date at sequence number `now`."""
     oldest = None
     for commit in commits:
@@ -181,7 +183,7 @@ def _check_age(table: str, newest: int, batch: BatchId, part: int) -> None:
     if newest > batch.number:
         raise LakeHistoryError(
             f"{table} has batch {newest} of query {batch.query} and not part {part} of batch "
-            f"{batch.number}, expected a checkpoint that is as new as the table: begin anew with "
+            f"{batch.number}, expected a checkpoint that is as new as the table: start again with "
             "an empty checkpoint and the offsets that follow what the table has"
         )
 
@@ -191,7 +193,7 @@ def _check_offsets(table: str, written: BatchId, batch: BatchId) -> None:
         raise LakeHistoryError(
             f"{table} has batch {batch.number} of query {batch.query} with the offsets "
             f"{written.offsets}, and the checkpoint says {batch.offsets}, expected the same: "
-            "the checkpoint lost files or is an old copy; begin anew with an empty one and the "
+            "the checkpoint lost files or is an old copy; start again with an empty one and the "
             "offsets that follow what the table has"
         )
 
@@ -203,10 +205,10 @@ def _undecidable(
     until = 0 if oldest is None else oldest.sequence
     there = WriterRecord(batch.number, part + 1, until)
     return LakeHistoryError(
-        f"whether {table} has part {part} of batch {batch.number} of query {batch.query} cannot be "
-        f"told: its snapshots between {record.sequence} and {until} were expired by other means "
-        "than jobs/maintain_lake.py. See whether the table has rows of the batch's offsets "
-        f"{batch.offsets}, say so and start again: if it has none, ALTER TABLE {table} UNSET "
-        f"TBLPROPERTIES ('{name}'), else ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = "
-        f"'{there.to_property()}')"
+        f"cannot determine whether {table} has part {part} of batch {batch.number} of query "
+        f"{batch.query}: its snapshots between {record.sequence} and {until} were not expired by "
+        "jobs/maintain_lake.py. Check whether the table has rows of the batch's offsets "
+        f"{batch.offsets}, record the answer and start again: if it has none, ALTER TABLE "
+        f"{table} UNSET TBLPROPERTIES ('{name}'), else ALTER TABLE {table} SET TBLPROPERTIES "
+        f"('{name}' = '{there.to_property()}')"
     )

@@ -85,7 +85,7 @@ def test_the_story_of_the_readme(function: Function) -> None:
     assert said[1]["schema"]["diff"] == ["+ temperature: long (optional)"]
     assert widened["schema"]["version"] == 4
     with pytest.raises(
-        RejectedEventError, match="temperature: found the text 'warm', expected dou"
+        RejectedEventError, match="temperature: found the string 'warm', expected dou"
     ):
         function(_EVENTS["contradict_temperature"])
     assert function(_EVENTS["add_temperature"])["schema"]["version"] == 4

@@ -35,13 +35,13 @@ def test_refuses_a_first_byte_that_is_not_apicurios() -> None:
         decode_apicurio_frame(b"\3" + bytes(17))
 
 
-def test_reads_other_frames_all_the_same() -> None:
+def test_other_frames_are_read_too() -> None:
     value = b"\x03\x00" + bytes(16) + b"payload"
 
     assert decode_frame(value, kinds=_KINDS) == decode_frame(value)
 
 
-def test_without_such_a_registry_an_8_byte_id_is_confluents() -> None:
+def test_without_apicurio_an_8_byte_id_is_read_as_confluents() -> None:
     with pytest.raises(UnknownFramingError, match="an 8-byte id of Apicurio is read only"):
         decode_frame(_VALUE)
 
@@ -56,7 +56,7 @@ def test_refuses_an_id_cut_at_any_length(length: int) -> None:
 
 
 @pytest.mark.parametrize(("number", "text"), [("00" * 8, "0"), ("ff" * 8, "-1")])
-def test_refuses_an_id_that_no_registry_gives_out(number: str, text: str) -> None:
+def test_an_id_below_1_is_rejected(number: str, text: str) -> None:
     with pytest.raises(
         UnknownFramingError,
         match=rf"^Apicurio frame: found schema id {text} in 9 bytes \(.*\), expected 1 or more$",

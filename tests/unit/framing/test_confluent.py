@@ -66,7 +66,7 @@ def test_refuses_a_guid_cut_at_any_length(length: int) -> None:
 
 
 @pytest.mark.parametrize(("head", "number"), [("0000000000", 0), ("00ffffffff", -1)])
-def test_refuses_an_id_that_no_registry_gives_out(head: str, number: int) -> None:
+def test_an_id_below_1_is_rejected(head: str, number: int) -> None:
     with pytest.raises(
         UnknownFramingError,
         match=rf"^Confluent frame: found schema id {number} in 13 bytes \(.*\), expected 1 or more "
@@ -96,7 +96,7 @@ def test_takes_the_last_of_two_headers() -> None:
     assert decode_frame(_PAYLOAD, headers) == _frame(7)
 
 
-def test_the_header_goes_before_what_the_value_starts_with() -> None:
+def test_the_header_takes_precedence_over_the_magic_byte() -> None:
     value = b"\x03\x00" + bytes(16)
 
     frame = decode_frame(value, [("__value_schema_id", b"\0\0\0\0\x07")])
@@ -121,7 +121,7 @@ def test_refuses_a_cut_header() -> None:
         decode_frame(_PAYLOAD, [("__value_schema_id", b"\x01" + _GUID_BYTES[:2])])
 
 
-def test_refuses_a_header_that_is_no_id() -> None:
+def test_a_header_without_an_id_is_rejected() -> None:
     with pytest.raises(
         UnknownFramingError,
         match=r"^header __value_schema_id: found 3 bytes \(61 62 63\), "

@@ -19,7 +19,7 @@ from penstock.framing import (
 )
 
 
-def test_a_tombstone_stays_one() -> None:
+def test_a_tombstone_has_no_frame() -> None:
     assert decode_frame(None) is None
     assert decode_frame(None, [("__value_schema_id", b"\0\0\0\0\x07")]) is None
 
@@ -34,7 +34,7 @@ def test_a_tombstone_stays_one() -> None:
         (b"Obj\x01", "4 bytes (4f 62 6a 01)"),
     ],
 )
-def test_refuses_what_starts_like_no_frame(value: bytes, found: str) -> None:
+def test_an_unknown_first_byte_is_rejected(value: bytes, found: str) -> None:
     expected = f"found {found}, expected to start with 03 (Glue), 00 or 01 (Confluent)"
 
     with pytest.raises(UnknownFramingError, match=f"^{re.escape(expected)}$"):
@@ -66,7 +66,7 @@ def test_refuses_a_frame_of_a_kind_without_a_registry(kind: FrameKind, schema: s
     assert str(read_schema_key(_FRAMES[kind], kinds=[other])) == schema
 
 
-def test_a_header_names_the_schema_before_the_value_does() -> None:
+def test_a_header_takes_precedence_over_the_value() -> None:
     headers = [("__value_schema_id", b"\0\0\0\0\x07")]
 
     assert str(read_schema_key(_FRAMES[FrameKind.GLUE], headers)) == "confluent:7"
@@ -75,7 +75,7 @@ def test_a_header_names_the_schema_before_the_value_does() -> None:
 
 
 @given(st.binary(max_size=60), st.sampled_from([{*FrameKind}, {FrameKind.GLUE}]))
-def test_any_bytes_are_opened_or_refused(value: bytes, kinds: set[FrameKind]) -> None:
+def test_any_bytes_are_decoded_or_rejected_by_name(value: bytes, kinds: set[FrameKind]) -> None:
     try:
         frame = decode_frame(value, kinds=kinds)
     except FramingError:

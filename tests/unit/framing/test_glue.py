@@ -152,7 +152,7 @@ def test_reads_any_level_of_compression() -> None:
 
 
 @given(st.uuids(), st.binary(max_size=5_000), st.sampled_from([False, True, "if-smaller"]))
-def test_what_was_framed_is_opened_unchanged(version: uuid.UUID, payload: bytes, how: bool) -> None:
+def test_frames_round_trip(version: uuid.UUID, payload: bytes, how: bool) -> None:
     key = SchemaKey(FrameKind.GLUE, version.bytes)
     frame = decode_frame(encode_glue_frame(key, payload, how))
 
@@ -161,7 +161,7 @@ def test_what_was_framed_is_opened_unchanged(version: uuid.UUID, payload: bytes,
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_after_the_magic_one_are_opened_or_refused(rest: bytes) -> None:
+def test_any_bytes_after_the_magic_byte_are_decoded_or_rejected(rest: bytes) -> None:
     try:
         frame = decode_frame(b"\x03" + rest)
     except FramingError:

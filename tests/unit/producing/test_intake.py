@@ -113,14 +113,14 @@ def test_a_rejected_event_is_kept_and_raises_an_error(
 
     (kept,) = bucket.events
     assert str(caught.value) == (
-        "SchemaConflictError: temperature: found the text 'warm', expected long as in the "
+        "SchemaConflictError: temperature: found the string 'warm', expected long as in the "
         "versions before; rule: a field keeps its type, only numbers widen; diff: ~ temperature: "
         f"long (optional) -> string (optional); the event is kept as {kept.key}"
     )
     assert (kept.event, kept.base["deviceId"]) == ({"temperature": "warm"}, "000001")
     assert (kept.reason, kept.rule) == ("SchemaConflictError", caught.value.rule)
     assert kept.diff == caught.value.diff
-    assert kept.detail.startswith("temperature: found the text 'warm'")
+    assert kept.detail.startswith("temperature: found the string 'warm'")
     assert (kept.function, kept.request_id, kept.index) == ("producer", "r-1", 0)
     assert (taken.counts()["RejectedEvents"], len(topic.records)) == (1, 1)
     assert take({"temperature": 31}).answer()["offset"] == 1

@@ -29,14 +29,14 @@ def test_a_record_that_is_too_large_does_not_affect_others(
     ("event", "reason", "message", "diff"),
     [
         ([1], "EventTextError", "found a list, expected a JSON object", ()),
-        ("text", "EventTextError", "found the text 'text', expected a JSON object", ()),
+        ("text", "EventTextError", "found the string 'text', expected a JSON object", ()),
         (None, "EventTextError", "found null, expected a JSON object", ()),
         ({"t": float("nan")}, "EventTextError", "t: found NaN, expected a number", ()),
         ({"t": 2**63}, "EventValueError", "expected a whole number within 64 bits", ()),
         (
             {"temperature": "warm", "new": 1},
             "SchemaConflictError",
-            "temperature: found the text 'warm', expected long as in the versions before",
+            "temperature: found the string 'warm', expected long as in the versions before",
             (
                 "~ temperature: long (optional) -> string (optional)",
                 "+ new: long (optional)",

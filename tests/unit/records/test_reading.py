@@ -21,20 +21,20 @@ _OURS = {
 }
 
 
-def test_a_reading_is_the_event_and_where_it_came_from() -> None:
+def test_a_reading_has_the_event_and_its_source() -> None:
     event = {**_BASE, "temperature": 30, "o": {"readingId": 1}}
 
     assert make_row(_READING, event, _SOURCE, 2, "an-id") == {**event, **_OURS}
 
 
 @pytest.mark.parametrize("name", ["readingId", "_topic", "_source", "_schema", "_schemaId"])
-def test_a_field_that_is_named_like_ours_is_kept(name: str) -> None:
+def test_a_field_named_like_an_attribute_of_the_row_is_kept(name: str) -> None:
     row = make_row(_READING, {**_BASE, name: "theirs"}, _SOURCE, 2, "an-id")
 
     assert row == {**_BASE, **_OURS, "_event": {name: "theirs"}}
 
 
-def test_so_is_one_that_is_named_like_the_place_for_those() -> None:
+def test_a_field_named_event_is_kept() -> None:
     row = make_row(_READING, {**_BASE, "_event": 1, "_schema": None}, _SOURCE, 2, "an-id")
 
     assert row["_event"] == {"_event": 1, "_schema": None}
@@ -67,9 +67,9 @@ def test_records_of_two_topics_never_share_a_row() -> None:
     ("event", "message"),
     [
         ("text", "sensor/3/41: found str, expected an event"),
-        ({"timestamp": 1}, "sensor/3/41: found deviceId None, expected a text"),
-        ({"deviceId": "", "timestamp": 1}, "sensor/3/41: found deviceId '', expected a text"),
-        ({"deviceId": 7, "timestamp": 1}, "sensor/3/41: found deviceId 7, expected a text"),
+        ({"timestamp": 1}, "sensor/3/41: found deviceId None, expected a string"),
+        ({"deviceId": "", "timestamp": 1}, "sensor/3/41: found deviceId '', expected a string"),
+        ({"deviceId": 7, "timestamp": 1}, "sensor/3/41: found deviceId 7, expected a string"),
         ({"deviceId": "d"}, "found timestamp None, expected milliseconds since 1970"),
         ({"deviceId": "d", "timestamp": -1}, "found timestamp -1, expected milliseconds since"),
         ({"deviceId": "d", "timestamp": 10**13}, "found timestamp 10000000000000, expected milli"),

@@ -33,7 +33,7 @@ def _order(event: dict[str, Any], fields: tuple[str, ...] = ("a",), offset: int 
     return str(make_row(shape, {"id": "x"} | event, Source("t", 0, offset), 1, "id")["_order"])
 
 
-def test_by_default_it_is_the_reading() -> None:
+def test_the_default_is_the_reading_of_a_sensor() -> None:
     shape = RowShape.from_environ({})
 
     assert shape == RowShape()
@@ -106,13 +106,13 @@ def test_several_fields_are_joined_and_no_two_keys_are_the_same() -> None:
 
 @pytest.mark.parametrize("key", [None, "", 5, True, ["a"]])
 def test_an_event_without_its_key_is_unroutable(key: Any) -> None:
-    with pytest.raises(UnroutableError, match=r"^orders/2/7: found orderId .*, expected a text$"):
+    with pytest.raises(UnroutableError, match=r"^orders/2/7: found orderId .*, expected a string$"):
         make_row(_ORDERS, {"orderId": key}, _SOURCE, 1, "id")
 
 
 @pytest.mark.parametrize("value", [None, True, float("nan"), float("inf"), [1], {"a": 1}])
-def test_what_has_no_order_is_unroutable(value: Any) -> None:
-    with pytest.raises(UnroutableError, match=r"found a .*, expected a number or a text$"):
+def test_a_value_without_an_order_is_unroutable(value: Any) -> None:
+    with pytest.raises(UnroutableError, match=r"found a .*, expected a number or a string$"):
         _order({"a": value})
 
 
@@ -156,5 +156,5 @@ def test_a_tombstone_leaves_the_key_and_the_order() -> None:
 
 @pytest.mark.parametrize("key", [None, b"", b"\xff"])
 def test_a_tombstone_without_a_key_is_unroutable(key: bytes | None) -> None:
-    with pytest.raises(UnroutableError, match=r"found a tombstone with key .*, expected a text$"):
+    with pytest.raises(UnroutableError, match=r"found a tombstone with key .*, expected a string$"):
         make_deletion(_ORDERS, Record(_SOURCE, key, None))

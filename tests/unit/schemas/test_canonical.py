@@ -55,7 +55,7 @@ def test_one_schema_written_in_two_ways_has_one_text(one: Any, other: Any) -> No
         (_record(name="a.R"), _record(name="R")),
     ],
 )
-def test_all_else_counts(one: Any, other: Any) -> None:
+def test_other_differences_change_the_text(one: Any, other: Any) -> None:
     assert canonical_form(one) != canonical_form(other)
 
 
@@ -94,7 +94,7 @@ def test_an_unknown_name_is_refused() -> None:
     assert str(caught.value) == "the schema refers to Nowhere, which it does not define"
 
 
-def test_references_that_would_unfold_into_too_much_are_refused() -> None:
+def test_references_that_expand_to_too_many_types_are_rejected() -> None:
     inner: Any = "long"
     for level in range(20):
         twice = [{"name": "a", "type": inner}, {"name": "b", "type": f"L{level - 1}"}]

@@ -26,7 +26,7 @@ def test_sees_that_a_schema_was_changed() -> None:
     assert encode({"a": 1, "b": "x"}, writer) == payload + b"\x02x"
 
 
-def test_a_schema_that_is_gone_leaves_its_place_to_nobody() -> None:
+def test_many_schemas_in_turn_are_not_mixed_up() -> None:
     for type_, value in [("long", 1), ("string", "x"), ("boolean", True)] * 50:
         assert decode(encode({"a": value}, _schema(type_)), _schema(type_)) == {"a": value}
 
@@ -44,5 +44,7 @@ def test_a_schema_too_deep_to_be_copied_is_refused() -> None:
     for _ in range(50_000):
         deep = [deep]
 
-    with pytest.raises(InvalidSchemaError, match="the schema is no JSON value: maximum recursion"):
+    with pytest.raises(
+        InvalidSchemaError, match="the schema is not a JSON value: maximum recursion"
+    ):
         decode(b"", deep)

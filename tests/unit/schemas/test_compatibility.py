@@ -42,7 +42,7 @@ _FIXED = {"type": "fixed", "name": "X", "size": 4}
         (_enum("A", default="A"), _enum("A", "B")),
     ],
 )  # fmt: skip
-def test_a_reader_that_can_read(reader: Any, writer: Any) -> None:
+def test_compatible_schemas(reader: Any, writer: Any) -> None:
     assert check_compatibility(reader, writer) == ()
 
 
@@ -74,11 +74,11 @@ def test_a_reader_that_can_read(reader: Any, writer: Any) -> None:
          "TYPE_MISMATCH", "[]", "the reader expects int, the writer wrote string"),
     ],
 )  # fmt: skip
-def test_a_reader_that_cannot(reader: Any, writer: Any, kind: str, path: str, message: str) -> None:
+def test_incompatible_schemas(reader: Any, writer: Any, kind: str, path: str, message: str) -> None:
     assert check_compatibility(reader, writer) == (Incompatibility(kind, path, message),)
 
 
-def test_every_reason_is_given_with_its_path() -> None:
+def test_every_incompatibility_has_its_path() -> None:
     def nested(type_: str) -> Any:
         items = {"type": "map", "values": _record({"name": "x", "type": type_}, name="I")}
         return _record(

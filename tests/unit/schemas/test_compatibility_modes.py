@@ -88,7 +88,7 @@ def test_a_first_version_is_always_accepted(mode: Compatibility) -> None:
         ("FULL", [_schema(id="int"), _schema(id="long")], _schema(id="long")),
     ],
 )
-def test_only_the_all_modes_look_behind_the_last_version(
+def test_only_the_all_modes_compare_with_every_version(
     direction: str, earlier: list[Any], new: Any
 ) -> None:
     """[doc] _ALL: compared with all versions since the checkpoint, not with the last alone."""
@@ -96,6 +96,6 @@ def test_only_the_all_modes_look_behind_the_last_version(
     assert check_mode(new, earlier, Compatibility(f"{direction}_ALL")) != ()
 
 
-def test_a_reason_that_several_versions_share_is_given_once() -> None:
+def test_a_reason_that_several_versions_share_is_reported_once() -> None:
     found = check_mode(_CHANGED, [_PLAIN, _PLAIN], Compatibility.BACKWARD_ALL)
     assert [str(each) for each in found] == ["id: the reader expects long, the writer wrote string"]

@@ -153,7 +153,7 @@ def test_reads_every_double_as_it_is(value: float) -> None:
         (_RECORD, "00" + "00" * 7, TruncatedPayloadError, "b: the payload ends inside this value"),
     ],
 )
-def test_says_what_is_damaged(
+def test_damaged_bytes_are_rejected_with_the_reason(
     schema: Any, payload: str, error: type[PayloadError], message: str
 ) -> None:
     with pytest.raises(PayloadError) as caught:
@@ -163,7 +163,7 @@ def test_says_what_is_damaged(
     assert str(caught.value).startswith(message)
 
 
-def test_gives_the_path_beside_the_message() -> None:
+def test_the_error_has_the_path_as_an_attribute() -> None:
     with pytest.raises(TruncatedPayloadError) as caught:
         decode(bytes.fromhex("0400020a61"), _RECORD)
 
@@ -203,7 +203,7 @@ def test_does_not_interpret_logical_types() -> None:
     assert decode(encode(2**62, timestamp), timestamp) == 2**62
 
 
-def test_two_records_share_no_default() -> None:
+def test_defaults_are_copied_for_each_record() -> None:
     writer = {"type": "record", "name": "R", "fields": []}
     field = {"name": "a", "type": {"type": "array", "items": "int"}, "default": [1]}
     read = compile_decoder(writer, writer | {"fields": [field]})

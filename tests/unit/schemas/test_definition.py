@@ -13,7 +13,7 @@ from penstock.schemas._json import MAX_DEPTH
 from tests.unit.schemas.writing import field, nested, record
 
 _AT_THE_ROOT = "the schema: "
-_BAD_NAME = "expected a name of ASCII letters, digits and _ that starts with no digit"
+_BAD_NAME = "expected a name of ASCII letters, digits and _ that does not start with a digit"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ _BAD_NAME = "expected a name of ASCII letters, digits and _ that starts with no 
         nested(MAX_DEPTH),
     ],
 )
-def test_takes_what_is_valid(schema: Any) -> None:
+def test_valid_schemas_are_accepted(schema: Any) -> None:
     check_schema(schema)
 
     assert load_schema(json.dumps(schema)) == schema
@@ -74,7 +74,10 @@ def test_a_name_without_a_space_is_also_looked_for_outside() -> None:
         (record(name=["R"]), f"found ['R'], {_BAD_NAME}"),
         (record(namespace="a-b"), f"found 'a-b', {_BAD_NAME}"),
         (record(namespace=None), f"found None, {_BAD_NAME}"),
-        (record(name="int"), "found 'int', expected a name that is neither taken nor a primitive"),
+        (
+            record(name="int"),
+            "found 'int', expected a name that is neither defined already nor a primitive",
+        ),
         (record(aliases="Q"), "found 'Q', expected `aliases` to be a list"),
         (record(aliases=["1st"]), f"found '1st', {_BAD_NAME}"),
         (record("a"), "found 'a', expected a field to be an object"),
@@ -96,7 +99,7 @@ def test_a_name_without_a_space_is_also_looked_for_outside() -> None:
         ({"type": "fixed", "name": "F", "size": 2.5}, "found 2.5, expected the size of a fixed"),
     ],
 )
-def test_says_what_is_wrong(schema: Any, message: str) -> None:
+def test_an_invalid_schema_is_rejected_with_the_reason(schema: Any, message: str) -> None:
     with pytest.raises(InvalidSchemaError) as caught:
         check_schema(schema)
 
@@ -114,10 +117,13 @@ def test_says_what_is_wrong(schema: Any, message: str) -> None:
         ),
         (field({"type": "map", "values": 7}), "a{}: found 7, expected a type's name, an object"),
         (field(record(field("x", "b"), name="S")), "a.b: found 'x', expected a primitive type"),
-        (field(record()), "a: found 'R', expected a name that is neither taken nor a primitive"),
+        (
+            field(record()),
+            "a: found 'R', expected a name that is neither defined already nor a primitive",
+        ),
     ],
 )
-def test_says_where_it_is_wrong(field: Any, message: str) -> None:
+def test_an_invalid_schema_is_rejected_with_the_path(field: Any, message: str) -> None:
     with pytest.raises(InvalidSchemaError) as caught:
         check_schema(record(field))
 

@@ -118,12 +118,12 @@ def test_chooses_the_branch_that_carries_the_value(schema: Any, value: Any, expe
         (_RECORD, {"a": 1, "c": [1, 2, None]}, "c[2]: found None, expected int"),
     ],
 )
-def test_refuses_what_the_schema_cannot_carry(schema: Any, value: Any, message: str) -> None:
+def test_a_value_outside_its_type_is_rejected(schema: Any, value: Any, message: str) -> None:
     with pytest.raises(UnencodableValueError, match=f"^{re.escape(message)}"):
         encode(value, schema)
 
 
-def test_names_the_path_of_a_field_far_inside() -> None:
+def test_an_error_has_the_path_of_a_nested_field() -> None:
     outer = {"type": "map", "values": {"type": "array", "items": _RECORD}}
 
     with pytest.raises(UnencodableValueError) as caught:
@@ -132,14 +132,14 @@ def test_names_the_path_of_a_field_far_inside() -> None:
     assert caught.value.path == "['k'][1].a"
 
 
-def test_shows_little_of_a_long_value() -> None:
+def test_a_long_value_is_shortened_in_the_message() -> None:
     with pytest.raises(UnencodableValueError) as caught:
         encode("x" * 100_000, "long")
 
     assert len(str(caught.value)) < 200
 
 
-def test_leaves_the_value_as_it_was() -> None:
+def test_encoding_does_not_change_the_value() -> None:
     value = {"a": 1}
 
     compile_encoder(_RECORD)(value)
@@ -164,6 +164,6 @@ def test_writes_what_fastavro_writes(
 
 
 @pytest.mark.parametrize("schema", ["long", "double", "string", ["null", "long"]])
-def test_a_number_that_python_will_not_write_is_refused_all_the_same(schema: Any) -> None:
+def test_a_number_of_more_than_4300_digits_is_rejected(schema: Any) -> None:
     with pytest.raises(UnencodableValueError, match=r"^found a whole number of 16,610 bits, exp"):
         encode(10**5_000, schema)

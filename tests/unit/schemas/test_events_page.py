@@ -49,7 +49,7 @@ def _infer(texts: list[str]) -> object:
 
 
 @pytest.mark.parametrize(("case", "before", "event", "result"), _rows(), ids=lambda cell: cell[:60])
-def test_the_page_says_what_happens(case: str, before: str, event: str, result: str) -> None:
+def test_each_row_of_the_page_is_true(case: str, before: str, event: str, result: str) -> None:
     earlier, (text,) = _codes(before), _codes(event)
     if result.startswith("refused: "):
         with pytest.raises((EventError, SchemaConflictError)) as caught:

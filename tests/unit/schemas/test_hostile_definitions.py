@@ -86,7 +86,7 @@ def test_refuses_fields_that_names_multiply(levels: int, message: str) -> None:
     [
         ("", r"the definition is not JSON: Expecting value: line 1 column 1 \(char 0\)"),
         ("string", r"the definition is not JSON: Expecting value: line 1 column 1 \(char 0\)"),
-        ('{"type": "int", "x": NaN}', "the definition is not JSON: NaN is no JSON number"),
+        ('{"type": "int", "x": NaN}', "the definition is not JSON: NaN is not a JSON number"),
         ("1" * 5_000, "the definition is not JSON: Exceeds the limit .*"),
         ("[" * 100_000, "the definition nests too deep to be read as JSON"),
         ('{"type":' * 20_000, "the definition nests too deep to be read as JSON"),
@@ -105,10 +105,10 @@ def test_refuses_values_that_are_no_json() -> None:
         deep = [deep]
 
     for value, message in [
-        (circle, "the schema is no JSON value: Circular reference detected"),
-        (deep, "the schema is no JSON value: maximum recursion depth exceeded"),
-        ({"type": "int", "x": b""}, "the schema is no JSON value: Object of type bytes is not"),
-        ({"type": "int", "x": float("inf")}, "the schema is no JSON value: Out of range float"),
+        (circle, "the schema is not a JSON value: Circular reference detected"),
+        (deep, "the schema is not a JSON value: maximum recursion depth exceeded"),
+        ({"type": "int", "x": b""}, "the schema is not a JSON value: Object of type bytes is not"),
+        ({"type": "int", "x": float("inf")}, "the schema is not a JSON value: Out of range float"),
         ({"type": "int", 7: 8}, "the schema holds tuples or keys that are not text, expected JSON"),
         (("int",), "the schema holds tuples or keys that are not text, expected JSON"),
     ]:

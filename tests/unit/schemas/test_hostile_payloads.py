@@ -29,7 +29,7 @@ def _exact(value: Any) -> Any:
     return (type(value), struct.pack("<d", value) if isinstance(value, float) else value)
 
 
-def test_every_cut_is_refused_and_every_addition(
+def test_truncated_and_extended_payloads_are_rejected(
     seeded: random.Random, trials: Callable[[int, int], int]
 ) -> None:
     maker = Maker(seeded)
@@ -45,7 +45,7 @@ def test_every_cut_is_refused_and_every_addition(
                 read(payload + rest)
 
 
-def test_damaged_bytes_are_refused_or_are_what_fastavro_reads_too(
+def test_damaged_bytes_are_rejected_or_read_as_fastavro_reads_them(
     seeded: random.Random, trials: Callable[[int, int], int]
 ) -> None:
     maker = Maker(seeded)
@@ -74,7 +74,7 @@ def test_damaged_bytes_are_refused_or_are_what_fastavro_reads_too(
     assert min(outcomes.values()) >= trials(10, 500), outcomes
 
 
-def test_a_payload_of_another_schema_is_refused_or_read_to_its_end(seeded: random.Random) -> None:
+def test_a_payload_of_another_schema_is_rejected_or_read_to_its_end(seeded: random.Random) -> None:
     maker = Maker(seeded)
     schemas = [maker.record() for _ in range(30)]
     payloads = [encode(maker.value(schema), schema) for schema in schemas]
@@ -134,7 +134,7 @@ print(peak() - before)
 """
 
 
-def test_no_bomb_takes_the_process_down_or_its_memory_up() -> None:
+def test_bombs_are_rejected_in_bounded_memory() -> None:
     child = subprocess.run(
         [sys.executable, "-c", _CHILD],
         input=json.dumps(_BOMBS),
@@ -153,7 +153,7 @@ def test_no_bomb_takes_the_process_down_or_its_memory_up() -> None:
     assert int(growth_kib) < 16 * 1024
 
 
-def test_the_deepest_schema_is_read_on_what_is_left_of_a_used_stack() -> None:
+def test_the_deepest_schema_is_read_with_half_the_stack_used() -> None:
     schema: Any = {"type": "record", "name": "R0", "fields": [{"name": "a", "type": "int"}]}
     value: Any = {"a": 1}
     for number in range(1, 32):

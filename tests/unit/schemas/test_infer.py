@@ -106,23 +106,25 @@ def test_a_known_type_that_holds_the_value_is_taken(known: Any, value: Any, type
     ("known", "value", "message"),
     [
         ("string", 5, "f: found 5, expected string as in the versions before"),
-        ("boolean", "x", "f: found the text 'x', expected boolean as in the versions before"),
+        ("boolean", "x", "f: found the string 'x', expected boolean as in the versions before"),
         ("long", True, "f: found true, expected long as in the versions before"),
         ("long", [1], "f: found a list, expected long as in the versions before"),
         (_MILLIS, 0.5, "f: found 0.5, expected timestamp-millis as in the versions before"),
-        (_ENUM, "C", "f: found the text 'C', expected enum E [A, B] as in the versions before"),
-        ("bytes", "x", "f: found the text 'x', expected bytes as in the versions before"),
+        (_ENUM, "C", "f: found the string 'C', expected enum E [A, B] as in the versions before"),
+        ("bytes", "x", "f: found the string 'x', expected bytes as in the versions before"),
         (["string", "long"], True,
          "f: found true, expected string or long as in the versions before"),
         ({"type": "map", "values": "long"}, {"a": "x"},
-         "f{}: found the text 'x', expected long as in the versions before"),
+         "f{}: found the string 'x', expected long as in the versions before"),
         ({"type": "array", "items": "long"}, {"a": 1},
          "f: found an object, expected array of long as in the versions before"),
         (_POINT, {"x": "far"},
-         "f.x: found the text 'far', expected double as in the versions before"),
+         "f.x: found the string 'far', expected double as in the versions before"),
     ],
 )  # fmt: skip
-def test_a_value_that_contradicts_what_is_known(known: Any, value: Any, message: str) -> None:
+def test_a_value_that_contradicts_the_known_type_is_rejected(
+    known: Any, value: Any, message: str
+) -> None:
     with pytest.raises(SchemaConflictError) as caught:
         _infer_type(value, known)
     assert str(caught.value) == message
@@ -160,7 +162,7 @@ def test_a_known_type_that_two_fields_share_is_defined_once() -> None:
     merge_schemas([known, schema])
 
 
-def test_base_fields_come_first_and_are_required_even_where_the_event_has_them() -> None:
+def test_base_fields_come_first_and_are_required() -> None:
     event = {"a": 1, "timestamp": 5, "deviceId": "d"}
     schema = infer_schema(event, "R", base=BASE_FIELDS)
     assert isinstance(schema, dict)
@@ -184,23 +186,23 @@ def test_the_deepest_event_has_a_schema_that_can_be_loaded() -> None:
         (float("nan"), "f: found nan, expected a number within the range of a double"),
         (float("-inf"), "f: found -inf, expected a number within the range of a double"),
         (2**63, "f: found 9223372036854775808, expected a whole number within 64 bits"),
-        ("\udfff", r"f: found the text '\udfff', expected text without lone surrogates"),
+        ("\udfff", r"f: found the string '\udfff', expected a string without lone surrogates"),
         (b"x", "f: found b'x', expected a JSON value, not a Python bytes"),
         ([[], "x"], "f[]: found a list, expected string"),
         ("x" * 100 + "\ud800",
-         f"f: found the text '{'x' * 39}..., expected text without lone surrogates"),
+         f"f: found the string '{'x' * 39}..., expected a string without lone surrogates"),
     ],
 )  # fmt: skip
-def test_values_that_no_text_brings_but_a_program_may(value: Any, message: str) -> None:
+def test_python_values_that_are_not_json_are_rejected(value: Any, message: str) -> None:
     with pytest.raises(EventValueError) as caught:
         infer_schema({"f": value}, "R")
     assert str(caught.value) == message
 
 
-def test_a_key_that_cannot_be_written_is_shown_in_a_way_that_can() -> None:
+def test_a_key_with_a_surrogate_is_escaped_in_the_message() -> None:
     with pytest.raises(EventValueError) as caught:
         infer_schema({"o": {"\ud800": 1}}, "R")
     assert caught.value.path == r"o.\ud800"
     assert str(caught.value) == (
-        r"o.\ud800: found the text '\ud800', expected text without lone surrogates"
+        r"o.\ud800: found the string '\ud800', expected a string without lone surrogates"
     )

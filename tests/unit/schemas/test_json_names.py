@@ -52,7 +52,7 @@ def test_every_name_is_valid_and_can_be_undone(json_name: str) -> None:
 
 
 @given(st.dictionaries(_NAMES, st.integers(0, 9), max_size=5))
-def test_an_event_gets_its_names_back(event: dict[str, int]) -> None:
+def test_an_event_round_trips_with_its_names(event: dict[str, int]) -> None:
     schema = infer_schema(event, "reading")
     assert isinstance(schema, dict)
     names = [field["name"] for field in schema["fields"]]

@@ -79,7 +79,7 @@ def _made_versions(seed: int) -> list[Any]:
 
 
 @given(EVENTS, EVENTS, EVENTS)
-def test_merging_inferred_versions_knows_no_order(
+def test_the_merge_of_inferred_versions_does_not_depend_on_order(
     one: dict[str, Any], other: dict[str, Any], third: dict[str, Any]
 ) -> None:
     versions = [_infer(event) for event in (one, other, third)]
@@ -91,7 +91,7 @@ def test_merging_inferred_versions_knows_no_order(
 
 
 @given(st.integers(0, 2**32))
-def test_merging_made_versions_knows_no_order(seed: int) -> None:
+def test_the_merge_of_generated_versions_does_not_depend_on_order(seed: int) -> None:
     versions = _made_versions(seed)
     merged = _merge(versions)
     for order in itertools.permutations(versions):
@@ -104,7 +104,7 @@ def test_merging_made_versions_knows_no_order(seed: int) -> None:
 
 
 @given(EVENTS, EVENTS)
-def test_what_a_version_wrote_is_read_through_the_merge(
+def test_events_of_each_version_are_read_through_the_merge(
     one: dict[str, Any], other: dict[str, Any]
 ) -> None:
     versions = [_infer(one), _infer(other)]
@@ -123,7 +123,7 @@ def test_what_a_version_wrote_is_read_through_the_merge(
 
 
 @given(st.integers(0, 2**32))
-def test_what_a_made_version_wrote_is_read_through_the_merge(seed: int) -> None:
+def test_values_of_generated_versions_are_read_through_the_merge(seed: int) -> None:
     versions = _made_versions(seed)
     try:
         merged = merge_schemas(versions)
@@ -141,7 +141,7 @@ def test_what_a_made_version_wrote_is_read_through_the_merge(seed: int) -> None:
 
 
 @given(EVENTS, st.randoms(use_true_random=False))
-def test_the_order_of_keys_makes_no_schema(event: dict[str, Any], rng: random.Random) -> None:
+def test_key_order_does_not_change_the_schema(event: dict[str, Any], rng: random.Random) -> None:
     def shuffled(value: Any) -> Any:
         if isinstance(value, dict):
             keys = rng.sample(sorted(value), len(value))
@@ -152,7 +152,7 @@ def test_the_order_of_keys_makes_no_schema(event: dict[str, Any], rng: random.Ra
 
 
 @given(EVENTS)
-def test_an_event_is_accepted_by_its_own_schema_and_comes_back(event: dict[str, Any]) -> None:
+def test_an_event_round_trips_through_its_own_schema(event: dict[str, Any]) -> None:
     schema = _infer(event)
     check_schema(schema)
     record = to_record(event, schema, _DEFAULTS)
@@ -176,7 +176,7 @@ def test_a_schema_inferred_with_what_is_known_merges_with_it(
 
 
 @given(EVENTS)
-def test_parsing_the_text_of_an_event_gives_the_event(event: dict[str, Any]) -> None:
+def test_the_parser_returns_the_event(event: dict[str, Any]) -> None:
     assert to_wire(parse_event(json.dumps(event))) == to_wire(event)
     assert to_wire(parse_event(json.dumps(event, ensure_ascii=False).encode())) == to_wire(event)
 

@@ -139,7 +139,7 @@ def test_aliases_of_fields_are_left_out_so_that_no_value_is_read_twice() -> None
     )
 
 
-def test_attributes_stay_where_all_agree() -> None:
+def test_attributes_that_all_versions_share_are_kept() -> None:
     merged = merge_schemas(
         [
             _record(_field("t_c", "int", jsonName="t-c", doc="one", unit="C"), doc="same"),

@@ -49,7 +49,7 @@ class _Story:
         return texts.index(canonical_form(chosen)) + 1
 
 
-def test_exact_tells_the_story_of_the_readme() -> None:
+def test_exact_makes_the_versions_of_the_readme() -> None:
     story = _Story(Policy.EXACT)
     assert [story.send({}), story.send({"temperature": 30}), story.send({})] == [1, 2, 1]
 
@@ -76,7 +76,7 @@ def test_optional_fields_make_n_versions_or_two_to_the_n(policy: Policy, version
     assert len(story.versions) == versions
 
 
-def test_grow_gives_the_same_version_whatever_came_first() -> None:
+def test_grow_does_not_depend_on_the_order_of_events() -> None:
     one, other = _Story(Policy.GROW), _Story(Policy.GROW)
     one.send({"a": {"x": 1}})
     one.send({"a": {"w": 1}, "b": 1})
@@ -122,7 +122,7 @@ def test_a_contradiction_is_refused_whatever_was_known_when_it_was_inferred(poli
     )
 
 
-def test_a_version_that_exists_is_given_as_it_was_registered() -> None:
+def test_an_existing_version_is_returned_as_registered() -> None:
     inferred = infer_schema({"t": 1}, "reading", base=BASE_FIELDS)
     registered = dict(reversed(inferred.items())) if isinstance(inferred, dict) else inferred
     assert VersionSet([registered]).choose(inferred, Policy.EXACT, 1) is registered
@@ -151,7 +151,7 @@ def test_a_set_of_versions_chooses_as_a_merge_of_all_of_them_would(
             story.send(event)
 
 
-def test_what_a_version_covers_is_remembered_up_to_a_bound() -> None:
+def test_the_cache_of_covered_events_is_bounded() -> None:
     whole = infer_schema(dict.fromkeys("abcde", 1), "reading", base=BASE_FIELDS)
     versions = VersionSet([whole])
     with patch("penstock.schemas.policy._MOST_FORMS", 3):

@@ -27,7 +27,7 @@ from tests.unit.schemas.writing import ENUM, field, read, record
         (["null", "long"], 2**63 - 1, ["null", "double"]),
     ],
 )
-def test_refuses_to_round(writer: Any, value: int, reader: Any) -> None:
+def test_a_number_that_would_be_rounded_is_rejected(writer: Any, value: int, reader: Any) -> None:
     schemas = record(field(writer)), record(field(reader))
 
     with pytest.raises(
@@ -38,7 +38,7 @@ def test_refuses_to_round(writer: Any, value: int, reader: Any) -> None:
         read({"a": value}, *schemas)
 
 
-def test_refuses_bytes_that_are_no_text() -> None:
+def test_bytes_that_are_not_utf8_are_rejected() -> None:
     with pytest.raises(InvalidTextError, match=r"^found 0xff at byte 1, expected UTF-8"):
         read(b"\xff", "bytes", "string")
 
@@ -83,7 +83,7 @@ def test_refuses_bytes_that_are_no_text() -> None:
         ),
     ],
 )
-def test_names_the_conflict(writer: Any, reader: Any, message: str) -> None:
+def test_a_conflict_has_its_path_and_types(writer: Any, reader: Any, message: str) -> None:
     with pytest.raises(SchemaConflictError) as caught:
         compile_decoder(writer, reader)
 
@@ -91,7 +91,7 @@ def test_names_the_conflict(writer: Any, reader: Any, message: str) -> None:
     assert caught.value.path == message.partition(":")[0].removeprefix("the schema")
 
 
-def test_a_branch_that_the_reader_lacks_is_refused_where_it_comes() -> None:
+def test_a_missing_branch_is_rejected_when_a_value_has_it() -> None:
     writer, reader = record(field(["null", "string", "long"])), record(field(["null", "long"]))
     assert check_compatibility(reader, writer)
 
@@ -104,7 +104,7 @@ def test_a_branch_that_the_reader_lacks_is_refused_where_it_comes() -> None:
         read({"a": "x"}, writer, reader)
 
 
-def test_a_symbol_that_the_reader_lacks_is_refused_where_it_comes() -> None:
+def test_a_missing_symbol_is_rejected_when_a_value_has_it() -> None:
     writer, reader = record(field(ENUM)), record(field(ENUM | {"symbols": ["A"]}))
 
     assert read({"a": "A"}, writer, reader) == {"a": "A"}

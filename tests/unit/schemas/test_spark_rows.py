@@ -58,7 +58,7 @@ _BEFORE = datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC).astimezone().r
         ({"type": "map", "values": "bytes"}, {"k": bytearray(b"a")}, {"k": b"a"}),
     ],
 )
-def test_values_are_those_of_the_codec(type_: Any, value: Any, expected: Any) -> None:
+def test_values_are_the_same_as_the_codecs(type_: Any, value: Any, expected: Any) -> None:
     found = _restore(type_, value)
 
     assert found == expected
@@ -76,7 +76,7 @@ def test_names_are_those_of_the_event_and_what_is_null_is_left_out() -> None:
     assert _restore(inner, Row(a_b=None)) == {}
 
 
-def test_fields_that_a_row_was_spared_are_null() -> None:
+def test_fields_missing_from_a_row_are_null() -> None:
     nothing = {"type": "record", "name": "N", "fields": []}
     schema = {
         "type": "record",

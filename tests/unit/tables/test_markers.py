@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import LakeHistoryError
-from penstock.tables import BatchId, Commit, Marker, WriterRecord, is_written, list_writers, settle
+from penstock.tables import (
+    BatchId,
+    Commit,
+    Marker,
+    WriterRecord,
+    is_written,
+    list_writers,
+    refresh_record,
+)
 
 
 def _commits(*markers: tuple[int, int] | str | None, until: int = 0) -> list[Commit]:
@@ -45,7 +53,7 @@ def _ask(commits, number, part=0, record=None, offsets=""):
         pytest.param(_commits("other", None), 0, 0, False, id="whole history without it"),
     ],
 )
-def test_what_the_snapshots_say(commits, number, part, found) -> None:
+def test_snapshots_decide_whether_a_part_is_written(commits, number, part, found) -> None:
     record = WriterRecord(0, 0, 0) if commits else None
 
     assert _ask(commits, number, part, record) is found
@@ -65,20 +73,21 @@ def test_a_query_without_a_record_never_wrote() -> None:
         pytest.param(WriterRecord(5, 1, 3), 5, 0, True, id="there, whatever came later"),
     ],
 )
-def test_what_the_record_says_where_snapshots_are_gone(record, number, part, found) -> None:
+def test_the_record_decides_if_snapshots_have_expired(record, number, part, found) -> None:
     assert _ask(_commits("other", until=7), number, part, record) is found
 
 
-def test_where_nobody_can_tell_it_says_what_to_do() -> None:
+def test_an_undecidable_history_is_an_error_with_instructions() -> None:
     with pytest.raises(LakeHistoryError) as caught:
         _ask(_commits("other", until=7), 5, 1, WriterRecord(5, 1, 6), '{"t":{"0":9}}')
 
     assert str(caught.value) == (
-        "whether lake.db.t has part 1 of batch 5 of query q cannot be told: its snapshots between "
-        "6 and 8 were expired by other means than jobs/maintain_lake.py. See whether the table has "
-        'rows of the batch\'s offsets {"t":{"0":9}}, say so and start again: if it has none, ALTER '
-        "TABLE lake.db.t UNSET TBLPROPERTIES ('penstock.writer.q'), else ALTER TABLE lake.db.t SET "
-        'TBLPROPERTIES (\'penstock.writer.q\' = \'{"batch": 5, "parts": 2, "sequence": 8}\')'
+        "cannot determine whether lake.db.t has part 1 of batch 5 of query q: its snapshots "
+        "between 6 and 8 were not expired by jobs/maintain_lake.py. Check whether the table has "
+        'rows of the batch\'s offsets {"t":{"0":9}}, record the answer and start again: if it has '
+        "none, ALTER TABLE lake.db.t UNSET TBLPROPERTIES ('penstock.writer.q'), else ALTER TABLE "
+        "lake.db.t SET TBLPROPERTIES ('penstock.writer.q' = "
+        '\'{"batch": 5, "parts": 2, "sequence": 8}\')'
     )
 
 
@@ -94,7 +103,7 @@ def test_a_checkpoint_that_is_older_than_the_table_is_refused(commits, record) -
     with pytest.raises(
         LakeHistoryError,
         match=r"lake.db.t has batch 7 of query q and not part 0 of batch 5, expected a checkpoint "
-        r"that is as new as the table: begin anew with an empty checkpoint",
+        r"that is as new as the table: start again with an empty checkpoint",
     ):
         _ask(commits, 5, record=record)
 
@@ -126,12 +135,12 @@ def test_records_are_found_among_properties() -> None:
 
 
 @pytest.mark.parametrize(
-    ("commits", "settled"),
+    ("commits", "refreshed"),
     [
         pytest.param(_commits("other", (7, 1), (7, 0)), WriterRecord(7, 2, 20), id="markers"),
         pytest.param(_commits("other", until=4), WriterRecord(5, 1, 20), id="none, and none gone"),
         pytest.param(_commits("other", until=5), WriterRecord(5, 1, 4), id="none, and some gone"),
     ],
 )
-def test_a_record_is_settled_as_far_as_the_history_goes(commits, settled) -> None:
-    assert settle(commits, "q", WriterRecord(5, 1, 4), 20) == settled
+def test_a_record_is_refreshed_as_far_as_the_history_reaches(commits, refreshed) -> None:
+    assert refresh_record(commits, "q", WriterRecord(5, 1, 4), 20) == refreshed

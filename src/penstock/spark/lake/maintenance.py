@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from penstock.settings import Settings, setting
 from penstock.spark.lake.catalog import LAKE_CATALOG, qualify_table
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.tables import LEAST_KEPT_HOURS, WriterRecord, list_writers, settle
+from penstock.tables import LEAST_KEPT_HOURS, WriterRecord, list_writers, refresh_record
 
 _HOUR: Final = 3_600
 
@@ -81,7 +81,7 @@ def maintain_table(
     )
     spark.sql(f"{call}.rewrite_manifests(table => '{table}')")
     found.refresh()
-    _settle_writers(found)
+    _refresh_writers(found)
     found.expire((now - settings.keep_hours * _HOUR) * 1_000)
     orphans = spark.sql(
         f"{call}.remove_orphan_files(table => '{table}', prefix_listing => true, "
@@ -93,12 +93,14 @@ def maintain_table(
     )
 
 
-def _settle_writers(table: IcebergTable) -> None:
+def _refresh_writers(table: IcebergTable) -> None:
     """Update the record of each query before the snapshots with its markers expire."""
     now = table.sequence()
-    settled = {
-        WriterRecord.property_of(query): settle(table.commits(), query, record, now).to_property()
+    refreshed = {
+        WriterRecord.property_of(query): refresh_record(
+            table.commits(), query, record, now
+        ).to_property()
         for query, record in list_writers(table.properties()).items()
     }
-    if settled:
-        table.set_properties(settled)
+    if refreshed:
+        table.set_properties(refreshed)

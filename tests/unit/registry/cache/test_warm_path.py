@@ -74,7 +74,7 @@ def _nested(depth: int) -> Any:
 def test_a_value_that_is_not_a_schema_is_refused(
     cached: CachedRegistry, inner: CountedRegistry, no_schema: Any
 ) -> None:
-    with pytest.raises(InvalidSchemaError, match="the schema is no JSON value: "):
+    with pytest.raises(InvalidSchemaError, match="the schema is not a JSON value: "):
         cached.register("readings", no_schema)
 
     assert inner.calls == []
