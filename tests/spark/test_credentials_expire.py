@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from penstock.errors import SinkAccessDeniedError
-from penstock.spark.failures.judging import DynamoDbErrors
+from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query.dynamodb import DynamoDbTables
 from tests.spark.lakes import NOON_MS, batch, make_rows
 from tests.stubs.dynamodb_api import Reply, refusal, serve_dynamodb

@@ -17,7 +17,7 @@ from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
 from penstock.records import RowShape, Source, make_row
 from penstock.schemas import compile_decoder, compile_restorer, encode
-from penstock.spark.failures.judging import DynamoDbErrors
+from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query.dynamodb import DynamoDbTables
 from penstock.spark.rows import name_event
 from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows

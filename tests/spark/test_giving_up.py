@@ -6,7 +6,7 @@ from base64 import b64decode
 
 from penstock.framing import FrameKind
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.failures.judging import DynamoDbErrors, Judge, file_errors
+from penstock.spark.failures import DynamoDbErrors, Judge, file_errors
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import make_topic
 from tests.stubs.dynamodb_api import serve_dynamodb

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.errors import CheckpointTakenError
 from penstock.spark.lake.lake import Lake
-from penstock.spark.lake.replayed import ReplayedLake
+from penstock.spark.lake.replay import ReplayedLake
 from tests.spark.lakes import batch, make_rows
 
 

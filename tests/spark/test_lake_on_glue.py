@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from pyiceberg.catalog import load_catalog
 
-from penstock.spark.lake.catalog import catalog_settings
+from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.lake.lake import Lake
 from tests.spark.lakes import batch, make_rows
 

@@ -12,7 +12,7 @@ from penstock.attempts import Attempts
 from penstock.errors import LakeHistoryError, SettingsError, SinkUnavailableError
 from penstock.spark.lake.columns import Growth, NewColumn
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.spark.lake.replayed import ReplayedLake
+from penstock.spark.lake.replay import ReplayedLake
 from tests.spark.lakes import batch, make_rows
 
 

@@ -13,9 +13,8 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import SettingsError
 from penstock.settings import Settings
-from penstock.spark.lake.catalog import catalog_settings
-from penstock.spark.settings.consume import read_settings
-from penstock.spark.settings.contract import read_text
+from penstock.spark.lake.iceberg import catalog_settings
+from penstock.spark.settings.consume import read_settings, read_text
 
 _Read = TypeVar("_Read", bound=Settings)
 

@@ -11,8 +11,7 @@ from penstock.errors import SettingsError
 from penstock.kafka import Security
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.source import source_options
-from penstock.spark.settings.consume import LostOffsets, Starting, read_settings
-from penstock.spark.settings.contract import contract_environ
+from penstock.spark.settings.consume import LostOffsets, Starting, contract_environ, read_settings
 
 _ROLE = "arn:aws:iam::111111111111:role/reader"
 _SECRET = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:AmazonMSK_a-AbCdEf"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
-from penstock.spark.failures.tasks import raise_as_told
+from penstock.spark.failures import raise_sink_error
 from penstock.spark.query.dynamodb import Pace
 from tests.stubs.registries import FakeTime
 
@@ -50,10 +50,10 @@ def test_an_error_of_ours_comes_out_of_a_tasks(kind) -> None:
     )
 
     with pytest.raises(kind, match=r"^DynamoDB said no$") as caught:
-        raise_as_told(told)
+        raise_sink_error(told)
 
     assert caught.value.__cause__ is told
 
 
 def test_an_error_that_is_not_ours_is_left_to_the_caller() -> None:
-    raise_as_told(RuntimeError("ValueError: no"))
+    raise_sink_error(RuntimeError("ValueError: no"))

@@ -43,7 +43,7 @@ _WINGS_MAY_IMPORT = {
     "lake": {"rows"},
     "session": {"lake", "settings"},
     "state": {"rows", "settings"},
-    "failures": {"state"},
+    "failures": set(),
     "query": {"rows", "settings", "decoding", "lake", "state", "failures"},
 }
 # Third-party packages that only these rooms may import.

@@ -1,6 +1,6 @@
-"""An Iceberg table through Iceberg's Java API: its history, properties and schema.
+"""The Iceberg catalog of the lake, and its tables through Iceberg's Java API.
 
-Reading the history takes milliseconds there, and a second as a query of its metadata tables.
+Reading the history of a table takes milliseconds there, and a second in its metadata tables.
 """
 
 from __future__ import annotations
@@ -18,9 +18,31 @@ from penstock.errors import SinkUnavailableError
 from penstock.spark.lake.columns import Growth
 from penstock.tables import MARKER_KEYS, Commit, Marker
 
+LAKE_CATALOG: Final = "lake"
+
 _CONFLICT: Final = ".CommitFailedException"
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
 _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, spread=True)
+
+
+def catalog_settings() -> dict[str, str]:
+    """Return the Spark settings that register the Glue catalog under the name `lake`.
+
+    The location of a table follows from the location of its database.
+    """
+    properties = {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        ".type": "glue",
+        ".io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        # Commits of other writers must be visible immediately.
+        ".cache-enabled": "false",
+    }
+    return {f"spark.sql.catalog.{LAKE_CATALOG}{name}": text for name, text in properties.items()}
+
+
+def qualify_table(table: str) -> str:
+    """Return a table's name, DATABASE.TABLE, with the catalog in front."""
+    return f"{LAKE_CATALOG}.{table}"
 
 
 class IcebergTable:

@@ -12,10 +12,9 @@ from pyspark.sql.types import StructType
 
 from penstock.errors import CheckpointTakenError, Reason, SettingsError
 from penstock.records import READING
-from penstock.spark.lake.catalog import qualify_table
 from penstock.spark.lake.columns import Growth, compare_columns, merge_columns
 from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
-from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 from penstock.spark.lake.widening import rewrite_columns
 from penstock.spark.rows import COORDINATES, Fence, event_type
 from penstock.tables import (

@@ -10,8 +10,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from penstock.settings import Settings, setting
-from penstock.spark.lake.catalog import LAKE_CATALOG, qualify_table
-from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
 from penstock.tables import LEAST_KEPT_HOURS, WriterRecord, list_writers, refresh_record
 
 _HOUR: Final = 3_600

@@ -16,7 +16,7 @@ from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion, load_registries
 from penstock.spark.decoding.decoder import Decoder, RowStatus, admit
 from penstock.spark.decoding.frames import inflate_payloads, split_frames
-from penstock.spark.failures.judging import DynamoDbErrors, ErrorSink, LoggedErrors
+from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
 from penstock.spark.query.parts import FRAMED
 from penstock.spark.query.sinks import open_sinks
 from penstock.spark.query.source import open_stream

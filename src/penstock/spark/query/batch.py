@@ -26,7 +26,7 @@ from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.decoder import RowStatus, admit
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.failures.judging import ErrorSink, Judge, file_errors
+from penstock.spark.failures import ErrorSink, Judge, file_errors
 from penstock.spark.query.parts import FRAMED, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.rows import Sink

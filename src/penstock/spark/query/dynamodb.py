@@ -18,8 +18,14 @@ from penstock.framing import SchemaKey
 from penstock.records import READING, FailedRecord, Record, RowShape, Source, make_row
 from penstock.schemas import compile_row_restorer
 from penstock.sinks import DynamoDbClient, RowWriter, open_table
-from penstock.spark.failures.judging import ErrorSink
-from penstock.spark.failures.tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
+from penstock.spark.failures import (
+    STAGE,
+    ErrorSink,
+    count_by_reason,
+    in_chunks,
+    to_bytes,
+    to_headers,
+)
 from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema
 from penstock.tables import BatchId
 

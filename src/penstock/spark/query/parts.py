@@ -18,7 +18,7 @@ from penstock.framing import FrameKind
 from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import FrameStatus, inflate_payloads
-from penstock.spark.failures.judging import ErrorSink, Judge, file_errors
+from penstock.spark.failures import ErrorSink, Judge, file_errors
 from penstock.spark.rows import Sink
 from penstock.tables import BatchId
 
@@ -37,7 +37,7 @@ _MEASURES: Final = {
     "errors": IS_ERROR,
 }
 # Spark reports its counts a moment after the last task.
-_TOLD: Final = Attempts(0.01, 0.1, 2)
+_REPORTED: Final = Attempts(0.01, 0.1, 2)
 
 
 class PartWriter:
@@ -147,13 +147,13 @@ def count_while(judged: DataFrame, write: Callable[[DataFrame], None] | None) ->
     if write is not None:
         observation = Observation()
         write(judged.observe(observation, *measures))
-        if _is_told(observation):
+        if _is_reported(observation):
             return observation.get
     (row,) = judged.agg(*measures).collect()
     counts: dict[str, int] = row.asDict()
     return counts
 
 
-def _is_told(observation: Observation) -> bool:
+def _is_reported(observation: Observation) -> bool:
     watched: Any = observation._jo
-    return any(watched.future().isCompleted() for _ in _TOLD)
+    return any(watched.future().isCompleted() for _ in _REPORTED)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from penstock.spark.failures.judging import ErrorSink
+from penstock.spark.failures import ErrorSink
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
-from penstock.spark.lake.replayed import ReplayedFiles, ReplayedLake
+from penstock.spark.lake.replay import ReplayedFiles, ReplayedLake
 from penstock.spark.query.dynamodb import DynamoDbTables
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.sinks import SinkSettings

@@ -12,7 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.errors import Reason
 from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
-from penstock.spark.failures.judging import ErrorSink
+from penstock.spark.failures import ErrorSink
 from penstock.spark.query.batch import Batches
 from penstock.spark.query.report import BatchCounts, ReportListener
 from penstock.spark.query.source import read_ranges

@@ -1,4 +1,4 @@
-"""Write records that cannot be decoded to the dead-letter table, each with its reason.
+"""Dead letters of Spark's executors: the reason of each, and the tasks that write them.
 
 Spark reports that a record is not a value of its schema, but not why. The executors decode these
 few records once more, with the code that the Lambda functions use.
@@ -8,24 +8,41 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any, Final, Protocol
 
+from py4j.protocol import Py4JJavaError
+from pyspark import RDD
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from penstock.errors import Failure, PenstockError, Reason
+from penstock.errors import (
+    Failure,
+    PenstockError,
+    Reason,
+    SinkAccessDeniedError,
+    SinkRefusedError,
+    SinkUnavailableError,
+)
 from penstock.framing import FrameKind, SchemaKey, decode_frame, read_schema_key
 from penstock.records import FailedRecord, Record, Source
 from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
-from penstock.spark.failures.tasks import STAGE, count_by_reason, in_chunks, to_bytes, to_headers
 
 _LOG = logging.getLogger(__name__)
+
+STAGE: Final = "spark"  # the stage that a dead letter names
+_ROWS_AT_ONCE: Final = 100
+_KINDS: Final = {
+    kind.__name__: kind for kind in (SinkAccessDeniedError, SinkRefusedError, SinkUnavailableError)
+}
+_LINE: Final = re.compile(rf"^penstock\.errors\.({'|'.join(_KINDS)}): (.*)$", re.MULTILINE)
 _MAX_COMPILED: Final = 200
 
 
@@ -148,3 +165,46 @@ class _File:
 @lru_cache(maxsize=_MAX_COMPILED)
 def _compile(definition: str, merged: str) -> Callable[[bytes], Any]:
     return compile_decoder(json.loads(definition), json.loads(merged))
+
+
+def count_by_reason(
+    rows: RDD[Any], task: Callable[[Iterable[Any]], Iterator[Counter[Reason]]]
+) -> Counter[Reason]:
+    """Run a task on each partition, and return the number of records given up, by reason.
+
+    Raises:
+        SinkError: the error that ended a task.
+    """
+    try:
+        counts = rows.mapPartitions(task).collect()
+    except Py4JJavaError as error:
+        raise_sink_error(error)
+        raise
+    total: Counter[Reason] = Counter()
+    for count in counts:
+        total.update(count)
+    return total
+
+
+def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """Yield rows in lists of four DynamoDB requests; rejected ones are stored before the next."""
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, _ROWS_AT_ONCE)):
+        yield chunk
+
+
+def to_bytes(value: bytearray | None) -> bytes | None:
+    """Return a record's key or value from a Spark row."""
+    return None if value is None else bytes(value)
+
+
+def to_headers(found: Iterable[Any] | None) -> tuple[tuple[str, bytes | None], ...]:
+    """Return a record's headers from a Spark row."""
+    return tuple((header["key"], to_bytes(header["value"])) for header in found or ())
+
+
+def raise_sink_error(error: Exception) -> None:
+    """Raise the sink error that ended a task, if the text of Spark's error names one."""
+    found = _LINE.search(str(error))
+    if found is not None:
+        raise _KINDS[found[1]](found[2]) from error
