@@ -28,7 +28,7 @@ from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.query.batch import Batches
 from penstock.spark.query.report import BatchCounts
-from penstock.spark.state.schema_ledger import Ledger, Lesson
+from penstock.spark.state.schema_ledger import Ledger, Lookup
 from penstock.tables import BatchId
 
 _HEADER = 18
@@ -88,7 +88,7 @@ class Product:
         outlet: Outlet | None = None,
     ) -> None:
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
-        ledger.add(Lesson(0, 1, tuple(versions)))
+        ledger.add(Lookup(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
         self._batches = Batches(
             world.spark, Registries([registry]), ledger, [outlet or Outlet()], NoErrors()

@@ -15,25 +15,25 @@ from tests.faults.world import BATCH, World, running_broker
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
 _OFFSETS = Step("CopyObject", r"/offsets/\d+$")
-_LESSON = Step("CopyObject", r"/penstock-ledger/.*\.jsonl$")
+_LOOKUP = Step("CopyObject", r"/penstock-ledger/.*\.jsonl$")
 _FILE = Step("PutObject", r"/data/.*\.parquet$")
 _SNAPSHOT = Step("PutObject", r"/metadata/snap-")
 _STAGED = Step("UpdateTable")
 _PUBLISHED = Step("UpdateTable")
 _DONE = Step("CopyObject", r"/commits/\d+$")
-# The steps to each point, and whether the last of them has its effect. A lesson says that the batch
+# The steps to each point, and whether the last of them has its effect. A lookup says that the batch
 # brings a version that is new, whose records are a part of their own.
 _POINTS = {
     "after the offsets": ((_OFFSETS,), True),
-    "amid the files of a part": ((_OFFSETS, _LESSON, _FILE), True),
-    "after the files, before they are staged": ((_OFFSETS, _LESSON, _SNAPSHOT, _STAGED), False),
+    "amid the files of a part": ((_OFFSETS, _LOOKUP, _FILE), True),
+    "after the files, before they are staged": ((_OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED), False),
     "after they are staged, before they are published": (
-        (_OFFSETS, _LESSON, _SNAPSHOT, _STAGED, _PUBLISHED), False
+        (_OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED, _PUBLISHED), False
     ),
     "after the tables, before Spark's commit": ((_OFFSETS, _DONE), False),
     "after Spark's commit": ((_OFFSETS, _DONE), True),
     "after they are published, before the other table": (
-        (_OFFSETS, _LESSON, _SNAPSHOT, _STAGED, _PUBLISHED), True
+        (_OFFSETS, _LOOKUP, _SNAPSHOT, _STAGED, _PUBLISHED), True
     ),
 }  # fmt: skip
 _WRITES = re.compile(r"(BatchWriteItem|PutItem|UpdateTable) |\w+Object .*/(data|metadata)/")

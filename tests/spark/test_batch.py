@@ -63,7 +63,7 @@ def job(spark, tmp_path):
     return Job(spark, tmp_path)
 
 
-def test_new_versions_are_learnt_while_a_query_runs(job):
+def test_a_running_query_takes_new_versions(job):
     v1 = job.register(_V1)
     first = job.take([frame(v1, {"deviceId": "a"})])
     v2 = job.register(_V2)
@@ -215,7 +215,7 @@ def test_a_batch_that_died_comes_again_and_is_split_as_before(job, death):
     job.sink.fails = lambda place: place == death
     with pytest.raises(OSError, match=f"dead {death}"):
         job.take(values, 1)
-    learnt = bool(Ledger(job.spark, str(job.folder / "schemas")).lessons(1))
+    is_known = bool(Ledger(job.spark, str(job.folder / "schemas")).lookups(1))
     job.sink.fails = lambda _: False
     job.registry.get = lambda key, get=job.registry.get: secret if key == secret.key else get(key)
 
@@ -223,8 +223,8 @@ def test_a_batch_that_died_comes_again_and_is_split_as_before(job, death):
     counts = job.take(values, 1)
 
     # What the registry learnt in between counts only where the batch had not asked before.
-    assert set(job.rows()) == {0, 100, 101, 102} | (set() if learnt else {103})
-    assert set(job.errors.reasons()) == {104} | ({103} if learnt else set())
+    assert set(job.rows()) == {0, 100, 101, 102} | (set() if is_known else {103})
+    assert set(job.errors.reasons()) == {104} | ({103} if is_known else set())
     assert counts.records == 5
     assert counts.rows + sum(counts.errors.values()) == 5
     job.take(values[3:4], 2)

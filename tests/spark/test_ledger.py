@@ -8,7 +8,7 @@ import pytest
 
 from penstock.errors import CheckpointError, CheckpointTakenError, Failure, Reason
 from penstock.framing import SchemaKey
-from penstock.spark.state.schema_ledger import Ledger, Lesson
+from penstock.spark.state.schema_ledger import Ledger, Lookup
 from tests.spark.records import make_record, make_version
 
 _V1 = make_version(1, make_record(("a", "int")))
@@ -26,36 +26,36 @@ def open_ledger(spark, tmp_path, request):
     return lambda *given: Ledger(spark, f"{request.param}{tmp_path}/schemas", *given)
 
 
-def test_lessons_are_kept_in_their_order(open_ledger):
+def test_lookups_are_kept_in_their_order(open_ledger):
     ledger = open_ledger()
-    assert ledger.before(10) == ledger.lessons(0) == ()
-    lessons = [Lesson(0, 1, (_V2,)), Lesson(3, 1, (_V1,)), Lesson(3, 2, (_V3,), _GONE)]
-    for lesson in lessons:
-        ledger.add(lesson)
+    assert ledger.before(10) == ledger.lookups(0) == ()
+    lookups = [Lookup(0, 1, (_V2,)), Lookup(3, 1, (_V1,)), Lookup(3, 2, (_V3,), _GONE)]
+    for lookup in lookups:
+        ledger.add(lookup)
 
     for found in (ledger, open_ledger()):
         assert found.before(0) == ()
         assert found.before(3) == (_V2,)
         assert found.before(4) == (_V2, _V1, _V3)
-        assert found.lessons(3) == tuple(lessons[1:])
+        assert found.lookups(3) == tuple(lookups[1:])
 
 
 def test_a_batch_that_is_over_keeps_only_versions(open_ledger):
     ledger = open_ledger()
-    for lesson in (Lesson(1, 1, (), _GONE), Lesson(1, 2, (_V1,), _GONE), Lesson(2, 1, (), _GONE)):
-        ledger.add(lesson)
+    for lookup in (Lookup(1, 1, (), _GONE), Lookup(1, 2, (_V1,), _GONE), Lookup(2, 1, (), _GONE)):
+        ledger.add(lookup)
 
     ledger.tidy(2)
 
     for found in (ledger, open_ledger()):
-        assert [each.round for each in found.lessons(1)] == [2]
-        assert len(found.lessons(2)) == 1
+        assert [each.round for each in found.lookups(1)] == [2]
+        assert len(found.lookups(2)) == 1
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40, -1, -12, -13])
 def test_a_file_that_was_cut_off_is_as_if_it_were_not(open_ledger, tmp_path, caplog, cut):
-    open_ledger().add(Lesson(0, 1, (_V1,)))
-    open_ledger().add(Lesson(1, 1, (_V2,), _GONE))
+    open_ledger().add(Lookup(0, 1, (_V1,)))
+    open_ledger().add(Lookup(1, 1, (_V2,), _GONE))
     (path,) = tmp_path.glob("schemas/*1-0001.jsonl")
     whole = path.read_bytes()
     for check in tmp_path.glob("schemas/.*.crc"):
@@ -69,12 +69,12 @@ def test_a_file_that_was_cut_off_is_as_if_it_were_not(open_ledger, tmp_path, cap
 
     assert seen_by_another.before(9) == ledger.before(9) == (_V1,)
     assert "-0001.jsonl was cut off when it was written" in caplog.text
-    ledger.add(Lesson(1, 1, (_V3,)))
+    ledger.add(Lookup(1, 1, (_V3,)))
     assert open_ledger().before(9) == (_V1, _V3)
 
 
 def test_damage_stops_the_query_with_a_sentence(open_ledger, tmp_path):
-    open_ledger().add(Lesson(0, 1, (_V1,)))
+    open_ledger().add(Lookup(0, 1, (_V1,)))
     (path,) = tmp_path.glob("schemas/*.jsonl")
     whole = path.read_bytes()
     for check in tmp_path.glob("schemas/.*.crc"):
@@ -96,7 +96,7 @@ def test_damage_stops_the_query_with_a_sentence(open_ledger, tmp_path):
 
 @pytest.mark.parametrize("cut", [0, 40, -13])
 def test_a_file_of_a_batch_that_is_over_was_whole(open_ledger, tmp_path, cut):
-    open_ledger().add(Lesson(1, 1, (_V1,)))
+    open_ledger().add(Lookup(1, 1, (_V1,)))
     (path,) = tmp_path.glob("schemas/*.jsonl")
     path.with_name(f".{path.name}.crc").unlink()
     path.write_bytes(path.read_bytes()[:cut])
@@ -109,8 +109,8 @@ def test_a_file_of_a_batch_that_is_over_was_whole(open_ledger, tmp_path, cut):
 
 
 def test_a_missing_file_is_missed_by_the_one_after_it(open_ledger, tmp_path):
-    for lesson in (Lesson(0, 1, (_V1,)), Lesson(1, 1, (), _GONE), Lesson(2, 1, (_V2,))):
-        open_ledger().add(lesson)
+    for lookup in (Lookup(0, 1, (_V1,)), Lookup(1, 1, (), _GONE), Lookup(2, 1, (_V2,))):
+        open_ledger().add(lookup)
     (tmp_path / "schemas" / f"{1:020d}-0001.jsonl").unlink()  # as tidying does
     assert open_ledger(2).before(9) == (_V1, _V2)
     (tmp_path / "schemas" / f"{0:020d}-0001.jsonl").unlink()
@@ -123,7 +123,7 @@ def test_a_missing_file_is_missed_by_the_one_after_it(open_ledger, tmp_path):
 
 
 def test_a_ledger_that_is_newer_than_the_checkpoint(open_ledger):
-    open_ledger().add(Lesson(3, 1, (_V1,)))
+    open_ledger().add(Lookup(3, 1, (_V1,)))
 
     assert open_ledger(3).before(4) == (_V1,)
     with pytest.raises(
@@ -134,9 +134,9 @@ def test_a_ledger_that_is_newer_than_the_checkpoint(open_ledger):
         open_ledger(2)
 
 
-def test_another_job_that_writes_the_same_lesson(open_ledger):
+def test_another_job_that_writes_the_same_lookup(open_ledger):
     first, second = open_ledger(), open_ledger()
-    first.add(Lesson(0, 1, (_V1,)))
+    first.add(Lookup(0, 1, (_V1,)))
 
     with pytest.raises(CheckpointTakenError, match=r"0-0001.jsonl is there already, expected no"):
-        second.add(Lesson(0, 1, (_V2,)))
+        second.add(Lookup(0, 1, (_V2,)))

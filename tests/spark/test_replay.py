@@ -24,7 +24,7 @@ from penstock.spark.query.dynamodb import DynamoDbTables
 from penstock.spark.settings.replay import SelectionSettings
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 from penstock.spark.state.lease import LEASE_PREFIX
-from penstock.spark.state.schema_ledger import Ledger, Lesson
+from penstock.spark.state.schema_ledger import Ledger, Lookup
 from tests.fixtures.errors import make_error_table
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record
@@ -86,7 +86,7 @@ class World:
     def consume(self, *versions):
         """Have versions known to the job that consumes."""
         ledger = Ledger(self.spark, f"file://{self.folder}/consume/penstock-ledger")
-        ledger.add(Lesson(0, 1, versions))
+        ledger.add(Lookup(0, 1, versions))
 
     def read_up_to(self, offset):
         """Let the job that consumes have read so far, as Spark keeps it."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -26,13 +26,23 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from penstock.errors import InvalidSchemaError, Reason, SchemaError, UnroutableError
-from penstock.registry import SchemaVersion
+from penstock.errors import (
+    Failure,
+    InvalidSchemaError,
+    PenstockError,
+    Reason,
+    SchemaError,
+    UnroutableError,
+)
+from penstock.framing import SchemaKey
+from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, canonical_form, check_schema, encode, merge_schemas
 from penstock.spark.decoding.frames import FrameStatus
 from penstock.spark.decoding.reader_schema import Place, Reader, write_reader
 from penstock.spark.decoding.reader_sql import find_invalid_text, find_lossy, write_value
 from penstock.spark.rows import name_event
+
+Versions = Sequence[SchemaVersion]
 
 _END_SIZE: Final = 8
 _OWN: Final = (
@@ -146,6 +156,46 @@ def _with_end(body: object) -> str:
     end = {"type": "fixed", "name": "End", "size": _END_SIZE}
     fields = [{"name": "body", "type": body}, {"name": "end", "type": end}]
     return json.dumps({"type": "record", "name": "Ended", "fields": fields})
+
+
+def find_versions(
+    registries: Registries, keys: Iterable[SchemaKey]
+) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
+    """Look up schema versions; return those found, and why the others cannot be used.
+
+    Raises:
+        PenstockError: an answer is not final.
+    """
+    found: list[SchemaVersion] = []
+    refused: dict[SchemaKey, Failure] = {}
+    for key in keys:
+        try:
+            found.append(registries.find(key))
+        except PenstockError as error:
+            refused[key] = Failure.of(error)
+    return found, refused
+
+
+def admit_versions(
+    spark: SparkSession,
+    found: Iterable[SchemaVersion],
+    beside: Callable[[SchemaVersion, Versions], Versions],
+) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
+    """Check versions, older ones first; return those that can be used, and why others cannot.
+
+    `beside` returns the versions that share a table with a version; it is given the version and
+    those admitted so far.
+    """
+    admitted: list[SchemaVersion] = []
+    refused: dict[SchemaKey, Failure] = {}
+    for version in sorted(found, key=lambda each: each.number):
+        try:
+            admit(spark, beside(version, admitted), version)
+        except PenstockError as error:
+            refused[version.key] = Failure.of(error)
+        else:
+            admitted.append(version)
+    return admitted, refused
 
 
 def admit(spark: SparkSession, known: Iterable[SchemaVersion], version: SchemaVersion) -> None:

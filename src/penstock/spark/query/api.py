@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.errors import PenstockError, Reason
+from penstock.errors import Reason
 from penstock.framing import SchemaKey
-from penstock.registry import Registries, SchemaVersion, load_registries
-from penstock.spark.decoding.decoder import Decoder, RowStatus, admit
+from penstock.registry import Registries, load_registries
+from penstock.spark.decoding.decoder import Decoder, RowStatus, admit_versions, find_versions
 from penstock.spark.decoding.frames import inflate_payloads, split_frames
 from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
 from penstock.spark.query.parts import FRAMED
@@ -45,28 +45,15 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
         RegistryError: a registry cannot answer now (retriable).
     """
     frames = split_frames(records, registries)
-    versions = _find_versions(frames, registries)
+    keys = frames.filter(FRAMED).select("schema").distinct().collect()
+    found, _ = find_versions(registries, (SchemaKey.unpack(bytes(row.schema)) for row in keys))
+    versions, _ = admit_versions(frames.sparkSession, found, lambda _, admitted: admitted)
     plain = frames.filter("coalesce(compression, 'none') <> 'zlib'")
     whole = plain.unionByName(inflate_payloads(frames.filter("compression = 'zlib'")))
     decoder = Decoder(versions)
     rows = decoder.project(decoder.decode(whole), F.col("status").alias(STATUS))
     is_decoded = F.col(STATUS) == RowStatus.DECODED.value
     return rows.withColumn(EVENT, F.when(is_decoded, F.col(EVENT)))
-
-
-def _find_versions(frames: DataFrame, registries: Registries) -> list[SchemaVersion]:
-    """Return the versions of frames, without those that nobody can use."""
-    versions: list[SchemaVersion] = []
-    for row in frames.filter(FRAMED).select("schema").distinct().collect():
-        try:
-            version = registries.find(SchemaKey.unpack(bytes(row.schema)))
-            admit(frames.sparkSession, versions, version)
-        except PenstockError as error:
-            if error.reason is None:
-                raise
-        else:
-            versions.append(version)
-    return sorted(versions, key=lambda each: (each.name, each.number))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 | ---- | ------------------------------------------------------------------------------------ |
 | 0    | records of the versions that were known when the batch began                         |
 | 1    | the compressed ones among them, inflated in Python                                   |
-| 2, 3 | the same for versions that the batch learnt in its first round; 4, 5: in its second  |
+| 2, 3 | the same for versions that the batch looked up in its first round; 4, 5: its second   |
 
 With routes by schema name, each table has its own versions, merge and parts, and records of a name
 without a route are given up. A part is decoded, judged, counted and written in one pass. Only if
@@ -21,16 +21,16 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from penstock.errors import Failure, PenstockError, Reason
+from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
-from penstock.spark.decoding.decoder import RowStatus, admit
+from penstock.spark.decoding.decoder import RowStatus, Versions, admit_versions, find_versions
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures import ErrorSink, Judge, file_errors
 from penstock.spark.query.parts import FRAMED, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.rows import Sink
-from penstock.spark.state.schema_ledger import Lesson, Lessons
+from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
 
 _IDS_AT_ONCE = 1_000
@@ -43,16 +43,16 @@ class _Batch:
     id: BatchId
     frames: DataFrame
     known: tuple[SchemaVersion, ...]
-    lessons: list[Lesson] = field(default_factory=list)
+    lookups: list[Lookup] = field(default_factory=list)
     figures: Figures = field(default_factory=Figures)
 
     def versions(self) -> tuple[SchemaVersion, ...]:
         """Return all versions that are known by now."""
-        return (*self.known, *(each for lesson in self.lessons for each in lesson.versions))
+        return (*self.known, *(each for lookup in self.lookups for each in lookup.versions))
 
-    def settled(self) -> list[SchemaKey]:
+    def answered(self) -> list[SchemaKey]:
         """Return the keys of versions that are known or refused."""
-        refused = [key for lesson in self.lessons for key in lesson.refused]
+        refused = [key for lookup in self.lookups for key in lookup.refused]
         return [*(each.key for each in self.versions()), *refused]
 
 
@@ -66,7 +66,7 @@ class Batches:
         self,
         spark: SparkSession,
         registries: Registries,
-        ledger: Lessons,
+        ledger: Lookups,
         sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]],
         errors: ErrorSink,
     ) -> None:
@@ -93,56 +93,48 @@ class Batches:
         self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
-            self._settle(batch)
+            self._write_unknown(batch)
         figures = batch.figures
         versions = batch.versions()
         return BatchCounts(
             records_read, figures.rows, len(versions), len(versions) - len(known), figures.errors
         )
 
-    def _settle(self, batch: _Batch) -> None:
-        """Write the records of unknown ids, by earlier lessons of this batch or new ones."""
-        for lesson in self._ledger.lessons(batch.id.number):
-            self._write_lesson(batch, lesson)
-        while ids := self._find_unsettled(batch):
-            lesson = self._learn(batch, ids)
-            self._ledger.add(lesson)
-            self._write_lesson(batch, lesson)
+    def _write_unknown(self, batch: _Batch) -> None:
+        """Write the records of unknown ids, by earlier lookups of this batch or new ones."""
+        for lookup in self._ledger.lookups(batch.id.number):
+            self._write_lookup(batch, lookup)
+        while ids := self._find_unknown(batch):
+            lookup = self._look_up(batch, ids)
+            self._ledger.add(lookup)
+            self._write_lookup(batch, lookup)
             if len(ids) < _IDS_AT_ONCE:
                 break
 
-    def _find_unsettled(self, batch: _Batch) -> list[SchemaKey]:
-        settled = batch.settled()
-        others = batch.frames.filter(f"{FRAMED} AND NOT {_among(settled)}")
+    def _find_unknown(self, batch: _Batch) -> list[SchemaKey]:
+        answered = batch.answered()
+        others = batch.frames.filter(f"{FRAMED} AND NOT {_among(answered)}")
         ids = others.select("schema").distinct().limit(_IDS_AT_ONCE).collect()
         return [SchemaKey.unpack(packed) for packed in sorted(bytes(row.schema) for row in ids)]
 
-    def _learn(self, batch: _Batch, keys: Iterable[SchemaKey]) -> Lesson:
+    def _look_up(self, batch: _Batch, keys: Iterable[SchemaKey]) -> Lookup:
         """Look up versions; raise if an answer is not final."""
-        found: list[SchemaVersion] = []
-        admitted: list[SchemaVersion] = []
-        refused: dict[SchemaKey, Failure] = {}
-        for key in keys:
-            try:
-                found.append(self._registries.find(key))
-            except PenstockError as error:
-                refused[key] = Failure.of(error)
-        refused |= self._find_unroutable(found)
-        for version in sorted(found, key=lambda each: each.number):
-            if version.key in refused:
-                continue
-            try:
-                beside = self._of_table(self._table(version), [*batch.versions(), *admitted])
-                admit(self._spark, beside, version)
-                admitted.append(version)
-            except PenstockError as error:
-                refused[version.key] = Failure.of(error)
-        return Lesson(batch.id.number, len(batch.lessons) + 1, tuple(admitted), refused)
 
-    def _write_lesson(self, batch: _Batch, lesson: Lesson) -> None:
-        batch.lessons.append(lesson)
-        self._write_each(batch, lesson.versions, 2 * lesson.round)
-        self._give_up(batch, lesson.refused)
+        def beside(version: SchemaVersion, admitted: Sequence[SchemaVersion]) -> Versions:
+            return self._of_table(self._table(version), [*batch.versions(), *admitted])
+
+        found, refused = find_versions(self._registries, keys)
+        refused |= self._find_unroutable(found)
+        routed = [each for each in found if each.key not in refused]
+        admitted, inadmissible = admit_versions(self._spark, routed, beside)
+        return Lookup(
+            batch.id.number, len(batch.lookups) + 1, tuple(admitted), refused | inadmissible
+        )
+
+    def _write_lookup(self, batch: _Batch, lookup: Lookup) -> None:
+        batch.lookups.append(lookup)
+        self._write_each(batch, lookup.versions, 2 * lookup.round)
+        self._give_up(batch, lookup.refused)
 
     def _write_known(self, batch: _Batch) -> None:
         """Write part 0; the pass of the first table also judges records that no table takes."""

@@ -34,7 +34,7 @@ from penstock.spark.rows import Fence
 from penstock.spark.settings.replay import ReplaySettings
 from penstock.spark.state.checkpoint import Checkpoint
 from penstock.spark.state.lease import Lease
-from penstock.spark.state.schema_ledger import Ledger, Lesson, Lessons
+from penstock.spark.state.schema_ledger import Ledger, Lookup, Lookups
 from penstock.tables import BatchId
 
 _LOG = logging.getLogger(__name__)
@@ -230,20 +230,20 @@ def _build(
     opened = open_sinks(spark, sinks, failed, lease, replayed=True)
     store = ObjectStore(sinks.parked_bucket)
     days = settings.keep_settled_days
-    lessons = _recall(spark, settings.consume_checkpoint)
+    lookups = _recall(spark, settings.consume_checkpoint)
     return Replay(
         spark,
         name,
         ErrorTable(DynamoDbClient(), sinks.errors_table, store, keep_days=days),
-        Batches(spark, registries, lessons, opened, failed),
+        Batches(spark, registries, lookups, opened, failed),
         ParkedRecords(store),
     )
 
 
-def _recall(spark: SparkSession, folder: str) -> Lessons:
+def _recall(spark: SparkSession, folder: str) -> Lookups:
     """Return the versions that the consuming job knows; the lake's columns come from them."""
-    lessons = Lessons()
+    lookups = Lookups()
     if folder:
         ledger = Ledger(spark, Checkpoint(spark, folder).ledger)
-        lessons.add(Lesson(-1, 0, ledger.before(sys.maxsize)))
-    return lessons
+        lookups.add(Lookup(-1, 0, ledger.before(sys.maxsize)))
+    return lookups

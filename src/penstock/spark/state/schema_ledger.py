@@ -1,7 +1,7 @@
 """The schema versions that a query has looked up, stored beside its checkpoint.
 
 A batch that comes again after a crash must be split as before: decoded records go to the same part,
-and records that were given up stay given up, whatever a registry has learnt since. So each time a
+and records that were given up stay given up, whatever a registry answers since. So each time a
 batch looks up unknown versions, the answers are written here before any record that depends on
 them. Each lookup is one file, `BATCH-ROUND.jsonl`, with one JSON value per line:
 
@@ -36,7 +36,7 @@ _NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Lookup:
     """The result of one lookup of a batch: new versions, and failures by key of unusable ones."""
 
     batch: int
@@ -45,41 +45,41 @@ class Lesson:
     refused: Mapping[SchemaKey, Failure] = field(default_factory=dict)
 
 
-class Lessons:
-    """The lessons of a query, in the memory of its driver."""
+class Lookups:
+    """The lookups of a query, in the memory of its driver."""
 
     def __init__(self) -> None:
-        self._lessons: dict[tuple[int, int], Lesson] = {}
+        self._lookups: dict[tuple[int, int], Lookup] = {}
 
     def before(self, batch: int) -> tuple[SchemaVersion, ...]:
-        """Return the versions known when a batch began, in the order they were learnt."""
+        """Return the versions known when a batch began, in the order of their lookups."""
         return tuple(
             version
-            for place in sorted(self._lessons)
+            for place in sorted(self._lookups)
             if place[0] < batch
-            for version in self._lessons[place].versions
+            for version in self._lookups[place].versions
         )
 
-    def lessons(self, batch: int) -> tuple[Lesson, ...]:
-        """Return the lessons that a batch has already, from before it came again."""
-        return tuple(self._lessons[place] for place in sorted(self._lessons) if place[0] == batch)
+    def lookups(self, batch: int) -> tuple[Lookup, ...]:
+        """Return the lookups that a batch has already, from before it came again."""
+        return tuple(self._lookups[place] for place in sorted(self._lookups) if place[0] == batch)
 
-    def add(self, lesson: Lesson) -> None:
-        """Store a lesson; call this before writing any record that depends on it."""
-        self._lessons[lesson.batch, lesson.round] = lesson
+    def add(self, lookup: Lookup) -> None:
+        """Store a lookup; call this before writing any record that depends on it."""
+        self._lookups[lookup.batch, lookup.round] = lookup
 
     def tidy(self, batch: int) -> None:
-        """Delete lessons of earlier batches without versions; unknown ids are unlimited."""
-        for place, lesson in list(self._lessons.items()):
-            if place[0] < batch and not lesson.versions:
+        """Delete lookups of earlier batches without versions; unknown ids are unlimited."""
+        for place, lookup in list(self._lookups.items()):
+            if place[0] < batch and not lookup.versions:
                 self._forget(place)
 
     def _forget(self, place: tuple[int, int]) -> None:
-        del self._lessons[place]
+        del self._lookups[place]
 
 
-class Ledger(Lessons):
-    """The lessons of a query, in a folder.
+class Ledger(Lookups):
+    """The lookups of a query, in a folder.
 
     `next_batch` is the batch that comes next according to the checkpoint. Without it the ledger is
     another job's, and only that job deletes files.
@@ -94,40 +94,40 @@ class Ledger(Lessons):
         self._next_batch = next_batch
         self._files = StateFiles(spark, folder)
         for name in self._files.names():
-            lesson = self._read(name)
-            if lesson is not None:
-                self._lessons[lesson.batch, lesson.round] = lesson
+            lookup = self._read(name)
+            if lookup is not None:
+                self._lookups[lookup.batch, lookup.round] = lookup
 
-    def add(self, lesson: Lesson) -> None:
-        """Write a lesson; call this before writing any record that depends on it.
+    def add(self, lookup: Lookup) -> None:
+        """Write a lookup; call this before writing any record that depends on it.
 
         Raises:
             CheckpointTakenError: another job has written it.
         """
         lines: list[dict[str, Any]] = [
-            {"version": write_version(version)} for version in lesson.versions
+            {"version": write_version(version)} for version in lookup.versions
         ]
         lines += [
             {"refused": str(key), "reason": failure.reason.value, "detail": failure.detail}
-            for key, failure in lesson.refused.items()
+            for key, failure in lookup.refused.items()
         ]
         lines.append({"lines": len(lines), "before": self._count_with_versions()})
-        name = _name(lesson.batch, lesson.round)
+        name = _name(lookup.batch, lookup.round)
         if not self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in lines)):
             raise CheckpointTakenError(
                 f"{self._folder}/{name} is there already, expected no other job that works with "
                 "the checkpoint; end one of the two"
             )
-        super().add(lesson)
+        super().add(lookup)
 
     def _forget(self, place: tuple[int, int]) -> None:
         self._files.delete(_name(*place))
         super()._forget(place)
 
     def _count_with_versions(self) -> int:
-        return sum(bool(lesson.versions) for lesson in self._lessons.values())
+        return sum(bool(lookup.versions) for lookup in self._lookups.values())
 
-    def _read(self, name: str) -> Lesson | None:
+    def _read(self, name: str) -> Lookup | None:
         where = f"{self._folder}/{name}"
         match = _NAME.fullmatch(name)
         if match is None:
@@ -145,7 +145,7 @@ class Ledger(Lessons):
                 if self._next_batch is not None:
                     self._files.delete(name)
                 return None
-            return _make_lesson(batch, int(match[2]), values, self._count_with_versions())
+            return _parse_lookup(batch, int(match[2]), values, self._count_with_versions())
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
                 f"{where} is damaged ({error}), expected it as it was written; {WHAT_TO_DO}"
@@ -164,9 +164,9 @@ def _parse(text: str) -> list[dict[str, Any]] | None:
     return [json.loads(line) for line in lines]
 
 
-def _make_lesson(
+def _parse_lookup(
     batch: int, round_: int, found: list[dict[str, Any]] | None, before: int
-) -> Lesson:
+) -> Lookup:
     if found is None:
         raise ValueError("its end is missing")
     *values, end = found
@@ -174,7 +174,7 @@ def _make_lesson(
         raise ValueError(f"found {len(values)} lines before {end}")
     if end["before"] != before:
         raise ValueError(f"it is the one after {end['before']} files, and {before} are there")
-    return Lesson(
+    return Lookup(
         batch,
         round_,
         tuple(read_version(each["version"]) for each in values if "version" in each),
