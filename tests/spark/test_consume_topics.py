@@ -1,4 +1,4 @@
-"""The job that consumes, on a real broker: topics that grow, and that are created anew."""
+"""The job that consumes, on a real broker: topics that grow, and that are recreated."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def test_a_topic_that_was_created_anew_stops_the_job(job, capsys):
 
     for _ in range(2):
         with pytest.raises(StreamingQueryException, match=(
-            rf"before batch 1 topics changed: {job.topic} was deleted and created anew, and what "
-            rf"the old one had from {job.topic}/0 2 on is gone; {job.topic}/0 0 to 1 of the new "
-            r"would not be read. Begin with a new checkpoint"
+            rf"before batch 1 topics changed: {job.topic} was deleted and recreated, and the "
+            rf"records of the old one from {job.topic}/0 2 on are lost; {job.topic}/0 0 to 1 of "
+            r"the new one would not be read. Begin with a new checkpoint"
         )):  # fmt: skip
             job.run()
     assert len(job.query("deviceId")) == 2
@@ -81,7 +81,7 @@ def test_a_topic_that_is_deleted_before_its_records_are_read(job, capsys, monkey
 
     monkeypatch.setattr(TopicWatch, "check", drop_and_check)
     with pytest.raises(StreamingQueryException, match=(
-        rf"before batch 1 topics changed: {other}/0 is not there, and was read up to offset 1; "
+        rf"before batch 1 topics changed: {other}/0 is missing, and was read up to offset 1; "
         rf"{other}/0 1 to 2 cannot be read\. Begin"
     )):  # fmt: skip
         job.run(**pattern)

@@ -85,7 +85,7 @@ def test_the_job_that_starts_second_is_refused(leases, name, hold):
     with pytest.raises(
         CheckpointTakenError,
         match=rf"^another job holds the lease of {name}: process {os.getpid()} on \S+ since 20\S+,"
-        r" fence 1; end that one first, or leave it be$",
+        r" fence 1; end that one first, or do not start this one$",
     ):
         Lease.claim(leases, name, _SHORT)
     first.check()

@@ -90,7 +90,7 @@ def test_damage_stops_the_query_with_a_sentence(open_ledger, tmp_path):
         with pytest.raises(CheckpointError, match=r"0-0001.jsonl is damaged \(.*restore it"):
             open_ledger()
     path.rename(path.with_name("notes.txt"))
-    with pytest.raises(CheckpointError, match=r"schemas/notes\.txt is in the way, expected"):
+    with pytest.raises(CheckpointError, match=r"schemas/notes\.txt, expected only files"):
         open_ledger()
 
 

@@ -48,7 +48,7 @@ def _problems(flags: dict[str, str]) -> tuple[str, ...]:
     return caught.value.problems
 
 
-def test_a_contract_says_the_rest() -> None:
+def test_a_contract_completes_the_flags() -> None:
     settings = _read(_NEEDED | {"--contract": "c.json", "--secret-arn": _SECRET})
 
     assert settings.kafka.bootstrap_servers == ("b-1.x:9096", "b-2.x:9096")
@@ -62,7 +62,7 @@ def test_a_contract_says_the_rest() -> None:
     assert "a+b" not in repr(settings)
 
 
-def test_flags_go_before_the_contract_and_that_before_the_environment() -> None:
+def test_flags_override_the_contract_which_overrides_the_environment() -> None:
     flags = _NEEDED | {"--secret-arn": _SECRET, "--topics": "other"}
     environ = {"PENSTOCK_CONTRACT": "c.json", "PENSTOCK_GROUP_PREFIX": "x-"}
 
@@ -71,7 +71,7 @@ def test_flags_go_before_the_contract_and_that_before_the_environment() -> None:
     assert (settings.read.topics, settings.read.group_prefix) == (("other",), "analytics-")
 
 
-def test_a_pattern_stands_for_the_topics_of_the_contract() -> None:
+def test_a_pattern_replaces_the_topics_of_the_contract() -> None:
     flags = {"--contract": "c.json", "--secret-arn": _SECRET, "--topic-pattern": "s.*"}
 
     settings = _read(_NEEDED | flags)
@@ -131,21 +131,21 @@ def test_defaults() -> None:
         ("--route", "sensor=a,order=a", "each name and each table once"),
     ],
 )
-def test_what_cannot_be_read(flag: str, text: str, problem: str) -> None:
+def test_invalid_values_are_named(flag: str, text: str, problem: str) -> None:
     (found, *_) = _problems(_NEEDED | _OPEN | {flag: text})
 
     assert found.startswith(f"{flag} is {text!r}, expected ")
     assert problem in found
 
 
-def test_what_is_missing() -> None:
+def test_missing_settings_are_named() -> None:
     without = {k: v for k, v in (_NEEDED | _OPEN).items() if k not in {"--topics", "--registry"}}
 
     found = _problems({k: v for k, v in without.items() if k != "--dynamodb-table"})
 
     assert found == (
         "PENSTOCK_TOPICS (--topics) is missing, expected topics or --topic-pattern",
-        "there is nowhere to write to, expected --dynamodb-table, --lake-table or --parquet-path",
+        "found no sink, expected --dynamodb-table, --lake-table or --parquet-path",
         "PENSTOCK_REGISTRY (--registry) is missing, expected URL of the schema registry,"
         " such as glue://NAME?role_arn=...&external_id=..., or URLs separated by spaces,"
         " one for each kind of frames",
@@ -176,7 +176,7 @@ def test_routes_fill_in_the_tables() -> None:
     assert sinks["sensor"].errors_table == "errors"
 
 
-def test_routes_and_names_of_sinks_that_do_not_fit() -> None:
+def test_routes_and_sink_names_that_do_not_match() -> None:
     assert _problems(_NEEDED | _OPEN | {"--lake-table": "lake.{table}"}) == (
         "--lake-table is 'lake.{table}', expected --route to say what {table} is",
     )
@@ -192,7 +192,7 @@ def test_topics_and_a_pattern() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"contract": {}}', '{"contract": {"region": 1}}'])
-def test_no_contract(text: str) -> None:
+def test_an_invalid_contract(text: str) -> None:
     with pytest.raises(SettingsError) as caught:
         contract_environ(text)
 

@@ -9,13 +9,13 @@ from penstock.spark.state.losses import OffsetRange, lost_ranges, parse_offsets,
 _SENSOR = ("sensor", 0)
 
 
-def test_offsets_as_spark_writes_them() -> None:
+def test_offsets_are_parsed_from_sparks_text() -> None:
     found = parse_offsets('{"sensor":{"1":7,"0":3},"orders":{"0":0}}')
 
     assert found == {("sensor", 1): 7, ("sensor", 0): 3, ("orders", 0): 0}
 
 
-def test_what_a_batch_is_to_read() -> None:
+def test_planned_ranges() -> None:
     starts = {("a", 0): 5, ("a", 1): 9}
     ends = {("a", 1): 9, ("a", 0): 8, ("a", 2): 4}
 
@@ -35,9 +35,7 @@ def test_what_a_batch_is_to_read() -> None:
         pytest.param(None, None, (200, 300), id="a partition that is gone"),
     ],
 )
-def test_what_is_lost(
-    first: int | None, earliest: int | None, lost: tuple[int, int] | None
-) -> None:
+def test_lost_ranges(first: int | None, earliest: int | None, lost: tuple[int, int] | None) -> None:
     firsts = {} if first is None else {_SENSOR: first}
     known = {} if earliest is None else {_SENSOR: earliest}
 
@@ -46,6 +44,6 @@ def test_what_is_lost(
     assert found == ([] if lost is None else [OffsetRange(*_SENSOR, *lost)])
 
 
-def test_a_range_for_people() -> None:
+def test_a_range_in_messages() -> None:
     assert str(OffsetRange("sensor", 0, 200, 250)) == "sensor/0 200 to 249"
     assert len(OffsetRange("sensor", 0, 200, 250)) == 50

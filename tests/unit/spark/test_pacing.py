@@ -10,7 +10,7 @@ from penstock.spark.query.dynamodb import Pace
 from tests.stubs.registries import FakeTime
 
 
-def test_rows_wait_for_those_before_them() -> None:
+def test_a_rate_makes_later_rows_wait() -> None:
     time = FakeTime()
     pace = Pace(50, sleep=time.sleep, clock=time.clock)
 
@@ -20,7 +20,7 @@ def test_rows_wait_for_those_before_them() -> None:
     assert time.pauses == [2, 0.5]
 
 
-def test_slow_rows_earn_no_haste() -> None:
+def test_unused_time_is_not_credited() -> None:
     time = FakeTime()
     pace = Pace(50, sleep=time.sleep, clock=time.clock)
     pace.wait(100)
@@ -43,7 +43,7 @@ def test_without_a_rate_nothing_waits() -> None:
 
 
 @pytest.mark.parametrize("kind", [SinkAccessDeniedError, SinkUnavailableError])
-def test_an_error_of_ours_comes_out_of_a_tasks(kind) -> None:
+def test_a_sink_error_of_a_task_is_raised_on_the_driver(kind) -> None:
     told = RuntimeError(
         "Job aborted\n  File x\npenstock.errors.SinkError: first\n"
         f"penstock.errors.{kind.__name__}: DynamoDB said no\n\nDriver stacktrace:"
@@ -55,5 +55,5 @@ def test_an_error_of_ours_comes_out_of_a_tasks(kind) -> None:
     assert caught.value.__cause__ is told
 
 
-def test_an_error_that_is_not_ours_is_left_to_the_caller() -> None:
+def test_other_errors_of_a_task_are_left_to_the_caller() -> None:
     raise_sink_error(RuntimeError("ValueError: no"))

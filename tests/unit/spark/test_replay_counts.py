@@ -24,7 +24,7 @@ def test_counts_by_reason_are_json():
     }
 
 
-def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(caplog):
+def test_records_without_bytes_are_logged_once_and_others_are_retried(caplog):
     row = {"kafkaTimestamp": 7, "reason": "truncated", "attempts": 3}
     gone, spent = (DeadLetter.describe({**row, "id": f"t/0/{at}/7"}) for at in range(2))
     rows, parked = Mock(), Mock()
@@ -44,7 +44,7 @@ def test_records_whose_bytes_are_gone_are_named_once_and_hold_back_no_other(capl
     )
 
 
-def test_a_row_that_somebody_deleted_meanwhile_is_neither_done_nor_failed_nor_parked():
+def test_a_row_that_was_deleted_meanwhile_is_not_counted():
     row = {"kafkaTimestamp": 7, "reason": "truncated"}
     records = [DeadLetter.describe({**row, "id": f"t/0/{at}/7"}) for at in range(5)]
     records[4] = replace(records[4], attempts=3)

@@ -28,7 +28,7 @@ def _read(flags: dict[str, str]) -> ReplaySettings:
     return read_settings(ReplaySettings, words, {}, str)
 
 
-def test_all_that_is_open_unless_told() -> None:
+def test_open_rows_are_selected_by_default() -> None:
     settings = _read(_NEEDED)
 
     assert settings.selection.which is Which.OPEN
@@ -36,7 +36,7 @@ def test_all_that_is_open_unless_told() -> None:
     assert settings.sinks.lake_table == "lake.readings"
 
 
-def test_terraform_says_how_long_settled_rows_are_kept() -> None:
+def test_the_days_that_done_rows_are_kept() -> None:
     told = Path(__file__).parents[3].joinpath("infra/consumer/spark.tf").read_text()
     ((flag, name),) = re.findall(r'"(--keep[a-z-]+)", tostring\(var\.(.+)\)', told)
 
@@ -44,7 +44,7 @@ def test_terraform_says_how_long_settled_rows_are_kept() -> None:
     assert _read(_NEEDED | {flag: "30"}).keep_settled_days == 30
 
 
-def test_what_is_selected() -> None:
+def test_conditions_of_a_selection() -> None:
     settings = _read(
         _NEEDED
         | {
@@ -79,7 +79,7 @@ def test_what_is_selected() -> None:
         ("--keep-settled-days", "0", "a number from 1"),
     ],
 )
-def test_what_cannot_be_read(flag: str, text: str, problem: str) -> None:
+def test_invalid_values_are_named(flag: str, text: str, problem: str) -> None:
     with pytest.raises(SettingsError) as caught:
         _read(_NEEDED | {flag: text})
 
@@ -88,7 +88,7 @@ def test_what_cannot_be_read(flag: str, text: str, problem: str) -> None:
     assert problem in found
 
 
-def test_no_time_between_the_two() -> None:
+def test_until_must_be_after_since() -> None:
     times = {"--since": "2026-11-21T08:00:00+00:00", "--until": "2026-11-21T08:00:00+00:00"}
     with pytest.raises(SettingsError) as caught:
         _read(_NEEDED | times)
@@ -100,7 +100,7 @@ def test_no_time_between_the_two() -> None:
 
 
 @pytest.mark.parametrize("flag", ["--lake-table", "--parquet-path"])
-def test_what_a_table_was_given_is_asked_for(flag: str) -> None:
+def test_the_consuming_jobs_checkpoint_is_required(flag: str) -> None:
     needed = {
         name: text
         for name, text in _NEEDED.items()

@@ -32,7 +32,7 @@ _COUNTS = BatchCounts(
 )
 
 
-def test_what_a_line_says() -> None:
+def test_the_line_of_a_batch() -> None:
     line = json.loads(write_report(_PROGRESS, _COUNTS, 1795248000250))
 
     aws = line.pop("_aws")
@@ -60,7 +60,7 @@ def test_what_a_line_says() -> None:
     assert {"Name": "RecordsBehind", "Unit": "Count"} in metrics["Metrics"]
 
 
-def test_what_spark_does_not_tell_is_left_out() -> None:
+def test_missing_figures_are_left_out() -> None:
     progress = _PROGRESS | {"durationMs": {}, "sources": [{"metrics": None}]}
 
     line = json.loads(write_report(progress, _COUNTS, 0))

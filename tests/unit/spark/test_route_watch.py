@@ -34,7 +34,7 @@ def test_routes_change_between_batches(start):
     assert len(start({}, begun=False)) == 3
 
 
-def test_a_batch_that_is_half_done_takes_its_routes_alone(start):
+def test_a_half_done_batch_needs_its_own_routes(start):
     start(_OLD, begun=False)
     turned = dict(reversed(_OLD.items()))
     assert list(start(turned, begun=True)) == [_FIRST]
@@ -49,5 +49,5 @@ def test_a_batch_that_is_half_done_takes_its_routes_alone(start):
     assert list(start(_OLD, begun=True)) == [_FIRST]
 
 
-def test_routes_that_nobody_kept_are_those_of_now(start):
+def test_routes_of_a_first_start_are_stored(start):
     assert start(_NEW, begun=True) == {_FIRST: '{"sensor": "orders"}'}

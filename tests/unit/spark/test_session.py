@@ -7,7 +7,7 @@ from penstock.spark.session import add_settings, session_settings
 _JAVA = "spark.executor.extraJavaOptions"
 
 
-def test_what_the_user_set_stays_and_the_rest_is_added() -> None:
+def test_given_settings_are_kept_and_others_added() -> None:
     given = {"spark.sql.session.timeZone": "Europe/Berlin", "spark.sql.catalog.lake.type": "rest"}
     ours = {**session_settings(), "spark.sql.catalog.lake.type": "glue"}
 
@@ -17,7 +17,7 @@ def test_what_the_user_set_stays_and_the_rest_is_added() -> None:
     assert {**added, **given}.keys() == ours.keys()
 
 
-def test_our_options_of_java_go_behind_the_users() -> None:
+def test_java_options_are_appended_to_the_given_ones() -> None:
     own = "-XX:+UseZGC -Dorg.apache.avro.limits.string.maxLength=1000"
 
     added = add_settings(session_settings(), {_JAVA: own})

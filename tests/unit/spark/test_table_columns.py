@@ -64,7 +64,7 @@ def _merge(table: Any, event: Any) -> str:
         (_struct(a=_LONG), _struct(a=_DOUBLE, b=_TEXT), "struct<a:double,b:string>", False),
     ],
 )
-def test_types_that_one_column_holds(table, event, merged, in_place) -> None:
+def test_types_that_one_column_can_hold(table, event, merged, in_place) -> None:
     columns = _struct(x=table)
 
     growth = compare_columns(columns, merge_columns(columns, _struct(x=event)))
@@ -84,12 +84,12 @@ def test_types_that_one_column_holds(table, event, merged, in_place) -> None:
         (DecimalType(5, 2), DecimalType(5, 3), r"x: the column is decimal\(5,2\)"),
     ],
 )
-def test_types_that_no_column_holds(table, event, said) -> None:
+def test_types_that_no_column_can_hold(table, event, said) -> None:
     with pytest.raises(SchemaConflictError, match=said):
         _merge(table, event)
 
 
-def test_what_can_only_be_null_has_no_column() -> None:
+def test_fields_that_are_always_null_have_no_column() -> None:
     event = _struct(
         a=NullType(), b=_struct(), c=ArrayType(_struct(d=NullType())), e=MapType(_TEXT, NullType())
     )
@@ -97,7 +97,7 @@ def test_what_can_only_be_null_has_no_column() -> None:
     assert merge_columns(StructType(), event) == StructType()
 
 
-def test_names_that_are_taken_or_ours_are_changed_once() -> None:
+def test_taken_and_reserved_names_are_changed_once() -> None:
     first = _struct(Temp=_INT, temp_2=_INT)
     second = _struct(_topic=_TEXT, TEMP_2=_INT, temp=_INT, event_topic=_INT)
     table = merge_columns(_struct(_topic=_TEXT), first)
@@ -115,7 +115,7 @@ def test_names_that_are_taken_or_ours_are_changed_once() -> None:
     assert merge_columns(merge_columns(table, first), second) == table
 
 
-def test_a_comment_of_somebody_elses_changes_nothing() -> None:
+def test_other_comments_are_ignored() -> None:
     table = StructType([StructField("a", _INT, True, {"comment": "degrees, not a field"})])
 
     assert merge_columns(table, _struct(a=_INT)) == table
@@ -164,7 +164,7 @@ def test_columns_of_any_versions(versions) -> None:
         assert compare_columns(table, merge_columns(table, version)) == Growth()
 
 
-def test_a_value_that_needs_nothing_is_left_alone() -> None:
+def test_a_value_of_the_same_type_is_not_converted() -> None:
     type_ = _struct(a=_INT, b=ArrayType(_TEXT))
 
     assert convert("v", type_, type_, Inexact.FAIL) == "v"

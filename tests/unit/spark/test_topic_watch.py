@@ -1,4 +1,4 @@
-"""Topics that are not what they were: which offsets, and what becomes of the job."""
+"""Topics that were deleted, recreated or shortened: lost offsets, and whether the job stops."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def look(files):
     return check
 
 
-def test_topics_that_are_what_they_were(look, files):
+def test_unchanged_topics(look, files):
     watch, changes = look({("t", 0): 12, ("v", 0): 4}, LostOffsets.STOP, t=_A, u=_A, v=_B)
 
     assert changes == TopicChanges((OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 0, 4)))
@@ -77,7 +77,7 @@ def test_the_first_batch_has_nothing_to_compare_with(look, files):
     assert list(files) == [f"{1:020d}.json"]
 
 
-def test_a_topic_that_was_created_anew(look, files, caplog):
+def test_a_recreated_topic(look, files, caplog):
     """What it has below the offset that the query goes on at, or all of it where it is shorter."""
     with caplog.at_level(logging.WARNING):
         watch, changes = look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)
@@ -87,8 +87,9 @@ def test_a_topic_that_was_created_anew(look, files, caplog):
         lost=(OffsetRange("t", 0, 0, 4), OffsetRange("t", 1, 0, 3)),
     )
     assert (
-        "before batch 7 topics changed: t was deleted and created anew, and what the old one had "
-        "from t/0 10, t/1 3 on is gone; t/0 0 to 3, t/1 0 to 2 of the new would not be read"
+        "before batch 7 topics changed: t was deleted and recreated, and the records of the old "
+        "one from t/0 10, t/1 3 on are lost; t/0 0 to 3, t/1 0 to 2 of the new one would not be "
+        "read"
     ) in caplog.text
     assert look({("t", 0): 4, ("t", 1): 9}, t=_B, u=_A)[1] == changes  # until the batch is done
     watch.remember()
@@ -99,24 +100,24 @@ def test_a_new_topic_with_nothing_in_it_yet(look, caplog):
     with caplog.at_level(logging.WARNING):
         assert look({("t", 0): 0, ("t", 1): 0}, t=_B, u=_A)[1] == TopicChanges()
 
-    assert caplog.text.strip().endswith("on is gone")
+    assert caplog.text.strip().endswith("on are lost")
 
 
 @pytest.mark.parametrize(
     ("ends", "ids", "problem"),
     [
-        ({("t", 0): 4}, {"t": _B}, "t was deleted and created anew, .* t/0 0 to 3, t/1 0 to 2 of"),
+        ({("t", 0): 4}, {"t": _B}, "t was deleted and recreated, .* t/0 0 to 3, t/1 0 to 2 of"),
         (
             {("t", 0): 4},
             {"t": _A},
             r"changed: t/0 ends at offset 4, and was read up to offset 10\.",
         ),
-        ({("t", 1): None}, {"t": _A}, r"t/1 is not there, and was read up to offset 3\."),
-        ({("t", 0): 12}, {"t": None}, r"t/0 is not there, and was read up to offset 10; t/1 is"),
+        ({("t", 1): None}, {"t": _A}, r"t/1 is missing, and was read up to offset 3\."),
+        ({("t", 0): 12}, {"t": None}, r"t/0 is missing, and was read up to offset 10; t/1 is"),
         ({("v", 0): 4}, {"v": None, "t": _A}, r"changed: v/0 0 to 3 cannot be read\."),
     ],
 )
-def test_the_job_stops_each_time_before_it_writes(look, files, ends, ids, problem):
+def test_the_job_stops_before_it_writes_at_each_start(look, files, ends, ids, problem):
     before = dict(files)
     for _ in range(2):
         with pytest.raises(
@@ -128,7 +129,7 @@ def test_the_job_stops_each_time_before_it_writes(look, files, ends, ids, proble
     assert files == before
 
 
-def test_topics_that_are_gone_are_told_from_the_others(look, files, caplog):
+def test_deleted_topics_are_left_out(look, files, caplog):
     """Also one that was never read: what each was to give is lost, whoever knows it again."""
     with caplog.at_level(logging.WARNING):
         watch, changes = look({("t", 0): 12, ("u", 0): 6, ("v", 0): 4}, t=None, u=_A, v=None)
@@ -138,13 +139,13 @@ def test_topics_that_are_gone_are_told_from_the_others(look, files, caplog):
         gone=True,
         lost=(OffsetRange("t", 0, 10, 12), OffsetRange("v", 0, 0, 4)),
     )
-    assert "t/0 is not there, and was read up to offset 10" in caplog.text
+    assert "t/0 is missing, and was read up to offset 10" in caplog.text
     assert caplog.text.strip().endswith("t/0 10 to 11, v/0 0 to 3 cannot be read")
     watch.remember()
     assert list(files) == [f"{1:020d}.json"]
 
 
-def test_only_topics_that_the_job_no_longer_names_may_be_closed_to_it(look):
+def test_topics_that_the_job_no_longer_reads_are_optional(look):
     assert look({}, topics=("u", "w"), t=_A, u=_A)[0].asked == [(["t", "u"], ["t"])]
     assert look({}, t=_A, u=_A)[0].asked == [(["t", "u"], [])]
 
@@ -169,7 +170,7 @@ class Ended:
         ("no broker", {"a": None}, StreamingQueryException, "no broker"),
     ],
 )  # fmt: skip
-def test_the_topic_that_spark_misses_is_named(text, ids, error, said):
+def test_a_missing_topic_is_named(text, ids, error, said):
     asked = SimpleNamespace(find=lambda topics: {topic: ids[topic] for topic in topics})
 
     with pytest.raises(error, match=said):

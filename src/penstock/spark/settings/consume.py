@@ -76,18 +76,19 @@ class ReadSettings(Settings):
     )
     topic_pattern: str = setting(
         "PENSTOCK_TOPIC_PATTERN",
-        "a regular expression for whole names of topics, instead of --topics",
+        "a regular expression that matches whole names of topics, instead of --topics",
         parse=_parse_pattern,
         default="",
     )
     group_prefix: str = setting(
         "PENSTOCK_GROUP_PREFIX",
-        "what the names of consumer groups begin with, as the access lists have it",
+        "prefix of the names of consumer groups, which the access lists allow",
         default="penstock-",
     )
     starting: Starting | datetime = setting(
         "PENSTOCK_STARTING",
-        "where a new checkpoint begins: earliest, latest or a time like 2026-11-21T08:00:00+00:00",
+        "position at which a new checkpoint begins: earliest, latest or a time like "
+        "2026-11-21T08:00:00+00:00",
         parse=_parse_starting,
         default=Starting.EARLIEST,
     )
@@ -99,7 +100,7 @@ class ReadSettings(Settings):
     )
     on_lost_offsets: LostOffsets = setting(
         "PENSTOCK_ON_LOST_OFFSETS",
-        "when Kafka has deleted records that were not read: stop, or go-on and report them",
+        "if Kafka has deleted records before they were read: stop, or go-on and report them",
         parse=LostOffsets,
         default=LostOffsets.STOP,
     )
@@ -127,17 +128,17 @@ class ConsumeSettings(Settings):
         secret=True,  # it may hold an external id
     )
     checkpoint: str = setting(
-        "PENSTOCK_CHECKPOINT", "folder, such as s3://..., that remembers what was read"
+        "PENSTOCK_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
     )
     trigger: str = setting(
         "PENSTOCK_TRIGGER",
-        f"{_AVAILABLE_NOW} to read what there is and end, or an interval like '30 seconds'",
+        f"{_AVAILABLE_NOW} to read what is available and end, or an interval like '30 seconds'",
         parse=_parse_trigger,
         default="10 seconds",
     )
     contract: str = setting(
         "PENSTOCK_CONTRACT",
-        "file that `make contract` wrote, by path or URL, for all that other flags leave out",
+        "path or URL of the file that `make contract` wrote; other flags override it",
         default="",
     )
 

@@ -36,8 +36,8 @@ class SelectionSettings(Settings):
 
     which: Which = setting(
         "PENSTOCK_WHICH",
-        "open for all that are neither done nor parked, or due for those of them that did not fail"
-        " again within the last hour",
+        "open for all that are neither done nor parked, or due for those of them that have not"
+        " failed within the last hour",
         parse=Which,
         default=Which.OPEN,
     )
@@ -61,13 +61,13 @@ class SelectionSettings(Settings):
     )
     schema: frozenset[str] = setting(
         "PENSTOCK_SCHEMA",
-        "ids of schema versions, as the rows have them, separated by commas",
+        "ids of schema versions, as in the rows, separated by commas",
         parse=_parse_ids,
         default=frozenset(),
     )
     attempts: int | None = setting(
         "PENSTOCK_ATTEMPTS",
-        "how often it was tried again so far, a number from 0",
+        "number of failed retries so far, a number from 0",
         parse=partial(parse_count, least=0),
         default=None,
     )
@@ -104,7 +104,7 @@ class ReplaySettings(Settings):
     )
     consume_checkpoint: str = setting(
         "PENSTOCK_CONSUME_CHECKPOINT",
-        "checkpoint of the job that consumes into the lake, whose schemas records are decoded with",
+        "checkpoint of the consuming job, whose schema versions records are decoded with",
         default="",
     )
     keep_settled_days: int = setting(
@@ -115,7 +115,7 @@ class ReplaySettings(Settings):
     )
     contract: str = setting(
         "PENSTOCK_CONTRACT",
-        "file that `make contract` wrote, by path or URL, for the registry",
+        "path or URL of the file that `make contract` wrote, for the registry",
         default="",
     )
 

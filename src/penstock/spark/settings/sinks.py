@@ -37,17 +37,19 @@ class SinkSettings(Settings):
     """The sinks for rows, and for records that are given up."""
 
     errors_table: str = setting(
-        "PENSTOCK_ERRORS_TABLE", "DynamoDB table of the records that were given up"
+        "PENSTOCK_ERRORS_TABLE",
+        "DynamoDB table for dead letters: records that cannot be decoded or written",
     )
     parked_bucket: str = setting(
-        "PENSTOCK_PARKED_BUCKET", "bucket for what no row of the table of errors can hold"
+        "PENSTOCK_PARKED_BUCKET",
+        "bucket for dead letters that are too large for a row, and for parked ones",
     )
     dynamodb_table: str = setting(
         "PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows", default=""
     )
     dynamodb_rows_per_second: float | None = setting(
         "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
-        "the most rows that DynamoDB is given in a second, a number above 0 [no limit]",
+        "limit of rows per second written to DynamoDB, a number above 0 [no limit]",
         parse=_parse_positive,
         default=None,
     )
@@ -56,14 +58,15 @@ class SinkSettings(Settings):
     )
     parquet_path: str = setting(
         "PENSTOCK_PARQUET_PATH",
-        "folder for the rows as plain Parquet files, for those who must; the lake is safer",
+        "folder for rows as plain Parquet files, for readers that do not support Iceberg",
         default="",
     )
     shape: RowShape = nested(RowShape, READING)
     route: tuple[tuple[str, str], ...] = setting(
         "PENSTOCK_ROUTE",
         "schema-name=table, separated by commas, each name and each table once: records go to the"
-        f" sinks whose names have that table for {_TABLE}, and those of other schemas are errors",
+        f" sinks whose names have that table in place of {_TABLE}; records of other"
+        " schemas are dead letters",
         parse=_parse_route,
         default=(),
     )
@@ -82,10 +85,7 @@ class SinkSettings(Settings):
     def problems(self) -> Iterator[str]:
         """Yield a problem for a missing sink, unsupported tombstones and a name without a route."""
         if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
-            yield (
-                "there is nowhere to write to, expected --dynamodb-table, --lake-table or"
-                " --parquet-path"
-            )
+            yield ("found no sink, expected --dynamodb-table, --lake-table or --parquet-path")
         if self.shape.tombstone is not Tombstone.IGNORE:
             yield (
                 f"--tombstone is {self.shape.tombstone}, expected ignore: Spark's jobs count"

@@ -49,7 +49,7 @@ class StateFiles:
                 return None
             if _is(error, "org.apache.hadoop.fs.ChecksumException"):
                 raise CheckpointError(
-                    f"the file {path} is not as it was written, expected its checksum; {WHAT_TO_DO}"
+                    f"the file {path} does not match its checksum; {WHAT_TO_DO}"
                 ) from error
             raise
 

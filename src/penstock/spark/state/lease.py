@@ -209,8 +209,8 @@ class Lease:
         while "holder" in row:
             if (row["holder"], row["beat"]) != (first["holder"], first["beat"]):
                 raise CheckpointTakenError(
-                    f"another job holds the lease of {self._name}: {_describe(row)}; end that one "
-                    "first, or leave it be"
+                    f"another job holds the lease of {self._name}: {_describe(row)}; end that "
+                    "one first, or do not start this one"
                 )
             if time.monotonic() > until:
                 _LOG.warning(

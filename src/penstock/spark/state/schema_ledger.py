@@ -131,7 +131,7 @@ class Ledger(Lookups):
         where = f"{self._folder}/{name}"
         match = _NAME.fullmatch(name)
         if match is None:
-            raise CheckpointError(f"{where} is in the way, expected files of a ledger alone")
+            raise CheckpointError(f"found {where}, expected only files of a schema ledger")
         batch = int(match[1])
         if self._next_batch is not None and batch > self._next_batch:
             raise CheckpointError(

@@ -80,18 +80,20 @@ class TopicWatch:
         unread = tuple(each for each in planned if each.topic in gone)
         left = tuple(each for each in planned if each.topic not in gone)
         ends = {place: end for place, end in ends.items() if place[0] not in gone}
-        anew = {topic for topic in found if self._known.get(topic, found[topic]) != found[topic]}
+        recreated = {
+            topic for topic in found if self._known.get(topic, found[topic]) != found[topic]
+        }
         self._found = self._known | found
-        problems = _describe(anew, starts, ends)
+        problems = _describe(recreated, starts, ends)
         skipped = tuple(
             OffsetRange(topic, partition, 0, min(start, ends[topic, partition]))
             for (topic, partition), start in sorted(starts.items())
-            if topic in anew and min(start, ends.get((topic, partition), 0))
+            if topic in recreated and min(start, ends.get((topic, partition), 0))
         )
         if unread:
             problems.append(f"{_list(unread)} cannot be read")
         if skipped:
-            problems.append(f"{_list(skipped)} of the new would not be read")
+            problems.append(f"{_list(skipped)} of the new one would not be read")
         if problems:
             self._tell(f"before batch {batch} topics changed: {'; '.join(problems)}")
         return TopicChanges(left, bool(gone), (*unread, *skipped))
@@ -147,18 +149,18 @@ def await_end(query: StreamingQuery, ids: TopicIds, topics: Sequence[str]) -> No
 
 
 def _describe(
-    anew: set[str], starts: Mapping[tuple[str, int], int], ends: Mapping[tuple[str, int], int]
+    recreated: set[str], starts: Mapping[tuple[str, int], int], ends: Mapping[tuple[str, int], int]
 ) -> list[str]:
     problems = [
-        f"{topic} was deleted and created anew, and what the old one had from "
-        f"{_list_starts(topic, starts)} on is gone"
-        for topic in sorted(anew)
+        f"{topic} was deleted and recreated, and the records of the old one from "
+        f"{_list_starts(topic, starts)} on are lost"
+        for topic in sorted(recreated)
     ]
     for (topic, partition), start in sorted(starts.items()):
         end = ends.get((topic, partition))
-        if topic in anew or (end is not None and end >= start):
+        if topic in recreated or (end is not None and end >= start):
             continue
-        there = "is not there" if end is None else f"ends at offset {end}"
+        there = "is missing" if end is None else f"ends at offset {end}"
         problems.append(f"{topic}/{partition} {there}, and was read up to offset {start}")
     return problems
 
