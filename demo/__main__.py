@@ -18,7 +18,7 @@ _ZIPS = ROOT / "build" / "host"
 _LAST_LINES = 12
 
 _GO_ON = """
-The cloud stays up. Go on by hand:
+The environment stays up so that you can experiment:
 
   eval "$(.venv/bin/python -m localcloud env --account {producer})"
   .venv/bin/aws lambda invoke --function-name {function} \\
@@ -26,8 +26,8 @@ The cloud stays up. Go on by hand:
   .venv/bin/python -m localcloud logs {consumer_function} --once
   .venv/bin/python tools/terraform.py -chdir=.localcloud/terraform/producer plan
 
-  make demo         again: four more rows, no new version
-  make demo-down    end all of it"""
+  make demo         send four more events, without a new version
+  make demo-down    stop everything"""
 
 
 def main() -> int:

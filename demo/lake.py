@@ -101,7 +101,7 @@ def find_wrong_lake_rows(
     found = Counter(map(source_of, lake))
     wrong = [f"{source}: {count} times in the lake" for source, count in found.items() if count > 1]
     wrong += [f"{source}: not in the lake" for source in known if source not in found]
-    wrong += [f"{source}: in the lake alone" for source in found.keys() - set(known)]
+    wrong += [f"{source}: in the lake only" for source in found.keys() - set(known)]
     rows = {source_of(row): row for row in lake}
     for one in sent:
         wanted, row = _describe(one), rows.get(one.source, {})

@@ -73,14 +73,14 @@ def find_wrong_rows(
 
     An old row must be unchanged.
     """
-    wrong = [f"{source}: was changed" for source in before if after.get(source) != before[source]]
+    wrong = [f"{source}: changed" for source in before if after.get(source) != before[source]]
     new = {source: row for source, row in after.items() if source not in before}
     for one in sent:
         row = new.pop(one.source, {})
         wanted = _drop_nulls(one.event) | {"_schema": one.answer["schema"]["version"]}
         if (found := _drop_nulls(_fields(row))) != wanted:
             wrong.append(f"{one.source}: {found}, expected {wanted}")
-    return wrong + [f"{source}: nobody sent it" for source in new]
+    return wrong + [f"{source}: unexpected row" for source in new]
 
 
 def show_row(row: Row) -> Row:

@@ -64,7 +64,7 @@ class Story:
             rows = self.await_rows(sent)
             if wrong := find_wrong_rows(sent, before, rows):
                 where = f"{self.consumer.where}, table {self.consumed['readings_table']}"
-                raise StepFailedError(where, "the rows are not right", wrong)
+                raise StepFailedError(where, "the table has wrong rows", wrong)
         new = [show_row(rows[one.source]) for one in sent]
         print_table(new, ["deviceId", "timestamp", "temperature", "location", "_schema"])
         print(f"      {len(rows)} rows, {len(before)} of them from before")
@@ -110,7 +110,7 @@ class Story:
         lake = read_lake(self.consumer, self.consumed["lake"])
         if wrong := find_wrong_lake_rows(sent, rows, lake):
             where = f"{self.consumer.where}, lake {self.consumed['lake']['database']}"
-            raise StepFailedError(where, "its rows are not right", wrong)
+            raise StepFailedError(where, "the lake has wrong rows", wrong)
         return lake
 
     def send(self, name: str) -> Sent:
@@ -133,7 +133,7 @@ class Story:
             answer = Path(out.name).read_text()
         if done.returncode or "FunctionError" in done.stdout:
             said = json.loads(answer)["errorMessage"] if answer else done.stderr.strip()
-            why = f"it did not take {name}.json: {said}"
+            why = f"it rejected {name}.json: {said}"
             where = f"{self.producer.where}, function {function}"
             raise StepFailedError(where, why, choose_lines(self.producer.local.read_log(function)))
         # Exact, like the numbers of DynamoDB.

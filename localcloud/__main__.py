@@ -31,37 +31,37 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m localcloud", description="Two AWS accounts on this machine."
     )
-    parser.add_argument(
-        "--folder", type=Path, default=_FOLDER, help="where it keeps its files (.localcloud)"
-    )
+    parser.add_argument("--folder", type=Path, default=_FOLDER, help="its files [.localcloud]")
     parsers = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    up = parsers.add_parser("up", help="start it in the background")
-    up.add_argument("--port", type=int, default=4566, help="where it answers (4566)")
+    up = parsers.add_parser("up", help="start localcloud in the background")
+    up.add_argument("--port", type=int, default=4566, help="the port of its endpoint [%(default)s]")
     up.set_defaults(command=commands.up)
 
-    down = parsers.add_parser("down", help="end it and every process it started")
+    down = parsers.add_parser("down", help="stop localcloud and all its processes")
     down.set_defaults(command=commands.down)
 
-    status = parsers.add_parser("status", help="show what runs in it")
-    status.add_argument("--json", action="store_true", dest="as_json", help="for programs")
+    status = parsers.add_parser("status", help="show its clusters, functions, jobs and links")
+    status.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
     status.set_defaults(command=commands.status)
 
     env = parsers.add_parser("env", help='print the environment to use: eval "$(... env)"')
-    env.add_argument("--account", default="111111111111", help="whose keys (111111111111)")
-    env.add_argument("--region", default="eu-central-1", help="the region (eu-central-1)")
+    env.add_argument("--account", default="111111111111", help="the account id [%(default)s]")
+    env.add_argument("--region", default="eu-central-1", help="the region [%(default)s]")
     env.set_defaults(command=commands.env)
 
-    logs = parsers.add_parser("logs", help="follow a log: server, calls, broker-1, a function ...")
-    logs.add_argument("name", help="whose")
-    logs.add_argument("--once", action="store_true", help="print what there is, and end")
+    logs = parsers.add_parser("logs", help="follow the log of a broker, function or job run")
+    logs.add_argument("name", help="server, calls, broker-1, a function's name, a job run's id ...")
+    logs.add_argument("--once", action="store_true", help="print the existing lines and end")
     logs.set_defaults(command=commands.logs)
 
-    trace = parsers.add_parser("trace", help="say how a VPC reaches a host, or which hop misses")
-    trace.add_argument("host")
-    trace.add_argument("port", type=int)
-    trace.add_argument("--vpc", required=True, help="from where")
-    trace.add_argument("--group", default="", help="as a member of this security group")
+    trace = parsers.add_parser("trace", help="show the hops from a VPC to a host")
+    trace.add_argument("host", help="a host name, such as a broker's")
+    trace.add_argument("port", type=int, help="its port")
+    trace.add_argument("--vpc", required=True, help="the id of the VPC to start from")
+    trace.add_argument(
+        "--group", default="", help="the id of the security group to start from [none]"
+    )
     trace.set_defaults(command=commands.trace)
     return parser
 

@@ -59,4 +59,4 @@ class Cloud:
             except Exception as error:
                 failures.append(error)
         if failures:
-            raise ExceptionGroup("not everything could be ended", failures)
+            raise ExceptionGroup("some parts of localcloud did not stop", failures)

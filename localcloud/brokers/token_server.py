@@ -73,7 +73,7 @@ def _describe(accepted: AcceptedToken) -> str:
 
 
 def _refuse(payload: str) -> AcceptedToken:
-    raise TokenRefusedError("nobody logs in by AWS_MSK_IAM here")
+    raise TokenRefusedError("this cluster has no AWS_MSK_IAM login")
 
 
 def _decide(may: _May | None, principal: str, operation: str, kind: str, name: str) -> str:

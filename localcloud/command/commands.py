@@ -25,7 +25,7 @@ def up(folder: Path, port: int) -> None:
         _say(f"localcloud runs already: {instance.endpoint} (process {instance.pid})")
         if not instance.endpoint.endswith(f":{port}"):
             raise LocalcloudError(
-                f"it does not answer on port {port}: end it first, or use another --folder"
+                f"it does not answer on port {port}: stop it first, or use another --folder"
             )
         return
     clear_folder(folder)
@@ -33,8 +33,8 @@ def up(folder: Path, port: int) -> None:
     _say(f"localcloud answers on {instance.endpoint} after {time.monotonic() - begun:.1f} s")
     _say(f"  process   {instance.pid}, its files in {folder}")
     _say("  accounts  any: a 12-digit access key is that account")
-    _say('  use it    eval "$(python -m localcloud env)"')
-    _say("  end it    python -m localcloud down")
+    _say(f'  use it    eval "$({_program()} env)"')
+    _say(f"  stop it   {_program()} down")
 
 
 def down(folder: Path) -> None:
@@ -118,8 +118,14 @@ def _start(folder: Path, port: int) -> Instance:
 def _require(folder: Path) -> Instance:
     instance = find_instance(folder)
     if instance is None:
-        raise LocalcloudError("localcloud does not run: python -m localcloud up")
+        raise LocalcloudError(f"localcloud does not run, start it: {_program()} up")
     return instance
+
+
+def _program() -> str:
+    """Return the words that run this program in a shell, such as `.venv/bin/python -m ...`."""
+    python, here = Path(sys.executable), Path.cwd()
+    return f"{python.relative_to(here) if here in python.parents else python} -m localcloud"
 
 
 def _show(value: Any) -> str:

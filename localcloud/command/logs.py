@@ -75,4 +75,4 @@ def _find_function(instance: Instance, folder: Path, name: str) -> tuple[str, st
         if function["name"] == name:
             return function["account"], function["region"]
     known = sorted({*_files(folder), *(function["name"] for function in functions)})
-    raise LocalcloudError(f"nothing named {name!r} has a log; there are {', '.join(known)}")
+    raise LocalcloudError(f"found no log {name!r}, expected one of: {', '.join(known)}")

@@ -101,7 +101,7 @@ def _read_arguments(name: str, function: Action, body: bytes) -> dict[str, Any]:
     """Check a body against the function's keyword arguments: names, presence and types."""
     arguments = json.loads(body or b"{}")
     if not isinstance(arguments, dict):
-        raise ValueError(f"{name} takes a JSON object, not {body[:40]!r}")
+        raise ValueError(f"found {body[:40]!r} as the body of {name}, expected a JSON object")
     known = dict(list(inspect.signature(function).parameters.items())[1:])
     types = get_type_hints(function)
     for key, value in arguments.items():

@@ -89,7 +89,9 @@ def operation(service: str, name: str) -> Callable[[Operation], Operation]:
 
     def register(function: Operation) -> Operation:
         if (service, name) in _OPERATIONS:
-            raise ValueError(f"{service}:{name} is answered twice, by {function.__module__} too")
+            raise ValueError(
+                f"{service}:{name} has two handlers, the second in {function.__module__}"
+            )
         _OPERATIONS[service, name] = function
         return function
 

@@ -201,7 +201,7 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
     """
     settings = {name: value for name, value in locals().items() if name != "cloud"}
     if kind not in set(Kind):
-        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(Kind)}")
+        raise ValueError(f"kind is {kind!r}, expected one of {', '.join(Kind)}")
     _check_target(service, operation)
     _check_range("probability", probability, 0, 1)
     _check_range("seconds", seconds, 0, MAX_SECONDS)
@@ -226,15 +226,17 @@ def clear_faults(cloud: Cloud) -> dict[str, Any]:
 def _check_target(service: str | None, operation: str | None) -> None:
     loader = botocore_session.get_session()
     if service is not None and service not in loader.get_available_services():
-        raise ValueError(f"there is no service {service!r}; it is named as in boto3")
+        raise ValueError(f"found no service {service!r}, expected a name of boto3")
     if operation is None:
         return
     if service is None:
         raise ValueError(f"operation {operation!r} needs its service")
     if operation not in loader.get_service_model(service).operation_names:
-        raise ValueError(f"{service} has no operation {operation!r}; it is named as in the API")
+        raise ValueError(
+            f"found no operation {operation!r} of {service}, expected a name of its API"
+        )
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        raise ValueError(f"{name} is {value}; it must be between {low} and {high}")
+        raise ValueError(f"{name} is {value}, expected {low} to {high}")

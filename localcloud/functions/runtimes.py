@@ -68,7 +68,7 @@ def load_runtime(name: str) -> Runtime:
     """
     match = _NAME.fullmatch(name)
     if match is None:
-        raise _refuse(f"the runtime {name!r} is not run here, expected python3.N")
+        raise _refuse(f"the runtime {name!r} is not supported, expected python3.N")
     interpreter = find_interpreter(match[1])
     if interpreter is None:
         raise _refuse(

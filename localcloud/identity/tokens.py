@@ -86,7 +86,7 @@ def check_payload(
     """
     host, query = _split_payload(payload)
     if host not in hosts:
-        raise TokenRefusedError(f"signed for {host!r}, which is no broker of this cluster")
+        raise TokenRefusedError(f"signed for {host!r}, which is not a broker of this cluster")
     return _check_signed(host, region, query, find_key, now)
 
 

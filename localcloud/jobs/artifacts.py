@@ -23,7 +23,7 @@ def fetch(s3: Any, uri: str, folder: Path) -> Path:
     place = urlsplit(uri)
     key = place.path.lstrip("/")
     if place.scheme not in _SCHEMES or not key or key.endswith("/"):
-        raise JobFailedError(f"{uri} is no object on S3, expected s3://bucket/key")
+        raise JobFailedError(f"{uri} is not an object on S3, expected s3://bucket/key")
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / Path(key).name
     try:

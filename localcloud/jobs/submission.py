@@ -64,12 +64,12 @@ def _split(parameters: str) -> Iterator[tuple[str, str]]:
     for word in words:
         flag, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
         if flag in _NOT_THE_JOBS:
-            raise ValueError(f"{flag} is set by EMR Serverless and not by a job")
+            raise ValueError(f"{flag} is set by EMR Serverless, a job must not set it")
         if flag in _ALONE:
             yield flag, ""
             continue
         if flag not in _SETTING and flag not in FILE_KINDS and flag not in _PASSED_ON:
-            raise ValueError(f"{word} is no parameter of spark-submit that is known here")
+            raise ValueError(f"{word} is not a supported parameter of spark-submit")
         if not equals:
             value = next(words, "")
         if not value:

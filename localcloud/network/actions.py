@@ -49,7 +49,7 @@ def slow_link(
     """Slow the links to a host in each direction; 0 sets no limit."""
     for name, value in (("latency_ms", latency_ms), ("bytes_per_second", bytes_per_second)):
         if value < 0:
-            raise ValueError(f"{name} is {value}; it must be 0 or more")
+            raise ValueError(f"{name} is {value}, expected 0 or more")
     links = _find_links(cloud, host, vpc)
     for link in links:
         link.latency_seconds = latency_ms / 1000
@@ -79,7 +79,7 @@ def describe_links(cloud: Cloud) -> list[dict[str, Any]]:
 def _find_links(cloud: Cloud, host: str, vpc: str) -> list[Link]:
     links = load_network(cloud).links(host, vpc)
     if not links:
-        raise LookupError(f"nothing in {vpc or 'any VPC'} uses {host} by a view; none is relayed")
+        raise LookupError(f"no process in {vpc or 'any VPC'} resolves {host} through a relay")
     return links
 
 

@@ -54,7 +54,7 @@ def require_service(source: Source, service: str, region: str) -> None:
     end = ENDPOINT_NAMES.get(service, service)
     if not end:
         raise MissingHopError(
-            f"no endpoint leads to {service}, so nothing in {source.vpc_id} reaches it"
+            f"no endpoint leads to {service}, so it cannot be reached from {source.vpc_id}"
         )
     name = f"com.amazonaws.{region}.{end}"
     for endpoint in inventory.endpoints(walk.ec2, source.vpc_id):
@@ -63,8 +63,8 @@ def require_service(source: Source, service: str, region: str) -> None:
             enter(walk, source, endpoint)
             return
     raise MissingHopError(
-        f"{source.vpc_id} has no endpoint for {name}, so nothing in it reaches {service}; create "
-        f"one ({'gateway' if service in {'s3', 'dynamodb'} else 'interface'})"
+        f"{source.vpc_id} has no endpoint for {name}, so {service} cannot be reached from it; "
+        f"create one ({'gateway' if service in {'s3', 'dynamodb'} else 'interface'})"
     )
 
 

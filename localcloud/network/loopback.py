@@ -50,5 +50,5 @@ class LoopbackAddresses:
             self._guards.append(guard)
             return [f"{network}.{last}" for last in range(2, 255)]
         raise AddressInUseError(
-            f"{_ATTEMPTS} loopback networks were tried and each has somebody on port {_GUARD_PORT}"
+            f"{_ATTEMPTS} loopback networks were tried and each has a process on port {_GUARD_PORT}"
         )

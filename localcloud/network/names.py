@@ -93,7 +93,7 @@ def _connect_locally(original: Callable[..., Any]) -> Callable[..., Any]:
             if found != "::1" and not str(found).startswith("127."):
                 raise OSError(
                     errno.ENETUNREACH,
-                    f"{os.strerror(errno.ENETUNREACH)}: {host} is outside of what this VPC reaches",
+                    f"{os.strerror(errno.ENETUNREACH)}: this VPC has no route to {host}",
                 )
             address = (found, port, *rest)
         return original(self, address)

@@ -75,5 +75,5 @@ def _read_secret(open_client: Callable[[str], Any], arn: str, *fields: str) -> M
     except (ValueError, TypeError, KeyError):
         # Without the cause: it would write the secret's text into logs.
         raise AccessError(
-            f"the secret {arn} is not as expected: a JSON object with {' and '.join(fields)}"
+            f"the secret {arn} is not a JSON object with {' and '.join(fields)}"
         ) from None

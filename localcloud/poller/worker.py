@@ -177,7 +177,9 @@ class Worker:
             else:
                 self._probe(options)
             if poller.is_kept_out:
-                raise AccessError(f"the group {self._settings.group_id} does not let the poller in")
+                raise AccessError(
+                    f"the consumer group {self._settings.group_id} rejects the poller"
+                )
 
     def _deliver(self, poller: Poller, batch: Sequence[Any]) -> None:
         """Deliver a batch to the function, then commit its offsets."""

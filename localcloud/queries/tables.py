@@ -78,7 +78,7 @@ class Catalog:
 
     def _load_files(self, table: dict[str, Any]) -> Loaded:
         if table.get("Parameters", {}).get("projection.enabled") == "true":
-            raise ValueError("partition projection is not imitated")
+            raise ValueError("partition projection is not supported")
         storage, keys = table["StorageDescriptor"], table.get("PartitionKeys", [])
         library = storage.get("SerdeInfo", {}).get("SerializationLibrary", "")
         read = _reader(library)
@@ -125,7 +125,7 @@ def _reader(library: str) -> Callable[[bytes, dict[str, pa.DataType]], pa.Table]
         return _read_parquet
     if "json" in library.lower():
         return _read_json
-    raise ValueError(f"tables of {library or 'no SerDe'} are not read here, only Parquet and JSON")
+    raise ValueError(f"tables of {library or 'no SerDe'} are not supported, only Parquet and JSON")
 
 
 def _read_parquet(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:

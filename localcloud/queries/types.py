@@ -41,7 +41,7 @@ def read_type(text: str) -> pa.DataType:
         return pa.string()
     nested = _NESTED.fullmatch(text)
     if nested is None:
-        raise ValueError(f"the type {text!r} of the catalog is not known here")
+        raise ValueError(f"the catalog type {text!r} is not supported")
     parts = list(_split(nested[2]))
     if nested[1] == "array":
         return pa.list_(read_type(parts[0]))

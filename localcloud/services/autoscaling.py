@@ -57,7 +57,7 @@ def _find(call: Call) -> dict[str, str]:
     if not any(target.arn == arn for targets in dimensions for target in list(targets.values())):
         raise AwsError(
             "ResourceNotFoundException",
-            f"The resource {arn} is no scalable target",
+            f"The resource {arn} is not a scalable target",
         )
     return _tags(call).setdefault(arn, {})
 

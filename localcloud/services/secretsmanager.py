@@ -51,7 +51,7 @@ def rotate_secret(call: Call) -> dict[str, Any]:
     if "RotationLambdaARN" in call.params:
         raise AwsError(
             "NotImplemented",
-            "localcloud does not run rotation functions; put the new value by PutSecretValue",
+            "localcloud does not run rotation functions; set the new value with PutSecretValue",
             status=501,
         )
     raise AwsError(

@@ -83,9 +83,7 @@ def get_access_key_info(call: Call) -> dict[str, Any]:
     """Return the account of a key."""
     owner = identify(call.cloud, call.params["AccessKeyId"], call.region)
     if not owner.arn:
-        raise AwsError(
-            "AccessDenied", f"{call.params['AccessKeyId']} was not made here", status=403
-        )
+        raise AwsError("AccessDenied", f"{call.params['AccessKeyId']} is unknown", status=403)
     return {"Account": owner.account}
 
 

@@ -35,7 +35,7 @@ def test_tags_are_kept_and_changed(scaling):
     assert tags_of(scaling, arn) == {"cost": "1"}
 
     scaling.deregister_scalable_target(**TARGET)
-    with pytest.raises(ClientError, match=f"The resource {arn} is no scalable target"):
+    with pytest.raises(ClientError, match=f"The resource {arn} is not a scalable target"):
         tags_of(scaling, arn)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -78,6 +79,7 @@ def test_up_says_what_runs_and_a_second_up_says_so(folder, free_port):
     first = _run(folder, "up", "--port", str(free_port))
     assert time.monotonic() - begun < 60
     assert f"localcloud answers on http://127.0.0.1:{free_port} after" in first.stdout
+    assert re.search(r'use it    eval "\$\(\S+ -m localcloud env\)"', first.stdout)
     assert folder.stat().st_mode & 0o777 == 0o700
     pid = find_instance(folder).pid
     second = _run(folder, "up", "--port", str(free_port))
@@ -85,7 +87,7 @@ def test_up_says_what_runs_and_a_second_up_says_so(folder, free_port):
     assert f"localcloud runs already: http://127.0.0.1:{free_port} (process {pid})" in second.stdout
     other = _run(folder, "up", "--port", "1")
     assert other.returncode == 1
-    assert "it does not answer on port 1: end it first, or use another --folder" in other.stderr
+    assert "it does not answer on port 1: stop it first, or use another --folder" in other.stderr
 
 
 def test_a_port_that_is_taken_is_a_clear_error(folder):
@@ -121,7 +123,12 @@ def test_after_kill_9_the_next_up_works(folder, up, free_port):
     deadline = time.monotonic() + 10
     while up.alive and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert "localcloud does not run: python -m localcloud up" in _run(folder, "status").stderr
+    found = re.fullmatch(
+        r"localcloud does not run, start it: (\S+) -m localcloud up\n",
+        _run(folder, "status").stderr,
+    )
+    assert found
+    assert Path(found[1]).absolute() == Path(sys.executable)
     assert _run(folder, "up", "--port", str(free_port)).returncode == 0
     assert find_instance(folder).pid != up.pid
 
@@ -170,7 +177,7 @@ def test_status_and_logs_tell_of_the_calls(shared):
     assert '"operation": "ListTables"' in _run(shared, "logs", "calls", "--once").stdout
     assert _run(shared, "logs", "server", "--once").returncode == 0
     unknown = _run(shared, "logs", "nobody")
-    assert "nothing named 'nobody' has a log; there are calls, server" in unknown.stderr
+    assert "found no log 'nobody', expected one of: calls, server" in unknown.stderr
 
 
 def test_logs_of_a_function_are_those_of_its_log_group(shared):

@@ -99,7 +99,7 @@ def test_applications_are_listed_by_state_and_page(emr, create):
     names = [[each["name"] for each in page["applications"]] for page in (first, second, started)]
     assert names == [["a", "b"], ["c"], ["b"]]
     assert "nextToken" not in second
-    said = "nextToken 'x' is not one that was answered"
+    said = "nextToken 'x' is unknown"
     _fails("ValidationException", said, emr.list_applications, nextToken="x")
 
 

@@ -181,8 +181,8 @@ def test_dead_letters_are_shown_changed_and_forgotten(client):
         ),
         (
             "arn:aws:s3:eu-central-1:111111111111:b",
-            "the dead letters go to arn:aws:s3:eu-central-1:111111111111:b, expected the ARN of a "
-            "queue or a topic",
+            "the dead-letter target is arn:aws:s3:eu-central-1:111111111111:b, expected the ARN of "
+            "a queue or a topic",
         ),
     ],
 )

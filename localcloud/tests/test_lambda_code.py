@@ -120,7 +120,7 @@ def test_a_runtime_that_is_not_python_does_not_run(client):
     name = deploy(client, Runtime="nodejs22.x")
     with pytest.raises(ClientError) as caught:
         invoke(client, name)
-    assert "the runtime 'nodejs22.x' is not run here, expected python3.N" in str(caught.value)
+    assert "the runtime 'nodejs22.x' is not supported, expected python3.N" in str(caught.value)
 
 
 def test_a_python_that_this_machine_lacks_is_named(client):

@@ -71,7 +71,7 @@ def test_python_cannot_go_around_its_names(environment, method, address, family)
 
     said = run_python(environment, code)
 
-    unreachable = f"{address} is outside of what this VPC reaches"
+    unreachable = f"this VPC has no route to {address}"
     assert said == f"OSError: [Errno 101] Network is unreachable: {unreachable}"
 
 

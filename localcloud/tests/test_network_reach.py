@@ -93,8 +93,8 @@ def test_a_call_without_an_endpoint_fails_and_names_it(vpc, inside):
     error = refused.value.response["Error"]
     assert error["Code"] == "VpcEndpointMissing"
     assert error["Message"] == (
-        f"{vpc.id} has no endpoint for com.amazonaws.eu-central-1.sqs, so nothing in it reaches "
-        "sqs; create one (interface)"
+        f"{vpc.id} has no endpoint for com.amazonaws.eu-central-1.sqs, so sqs cannot be reached "
+        "from it; create one (interface)"
     )
     assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
 

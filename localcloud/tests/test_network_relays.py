@@ -154,7 +154,7 @@ def test_a_link_cannot_be_faster_than_it_is(cloud, host, limit):
         ask(cloud, "slow-link", host=host, **{limit: -1})
 
     with refused.value as answer:
-        assert json.load(answer) == {"error": f"{limit} is -1; it must be 0 or more"}
+        assert json.load(answer) == {"error": f"{limit} is -1, expected 0 or more"}
 
 
 def test_status_tells_of_links_in_use(cloud, dial, host):
@@ -175,7 +175,7 @@ def test_an_unknown_host_has_no_links(cloud):
         ask(cloud, "cut-link", host="b-9.nowhere")
     with closing(refused.value) as answer:
         assert json.load(answer) == {
-            "error": "nothing in any VPC uses b-9.nowhere by a view; none is relayed"
+            "error": "no process in any VPC resolves b-9.nowhere through a relay"
         }
 
 

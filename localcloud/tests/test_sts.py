@@ -191,7 +191,7 @@ def test_the_account_of_an_unknown_key_is_not_told(client):
     unknown = "ASIAXXXXXXXXXXXXXXXX"
     code, _, message = _refusal(client("sts").get_access_key_info, AccessKeyId=unknown)
     assert code == "AccessDenied"
-    assert f"{unknown} was not made here" in message
+    assert f"{unknown} is unknown" in message
 
 
 def test_a_session_token_of_the_account_itself(client):

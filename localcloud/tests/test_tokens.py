@@ -143,7 +143,7 @@ def test_a_payload_that_is_signed_for_a_broker_holds() -> None:
     [
         ("garbage", "not the JSON object of AWS_MSK_IAM"),
         ("[]", "not the JSON object of AWS_MSK_IAM"),
-        (_sign_payload(host="b-9.c"), "signed for 'b-9.c', which is no broker of this cluster"),
+        (_sign_payload(host="b-9.c"), "signed for 'b-9.c', which is not a broker of this cluster"),
         (_sign_payload(**{"x-amz-date": None}), "X-Amz-Date is missing"),
         (_sign_payload(**{"x-amz-expires": "600"}), "the signature does not match"),
         (_sign_payload(**{"x-amz-security-token": "x"}), "the session token is not the one of its"),

@@ -203,7 +203,7 @@ def test_a_rejected_event_is_reported_with_account_and_function(accounts, storie
     print_failure(caught.value)
     _, said, *lines = capsys.readouterr().out.splitlines()
     where = f"producer account {PRODUCER}, function penstock-producer"
-    assert said.startswith(f"{where}: it did not take contradict_temperature.json: SchemaConflict")
+    assert said.startswith(f"{where}: it rejected contradict_temperature.json: SchemaConflict")
     assert "temperature: found the string 'warm', expected long" in said
     *_, last = [line for line in lines if "WARNING an event was not written" in line]
     assert " reason=SchemaConflictError " in last

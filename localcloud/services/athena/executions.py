@@ -36,7 +36,7 @@ def start_query_execution(call: Call) -> dict[str, Any]:
         return {"QueryExecutionId": known.query.id}
     settings, context = find_settings(call), params.get("QueryExecutionContext", {})
     if context.get("Catalog", "AwsDataCatalog").lower() not in _CATALOGS:
-        raise AwsError(INVALID, f"Catalog {context['Catalog']} is not imitated")
+        raise AwsError(INVALID, f"Catalog {context['Catalog']} is not supported")
     query = Query(
         id=str(uuid.uuid4()),
         sql=params["QueryString"].rstrip().rstrip(";"),

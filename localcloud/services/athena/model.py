@@ -77,6 +77,6 @@ def cut_page(call: Call, found: list[Any], size: int) -> tuple[list[Any], dict[s
     """Return the page that a call requests, with the token of the next one."""
     token = call.params.get("NextToken", "0")
     if not token.isdecimal():
-        raise AwsError(INVALID, f"NextToken {token!r} is not one that was answered")
+        raise AwsError(INVALID, f"NextToken {token!r} is unknown")
     end = int(token) + call.params.get("MaxResults", size)
     return found[int(token) : end], ({"NextToken": str(end)} if end < len(found) else {})

@@ -116,6 +116,6 @@ def cut_page(call: Call, found: list[Any]) -> tuple[list[Any], dict[str, str]]:
     """Return the page that a call requests, with the token of the next one."""
     token, size = call.params.get("nextToken", "0"), call.params.get("maxResults", _PAGE)
     if not token.isdecimal():
-        raise AwsError(INVALID, f"nextToken {token!r} is not one that was answered")
+        raise AwsError(INVALID, f"nextToken {token!r} is unknown")
     end = int(token) + size
     return found[int(token) : end], ({"nextToken": str(end)} if end < len(found) else {})

@@ -29,7 +29,7 @@ def check_request(call: Call, application: Application) -> None:
         said = f"Application {application.id} is {application.state} and does not start by itself"
         raise AwsError(INVALID, f"{said}; it must be STARTED")
     if "sparkSubmit" not in params.get("jobDriver", {}) or application.settings["type"] != "Spark":
-        raise AwsError(INVALID, "Only jobs of spark-submit on Spark applications are run here")
+        raise AwsError(INVALID, "Only spark-submit jobs on Spark applications are supported")
     if params.get("executionIamPolicy", {}).get("policyArns"):
         said = "executionIamPolicy is taken as a policy here and not by policyArns"
         raise AwsError(INVALID, said)
@@ -47,7 +47,9 @@ def read_job(call: Call, application: Application) -> Submission:
         *overrides.get("applicationConfiguration", []),
     ):
         if entry["classification"] != _DEFAULTS:
-            said = f"The classification {entry['classification']} is not imitated, only {_DEFAULTS}"
+            said = (
+                f"The classification {entry['classification']} is not supported, only {_DEFAULTS}"
+            )
             raise AwsError(INVALID, said)
         settings.update(entry.get("properties", {}))
     try:

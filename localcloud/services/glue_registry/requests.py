@@ -108,7 +108,7 @@ def page(call: Call, member: str, shown: list[dict[str, Any]]) -> dict[str, Any]
     """Return the part of a list that MaxResults and NextToken request."""
     token, size = call.params.get("NextToken", "0"), call.params.get("MaxResults", _PAGE)
     if not token.isdecimal() or int(token) > len(shown):
-        raise invalid(f"NextToken {token!r} is not one that was answered.")
+        raise invalid(f"NextToken {token!r} is unknown.")
     end = int(token) + size
     answer: dict[str, Any] = {member: shown[int(token) : end]}
     if end < len(shown):

@@ -31,7 +31,7 @@ def create_schema(call: Call, registries: GlueRegistries) -> dict[str, Any]:
     """Create a schema with its first version."""
     definition, data_format = call.params.get("SchemaDefinition"), call.params["DataFormat"]
     if definition is None:
-        raise invalid("localcloud makes no schema without its first SchemaDefinition.")
+        raise invalid("localcloud requires SchemaDefinition in CreateSchema.")
     check_definition(definition, data_format)
     registry, name = _registry_for(call, registries), call.params["SchemaName"]
     arn = arn_of(call, f"schema/{registry.name}/{name}")
@@ -90,10 +90,10 @@ def update_schema(call: Call, registries: GlueRegistries) -> dict[str, Any]:
 
 def _read_checkpoint(call: Call, registries: GlueRegistries) -> int:
     if "SchemaVersionNumber" not in call.params:
-        raise invalid("SchemaVersionNumber is needed: the new checkpoint, also of a new mode.")
+        raise invalid("SchemaVersionNumber, the new checkpoint, is required.")
     version = read_number(call, registries, "SchemaVersionNumber")
     if version.status is not VersionStatus.AVAILABLE:
-        raise invalid(f"Version {version.number} is {version.status} and can be no checkpoint.")
+        raise invalid(f"Version {version.number} is {version.status} and cannot be a checkpoint.")
     return version.number
 
 

@@ -29,7 +29,7 @@ def set_schema_registry(  # noqa: PLR0913 - one parameter per member of the JSON
     """
     if compared_with is not None and compared_with not in set(ComparedWith):
         expected = ", ".join(ComparedWith)
-        raise ValueError(f"compared_with is {compared_with!r}; it must be one of {expected}")
+        raise ValueError(f"compared_with is {compared_with!r}, expected one of {expected}")
     store = cloud.state(GlueRegistries, account, region).store
     given = {
         "compared_with": ComparedWith(compared_with) if compared_with else None,
@@ -39,7 +39,7 @@ def set_schema_registry(  # noqa: PLR0913 - one parameter per member of the JSON
     }
     for name, value in given.items():
         if isinstance(value, int | float) and value < 0:
-            raise ValueError(f"{name} is {value}; it must be 0 or more")
+            raise ValueError(f"{name} is {value}, expected 0 or more")
     for name, value in given.items():
         if value is not None:
             setattr(store, name, value)

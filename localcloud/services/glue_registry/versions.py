@@ -78,7 +78,7 @@ def delete_schema_versions(call: Call, registries: GlueRegistries) -> dict[str, 
     first, _, last = call.params["Versions"].partition("-")
     start, end = int(first), int(last or first)
     if start > end:
-        raise invalid(f"Versions {start}-{end} is no range: its end is before its start.")
+        raise invalid(f"Versions {start}-{end} is not a range: its end is before its start.")
     _check_deletable(start, end, registries.store.rule(schema.arn)[1])
     ids = {each.number: each.id for each in registries.store.list_versions(schema.arn)}
     missing = []
@@ -92,7 +92,7 @@ def delete_schema_versions(call: Call, registries: GlueRegistries) -> dict[str, 
 
 def _check_deletable(start: int, end: int, checkpoint: int) -> None:
     if start == 1:
-        raise invalid("Version 1 is deleted with its schema only.")
+        raise invalid("Version 1 can be deleted only with its schema.")
     if start <= checkpoint <= end:
         said = f"Version {checkpoint} is the checkpoint and cannot be deleted."
         raise AwsError("InvalidInputException", said, status=409)
@@ -116,7 +116,7 @@ def get_schema_versions_diff(call: Call, registries: GlueRegistries) -> dict[str
     first = read_number(call, registries, "FirstSchemaVersionNumber")
     second = read_number(call, registries, "SecondSchemaVersionNumber")
     if first.data_format == "PROTOBUF":
-        raise invalid("Definitions of PROTOBUF data format cannot be told apart as JSON.")
+        raise invalid("Definitions of PROTOBUF data format cannot be compared as JSON.")
     changes = list_changes(json.loads(first.definition), json.loads(second.definition))
     return {"Diff": json.dumps(list(changes))}
 

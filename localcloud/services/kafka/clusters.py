@@ -33,7 +33,7 @@ def create_cluster(call: Call) -> dict[str, Any]:
 def create_cluster_v2(call: Call) -> dict[str, Any]:
     """Create a cluster with a type; only provisioned clusters are supported."""
     if "Serverless" in call.params:
-        raise bad_request("localcloud has no serverless clusters; give Provisioned")
+        raise bad_request("localcloud has no serverless clusters; specify Provisioned")
     if "Provisioned" not in call.params:
         raise bad_request("Specify either Provisioned or Serverless")
     cluster = _create(call, call.params["Provisioned"])

@@ -179,7 +179,7 @@ def state_of(cloud: Cloud, arn: str, kind: str) -> Kafka:
     """
     match = _ARN.fullmatch(arn)
     if match is None or match[3] != kind:
-        raise bad_request(f"The parameter is not valid: {arn!r} is no ARN of a {kind}")
+        raise bad_request(f"The parameter is not valid: {arn!r} is not the ARN of a {kind}")
     return cloud.state(Kafka, match[2], match[1])
 
 
@@ -218,7 +218,7 @@ def take_page(items: list[T], params: dict[str, Any]) -> tuple[list[T], dict[str
     """Return the requested page, and {} or the NextToken."""
     token = params.get("NextToken") or "0"
     if not token.isdecimal():
-        raise bad_request(f"The NextToken {token!r} is none that was handed out")
+        raise bad_request(f"The NextToken {token!r} is unknown")
     start = int(token)
     end = start + int(params.get("MaxResults") or _MAX_RESULTS)
     return items[start:end], {"NextToken": str(end)} if end < len(items) else {}

@@ -84,7 +84,7 @@ def _check(call: Call) -> tuple[Cluster, list[str]]:
     if cluster.state != "ACTIVE":
         raise bad_request(f"The cluster must be ACTIVE for this; it is {cluster.state}")
     if not 0 < len(arns) <= _AT_ONCE:
-        raise bad_request(f"Give 1 to {_AT_ONCE} secrets at once, not {len(arns)}")
+        raise bad_request(f"Specify 1 to {_AT_ONCE} secrets per call, not {len(arns)}")
     return cluster, arns
 
 

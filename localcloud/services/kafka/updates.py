@@ -30,7 +30,7 @@ def update_broker_count(call: Call) -> dict[str, Any]:
     check_broker_count(count, len(cluster.settings["BrokerNodeGroupInfo"]["ClientSubnets"]))
     if count <= len(cluster.nodes):
         raise bad_request(
-            f"The cluster has {len(cluster.nodes)} brokers; give more than that, not {count}"
+            f"The cluster has {len(cluster.nodes)} brokers; specify more than that, not {count}"
         )
 
     def change(cluster: Cluster) -> None:

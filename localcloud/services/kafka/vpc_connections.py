@@ -95,7 +95,7 @@ def reject_client_vpc_connection(call: Call) -> dict[str, Any]:
     cluster, arn = find_own_cluster(call), call.params["VpcConnectionArn"]
     connection = state_of(call.cloud, arn, "vpc-connection").vpc_connections.get(arn)
     if connection is None or connection.cluster_arn != cluster.arn:
-        raise AwsError("ForbiddenException", f"{arn} is no connection to {cluster.arn}")
+        raise AwsError("ForbiddenException", f"{arn} is not a connection to {cluster.arn}")
     connection.state = "REJECTED"
     return {}
 

@@ -27,7 +27,7 @@ def check_target(call: Call, role_arn: str) -> None:
         return
     service = target.split(":")[2]
     if service not in _ACTIONS:
-        raise _refuse(f"the dead letters go to {target}, expected the ARN of a queue or a topic")
+        raise _refuse(f"the dead-letter target is {target}, expected the ARN of a queue or a topic")
     action = f"{service}:{_ACTIONS[service]}"
     if is_role_arn(role_arn) and not may(role_arn, action, target):
         raise _refuse(

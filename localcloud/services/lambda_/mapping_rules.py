@@ -48,7 +48,7 @@ def check_record(record: dict[str, Any]) -> None:
     if destination and service_of(destination) not in {"sqs", "sns", "s3"}:
         raise _refuse(
             f"the on-failure destination is {destination!r}, expected the ARN of an SQS queue, "
-            "an SNS topic or an S3 bucket (Kafka topics are not imitated)"
+            "an SNS topic or an S3 bucket (Kafka topics are not supported)"
         )
 
 
@@ -61,7 +61,7 @@ def _check_source(record: dict[str, Any]) -> None:
     if position not in _POSITIONS:
         raise _refuse(f"StartingPosition is {position!r}, expected one of {', '.join(_POSITIONS)}")
     if (position == "AT_TIMESTAMP") != ("StartingPositionTimestamp" in record):
-        raise _refuse("StartingPositionTimestamp goes with StartingPosition AT_TIMESTAMP only")
+        raise _refuse("StartingPositionTimestamp requires StartingPosition AT_TIMESTAMP")
 
 
 def _check_access(record: dict[str, Any]) -> None:
@@ -69,10 +69,10 @@ def _check_access(record: dict[str, Any]) -> None:
     if strange := sorted(set(kinds) - _ACCESS):
         raise _refuse(
             f"SourceAccessConfigurations has {', '.join(strange)}, expected some of "
-            f"{', '.join(sorted(_ACCESS))} (what else AWS knows for Kafka is not imitated)"
+            f"{', '.join(sorted(_ACCESS))} (AWS's other types for Kafka are not supported)"
         )
     if len(_LOGINS & set(kinds)) > 1:
-        raise _refuse("SourceAccessConfigurations has more than one way to log in")
+        raise _refuse("SourceAccessConfigurations has more than one login")
 
 
 def _refuse(message: str) -> AwsError:

@@ -44,7 +44,7 @@ def create_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
     """Start polling; the mapping is Enabled when the poller is a member of its group."""
     if "SelfManagedEventSource" not in call.params:
         if ":kafka:" in call.params.get("EventSourceArn", ""):
-            raise _refuse("mappings of MSK clusters are not imitated, use SelfManagedEventSource")
+            raise _refuse("mappings of MSK clusters are not supported, use SelfManagedEventSource")
         return call.forward()
     spec = find_function(call)
     identity = str(uuid.uuid4())

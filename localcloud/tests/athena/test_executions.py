@@ -51,7 +51,7 @@ def test_results_come_in_pages(lake):
     rows = [row["Data"][0]["VarCharValue"] for page in pages for row in page["ResultSet"]["Rows"]]
 
     assert rows == ["n", *map(str, range(2500))]
-    said = "NextToken 'x' is not one that was answered"
+    said = "NextToken 'x' is unknown"
     assert refused(lake.athena.get_query_results, QueryExecutionId=query, NextToken="x") == said
 
 
@@ -176,7 +176,7 @@ def test_a_query_without_a_place_or_group_is_refused(lake):
     said = "Unable to verify/create output bucket no-such-bucket-here"
     assert refused(lake.start, sql="SELECT 1", ResultConfiguration=nowhere) == said
     other = {"Catalog": "mine"}
-    said = "Catalog mine is not imitated"
+    said = "Catalog mine is not supported"
     assert refused(lake.start, sql="SELECT 1", QueryExecutionContext=other) == said
 
 

@@ -59,9 +59,9 @@ def test_tables_that_cannot_be_read_say_why(lake):
 
     for name, said in {
         "words": "Failed to parse string: 'x' as a scalar of type int64",
-        "projected": "partition projection is not imitated",
-        "strange": "the type 'interval' of the catalog is not known here",
-        "lines": "tables of org.apache.hadoop.hive.serde2.OpenCSVSerde are not read here, only ",
+        "projected": "partition projection is not supported",
+        "strange": "the catalog type 'interval' is not supported",
+        "lines": "tables of org.apache.hadoop.hive.serde2.OpenCSVSerde are not supported, only ",
         "broken": "",
     }.items():
         start = f"HIVE_BAD_DATA: Cannot read {lake.database}.{name}: {said}"

@@ -71,7 +71,11 @@ _SHOWN = (
             "InvalidInputException",
             "1 validation error detected: Value '[ ",
         ),
-        ({"SchemaDefinition": None}, "InvalidInputException", "localcloud makes no schema without"),
+        (
+            {"SchemaDefinition": None},
+            "InvalidInputException",
+            "localcloud requires SchemaDefinition",
+        ),
     ],
 )
 def test_a_schema_that_cannot_be_made_is_refused(glue, schema, change, code, message):
@@ -143,10 +147,14 @@ def test_an_update_that_cannot_be_is_refused(glue, schema):
     def update(code, message, **arguments):
         fails(code, message, glue.update_schema, SchemaId=readings, **arguments)
 
-    update("InvalidInputException", "SchemaVersionNumber is needed", Compatibility="NONE")
     update(
         "InvalidInputException",
-        "Version 2 is FAILURE and can be no checkpoint.",
+        "SchemaVersionNumber, the new checkpoint, is required",
+        Compatibility="NONE",
+    )
+    update(
+        "InvalidInputException",
+        "Version 2 is FAILURE and cannot be a checkpoint.",
         SchemaVersionNumber={"VersionNumber": 2},
     )
     update(

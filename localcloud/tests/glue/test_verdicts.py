@@ -89,9 +89,9 @@ def test_a_verdict_can_take_reads_or_time(glue, schema, settings):
 
 def test_settings_that_cannot_be_are_refused(settings):
     assert settings(compared_with="newest") == {
-        "error": "compared_with is 'newest'; it must be one of checkpoint, previous, both"
+        "error": "compared_with is 'newest', expected one of checkpoint, previous, both"
     }
-    assert settings(pending_reads=-1) == {"error": "pending_reads is -1; it must be 0 or more"}
+    assert settings(pending_reads=-1) == {"error": "pending_reads is -1, expected 0 or more"}
 
 
 _JSON = '{"type": "object"}'

@@ -126,9 +126,9 @@ def test_versions_are_deleted_by_number_and_range(glue, schema):
 @pytest.mark.parametrize(
     ("versions", "message"),
     [
-        ("1", "Version 1 is deleted with its schema only."),
+        ("1", "Version 1 can be deleted only with its schema."),
         ("2-3", "Version 2 is the checkpoint and cannot be deleted."),
-        ("3-2", "Versions 3-2 is no range"),
+        ("3-2", "Versions 3-2 is not a range"),
         ("two", "1 validation error detected: Value 'two' at 'versions' failed to satisfy"),
     ],
 )
@@ -172,7 +172,7 @@ def test_two_versions_are_told_apart(glue, schema):
     messages = schema(MESSAGE, data_format="PROTOBUF", name="messages")
     fails(
         "InvalidInputException",
-        "Definitions of PROTOBUF data format cannot be told apart as JSON.",
+        "Definitions of PROTOBUF data format cannot be compared as JSON.",
         glue.get_schema_versions_diff,
         SchemaId=messages,
         SchemaDiffType="SYNTAX_DIFF",

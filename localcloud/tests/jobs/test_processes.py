@@ -82,9 +82,9 @@ def test_parameters_are_told_apart():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ("--master yarn", "--master is set by EMR Serverless and not by a job"),
-        ("--colour red", "--colour is no parameter of spark-submit that is known here"),
-        ("job.py", "job.py is no parameter of spark-submit that is known here"),
+        ("--master yarn", "--master is set by EMR Serverless, a job must not set it"),
+        ("--colour red", "--colour is not a supported parameter of spark-submit"),
+        ("job.py", "job.py is not a supported parameter of spark-submit"),
         ("--jars", "--jars has no value"),
         ("--conf spark.a", "--conf spark.a has no value: write it as name=value"),
         ("--conf 'spark.a=1", "No closing quotation"),

@@ -27,7 +27,7 @@ def test_an_entry_point_that_cannot_be_had_fails_the_run(client, jobs):
     said = f"{place}NoSuchKey: The specified key does not exist."
     assert (missing["state"], missing["stateDetails"]) == ("FAILED", said)
     assert jobs.read_log(missing["jobRunId"], "stderr") == f"{said}\n"
-    assert local["stateDetails"] == "/job.py is no object on S3, expected s3://bucket/key"
+    assert local["stateDetails"] == "/job.py is not an object on S3, expected s3://bucket/key"
     assert forbidden["stateDetails"].startswith(f"{place}AccessDenied: User: ")
 
 
@@ -90,7 +90,7 @@ def test_a_run_that_cannot_be_is_refused(client, jobs):
     )
     assert refused(applicationId=hive["applicationId"]) == (
         invalid,
-        "Only jobs of spark-submit on Spark applications are run here",
+        "Only spark-submit jobs on Spark applications are supported",
     )
     assert refused(executionTimeoutMinutes=4) == (
         invalid,
@@ -98,13 +98,15 @@ def test_a_run_that_cannot_be_is_refused(client, jobs):
     )
     assert refused(configurationOverrides=configured("spark-env")) == (
         invalid,
-        "The classification spark-env is not imitated, only spark-defaults",
+        "The classification spark-env is not supported, only spark-defaults",
     )
     assert refused(executionIamPolicy={"policyArns": ["arn:aws:iam::aws:policy/ReadOnly"]}) == (
         invalid,
         "executionIamPolicy is taken as a policy here and not by policyArns",
     )
-    with pytest.raises(ClientError, match="--master is set by EMR Serverless and not by a job"):
+    with pytest.raises(
+        ClientError, match="--master is set by EMR Serverless, a job must not set it"
+    ):
         jobs.start("", parameters="--master yarn")
 
 

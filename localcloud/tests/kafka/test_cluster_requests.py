@@ -16,7 +16,7 @@ def test_serverless_is_refused_with_a_sentence(kafka, subnets):
     )
     assert (code, message) == (
         "BadRequestException",
-        "localcloud has no serverless clusters; give Provisioned",
+        "localcloud has no serverless clusters; specify Provisioned",
     )
     assert refusal(kafka.create_cluster_v2, ClusterName="s")[1] == (
         "Specify either Provisioned or Serverless"

@@ -127,7 +127,7 @@ def test_lists_are_filtered_by_name_and_cut_into_pages(kafka, make_cluster):
 def test_a_list_goes_on_only_where_it_stopped(kafka, name):
     code, message = refusal(getattr(kafka, name), NextToken="x")
     assert code == "BadRequestException"
-    assert message == "The NextToken 'x' is none that was handed out"
+    assert message == "The NextToken 'x' is unknown"
 
 
 def test_another_account_sees_nothing(client, make_cluster):
@@ -165,7 +165,7 @@ def test_what_is_no_arn_is_a_bad_request(kafka):
     code, message = refusal(kafka.describe_cluster, ClusterArn="none")
     assert (code, message) == (
         "BadRequestException",
-        "The parameter is not valid: 'none' is no ARN of a cluster",
+        "The parameter is not valid: 'none' is not the ARN of a cluster",
     )
 
 

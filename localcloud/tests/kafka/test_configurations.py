@@ -92,5 +92,5 @@ def test_the_list_has_pages(kafka, make_configuration):
     assert arns <= {each["Arn"] for page in pages for each in page["Configurations"]}
     assert refusal(kafka.list_configurations, NextToken="x") == (
         "BadRequestException",
-        "The NextToken 'x' is none that was handed out",
+        "The NextToken 'x' is unknown",
     )

@@ -68,7 +68,7 @@ def test_a_connection_from_another_account_needs_the_policy(open_cluster, kafka,
     code, message = refusal(
         kafka.reject_client_vpc_connection, ClusterArn=arn, VpcConnectionArn=made
     )
-    assert (code, message) == ("ForbiddenException", f"{made} is no connection to {arn}")
+    assert (code, message) == ("ForbiddenException", f"{made} is not a connection to {arn}")
 
 
 def test_a_policy_that_cannot_be_judged_lets_nobody_in(kafka, make_cluster, client):

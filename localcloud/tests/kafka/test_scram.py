@@ -74,7 +74,7 @@ def test_calls_that_cannot_be(kafka, make_cluster, keep_secret):
     _, message = refusal(
         kafka.batch_associate_scram_secret, ClusterArn=arn, SecretArnList=[secret] * 11
     )
-    assert message == "Give 1 to 10 secrets at once, not 11"
+    assert message == "Specify 1 to 10 secrets per call, not 11"
 
 
 def test_a_new_value_is_the_new_password(kafka, cluster, keep_secret, client):
@@ -122,7 +122,7 @@ def test_rotation_by_a_function_is_refused_and_takes_no_value(keep_secret, clien
     code, message = refusal(manager.rotate_secret, SecretId=secret, RotationLambdaARN=function)
     assert code == "NotImplemented"
     assert message == (
-        "localcloud does not run rotation functions; put the new value by PutSecretValue"
+        "localcloud does not run rotation functions; set the new value with PutSecretValue"
     )
     assert manager.get_secret_value(SecretId=secret)["SecretString"] == _user("anna", "a-1")
 

@@ -60,7 +60,7 @@ def test_silence_is_no_permission(tmp_path):
 def test_aws_msk_iam_is_for_nobody_unless_it_is_checked():
     with serve_token_checks(_accept) as url:
         answer = requests.post(f"{url}payload", data="{}", timeout=10)
-    assert (answer.status_code, answer.text) == (403, "nobody logs in by AWS_MSK_IAM here")
+    assert (answer.status_code, answer.text) == (403, "this cluster has no AWS_MSK_IAM login")
 
 
 def _is_refused(producer):

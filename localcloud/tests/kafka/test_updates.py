@@ -29,7 +29,7 @@ def test_broker_counts_that_do_not_fit_are_refused(kafka, make_cluster):
     message = refuse(kafka, "update_broker_count", shown, TargetNumberOfBrokerNodes=3)
     assert "must be a multiple of Availability Zones" in message
     message = refuse(kafka, "update_broker_count", shown, TargetNumberOfBrokerNodes=2)
-    assert message == "The cluster has 2 brokers; give more than that, not 2"
+    assert message == "The cluster has 2 brokers; specify more than that, not 2"
 
 
 def test_brokers_that_do_not_come_up_are_no_nodes(kafka, make_cluster, pretended):

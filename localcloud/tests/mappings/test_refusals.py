@@ -77,7 +77,7 @@ _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
         ),
         (
             {"StartingPosition": "AT_TIMESTAMP"},
-            "StartingPositionTimestamp goes with StartingPosition AT_TIMESTAMP only",
+            "StartingPositionTimestamp requires StartingPosition AT_TIMESTAMP",
         ),
         (
             {"MaximumRetryAttempts": 3, "BisectBatchOnFunctionError": True},
@@ -100,13 +100,13 @@ _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
         (
             {"DestinationConfig": {"OnFailure": {"Destination": "kafka://errors"}}},
             "the on-failure destination is 'kafka://errors', expected the ARN of an SQS queue, "
-            "an SNS topic or an S3 bucket (Kafka topics are not imitated)",
+            "an SNS topic or an S3 bucket (Kafka topics are not supported)",
         ),
         (
             {"SourceAccessConfigurations": [{"Type": "CLIENT_CERTIFICATE_TLS_AUTH", "URI": "x"}]},
             "SourceAccessConfigurations has CLIENT_CERTIFICATE_TLS_AUTH, expected some of "
             "BASIC_AUTH, SASL_SCRAM_256_AUTH, SASL_SCRAM_512_AUTH, SERVER_ROOT_CA_CERTIFICATE, "
-            "VPC_SECURITY_GROUP, VPC_SUBNET (what else AWS knows for Kafka is not imitated)",
+            "VPC_SECURITY_GROUP, VPC_SUBNET (AWS's other types for Kafka are not supported)",
         ),
         (
             {
@@ -115,7 +115,7 @@ _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
                     {"Type": "SASL_SCRAM_512_AUTH", "URI": "y"},
                 ]
             },
-            "SourceAccessConfigurations has more than one way to log in",
+            "SourceAccessConfigurations has more than one login",
         ),
     ],
 )
@@ -153,7 +153,7 @@ def test_a_mapping_of_an_msk_cluster_is_not_imitated(client, function):
     )
     assert (code, message) == (
         "InvalidParameterValueException",
-        "mappings of MSK clusters are not imitated, use SelfManagedEventSource",
+        "mappings of MSK clusters are not supported, use SelfManagedEventSource",
     )
 
 

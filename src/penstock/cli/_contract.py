@@ -20,7 +20,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         type=Path,
         default=Path("infra/producer"),
         metavar="FOLDER",
-        help="the producer's root [%(default)s]",
+        help="the producer's Terraform root [%(default)s]",
     )
     parser.add_argument(
         "--to",

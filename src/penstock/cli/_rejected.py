@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from penstock.cli._terminal import say
 from penstock.operations import list_rejected, replay_rejected
 
-HELP = "List events that a producer did not write, or send them again."
+HELP = "List rejected events, or send them to their producer again."
 _BUCKET = "PENSTOCK_REJECTED_BUCKET"
 _LIST = "List rejected events: key, time, reason and detail."
 _REPLAY = (
-    "Send rejected events to their producer again. An event that is written is deleted from the "
-    "bucket; the others stay. It is an error if no event has such a key."
+    "Send rejected events to their producer again. A written event is deleted from the bucket; the "
+    "others stay. It is an error if no event has such a key."
 )
 _COLUMNS = "{:<58} {:<24} {:<24} {}"
 
@@ -23,7 +23,11 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     commands = parser.add_subparsers(required=True, metavar="list|replay")
     listing = commands.add_parser("list", help=_LIST, description=_LIST)
     listing.add_argument(
-        "prefix", nargs="?", default="", metavar="KEY", help="the beginning of keys [all events]"
+        "prefix",
+        nargs="?",
+        default="",
+        metavar="KEY",
+        help="prefix of the keys to list [all events]",
     )
     listing.set_defaults(run=_run_list)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
@@ -31,10 +35,10 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         "prefix",
         nargs="+",
         metavar="KEY",
-        help="a key, or the beginning of keys, such as 2026/11/21",
+        help="a key, or a prefix of keys such as 2026/11/21",
     )
     replay.add_argument(
-        "--function", help="the producer to send them to [the one that rejected them]"
+        "--function", help="the producer function to send them to [the one that rejected them]"
     )
     replay.set_defaults(run=_run_replay)
     bucket = environ.get(_BUCKET, "")
@@ -43,7 +47,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
             "--bucket",
             default=bucket,
             required=not bucket,
-            help=f"the bucket of rejected events [{_BUCKET}]",
+            help=f"the bucket of rejected events [the variable {_BUCKET}]",
         )
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from penstock.cli._terminal import say
 from penstock.operations import submit_job
 
-HELP = "Submit a Spark job of a consumer to EMR Serverless, as its Terraform root says."
+HELP = (
+    "Submit a Spark job of a consumer to EMR Serverless, with the arguments of its Terraform root."
+)
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -19,7 +21,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         type=Path,
         default=Path("infra/consumer"),
         metavar="FOLDER",
-        help="the consumer's root [%(default)s]",
+        help="the consumer's Terraform root [%(default)s]",
     )
     parser.add_argument(
         "job", metavar="JOB", help="its name in the output `submit_commands`, such as consume"
@@ -28,7 +30,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         "flags",
         nargs=argparse.REMAINDER,
         metavar="FLAG VALUE",
-        help="more flags for the job; they win over those of the root",
+        help="more flags for the job; they override those of the root",
     )
     parser.set_defaults(run=_run)
 

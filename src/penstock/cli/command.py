@@ -14,8 +14,8 @@ from penstock.errors import PenstockError
 
 _EXIT_CODES = """\
 exit codes:
-  0  everything was done
-  1  something was not done; the output says what and why
+  0  success
+  1  something failed; the output says what and why
   2  wrong usage
 """
 

@@ -25,16 +25,18 @@ class ConsumerSettings(Settings):
         "separated by spaces, one for each kind of frames",
         secret=True,  # it may contain an external id
     )
-    readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table of the readings")
+    readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows")
     errors_table: str = setting(
-        "PENSTOCK_ERRORS_TABLE", "DynamoDB table of the records that were given up"
+        "PENSTOCK_ERRORS_TABLE",
+        "DynamoDB table for dead letters: records that cannot be decoded or written",
     )
     parked_bucket: str = setting(
-        "PENSTOCK_PARKED_BUCKET", "bucket for what no row of the table of errors can hold"
+        "PENSTOCK_PARKED_BUCKET",
+        "bucket for dead letters that are too large for a row, and for parked ones",
     )
     partial_answers: bool = setting(
         "PENSTOCK_PARTIAL_ANSWERS",
-        "true where the mapping has ReportBatchItemFailures, else false",
+        "true if the event source mapping has ReportBatchItemFailures, else false",
         parse=_parse_switch,
         # A mapping that ignores the response would count held records as processed.
         default=False,

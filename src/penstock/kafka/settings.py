@@ -57,7 +57,7 @@ class KafkaSettings(Settings):
     )
     ca_file: str = setting(
         "KAFKA_CA_FILE",
-        "PEM file of the authorities that brokers' certificates come from, if not the system's",
+        "CA bundle (PEM file) for the brokers' certificates [the system's]",
         default="",
     )
     region: str = setting("AWS_REGION", "for iam: the AWS region of the brokers", default="")

@@ -20,4 +20,6 @@ def build_client(service: str, config: Config | None = None, region: str | None 
     try:
         return load_session(region=region).create_client(service, config=config)
     except BotoCoreError as error:
-        raise OperationError(f"no client of {service}: {str(error).rstrip('.')}") from error
+        raise OperationError(
+            f"the client of {service} cannot be built: {str(error).rstrip('.')}"
+        ) from error

@@ -26,7 +26,7 @@ def read_output(root: Path, name: str) -> dict[str, Any]:
         raise OperationError(f"terraform output of {root} failed: {done.stderr.strip()}")
     outputs = json.loads(done.stdout)
     if name not in outputs:
-        raise OperationError(f"{root} has no output `{name}`; apply it first")
+        raise OperationError(f"found no output `{name}` in {root}; apply it first")
     found: dict[str, Any] = outputs[name]["value"]
     return found
 

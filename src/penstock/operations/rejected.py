@@ -87,7 +87,8 @@ def _send_again(events: RejectedEvents, key: str, client: Any, function: str | N
         events.delete(key)
     except SinkError as error:
         raise SinkError(
-            f"{error}; the event is written, so delete it by hand: it would be sent once more"
+            f"{error}; the event is written, so delete the object by hand, or a replay writes it "
+            "again"
         ) from error
     return f"{answer['topic']}/{answer['partition']}/{answer['offset']}"
 
@@ -103,6 +104,8 @@ def _invoke(client: Any, function: str, event: Any) -> dict[str, Any]:
     if answer.get("FunctionError"):
         raise _NotAcceptedError(f"{content.get('errorType')}: {content.get('errorMessage')}")
     if not isinstance(content, list) or len(content) != 1:
-        raise _NotAcceptedError(f"{function} answered what no producer does: {content!r:.200}")
+        raise _NotAcceptedError(
+            f"found {content!r:.200} as the answer of {function}, expected a list of one outcome"
+        )
     answered: dict[str, Any] = content[0]
     return answered

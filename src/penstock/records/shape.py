@@ -68,33 +68,33 @@ class RowShape(Settings):
     )
     key_name: str | None = setting(
         "PENSTOCK_KEY_NAME",
-        "attribute of the partition key [the first field of the key]",
+        "name of the partition key attribute [the first field of the key]",
         default=None,
     )
     sort: tuple[str, ...] = setting(
         "PENSTOCK_SORT",
-        "fields of the event that are the row's sort key, separated by commas [none, and in a table"
-        " that is appended to the event's time and the record's place in Kafka]",
+        "fields of the event that are the row's sort key, separated by commas [append mode: event"
+        " time, topic, partition and offset; upsert mode: none]",
         parse=_parse_fields,
         default=(),
     )
     sort_name: str | None = setting(
         "PENSTOCK_SORT_NAME",
-        f"attribute of the sort key, {_NONE} for a table without one",
+        f"name of the sort key attribute, {_NONE} for a table without one",
         parse=_parse_optional,
         default="readingId",
     )
     event_time: str | None = setting(
         "PENSTOCK_EVENT_TIME",
-        "field with the time of the event, which the lake is partitioned by and rows are sorted by;"
-        f" {_NONE} for Kafka's time",
+        "field with the event time, by which the lake is partitioned and sorted;"
+        f" {_NONE} for Kafka's timestamp",
         parse=_parse_optional,
         default="timestamp",
     )
     order: tuple[str, ...] = setting(
         "PENSTOCK_ORDER",
-        "fields of the event whose greater values make a version of a row newer, separated by"
-        " commas; after them, and without any, the record's offset decides",
+        "fields of the event that order the versions of a row, separated by commas: the greatest"
+        " values win, then the greatest offset",
         parse=_parse_fields,
         default=(),
     )
@@ -106,7 +106,7 @@ class RowShape(Settings):
     )
     tombstone: Tombstone = setting(
         "PENSTOCK_TOMBSTONE",
-        "what a record without a value does: ignore, delete (its row) or dead-letter",
+        "what to do with a record without a value: ignore, delete (its row) or dead-letter",
         parse=Tombstone,
         default=Tombstone.IGNORE,
     )

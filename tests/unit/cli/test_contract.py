@@ -33,7 +33,7 @@ def test_an_unknown_consumer_is_an_error(
     assert capsys.readouterr().err.startswith("penstock: found no consumer 'ben', expected")
 
 
-def test_a_consumer_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_consumer_is_required(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["contract"], {})
 

@@ -1,4 +1,4 @@
-"""Every command explains itself, its exit codes included."""
+"""Every command has a help text with its exit codes."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _COMMANDS = [
 
 
 @pytest.mark.parametrize("words", _COMMANDS, ids=" ".join)
-def test_help_tells_the_exit_codes(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_exit_codes(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([*words, "--help"], {})
 
     printed = capsys.readouterr().out
     assert caught.value.code == 0
     assert printed.startswith(f"usage: penstock {' '.join(words)}".rstrip())
-    assert "\n  1  something was not done" in printed
+    assert "\n  1  something failed" in printed
     assert max(map(len, printed.splitlines())) <= 100
 
 
 @pytest.mark.parametrize("words", [[], ["rejected"], ["submit"], ["nothing"]])
-def test_too_few_or_other_words_are_wrong_usage(
+def test_missing_and_unknown_words_are_wrong_usage(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:

@@ -1,4 +1,4 @@
-"""`penstock rejected` shows events that were not written and sends them again."""
+"""`penstock rejected` lists rejected events and sends them again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Run = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def run(bucket: str, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Type the command; its exit code and what it prints."""
+    """Run the command, and return its exit code and output."""
 
     def run(*words: str) -> tuple[int, str]:
         code = main(["rejected", *words], {"PENSTOCK_REJECTED_BUCKET": bucket})
@@ -53,7 +53,7 @@ def _keep(bucket: str, *events: RejectedEvent) -> list[str]:
 
 
 def _function(client: Callable[..., Any], answer: str) -> str:
-    """Deploy what answers like a producer; `event` is what it is given."""
+    """Deploy a function that answers like a producer; `event` is its input."""
     return deploy(client, f"def handler(event, context):\n    {answer}\n")
 
 
@@ -94,7 +94,7 @@ def test_an_event_is_written_and_then_deleted(
     assert (code, keys_of(client, bucket)) == (0, [])
 
 
-def test_an_event_that_is_refused_again_stays_once(
+def test_an_event_that_is_rejected_again_stays_once(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
     client("s3").put_object(Bucket=bucket, Key="copy", Body=b"{}")
@@ -109,7 +109,7 @@ def test_an_event_that_is_refused_again_stays_once(
     assert (code, keys_of(client, bucket)) == (1, [key])
 
 
-def test_what_was_refused_and_not_kept_again_stays(
+def test_an_event_that_is_rejected_and_not_kept_again_stays(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
     function = _function(client, f"return [{{'error': {_REFUSAL | {'kept': None}!r}}}]")
@@ -123,8 +123,8 @@ def test_what_was_refused_and_not_kept_again_stays(
     ("answer", "said"),
     [
         ("raise ValueError('boom')", "ValueError: boom"),
-        ("return {'statusCode': 200}", "answered what no producer does: {'statusCode': 200}"),
-        ("return []", "answered what no producer does: []"),
+        ("return {'statusCode': 200}", "found {'statusCode': 200} as the answer of "),
+        ("return []", "found [] as the answer of "),
     ],
 )
 def test_an_event_stays_whatever_the_function_does(
@@ -139,9 +139,7 @@ def test_an_event_stays_whatever_the_function_does(
     assert (code, keys_of(client, bucket)) == (1, [key])
 
 
-def test_a_function_that_is_not_there_is_said(
-    run: Run, client: Callable[..., Any], bucket: str
-) -> None:
+def test_a_missing_function_is_an_error(run: Run, client: Callable[..., Any], bucket: str) -> None:
     (key,) = _keep(bucket, dataclasses.replace(_EVENT, function="absent"))
 
     code, out = run("replay", key)
@@ -151,7 +149,7 @@ def test_a_function_that_is_not_there_is_said(
     assert (code, keys_of(client, bucket)) == (1, [key])
 
 
-def test_one_that_stays_does_not_hold_up_the_others(
+def test_an_event_that_stays_does_not_delay_the_others(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
     refuse = f"[{{'error': {_REFUSAL!r}}}]"
@@ -173,11 +171,11 @@ def test_one_that_stays_does_not_hold_up_the_others(
     assert "2026/11/21/zzz cannot be read: no document" in out
 
 
-def test_nothing_to_send_is_no_success(run: Run) -> None:
+def test_a_replay_without_events_fails(run: Run) -> None:
     assert run("replay", "2026/") == (1, "0 written, 0 stay\n")
 
 
-def test_an_event_that_is_written_and_cannot_be_deleted_is_said(
+def test_a_written_event_that_cannot_be_deleted_is_an_error(
     run: Run, client: Callable[..., Any], bucket: str
 ) -> None:
     function = _function(client, f"return [{_PLACE!r}]")
@@ -188,19 +186,19 @@ def test_an_event_that_is_written_and_cannot_be_deleted_is_said(
 
     assert code == 1
     assert out.endswith(
-        "penstock: the bucket is down; the event is written, so delete it by hand: it would be "
-        "sent once more\n"
+        "penstock: the bucket is down; the event is written, so delete the object by hand, or a "
+        "replay writes it again\n"
     )
 
 
-def test_a_bucket_that_is_not_there_is_said(run: Run) -> None:
+def test_a_missing_bucket_is_an_error(run: Run) -> None:
     code, out = run("list", "--bucket", "absent")
 
     assert code == 1
     assert "penstock: s3://absent/ cannot be listed: " in out
 
 
-def test_a_key_has_to_be_named(run: Run) -> None:
+def test_replay_requires_a_key(run: Run) -> None:
     with pytest.raises(SystemExit) as caught:
         run("replay")
 
@@ -208,7 +206,7 @@ def test_a_key_has_to_be_named(run: Run) -> None:
 
 
 @pytest.mark.parametrize("words", [["list"], ["replay", "k"]])
-def test_a_bucket_has_to_be_named(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+def test_the_bucket_is_required(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["rejected", *words], {})
 

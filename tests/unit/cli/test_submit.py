@@ -30,7 +30,7 @@ def test_a_job_is_submitted_with_more_flags(
     assert printed == "submitted replay as job run 00b of application 00a\n"
 
 
-def test_a_job_that_is_not_taken_is_an_error(
+def test_a_rejected_job_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def submit(*words: Any) -> JobRun:

@@ -36,7 +36,7 @@ def test_partial_answers_are_asked_for_in_so_many_words(text: str | None, expect
 def test_any_other_word_is_refused() -> None:
     with pytest.raises(
         SettingsError,
-        match=r"^PENSTOCK_PARTIAL_ANSWERS is 'yes', expected true where the mapping has Report",
+        match=r"^PENSTOCK_PARTIAL_ANSWERS is 'yes', expected true if the event source mapping",
     ):
         ConsumerSettings.from_environ(_ENVIRON | {"PENSTOCK_PARTIAL_ANSWERS": "yes"})
 

@@ -44,7 +44,7 @@ def test_rows_that_are_as_they_were_sent_are_right():
         ([WARM, PLACED], "sensor/0/0: not in the lake"),
         ([OLD, WARM], "sensor/0/2: not in the lake"),
         ([OLD, WARM, PLACED, WARM], "sensor/0/1: 2 times in the lake"),
-        ([OLD, WARM, PLACED, row(3, 1)], "sensor/0/3: in the lake alone"),
+        ([OLD, WARM, PLACED, row(3, 1)], "sensor/0/3: in the lake only"),
         ([OLD, WARM | {"temperature": "30"}, PLACED], "sensor/0/1: {'temperature': '30', "),
         ([OLD, WARM, PLACED | {"_schema_version": "2"}], "sensor/0/2: {'temperature': None, "),
         ([OLD, WARM, PLACED | {"latitude": None}], "sensor/0/2: {'temperature': None, "),

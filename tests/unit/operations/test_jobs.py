@@ -87,7 +87,7 @@ def test_a_job_is_submitted_by_its_name(emr: Stubber, put_out: Callable[..., Pat
     assert submit_job(root, "replay", ["--attempts", "0"]) == JobRun("00a", "00b")
 
 
-def test_what_the_service_says_is_passed_on(emr: Stubber) -> None:
+def test_errors_of_the_service_are_passed_on(emr: Stubber) -> None:
     emr.add_client_error("start_job_run", "AccessDeniedException", "no such role.")
 
     with pytest.raises(OperationError, match=r"^the job was not submitted: .* no such role$"):
@@ -108,7 +108,7 @@ def test_another_command_is_rejected(emr: Stubber) -> None:
         start_job(emr.client, "rm -r x")
 
 
-def test_a_configuration_without_a_region_is_told(
+def test_a_missing_region_is_an_error(
     put_out: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(**_: Any) -> Any:
@@ -116,6 +116,6 @@ def test_a_configuration_without_a_region_is_told(
 
     monkeypatch.setattr("penstock.operations._clients.load_session", fail)
 
-    message = "no client of emr-serverless: You must specify a region$"
+    message = "the client of emr-serverless cannot be built: You must specify a region$"
     with pytest.raises(OperationError, match=message):
         submit_job(put_out(submit_commands={"consume": command_of()}), "consume")

@@ -11,18 +11,18 @@ from penstock.operations._outputs import read_output
 
 
 def test_a_root_that_was_not_applied_has_no_outputs(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match="has no output `contracts`; apply it first"):
+    with pytest.raises(OperationError, match=r"found no output `contracts` in .*; apply it first"):
         read_output(tmp_path, "contracts")
 
 
-def test_what_terraform_says_is_passed_on(tmp_path: Path) -> None:
+def test_errors_of_terraform_are_passed_on(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text("not Terraform")
 
     with pytest.raises(OperationError, match=r"(?s)terraform output of .* failed: .*Error"):
         read_output(tmp_path, "contracts")
 
 
-def test_a_missing_terraform_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_terraform_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(OperationError, match=r"terraform cannot be run: .*terraform"):

@@ -43,13 +43,13 @@ class SelectionSettings(Settings):
     )
     since: datetime | None = setting(
         "PENSTOCK_SINCE",
-        "a time like 2026-11-21T08:00:00+00:00, for records that were given up then or later",
+        "a time like 2026-11-21T08:00:00+00:00, for dead letters from then on",
         parse=parse_moment,
         default=None,
     )
     until: datetime | None = setting(
         "PENSTOCK_UNTIL",
-        "a time like 2026-11-21T08:00:00+00:00, for records that were given up before it",
+        "a time like 2026-11-21T08:00:00+00:00, for dead letters from before",
         parse=parse_moment,
         default=None,
     )
