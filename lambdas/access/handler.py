@@ -46,7 +46,7 @@ def _apply(wanted: dict[str, Any]) -> list[str]:
             for reader in wanted["readers"].values()
         ],
     )
-    return [*topics, *_tell(change.created, "made"), *_tell(change.deleted, "deleted")]
+    return [*topics, *_tell(change.created, "created"), *_tell(change.deleted, "deleted")]
 
 
 def _release_reader(reader: dict[str, Any], action: str, prev_input: Any) -> list[str]:

@@ -38,7 +38,9 @@ def lambda_handler(event: Any, context: Any) -> dict[str, list[Any]]:
         records = read_records(event)
         consumed = _consumer.consume(records)
     except PenstockError as error:
-        _log.error("the batch must come again: %s", error, extra={"kind": type(error).__name__})
+        _log.error(
+            "the batch must be delivered again: %s", error, extra={"kind": type(error).__name__}
+        )
         _count("BatchesFailed", 1, FunctionName=function, Error=type(error).__name__)
         raise
     finally:

@@ -133,7 +133,7 @@ def _no_access_list(accounts):
     wanted = {"topics": {}, "readers": {"analytics": reader}}
     return Break(
         f"consumer account {CONSUMER}, mapping of sensor (Enabled): ",
-        "topic 'sensor' is not for this principal",
+        "topic 'sensor' does not exist or is forbidden for this principal",
         "",
         lambda: _call_access(accounts, {"wanted": wanted}),
     )
@@ -147,7 +147,7 @@ def _denied_table(accounts):
     return Break(
         f"consumer account {CONSUMER}, function penstock-analytics-consumer: ",
         "it wrote no row",
-        "ERROR the batch must come again: DynamoDB's BatchWriteItem was refused: ",
+        "ERROR the batch must be delivered again: DynamoDB's BatchWriteItem was refused: ",
         faults.clear,
     )
 

@@ -52,7 +52,7 @@ def test_a_reader_reads_its_topics_and_its_groups(brokers: Brokers, name: str) -
     assert (again.created, again.deleted) == ((), ())
 
 
-def test_a_change_makes_what_misses_and_deletes_what_is_too_much(
+def test_a_change_creates_missing_and_deletes_surplus_access_lists(
     brokers: Brokers, name: str
 ) -> None:
     settings = brokers.settings(Security.IAM)
@@ -67,7 +67,9 @@ def test_a_change_makes_what_misses_and_deletes_what_is_too_much(
     assert change.deleted == (f"User:{name} ALLOW READ on topic a",)
 
 
-def test_what_somebody_else_gave_a_reader_goes(brokers: Brokers, name: str) -> None:
+def test_an_access_list_that_another_program_created_is_deleted(
+    brokers: Brokers, name: str
+) -> None:
     topic = brokers.create_topic(partitions=1)
     brokers.allow(name, topic, "WRITE", "ALL")
     with logged_in(brokers, PRODUCER):
@@ -95,26 +97,30 @@ def test_a_user_is_dropped_once_and_again(brokers: Brokers, name: str) -> None:
         assert drop_access(brokers.settings(Security.IAM), name).deleted == ()
 
 
-def test_a_list_that_cannot_be_made_is_named(brokers: Brokers, name: str) -> None:
-    message = rf"the access list User:{name} ALLOW \w+ on topic  cannot be made: .*InvalidRequest"
+def test_an_access_list_that_cannot_be_created_is_named(brokers: Brokers, name: str) -> None:
+    message = (
+        rf"the access list User:{name} ALLOW \w+ on topic  cannot be created: .*InvalidRequest"
+    )
     with logged_in(brokers, PRODUCER), pytest.raises(Exception, match=message):
         apply_readers(brokers.settings(Security.IAM), [Reader(name, ("",), "g-")])
 
 
-def test_who_may_not_keep_access_lists(brokers: Brokers, name: str) -> None:
+def test_a_principal_without_permission_cannot_change_access_lists(
+    brokers: Brokers, name: str
+) -> None:
     message = rf"the access lists of User:{name} cannot be read: .*ClusterAuthorizationFailed"
     with pytest.raises(TopicForbiddenError, match=message):
         apply_readers(brokers.settings(Security.TLS), [Reader(name, ("a",), "g-")])
 
 
-def test_a_list_that_stays_is_told(
+def test_an_access_list_that_is_not_deleted_is_named(
     brokers: Brokers, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with logged_in(brokers, PRODUCER):
         apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
         monkeypatch.setattr(acls, "_delete", lambda admin, acl: None)
         message = (
-            rf"access lists were not as wanted within 0.2 s: .*User:{name} ALLOW READ on topic a"
+            rf"access lists were not applied within 0.2 s: .*User:{name} ALLOW READ on topic a"
         )
         with pytest.raises(BrokerUnavailableError, match=message):
             drop_access(brokers.settings(Security.IAM), name, timeout_seconds=0.2)

@@ -63,7 +63,7 @@ def test_a_right_that_is_never_granted(brokers: Brokers) -> None:
         await_rights(lambda: grow(brokers, name), timeout_seconds=0.2)
 
 
-def test_what_no_right_heals_is_told_at_once() -> None:
+def test_an_error_other_than_a_missing_permission_is_raised_immediately() -> None:
     tries: list[int] = []
 
     def refuse() -> None:

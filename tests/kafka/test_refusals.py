@@ -51,7 +51,7 @@ def test_name_that_does_not_resolve(brokers: Brokers) -> None:
 def test_nothing_listens(brokers: Brokers) -> None:
     settings = brokers.settings(Security.TLS, bootstrap_servers=("127.0.0.1:9",))
 
-    with refused(BrokerUnavailableError, "127.0.0.1:9 cannot be talked to: .*Connection refused"):
+    with refused(BrokerUnavailableError, "127.0.0.1:9 cannot be reached: .*Connection refused"):
         open_producer(settings)
 
 
@@ -61,7 +61,7 @@ def test_a_port_of_another_security(brokers: Brokers, security: Security, port: 
         security, bootstrap_servers=(f"{brokers.cluster.spec.name(1)}:{port}",)
     )
 
-    with refused(BrokerUnavailableError, f"{port} cannot be talked to: .*; expected a broker"):
+    with refused(BrokerUnavailableError, f"{port} cannot be reached: .*; expected a broker"):
         open_producer(settings)
 
 
@@ -87,10 +87,15 @@ def test_topic_that_is_not_ours(brokers: Brokers) -> None:
     topic = brokers.create_topic()
     settings = brokers.settings(Security.TLS)
 
-    with refused(TopicForbiddenError, f"topic '{topic}' is not for this principal"):
+    with refused(
+        TopicForbiddenError, f"topic '{topic}' does not exist or is forbidden for this principal"
+    ):
         open_consumer(settings, topic)
     with open_producer(settings) as producer:
-        with refused(TopicForbiddenError, f"topic '{topic}' is not for this principal"):
+        with refused(
+            TopicForbiddenError,
+            f"topic '{topic}' does not exist or is forbidden for this principal",
+        ):
             producer.send(topic, b"x")
 
 

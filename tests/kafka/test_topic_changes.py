@@ -35,16 +35,16 @@ def properties_of(brokers: Brokers, name: str) -> dict[str, str]:
     return {key: value["value"] for key, value in found.items()}
 
 
-def test_a_topic_that_misses_is_made(brokers: Brokers, name: str) -> None:
+def test_a_missing_topic_is_created(brokers: Brokers, name: str) -> None:
     topic = Topic(name, partitions=2, properties={"retention.ms": "3600000"})
 
-    assert apply(brokers, topic) == (f"topic {name!r} was made",)
+    assert apply(brokers, topic) == (f"topic {name!r} was created",)
     assert apply(brokers, topic) == ()
     assert partitions_of(brokers, name) == 2
     assert properties_of(brokers, name) == {"retention.ms": "3600000"}
 
 
-def test_what_is_left_to_the_brokers_is_no_change(brokers: Brokers, name: str) -> None:
+def test_broker_defaults_are_no_change(brokers: Brokers, name: str) -> None:
     apply(brokers, Topic(name))
 
     assert apply(brokers, Topic(name)) == ()
@@ -59,12 +59,12 @@ def test_partitions_grow(brokers: Brokers, name: str) -> None:
     assert partitions_of(brokers, name) == 4
 
 
-def test_properties_follow_and_go_back(brokers: Brokers, name: str) -> None:
+def test_properties_are_changed_and_reset(brokers: Brokers, name: str) -> None:
     apply(brokers, Topic(name, properties={"retention.ms": "1000", "segment.ms": "2000"}))
 
     done = apply(brokers, Topic(name, properties={"retention.ms": "3000"}))
 
-    assert done == (f"topic {name!r} got other properties",)
+    assert done == (f"topic {name!r} has new properties",)
     assert properties_of(brokers, name) == {"retention.ms": "3000"}
 
 
@@ -88,7 +88,7 @@ def test_other_replicas_are_refused(brokers: Brokers, name: str) -> None:
         apply(brokers, Topic(name, replicas=3))
 
 
-def test_a_property_that_is_none_is_refused(brokers: Brokers, name: str) -> None:
+def test_an_unknown_property_is_rejected(brokers: Brokers, name: str) -> None:
     apply(brokers, Topic(name))
 
     message = rf"the properties of topic '{name}' cannot be set: .*colour"
@@ -96,7 +96,7 @@ def test_a_property_that_is_none_is_refused(brokers: Brokers, name: str) -> None
         apply(brokers, Topic(name, properties={"colour": "red"}))
 
 
-def test_who_may_not_let_it_grow(brokers: Brokers) -> None:
+def test_a_principal_without_permission_cannot_add_partitions(brokers: Brokers) -> None:
     name = brokers.create_topic(partitions=1)
     brokers.allow(ANONYMOUS, name, "DESCRIBE")
 
@@ -105,7 +105,7 @@ def test_who_may_not_let_it_grow(brokers: Brokers) -> None:
         apply_topics(brokers.settings(Security.TLS), [Topic(name, partitions=2)])
 
 
-def test_who_may_not_set_its_properties(brokers: Brokers) -> None:
+def test_a_principal_without_permission_cannot_set_properties(brokers: Brokers) -> None:
     name = brokers.create_topic(partitions=1)
     brokers.allow(ANONYMOUS, name, "DESCRIBE")
 
@@ -114,7 +114,7 @@ def test_who_may_not_set_its_properties(brokers: Brokers) -> None:
         apply_topics(brokers.settings(Security.TLS), [Topic(name, properties={"segment.ms": "9"})])
 
 
-def test_partitions_that_do_not_come_are_told(
+def test_partitions_that_are_missing_after_the_timeout_are_an_error(
     brokers: Brokers, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apply(brokers, Topic(name, partitions=1))
@@ -136,7 +136,7 @@ def test_a_topic_is_deleted_once(brokers: Brokers, name: str) -> None:
         assert drop_topic(brokers.settings(Security.IAM), name) is False
 
 
-def test_who_may_not_delete(brokers: Brokers) -> None:
+def test_a_principal_without_permission_cannot_delete(brokers: Brokers) -> None:
     name = brokers.create_topic()
     brokers.allow(ANONYMOUS, name, "DESCRIBE")
 
@@ -144,7 +144,7 @@ def test_who_may_not_delete(brokers: Brokers) -> None:
         drop_topic(brokers.settings(Security.TLS), name)
 
 
-def test_a_topic_that_may_not_be_seen(brokers: Brokers) -> None:
+def test_a_topic_without_describe_permission(brokers: Brokers) -> None:
     name = brokers.create_topic()
 
     with pytest.raises(TopicForbiddenError, match=rf"topic '{name}' cannot be read: "):

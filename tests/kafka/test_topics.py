@@ -48,7 +48,7 @@ def test_a_topic_that_exists_is_left_alone(brokers: Brokers) -> None:
     assert len(found["partitions"]) == 1
 
 
-def test_of_several_at_once_one_creates_and_all_can_send(brokers: Brokers) -> None:
+def test_one_of_several_concurrent_callers_creates_the_topic(brokers: Brokers) -> None:
     settings = brokers.settings(Security.IAM)
     names = [f"race-{secrets.token_hex(4)}" for _ in range(3)]
 
@@ -63,7 +63,7 @@ def test_of_several_at_once_one_creates_and_all_can_send(brokers: Brokers) -> No
             assert sorted(pool.map(use, [name] * 4)) == [False, False, False, True]
 
 
-def test_who_may_not_create(brokers: Brokers) -> None:
+def test_a_principal_without_permission_cannot_create(brokers: Brokers) -> None:
     brokers.allow(ANONYMOUS, "not-yet", "DESCRIBE")
 
     with pytest.raises(TopicForbiddenError, match=r"topic 'not-yet' cannot be created: .*29"):

@@ -51,7 +51,7 @@ def test_spread_pauses_are_between_half_and_all() -> None:
     ("attempts", "first", "longest", "total"),
     [(PENDING_ATTEMPTS, 0.05, 1, 10), (_CALL_ATTEMPTS, 0.1, 3, 20)],
 )
-def test_what_is_waited_by_default(
+def test_the_default_pauses_of_each_client(
     attempts: Attempts, first: float, longest: float, total: float
 ) -> None:
     time = FakeTime()

@@ -39,7 +39,7 @@ def test_equal_arguments_share_one_session() -> None:
     assert load_session(region="eu-west-1", role_arn=_ROLE, external_id="agreed") is not one
 
 
-def test_without_a_role_the_credentials_are_the_own_ones(sts: StsApi) -> None:
+def test_without_a_role_the_credentials_are_the_process_ones(sts: StsApi) -> None:
     own = load_session(region="eu-central-1").get_credentials()
 
     assert own is not None
@@ -96,7 +96,7 @@ def test_credentials_are_renewed_before_they_expire(sts: StsApi) -> None:
     assert tokens == ["token-1", "token-2", "token-3", "token-3"]
 
 
-def test_a_refused_role_is_said_by_name(sts: StsApi) -> None:
+def test_a_role_that_cannot_be_assumed_is_named(sts: StsApi) -> None:
     role = load_session(
         region="eu-central-1", role_arn=_ROLE, external_id="wrong"
     ).get_credentials()
@@ -117,7 +117,7 @@ def test_the_regional_endpoint_is_called_whatever_the_environment_says(
     )
 
 
-def test_nothing_secret_is_shown(sts: StsApi, caplog: pytest.LogCaptureFixture) -> None:
+def test_secrets_are_not_in_repr(sts: StsApi, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="penstock")
     session = load_session(region="eu-central-1", role_arn=_ROLE, external_id="agreed")
     role = session.get_credentials()

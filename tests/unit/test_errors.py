@@ -48,7 +48,7 @@ def test_every_reason_is_one_word_for_the_error_table() -> None:
     assert all(reason.value == reason.name.lower().replace("_", "-") for reason in Reason)
 
 
-def test_an_error_that_condemns_a_record_is_never_retriable() -> None:
+def test_an_error_with_a_reason_is_never_retriable() -> None:
     kinds = [getattr(errors, name) for name in _drawn()]
 
     assert [kind.__name__ for kind in kinds if kind.retriable and kind.reason] == []
@@ -71,7 +71,7 @@ def test_an_error_that_condemns_a_record_is_never_retriable() -> None:
         (["a", "b"], "2 settings are wrong:\n  - a\n  - b"),
     ],
 )
-def test_settings_problems_are_told_together(problems: list[str], message: str) -> None:
+def test_all_problems_of_settings_are_in_one_message(problems: list[str], message: str) -> None:
     error = SettingsError(problems)
 
     assert str(error) == message
@@ -87,20 +87,20 @@ def test_settings_problems_are_told_together(problems: list[str], message: str) 
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_an_error_crosses_to_another_process_whole(error: PenstockError) -> None:
+def test_an_error_can_be_pickled(error: PenstockError) -> None:
     copy = pickle.loads(pickle.dumps(error))
 
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
 
 
-def test_a_failure_is_what_is_left_of_an_error() -> None:
+def test_a_failure_has_the_reason_and_message_of_an_error() -> None:
     failure = Failure.of(TruncatedFrameError("found 3 bytes, expected a header of 18"))
 
     assert failure == Failure(Reason.TRUNCATED, "found 3 bytes, expected a header of 18")
 
 
 @pytest.mark.parametrize("error", [SinkUnavailableError("down"), SettingsError(["wrong"])])
-def test_an_error_that_condemns_no_record_is_raised_again(error: PenstockError) -> None:
+def test_an_error_without_a_reason_is_raised_again(error: PenstockError) -> None:
     with pytest.raises(type(error)) as caught:
         Failure.of(error)
 

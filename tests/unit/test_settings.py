@@ -57,7 +57,7 @@ def test_arguments_fall_back_to_the_process_environment(monkeypatch: pytest.Monk
     assert _Copy.from_args([]).source.url == "from the process"
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_in_one_error() -> None:
     argv = ["--least-files", "x", "--fast", "now"]
 
     assert _problems(argv, {"COPY_MOST": "1.5"}) == (
@@ -69,7 +69,7 @@ def test_every_problem_is_told_at_once() -> None:
     )
 
 
-def test_values_are_judged_together_though_others_cannot_be_read() -> None:
+def test_problems_of_values_as_a_whole_are_found_beside_unreadable_ones() -> None:
     assert _problems([], {"COPY_URL": "ftp", "COPY_MOST": "many"}) == (
         "COPY_MOST is 'many', expected files to copy at most",
         "COPY_URL is ftp",
@@ -86,12 +86,12 @@ def test_a_flag_without_its_value() -> None:
     assert problem == "argument --url: expected one argument"
 
 
-def test_values_given_in_code_are_judged_too() -> None:
+def test_values_from_code_are_checked() -> None:
     with pytest.raises(SettingsError, match=r"^COPY_URL is ftp$"):
         _Copy(_Source("ftp"))
 
 
-def test_secrets_are_in_no_text() -> None:
+def test_secrets_are_in_no_message() -> None:
     environ = {"COPY_URL": "http", "COPY_PASSWORD": "open sesame"}
 
     assert "sesame" not in repr(_Copy.from_environ(environ))
@@ -125,7 +125,7 @@ def test_no_value_is_shown_as_none(nothing: object) -> None:
     assert [row.default for row in describe_settings(Chosen)] == [""]
 
 
-def test_help_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         _Copy.from_args(["--help"], {})
 

@@ -115,7 +115,11 @@ class Consumer:
                 row = self._read(record, batch)
             except PenstockError as error:
                 if self._partial_answers and error.retriable:
-                    _LOG.warning("%s and all behind it must come again: %s", record.source, error)
+                    _LOG.warning(
+                        "%s and all later records of its partition are held: %s",
+                        record.source,
+                        error,
+                    )
                     batch.held[partition] = (record.source, error)
                 else:
                     batch.errors.append(self._give_up(record, error))

@@ -78,7 +78,7 @@ def check_topic(topic: Any) -> None:
         raise TopicNotFoundError(f"topic {topic.name!r} does not exist")
     if topic.error_code == TopicAuthorizationFailedError.errno:
         raise TopicForbiddenError(
-            f"topic {topic.name!r} is not for this principal, if it exists: "
+            f"topic {topic.name!r} does not exist or is forbidden for this principal: "
             "expected an ACL or a policy that allows it"
         )
 
@@ -124,7 +124,7 @@ class Connection:
             try:
                 mechanism.receive(answer.auth_bytes)
             except (ValueError, KeyError) as error:
-                raise LoginRefused(f"its proof is wrong: {error}") from error
+                raise LoginRefused(f"its proof of the password is wrong: {error}") from error
 
     def ask(self, request: Any) -> Any:
         """Send one request and return its response."""
@@ -164,6 +164,6 @@ def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
         raise BrokerUnavailableError(f"{server} does not answer in time") from error
     except (OSError, KafkaError) as error:
         raise BrokerUnavailableError(
-            f"{server} cannot be talked to: {error}; expected a broker with security "
+            f"{server} cannot be reached: {error}; expected a broker with security "
             f"{options['security_protocol']}"
         ) from error

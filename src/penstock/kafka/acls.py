@@ -93,7 +93,7 @@ def _apply(
             if time.monotonic() > deadline:
                 left = ", ".join(_tell(acl) for acl in _in_order(found ^ every))
                 raise BrokerUnavailableError(
-                    f"access lists were not as wanted within {timeout_seconds:g} s: {left}"
+                    f"access lists were not applied within {timeout_seconds:g} s: {left}"
                 )
             time.sleep(_PAUSE_SECONDS)
     return AccessChange(tuple(map(_tell, missing)), tuple(map(_tell, surplus)))
@@ -121,7 +121,7 @@ def _read(admin: KafkaAdminClient, principals: Iterable[str]) -> set[ACL]:
 
 
 def _create(admin: KafkaAdminClient, acl: ACL) -> None:
-    what = f"the access list {_tell(acl)} cannot be made"
+    what = f"the access list {_tell(acl)} cannot be created"
     # One per request: for several the client lists the failures without naming the access list.
     with translated_kafka_errors(what):
         failures = admin.create_acls([acl])["failed"]

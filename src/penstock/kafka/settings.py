@@ -65,7 +65,7 @@ class KafkaSettings(Settings):
         "KAFKA_ROLE_ARN", "role to assume for the login or for reading the secret", default=""
     )
     external_id: str = setting(
-        "KAFKA_EXTERNAL_ID", "external id that the role's trust policy asks for", default=""
+        "KAFKA_EXTERNAL_ID", "external id that the role's trust policy requires", default=""
     )
 
     def problems(self) -> Iterator[str]:

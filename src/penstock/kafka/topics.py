@@ -123,7 +123,7 @@ def apply_topics(
                 done += _change(admin, topic, found[topic.name], timeout_seconds)
             else:
                 ensure_topic(settings, topic, timeout_seconds=timeout_seconds)
-                done.append(f"topic {topic.name!r} was made")
+                done.append(f"topic {topic.name!r} was created")
     return tuple(done)
 
 
@@ -197,7 +197,7 @@ def _change(
         )
     if dict(topic.properties) != found.properties:
         _set_properties(admin, topic, found)
-        done.append(f"topic {topic.name!r} got other properties")
+        done.append(f"topic {topic.name!r} has new properties")
     return done
 
 

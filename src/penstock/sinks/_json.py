@@ -58,7 +58,7 @@ def write_item(item: Mapping[str, Any]) -> bytes:
     try:
         return f"{{{','.join(written)}}}".encode()
     except UnicodeEncodeError as error:
-        raise SinkRefusedError(f"found text that is none: {error}") from None
+        raise SinkRefusedError(f"found text that is not Unicode: {error}") from None
 
 
 def read_item(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _write_int(value: int) -> str:
 
 def _write_float(value: float) -> str:
     if value and not _LEAST <= abs(value) < _BEYOND:
-        found = "a number that is none" if math.isnan(value) else f"{value!r}"
+        found = "NaN" if math.isnan(value) else f"{value!r}"
         raise _UnfitError(f"found {found}, expected 0 or a size of 1e-130 to 9.99e+125")
     return f'{{"N":"{value!r}"}}'
 

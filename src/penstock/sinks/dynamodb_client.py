@@ -66,7 +66,7 @@ class DynamoDbClient:
                 raise SinkAccessDeniedError(f"DynamoDB's {operation}: {error}") from error
             cause = None
             if not answer.is_whole():
-                problem = "an answer that was damaged on its way"
+                problem = "an answer with a wrong checksum"
             elif answer.status == 200:
                 return dict(json.loads(answer.content))
             else:

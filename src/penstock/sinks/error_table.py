@@ -73,7 +73,7 @@ class ErrorTable:
                 continue
             except SinkRefusedError as error:
                 raise type(error)(
-                    f"{each.record.source} is no reading and cannot be kept as an error: {error}"
+                    f"{each.record.source} cannot be written as a dead letter: {error}"
                 ) from error
 
     def find(self, selection: Selection) -> list[str]:

@@ -78,8 +78,8 @@ def test_a_reader_comes_changes_and_goes(brokers: Brokers, handle: Handle) -> No
     assert handle(read_event("create_reader")) == {"done": []}
     assert handle(read_event("create_topic")) == {"done": []}
     made = handle(read_event("wanted"))["done"]
-    assert "topic 'sensor' was made" in made
-    assert "access list User:analytics ALLOW READ on topic sensor was made" in made
+    assert "topic 'sensor' was created" in made
+    assert "access list User:analytics ALLOW READ on topic sensor was created" in made
     assert lists_of(brokers, "analytics") == {"READ sensor", "READ analytics-"}
     assert handle(read_event("wanted")) == {"done": []}
 

@@ -23,7 +23,7 @@ from tests.lambdas.consumer.batches import DONE, NewModel, consume, fail, rows_o
     ],
     ids=lambda fault: f"{fault['operation']} {fault['kind']}",
 )
-def test_what_passes_soon_is_not_even_seen(
+def test_a_short_outage_is_retried_within_the_invocation(
     shared: Consumer, new_model: NewModel, faults: Faults, fault: dict[str, Any]
 ) -> None:
     model = new_model(shared)
@@ -83,7 +83,7 @@ def test_a_large_value_is_parked_and_the_bucket_may_be_down(
     model.compare(readings, [])
 
 
-def test_a_record_that_must_wait_is_named_in_the_answer(
+def test_a_held_record_is_named_in_the_response(
     consumer: Consumer, new_model: NewModel, faults: Faults
 ) -> None:
     consumer.set_environment(PENSTOCK_PARTIAL_ANSWERS="true")

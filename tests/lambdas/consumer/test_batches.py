@@ -26,7 +26,7 @@ def test_two_hundred_records_of_many_versions(shared: Consumer, new_model: NewMo
 
 
 @pytest.mark.parametrize("change", ["drop", "alter"])
-def test_the_model_sees_one_record_that_is_not_right(
+def test_the_model_finds_one_wrong_record(
     shared: Consumer, new_model: NewModel, seeded: random.Random, change: str
 ) -> None:
     model = new_model(shared)
@@ -165,4 +165,6 @@ def test_a_batch_that_fails_is_counted_too(shared: Consumer) -> None:
     assert metrics["BatchesFailed", "EventTextError"] == [1.0]
     assert {name for name, _ in metrics} == {"BatchesFailed", "Latency"}
     (said,) = [line for line in lines if line.get("level") == "ERROR"]
-    assert said["message"].startswith("the batch must come again: found an event that cannot be")
+    assert said["message"].startswith(
+        "the batch must be delivered again: found an event that cannot be"
+    )

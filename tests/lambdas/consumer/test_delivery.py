@@ -137,7 +137,7 @@ def test_a_rebalance_loses_nothing(flow: Flow, faults: Faults) -> None:
         flow.wait()
 
 
-def test_in_part_answers_let_other_partitions_go_on(flow: Flow, faults: Faults) -> None:
+def test_a_partial_batch_response_holds_back_only_its_partition(flow: Flow, faults: Faults) -> None:
     flow.consumer.set_environment(PENSTOCK_PARTIAL_ANSWERS="true")
     settings = {
         "ProvisionedPollerConfig": {"MinimumPollers": 1, "MaximumPollers": 1},

@@ -152,9 +152,9 @@ def test_figures_are_those_that_the_alarms_watch(function: Function) -> None:
 def test_without_kafka_the_event_is_kept_within_the_time(
     function: Function, client: Callable[..., Any], bucket: str
 ) -> None:
-    function.topic.failure = BrokerUnavailableError("127.0.0.1:9 cannot be talked to")
+    function.topic.failure = BrokerUnavailableError("127.0.0.1:9 cannot be reached")
 
-    with pytest.raises(UndeliveredEventError, match="cannot be talked to; the event is kept as"):
+    with pytest.raises(UndeliveredEventError, match="cannot be reached; the event is kept as"):
         function({"t": 1}, milliseconds=20_000)
 
     assert len(keys_of(client, bucket)) == 1

@@ -39,7 +39,7 @@ def test_an_event_that_kafka_did_not_take_is_sent_again(
     answer, error = invoke(producers.client, producers.function, {"temperature": 30})
 
     assert (error, answer["errorType"]) == ("Unhandled", "UndeliveredEventError")
-    assert f"{_NOBODY} cannot be talked to" in answer["errorMessage"]
+    assert f"{_NOBODY} cannot be reached" in answer["errorMessage"]
     (kept,) = producers.rejected()
     assert kept["event"] == {"temperature": 30}
     assert f"{answer['requestId']}-0.json" in answer["errorMessage"]

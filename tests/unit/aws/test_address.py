@@ -86,7 +86,7 @@ def test_a_given_address_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_what_no_address_can_be_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_region_or_endpoint_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
 

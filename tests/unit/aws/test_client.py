@@ -54,7 +54,7 @@ def test_a_call_is_glues(api: DynamoDbApi, glue: AwsClient) -> None:
         (Reply(503, b"<html>"), "status 503", "<html>"),
     ],
 )
-def test_a_refusal_is_as_botocores(
+def test_an_error_answer_is_botocores_client_error(
     api: DynamoDbApi, glue: AwsClient, reply: Reply, code: str, message: str
 ) -> None:
     api.replies = [reply]

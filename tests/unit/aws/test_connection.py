@@ -69,7 +69,7 @@ def test_head_and_body_go_in_one_piece() -> None:
     ],
     ids=["nothing", "no HTTP", "no status", "no length", "odd length", "cut", "long", "many"],
 )  # fmt: skip
-def test_what_is_no_answer_is_an_error_and_the_next_request_works(
+def test_a_malformed_answer_is_an_error_and_the_next_request_works(
     answer: bytes, kind: type[Exception], said: str
 ) -> None:
     with _serve(answer, _GOOD) as (endpoint, _):
@@ -105,7 +105,7 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     assert [each.rpartition(b"\r\n")[2] for each in received] == [b"first", b"second"]
 
 
-def test_connecting_and_answering_have_times_of_their_own() -> None:
+def test_connecting_and_reading_have_separate_timeouts() -> None:
     with _serve(_GOOD) as (endpoint, _):
         connection = KeptConnection(endpoint, Timeouts(connect_seconds=10, read_seconds=7))
         assert connection._connection.timeout == 10
@@ -118,7 +118,7 @@ def test_connecting_and_answering_have_times_of_their_own() -> None:
     ("told", "whole"),
     [(None, True), (str(zlib.crc32(b"{}")), True), ("1", False), ("odd", False)],
 )
-def test_an_answer_is_held_against_its_checksum(told: str | None, whole: bool) -> None:
+def test_an_answer_is_compared_with_its_checksum(told: str | None, whole: bool) -> None:
     headers = {} if told is None else {"x-amz-crc32": told}
 
     assert Answer(200, headers, b"{}").is_whole() is whole

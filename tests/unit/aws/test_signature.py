@@ -56,7 +56,7 @@ def test_a_signature_is_botocores(url: str, token: str | None, service: str, ver
     assert signed == wanted
 
 
-def test_so_it_is_for_any_request_of_any_day_and_keys(seeded: random.Random) -> None:
+def test_random_requests_have_botocores_signature(seeded: random.Random) -> None:
     signer = Signer("dynamodb", "http://127.0.0.1:4566", "eu-west-3", "1.0")
     for _ in range(200):
         keys = ReadOnlyCredentials(

@@ -98,7 +98,7 @@ def _record_of(kind: str) -> Schema:
     *("no frame", "empty", "short", "cut", "longer", "confluent", "unknown", "forbidden"),
     *("refused", "no event", "no device"),
 ])  # fmt: skip
-def test_a_record_that_never_can_be_read_is_given_up(world: World, name: str) -> None:
+def test_an_unreadable_record_is_given_up(world: World, name: str) -> None:
     value, reason = _poison(world)[name]
 
     consumed = world.consume(world.frame({}), value, world.frame({"a": "b"}))
@@ -116,7 +116,7 @@ def test_a_record_that_never_can_be_read_is_given_up(world: World, name: str) ->
     assert (row.schema is not None) == framed
 
 
-def test_a_row_that_the_table_refuses_is_given_up(world: World) -> None:
+def test_a_row_that_the_table_rejects_is_given_up(world: World) -> None:
     world.readings.refuse = lambda row: RowTooLargeError("too large") if row.get("big") else None
 
     consumed = world.consume(world.frame({}), b"junk", world.frame({"big": 1}), world.frame({}))
@@ -139,9 +139,7 @@ def test_a_row_that_the_table_refuses_is_given_up(world: World) -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_a_failure_that_may_pass_brings_the_batch_again(
-    world: World, failure: PenstockError
-) -> None:
+def test_a_retriable_error_fails_the_batch(world: World, failure: PenstockError) -> None:
     world.registry.fails = {UNKNOWN: failure}
 
     with pytest.raises(type(failure)):
@@ -151,7 +149,7 @@ def test_a_failure_that_may_pass_brings_the_batch_again(
 
 
 @pytest.mark.parametrize("table", ["readings", "errors"])
-def test_a_table_that_is_down_brings_the_batch_again(world: World, table: str) -> None:
+def test_a_table_outage_fails_the_batch(world: World, table: str) -> None:
     getattr(world, table).down = SinkUnavailableError("throttled")
 
     with pytest.raises(SinkUnavailableError):

@@ -27,7 +27,7 @@ def test_settings_name_what_is_missing_and_hide_the_external_id() -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [("true", True), ("false", False), (None, False)])
-def test_partial_answers_are_asked_for_in_so_many_words(text: str | None, expected: bool) -> None:
+def test_partial_answers_are_true_or_false(text: str | None, expected: bool) -> None:
     environ = {"PENSTOCK_PARTIAL_ANSWERS": text} if text else {}
 
     assert ConsumerSettings.from_environ(_ENVIRON | environ).partial_answers is expected

@@ -76,7 +76,7 @@ def test_a_batch_may_be_empty() -> None:
     ],
     ids=repr,
 )
-def test_anything_else_is_refused(event: Any) -> None:
+def test_an_event_of_another_kind_is_rejected(event: Any) -> None:
     with pytest.raises(EventTextError, match=r"^found an event that cannot be read \(.*\), expec"):
         read_records(event)
 
@@ -87,7 +87,7 @@ def test_a_record_keeps_data_out_of_its_repr() -> None:
     )
 
 
-def test_an_answer_names_where_each_partition_goes_on() -> None:
+def test_a_response_names_the_first_held_offset_of_each_partition() -> None:
     assert answer_mapping([]) == {"batchItemFailures": []}
     assert answer_mapping([Source("a-b", 1, 5), Source("c", 0, 0)]) == {
         "batchItemFailures": [

@@ -14,7 +14,7 @@ from tests.stubs.registries import UNKNOWN
 _DOWN = RegistryUnavailableError("down")
 
 
-def test_a_record_that_must_wait_holds_back_its_partition_alone(world: World) -> None:
+def test_a_held_record_holds_back_only_its_partition(world: World) -> None:
     good, waits = world.frame({}), encode_glue_frame(UNKNOWN, b"")
     world.registry.fails = {UNKNOWN: _DOWN}
 
@@ -32,14 +32,14 @@ def test_a_record_that_must_wait_holds_back_its_partition_alone(world: World) ->
 
 
 @pytest.mark.parametrize("other", [b"junk", None], ids=str)
-def test_an_error_or_a_tombstone_gets_a_batch_forward(world: World, other: bytes | None) -> None:
+def test_a_dead_letter_or_a_tombstone_counts_as_progress(world: World, other: bytes | None) -> None:
     world.registry.fails = {UNKNOWN: _DOWN}
     batch = {"a/0": [encode_glue_frame(UNKNOWN, b"")], "a/1": [other]}
 
     assert world.consume_partitions(batch, partial_answers=True).held == (Source("a", 0, 0),)
 
 
-def test_a_batch_that_gets_nowhere_fails_as_a_whole(world: World) -> None:
+def test_a_batch_without_progress_fails_as_a_whole(world: World) -> None:
     world.registry.fails = {UNKNOWN: _DOWN}
     waits = encode_glue_frame(UNKNOWN, b"")
 
@@ -47,7 +47,7 @@ def test_a_batch_that_gets_nowhere_fails_as_a_whole(world: World) -> None:
         world.consume_partitions({"a/0": [waits], "a/1": [waits]}, partial_answers=True)
 
 
-def test_a_failure_that_no_record_is_blamed_for_is_not_held_back(world: World) -> None:
+def test_an_error_without_a_reason_fails_the_batch(world: World) -> None:
     world.registry.fails = {UNKNOWN: SettingsError(["no such thing"])}
 
     with pytest.raises(SettingsError):
@@ -58,7 +58,7 @@ def test_a_failure_that_no_record_is_blamed_for_is_not_held_back(world: World) -
 
 
 @pytest.mark.parametrize("table", ["readings", "errors"])
-def test_a_table_that_is_down_is_no_part_of_an_answer(world: World, table: str) -> None:
+def test_a_table_outage_fails_the_batch_with_partial_answers_too(world: World, table: str) -> None:
     getattr(world, table).down = SinkUnavailableError("throttled")
 
     with pytest.raises(SinkUnavailableError):

@@ -46,7 +46,7 @@ def test_tls_carries_the_certificates_themselves(ca_file: Path) -> None:
     }
 
 
-def test_scram_escapes_what_a_password_may_hold(ca_file: Path) -> None:
+def test_scram_escapes_special_characters_of_a_password(ca_file: Path) -> None:
     secret = json.dumps({"username": "carol", "password": 'a"b\\c;'})
     client = Mock(get_secret_value=lambda SecretId: {"SecretString": secret})
     session = Mock(create_client=lambda service: client)
@@ -63,7 +63,7 @@ def test_scram_escapes_what_a_password_may_hold(ca_file: Path) -> None:
     )
 
 
-def test_iam_with_the_own_credentials() -> None:
+def test_iam_with_the_credentials_of_the_process() -> None:
     assert _options(Security.IAM, region=_REGION) == _COMMON | {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "AWS_MSK_IAM",

@@ -90,7 +90,9 @@ def test_all_of_them_by_flag(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_does_not_go_together(environ: dict[str, str], problem: str) -> None:
+def test_settings_that_contradict_each_other_are_rejected(
+    environ: dict[str, str], problem: str
+) -> None:
     assert _problems(_SERVERS | environ) == (problem,)
 
 

@@ -205,7 +205,7 @@ def test_no_credentials_at_all() -> None:
 
 
 @pytest.mark.parametrize(("error", "kind"), _AWS_FAILURES)
-def test_credentials_that_cannot_be_had(error: Exception, kind: type[PenstockError]) -> None:
+def test_credentials_that_cannot_be_loaded(error: Exception, kind: type[PenstockError]) -> None:
     session = Mock(get_credentials=Mock(side_effect=error))
 
     with patch("penstock.kafka._aws.load_session", return_value=session):

@@ -64,15 +64,15 @@ def test_silence_ends_with_the_deadline(options: dict[str, Any]) -> None:
     assert any(1.0 <= seconds_of_silence() < 2.0 for _ in range(5))
 
 
-def test_one_that_hangs_up() -> None:
+def test_a_server_that_closes_the_connection() -> None:
     with _served(lambda caller: None) as server:
-        with pytest.raises(BrokerUnavailableError, match=f"{server} cannot be talked to: "):
+        with pytest.raises(BrokerUnavailableError, match=f"{server} cannot be reached: "):
             _check(_PLAINTEXT, server)
 
 
 @pytest.mark.parametrize("options", [_PLAINTEXT, _TLS], ids=["plaintext", "tls"])
 @pytest.mark.parametrize("greeting", [b"220 mail.example.com ESMTP\r\n", b"\0\0\0\x08abcdefgh"])
-def test_one_that_speaks_something_else(options: dict[str, Any], greeting: bytes) -> None:
+def test_a_server_of_another_protocol(options: dict[str, Any], greeting: bytes) -> None:
     expected = f"; expected a broker with security {options['security_protocol']}$"
 
     with _served(lambda caller: caller.sendall(greeting)) as server:
@@ -99,7 +99,7 @@ def test_a_broker_must_prove_that_it_knows_the_password() -> None:
     offer = SimpleNamespace(mechanisms=["SCRAM-SHA-512"])
     foreign = SimpleNamespace(error_code=0, auth_bytes=b"r=not-yours,s=c2FsdA==,i=4096")
 
-    with pytest.raises(LoginRefused, match="its proof is wrong: Server nonce"):
+    with pytest.raises(LoginRefused, match="its proof of the password is wrong: Server nonce"):
         _Scripted(offer, foreign).log_in(options)
 
 

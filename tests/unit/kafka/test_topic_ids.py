@@ -77,7 +77,7 @@ def test_topics_without_an_id_are_left_out(brokers, ids):
     assert brokers.asked == 1
 
 
-def test_brokers_that_are_away_for_a_while_are_waited_for(brokers, ids):
+def test_unavailable_brokers_are_retried(brokers, ids):
     brokers.failures = [BrokerUnavailableError("down"), BrokerUnavailableError("down")]
     assert ids.find(["new"])
 
@@ -103,11 +103,14 @@ def test_a_topic_that_a_broker_does_not_know_is_asked_for_again(brokers, ids):
     assert brokers.asked == 3 + 4 + 1 + 3
 
 
-def test_an_optional_topic_that_is_not_for_us_is_none(brokers, ids):
+def test_a_forbidden_optional_topic_counts_as_missing(brokers, ids):
     brokers.refused = {"closed": [TopicAuthorizationFailedError] * 9}
     assert ids.find(["new", "closed"], ["closed"]) == {"new": str(_ID), "closed": None}
 
-    with pytest.raises(TopicForbiddenError, match="topic 'closed' is not for this principal"):
+    with pytest.raises(
+        TopicForbiddenError,
+        match="topic 'closed' does not exist or is forbidden for this principal",
+    ):
         ids.find(["new", "closed"], ["new"])
 
 
@@ -121,9 +124,11 @@ def test_the_secret_is_read_once_until_the_password_changes(brokers, ids):
     assert brokers.read == 2
 
 
-def test_what_waiting_does_not_help_is_raised(brokers, ids):
+def test_an_error_that_is_not_retriable_is_raised(brokers, ids):
     brokers.refused = {"new": [TopicAuthorizationFailedError]}
-    with pytest.raises(TopicForbiddenError, match="topic 'new' is not for this principal"):
+    with pytest.raises(
+        TopicForbiddenError, match="topic 'new' does not exist or is forbidden for this principal"
+    ):
         ids.find(["new"])
 
     brokers.failures = [BrokerLoginError("no"), BrokerLoginError("still no")]

@@ -11,7 +11,7 @@ _KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
 _SOURCE = Source("sensor", 3, 41)
 
 
-def test_an_error_has_all_that_another_try_needs() -> None:
+def test_a_row_has_everything_that_a_replay_needs() -> None:
     record = Record(_SOURCE, b"k", b"v", (("h", b"1"), ("h", None)), 1795234015000)
     failure = Failure(Reason.TRUNCATED, "x" * 3_000)
 
@@ -31,7 +31,7 @@ def test_an_error_has_all_that_another_try_needs() -> None:
     }
 
 
-def test_an_error_has_no_attribute_for_what_is_not_there() -> None:
+def test_a_row_has_no_attribute_for_a_missing_value() -> None:
     failure = Failure(Reason.TRUNCATED, "x")
 
     row = make_error(FailedRecord(Record(_SOURCE, None, None), failure, None, "lambda", 1))
@@ -42,7 +42,7 @@ def test_an_error_has_no_attribute_for_what_is_not_there() -> None:
     }  # fmt: skip
 
 
-def test_a_message_may_quote_what_no_table_takes() -> None:
+def test_halves_of_surrogate_pairs_are_escaped() -> None:
     record = Record(_SOURCE, None, None, (("\udfff", b""),))
     failure = Failure(Reason.UNROUTABLE, "\ud800")
 

@@ -35,7 +35,7 @@ def _http_date(ahead: timedelta) -> str:
     return format_datetime(datetime.now(UTC) + ahead)
 
 
-def test_a_call_says_what_it_wants_and_who_asks(
+def test_a_call_names_its_operation_and_is_signed(
     api: DynamoDbApi, build: Callable[..., DynamoDbClient]
 ) -> None:
     api.replies = [_ANSWER]
@@ -93,7 +93,7 @@ def test_the_connection_is_kept(api: DynamoDbApi, dynamodb: DynamoDbClient) -> N
         "cut in the answer",
     ],
 )
-def test_what_may_pass_is_tried_again(
+def test_a_temporary_failure_is_retried(
     api: DynamoDbApi,
     dynamodb: DynamoDbClient,
     time: FakeTime,
@@ -113,12 +113,12 @@ def test_what_may_pass_is_tried_again(
     [
         (refusal("ThrottlingException", "slow down"), "ThrottlingException: slow down"),
         (Reply(503, b"<html>"), "status 503: <html>"),
-        (Reply(headers={"x-amz-crc32": "1"}), "an answer that was damaged on its way"),
+        (Reply(headers={"x-amz-crc32": "1"}), "an answer with a wrong checksum"),
         (CUT, "no answer from http://127.0.0.1:"),
     ],
     ids=["throttled", "down", "damaged", "cut"],
 )
-def test_what_does_not_pass_is_unavailable(
+def test_a_failure_that_lasts_is_unavailable(
     api: DynamoDbApi, dynamodb: DynamoDbClient, failure: Reply, said: str
 ) -> None:
     api.otherwise = lambda _: failure
@@ -149,7 +149,7 @@ def test_what_does_not_pass_is_unavailable(
         *("no table", "unknown"),
     ],
 )
-def test_what_will_not_pass_is_said_at_once(
+def test_a_permanent_error_is_raised_without_a_retry(
     api: DynamoDbApi, dynamodb: DynamoDbClient, reply: Reply, kind: type[SinkError]
 ) -> None:
     api.replies = [reply]

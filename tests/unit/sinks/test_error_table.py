@@ -117,7 +117,7 @@ _LARGE = {
 
 
 @pytest.mark.parametrize("name", _LARGE)
-def test_what_a_row_cannot_hold_goes_to_the_bucket(
+def test_bytes_that_do_not_fit_in_a_row_go_to_the_bucket(
     api: DynamoDbApi, table: ErrorTable, bucket: FakeBucket, name: str
 ) -> None:
     changes, parked = _LARGE[name]
@@ -158,7 +158,7 @@ def test_without_the_bucket_no_row_points_to_nothing(
     assert api.requests == []
 
 
-def test_a_table_that_is_down_keeps_nothing_back(api: DynamoDbApi, table: ErrorTable) -> None:
+def test_a_table_outage_is_raised(api: DynamoDbApi, table: ErrorTable) -> None:
     api.otherwise = lambda _: refusal("ThrottlingException")
 
     with pytest.raises(SinkUnavailableError, match="DynamoDB's PutItem failed for 10 s: Throttl"):
@@ -169,7 +169,7 @@ def test_a_table_that_is_down_keeps_nothing_back(api: DynamoDbApi, table: ErrorT
     ("message", "kind"),
     [("no such value", SinkRefusedError), ("Item size has exceeded", RowTooLargeError)],
 )
-def test_a_record_without_any_place_left_is_named(
+def test_a_record_that_no_row_can_hold_is_named(
     api: DynamoDbApi, table: ErrorTable, message: str, kind: type[Exception]
 ) -> None:
     api.otherwise = lambda _: refusal("ValidationException", message)
@@ -178,7 +178,7 @@ def test_a_record_without_any_place_left_is_named(
         table.keep([_record()])
 
     assert str(caught.value) == (
-        "sensor/3/41 is no reading and cannot be kept as an error: DynamoDB's PutItem was refused: "
+        "sensor/3/41 cannot be written as a dead letter: DynamoDB's PutItem was refused: "
         f"ValidationException: {message}"
     )
 
@@ -199,7 +199,7 @@ def test_the_first_row_is_kept_in_a_real_table(
     ]
 
 
-def test_a_topic_that_is_made_anew_has_rows_of_its_own(
+def test_a_recreated_topic_has_rows_of_its_own(
     errors: Callable[..., ErrorTable],
     error_rows: Callable[[], list[dict[str, Any]]],
     parked: Callable[[str], bytes],

@@ -88,7 +88,7 @@ def test_a_row_whose_object_is_gone_says_so_and_the_others_are_read(
     assert (whole.value, whole.lost) == (b"\0\xff", "")
 
 
-def test_what_is_not_taken_is_not_fetched_from_the_bucket(
+def test_a_row_outside_the_selection_is_not_fetched_from_the_bucket(
     errors: Callable[..., ErrorTable], rows: ErrorTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     errors().keep([_record(value=b"x" * 500_000)])
@@ -126,7 +126,7 @@ def test_rows_are_selected(
     assert all(selection.takes(row) for row in rows.read(found))
 
 
-def test_of_one_replay_a_row_takes_one_verdict(
+def test_a_row_takes_one_result_of_each_replay(
     errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
 ) -> None:
     errors().keep([_record(1), _record(2)])
@@ -180,7 +180,7 @@ def test_a_row_that_is_open_never_expires(
     assert (row["attempts"], "nextAttemptAt" in row, "expiresAt" in row) == (1, True, False)
 
 
-def test_what_is_left_unread_is_asked_for_again(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
+def test_unprocessed_keys_are_read_again(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
     item = {
         "id": {"S": "t/0/1/7"},
         "kafkaTimestamp": {"N": "7"},
@@ -198,7 +198,9 @@ def test_what_is_left_unread_is_asked_for_again(api: DynamoDbApi, dynamodb: Dyna
     assert api.requests[1]["RequestItems"]["t"]["Keys"] == left["t"]["Keys"]
 
 
-def test_what_stays_unread_is_said(api: DynamoDbApi, dynamodb: DynamoDbClient) -> None:
+def test_keys_that_stay_unprocessed_are_an_error(
+    api: DynamoDbApi, dynamodb: DynamoDbClient
+) -> None:
     left = {"t": {"Keys": [{"id": {"S": "t/0/1/7"}}]}}
     answer = json.dumps({"Responses": {}, "UnprocessedKeys": left}).encode()
     api.otherwise = lambda _: Reply(body=answer)

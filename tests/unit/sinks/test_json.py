@@ -49,7 +49,7 @@ def test_a_float_reads_back_as_the_same_float(value: float) -> None:
     [
         (10**38, "a: found an integer beyond 38 digits, expected at most 38"),
         (-(10**38), "a: found an integer beyond 38 digits, expected at most 38"),
-        (float("nan"), "a: found a number that is none, expected 0 or a size of 1e-130 to 9.99e+"),
+        (float("nan"), "a: found NaN, expected 0 or a size of 1e-130 to 9.99e+"),
         (float("-inf"), "a: found -inf, expected 0 or a size of 1e-130 to 9.99e+125"),
         (1e126, "a: found 1e+126, expected 0 or"),
         (9e-131, "a: found 9e-131, expected 0 or"),
@@ -61,12 +61,15 @@ def test_a_float_reads_back_as_the_same_float(value: float) -> None:
         (Decimal("sNaN"), "a: found sNaN, expected at most 38 digits"),
         (Decimal("Infinity"), "a: found Infinity, expected at most 38 digits"),
         ({"b": [10**38]}, "a: found an integer beyond 38 digits, expected at most 38"),
-        ("\ud800", "found text that is none: 'utf-8' codec can't encode character '\\ud800'"),
-        ({"\udfff": 1}, "found text that is none: 'utf-8' codec can't encode"),
+        (
+            "\ud800",
+            "found text that is not Unicode: 'utf-8' codec can't encode character '\\ud800'",
+        ),
+        ({"\udfff": 1}, "found text that is not Unicode: 'utf-8' codec can't encode"),
     ],
     ids=repr,
 )
-def test_what_would_be_rounded_or_refused_is_refused(value: Any, message: str) -> None:
+def test_a_value_that_dynamodb_cannot_hold_is_rejected(value: Any, message: str) -> None:
     with pytest.raises(SinkRefusedError) as caught:
         write_item({"ok": 1, "a": value})
 

@@ -56,7 +56,7 @@ def test_a_failure_is_retriable_and_names_the_object(
         ("SlowDown", ["a/b"], SinkUnavailableError),
     ],
 )
-def test_of_an_object_that_is_not_there_s3_may_say_that_it_is_denied(
+def test_a_missing_object_that_looks_forbidden_is_reported_as_missing(
     found: str, listed: list[str] | None, kind: type[SinkError]
 ) -> None:
     session = Mock()

@@ -52,7 +52,7 @@ def test_the_table_of_athena_has_the_columns_of_a_record() -> None:
     assert re.findall(r'{ name = "(\w+)", type', table) == list(json.loads(content))
 
 
-def test_one_notice_behind_them_counts_and_names_them() -> None:
+def test_a_notice_after_the_records_counts_and_names_them() -> None:
     parked, put = _build()
 
     places = parked.park([_record(1), _record(2, reason="oversize"), _record(3)], "r-0")
@@ -64,7 +64,7 @@ def test_one_notice_behind_them_counts_and_names_them() -> None:
     }  # fmt: skip
 
 
-def test_nobody_is_told_of_nothing() -> None:
+def test_no_notice_is_written_without_records() -> None:
     parked, put = _build()
 
     assert parked.park([], "r-0") == []

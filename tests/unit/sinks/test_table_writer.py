@@ -61,7 +61,9 @@ def test_without_rows_nothing_is_called(api: DynamoDbApi, writer: TableWriter) -
     assert api.requests == []
 
 
-def test_of_rows_with_one_key_the_last_is_written(api: DynamoDbApi, writer: TableWriter) -> None:
+def test_the_last_of_several_rows_with_the_same_key_is_written(
+    api: DynamoDbApi, writer: TableWriter
+) -> None:
     assert writer.write([{"id": "a", "n": 1}, {"id": "b", "n": 2}, {"id": "a", "n": 3}]) == {}
     (request,) = api.requests
     items = [put["PutRequest"]["Item"] for put in request["RequestItems"]["rows"]]
@@ -69,7 +71,7 @@ def test_of_rows_with_one_key_the_last_is_written(api: DynamoDbApi, writer: Tabl
     assert len(items) == 2
 
 
-def test_rows_left_undone_are_sent_again_alone_and_later(
+def test_unprocessed_rows_are_sent_again_after_a_pause(
     api: DynamoDbApi, writer: TableWriter, time: FakeTime
 ) -> None:
     left = [("4",), ("3", "4")]
@@ -84,7 +86,7 @@ def test_rows_left_undone_are_sent_again_alone_and_later(
     assert time.pauses == [0.05, 0.1]
 
 
-def test_rows_left_undone_for_ever_are_an_error(api: DynamoDbApi, writer: TableWriter) -> None:
+def test_rows_that_stay_unprocessed_are_an_error(api: DynamoDbApi, writer: TableWriter) -> None:
     api.otherwise = _leave("3", "4")
 
     with pytest.raises(SinkUnavailableError) as caught:
@@ -101,7 +103,7 @@ def _refuse(*ids: str) -> Callable[[dict[str, Any]], Reply]:
 
 
 @pytest.mark.parametrize("at", [{0}, {24}, {7, 8}, {3, 24, 25, 39}, set(range(40))], ids=str)
-def test_a_row_that_is_refused_stops_no_other(
+def test_a_rejected_row_does_not_stop_the_others(
     api: DynamoDbApi, writer: TableWriter, at: set[int]
 ) -> None:
     api.otherwise = _refuse(*map(str, at))
@@ -119,7 +121,7 @@ def test_a_row_that_is_refused_stops_no_other(
     assert taken == {str(number) for number in range(40)} - {str(number) for number in at}
 
 
-def test_a_row_that_cannot_be_written_down_stops_no_other(
+def test_a_row_without_a_json_form_does_not_stop_the_others(
     api: DynamoDbApi, writer: TableWriter
 ) -> None:
     refused = writer.write([{"id": "a", "n": 1e300}, {"id": "b"}])
@@ -204,7 +206,7 @@ def test_writing_again_changes_nothing(table: Any, readings: TableWriter) -> Non
     assert len(table.scan()["Items"]) == 30
 
 
-def test_a_table_that_leaves_rows_undone_gets_them_all(
+def test_a_table_with_unprocessed_rows_gets_all_rows(
     table: Any, readings: TableWriter, cloud: Cloud
 ) -> None:
     fault = cloud.state(Faults).add(kind=Kind.UNPROCESSED, service="dynamodb", items=20, calls=3)
@@ -215,7 +217,9 @@ def test_a_table_that_leaves_rows_undone_gets_them_all(
     cloud.state(Faults).clear()
 
 
-def test_a_row_beyond_400_kilobytes_stops_no_other(table: Any, readings: TableWriter) -> None:
+def test_a_row_beyond_400_kilobytes_does_not_stop_the_others(
+    table: Any, readings: TableWriter
+) -> None:
     rows = _readings(30)
     rows[11]["s"] = "x" * 410_000
 
@@ -225,7 +229,7 @@ def test_a_row_beyond_400_kilobytes_stops_no_other(table: Any, readings: TableWr
     assert len(table.scan()["Items"]) == 29
 
 
-def test_a_key_that_dynamodb_refuses_stops_no_other(table: Any, readings: TableWriter) -> None:
+def test_a_rejected_key_does_not_stop_the_others(table: Any, readings: TableWriter) -> None:
     rows = _readings(5)
     rows[2]["deviceId"] = ""
 

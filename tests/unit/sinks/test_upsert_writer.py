@@ -88,7 +88,7 @@ def test_an_older_record_never_overwrites_a_newer_one(
     assert deleted == {key for key, row in newest.items() if "_deleted" in row}
 
 
-def test_a_row_that_is_refused_stops_no_other(table: Any, dynamodb: DynamoDbClient) -> None:
+def test_a_rejected_row_does_not_stop_the_others(table: Any, dynamodb: DynamoDbClient) -> None:
     writer = UpsertWriter(dynamodb, table.name, _BY_VERSION)
     rows = [
         _row("a", 0, version=1),
