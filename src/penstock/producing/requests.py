@@ -12,6 +12,9 @@ from typing import Any, NoReturn
 
 from penstock.errors import EventTextError
 
+# Besides `requestContext`: an event can have a field of that name too.
+_API_MEMBERS = {"body", "httpMethod", "rawPath"}
+
 
 class Form(StrEnum):
     """The form of a request, which is also the form of its answer."""
@@ -24,7 +27,7 @@ class Form(StrEnum):
 class Request:
     """The events of one invocation; `problem` says why they cannot be read.
 
-    With a problem, `events` has one item: the payload, or the body of an HTTP request.
+    With a problem, `events` has one item: the text of an API's call, or the payload as it came.
     """
 
     form: Form
@@ -35,7 +38,7 @@ class Request:
 
 def read_request(given: Any) -> Request:
     """Read the events of a payload; a payload that cannot be read becomes a `problem`."""
-    is_api = isinstance(given, dict) and isinstance(given.get("requestContext"), dict)
+    is_api = _is_api_call(given)
     try:
         content = _read_body(given) if is_api else given
         if isinstance(content, dict):
@@ -47,7 +50,17 @@ def read_request(given: Any) -> Request:
             "an API's call with requestContext and body"
         )
     except EventTextError as error:
-        return Request(Form.EVENT, (given.get("body") if is_api else given,), is_api, error)
+        kept = given["body"] if is_api and isinstance(given.get("body"), str) else given
+        return Request(Form.EVENT, (kept,), is_api, error)
+
+
+def _is_api_call(given: Any) -> bool:
+    """Return whether a payload is the request of an API; one without a body has other members."""
+    return (
+        isinstance(given, dict)
+        and isinstance(given.get("requestContext"), dict)
+        and not _API_MEMBERS.isdisjoint(given)
+    )
 
 
 def _read_body(call: dict[str, Any]) -> Any:

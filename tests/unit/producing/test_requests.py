@@ -18,12 +18,17 @@ def _in_base64(text: str) -> dict[str, Any]:
     return _api(base64.b64encode(text.encode()).decode(), isBase64Encoded=True)
 
 
+_TRACED = {"deviceId": "d-1", "t": 21.5, "requestContext": {"trace": "abc"}}
+_WITHOUT_BODY = {"requestContext": {}, "rawPath": "/", "headers": {}}
+
+
 @pytest.mark.parametrize(
     ("given", "form", "events", "is_api"),
     [
         ({}, Form.EVENT, ({},), False),
         ({"t": 1, "body": "x"}, Form.EVENT, ({"t": 1, "body": "x"},), False),
         ({"requestContext": 7}, Form.EVENT, ({"requestContext": 7},), False),
+        (_TRACED, Form.EVENT, (_TRACED,), False),
         ([{}, 7], Form.BATCH, ({}, 7), False),
         ([], Form.BATCH, (), False),
         (_api('{"t": 1}'), Form.EVENT, ({"t": 1},), True),
@@ -57,8 +62,9 @@ _EXPECTED = (
         (None, None, f"found null, {_EXPECTED}"),
         (True, True, f"found true, {_EXPECTED}"),
         (_api("7"), "7", f"found a number, {_EXPECTED}"),
-        (_api(None), None, "found null as the body of an API's call, expected JSON text"),
-        ({"requestContext": {}}, None, "found null as the body of an API's call, expected JSON"),
+        (_api(None), _api(None), "found null as the body of an API's call, expected JSON text"),
+        (_api({"t": 1}), _api({"t": 1}), "as the body of an API's call, expected JSON text"),
+        (_WITHOUT_BODY, _WITHOUT_BODY, "found null as the body of an API's call, expected JSON"),
         (_api(""), "", "found a body that is not JSON: Expecting value: line 1 column 1 (char 0)"),
         (_api("{"), "{", "found a body that is not JSON: Expecting property name"),
         (_api('{"t": NaN}'), '{"t": NaN}', "found NaN in a body, expected JSON, which has no such"),
