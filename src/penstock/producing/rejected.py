@@ -50,7 +50,8 @@ class RejectedEvent:
     def key(self) -> str:
         """The object's key, by date; the same for a retry of the invocation on the same day.
 
-        Lambda retries an asynchronous invocation twice, under the same request id.
+        Lambda retries an asynchronous invocation twice, under the same request id. A retry after
+        midnight writes a second object: two objects are two replays, and no event is lost.
         """
         return f"{self.when[:10].replace('-', '/')}/{self.request_id}-{self.index}.json"
 
@@ -78,7 +79,7 @@ class RejectedEvent:
         try:
             return json.dumps(document, allow_nan=False).encode()
         except (ValueError, RecursionError):  # NaN or infinity, or nested too deeply
-            return json.dumps(document | {"event": repr(self.event)}).encode()
+            return json.dumps(document | {"event": _describe(self.event)}).encode()
 
     @classmethod
     def read(cls, content: bytes) -> RejectedEvent:
@@ -89,7 +90,7 @@ class RejectedEvent:
         """
         try:
             found = json.loads(content)
-            return cls(
+            event = cls(
                 found["event"],
                 found["base"],
                 found["stampedAt"],
@@ -101,8 +102,17 @@ class RejectedEvent:
                 found["requestId"],
                 found["index"],
             )
-        except (KeyError, TypeError) as error:
+            _ = event.when
+        except (KeyError, TypeError, OSError, OverflowError) as error:
             raise ValueError(f"no document of a rejected event: {error!r}") from error
+        return event
+
+
+def _describe(event: Any) -> str:
+    try:
+        return repr(event)
+    except RecursionError:
+        return "(an event with objects and lists too deep to be written)"
 
 
 class RejectedEvents:

@@ -76,6 +76,25 @@ def test_a_replay_sends_the_original_timestamp() -> None:
     assert _changed(event=own).again() == own
 
 
+def test_an_event_that_python_cannot_show_is_kept_as_a_sentence() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    kept = RejectedEvent.read(_changed(event=deep).write())
+
+    assert kept.event == "(an event with objects and lists too deep to be written)"
+    assert kept.reason == _EVENT.reason
+
+
+@pytest.mark.parametrize("stamp", ["soon", None, 10**30, 10**17])
+def test_a_document_with_an_impossible_time_is_not_read(stamp: Any) -> None:
+    document = json.loads(_EVENT.write()) | {"stampedAt": stamp}
+
+    with pytest.raises(ValueError, match=r"no document of a rejected event|out of range"):
+        RejectedEvent.read(json.dumps(document).encode())
+
+
 @pytest.mark.parametrize("content", [b"{}", b"[]", b"7", b"not JSON", b"\xff"])
 def test_another_document_is_not_read_as_a_rejected_event(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"no document of a rejected event|Expecting|decode"):
