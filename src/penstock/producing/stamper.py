@@ -11,6 +11,7 @@ from typing import Any
 from penstock.records import RowShape, find_key, make_base
 
 _MOST_KEYS = 10_000
+_MOST_MILLISECONDS_BACK = 60_000  # a clock that goes back further was wrong before
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ class StampedEvent:
 class Stamper:
     """Assigns base fields to events: a key, and a timestamp that increases strictly per key.
 
-    Events without a key get `default_key`.
+    Events without a key get `default_key`. Timestamps follow the clock when it is set back by more
+    than a minute: its wrong time does not stay.
     """
 
     def __init__(self, shape: RowShape, default_key: str) -> None:
@@ -36,6 +38,7 @@ class Stamper:
         self._default_key = default_key
         self._last: dict[str, int] = {}
         self._floor = 0
+        self._now = 0
         self._lock = threading.Lock()
 
     def stamp(self, event: Any) -> StampedEvent:
@@ -47,6 +50,10 @@ class Stamper:
     def _next(self, key: str) -> int:
         with self._lock:
             now = time.time_ns() // 1_000_000
+            if now < self._now - _MOST_MILLISECONDS_BACK:
+                self._last.clear()
+                self._floor = 0
+            self._now = now
             stamp = max(now, self._last.get(key, self._floor) + 1)
             if len(self._last) >= _MOST_KEYS:
                 # Forget all keys, but keep their highest timestamp as the floor for new ones.

@@ -18,6 +18,16 @@ def test_timestamps_of_a_device_increase_strictly() -> None:
     assert times == [9, 10, 11, 100]
 
 
+def test_a_wrong_reading_of_the_clock_does_not_stay() -> None:
+    stamper = Stamper(READING, "d-1")
+    year, minute = 31_536_000_000, 60_000
+    readings = [0, year, 5, 5, 5 + minute, 5]
+    with patch(_CLOCK, side_effect=[each * 1_000_000 for each in readings]):
+        times = [stamper.stamp({}).timestamp for _ in readings]
+
+    assert times == [1, year, 5, 6, 5 + minute, 6 + minute]
+
+
 def test_devices_have_independent_timestamps() -> None:
     stamper = Stamper(READING, "d-1")
     with patch(_CLOCK, return_value=9_000_000):
