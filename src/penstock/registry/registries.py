@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from penstock.errors import SettingsError
+from penstock.errors import NoRegistryForFramingError, SettingsError
 from penstock.framing import Frame, FrameKind, SchemaKey, decode_frame, read_schema_key
 from penstock.registry.cache import CachedRegistry
 from penstock.registry.interface import SchemaRegistry, SchemaVersion
@@ -67,8 +67,14 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
         """Return the version with this key, from the registry of its kind.
 
         Raises:
+            NoRegistryForFramingError: there is no registry of this kind.
             RegistryError, SchemaError: see `SchemaRegistry.get`.
         """
+        if key.kind not in self:
+            known = ", ".join(self) or "none"
+            raise NoRegistryForFramingError(
+                f"schema {key} is in no registry of this program, expected one of {known}"
+            )
         return self[key.kind].get(key)
 
 

@@ -28,6 +28,14 @@ def test_a_version_comes_from_the_registry_of_its_kind(reading: Reading) -> None
     assert registries[FrameKind.GLUE] is glue
 
 
+def test_a_key_of_a_kind_without_a_registry_is_an_error() -> None:
+    with pytest.raises(
+        NoRegistryForFramingError,
+        match="schema confluent:7 is in no registry of this program, expected one of glue",
+    ):
+        Registries([MemoryRegistry()]).find(SchemaKey.parse("confluent:7"))
+
+
 def test_a_frame_is_decoded_if_its_kind_has_a_registry() -> None:
     glue, confluent = SchemaKey(FrameKind.GLUE, bytes(16)), SchemaKey.parse("confluent:7")
     only_glue, both = Registries([MemoryRegistry()]), Registries([MemoryRegistry(), _Confluent()])
