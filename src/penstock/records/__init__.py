@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.records.base import base_fields, check_key, find_key, make_base
+from penstock.records.base import base_fields, find_key, make_base
 from penstock.records.record import FailedRecord, Record, Source
-from penstock.records.rows import make_deletion, make_row, write_key
+from penstock.records.rows import check_key, make_deletion, make_row, write_key
 from penstock.records.shape import ORDER, READING, Mode, RowShape, Tombstone
 
 __all__ = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.errors import EventValueError
 from penstock.records.shape import READING, RowShape
 
 
@@ -34,21 +33,3 @@ def make_base(shape: RowShape, key: str, timestamp: int) -> dict[str, Any]:
     """Return the base fields for an event: the key, if it is one field, and the timestamp."""
     base: dict[str, Any] = {shape.key[0]: key} if key and len(shape.key) == 1 else {}
     return base if shape.event_time is None else base | {shape.event_time: timestamp}
-
-
-def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
-    """Check the key fields of an event, before its schema is registered.
-
-    Raises:
-        EventValueError: a key field is missing, or the key has several fields and one of them is
-            neither a string nor a whole number.
-    """
-    for field in shape.key:
-        if field not in event:
-            raise EventValueError(
-                f"{field}: found no value, expected string, which every event must have", path=field
-            )
-        if len(shape.key) > 1 and type(event[field]) not in {str, int}:
-            raise EventValueError(
-                f"{field}: found {event[field]!r}, expected a string or a whole number", path=field
-            )

@@ -7,11 +7,12 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from penstock.errors import UnroutableError
+from penstock.errors import EventValueError, UnroutableError
 from penstock.records.record import Record, Source
 from penstock.records.shape import ORDER, Mode, RowShape
 
 _MAX_TIMESTAMP: Final = 10**13 - 1
+_MAX_KEY_BYTES: Final = 2_048  # of DynamoDB's partition keys
 _DELETED: Final = "_deleted"
 _OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event")
 _ALL: Final = 2**64 - 1
@@ -74,6 +75,42 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         ORDER: _order((), {}, record.source),
         _DELETED: True,
     }
+
+
+def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
+    """Check that an event can be a row, before its schema is registered.
+
+    The types of a lone key and of the event time are checked with the schema.
+
+    Raises:
+        EventValueError: a key field is missing, empty or of another type, the key is longer than
+            a table's keys, or the rows' sort key cannot hold the event time.
+    """
+    for field in shape.key:
+        if field not in event:
+            raise EventValueError(
+                f"{field}: found no value, expected string, which every event must have", path=field
+            )
+        if event[field] == "":
+            raise EventValueError(f"{field}: found an empty string, expected a key", path=field)
+        if len(shape.key) > 1 and type(event[field]) not in {str, int}:
+            raise EventValueError(
+                f"{field}: found {type(event[field]).__name__}, expected a string or an integer",
+                path=field,
+            )
+    size = len(write_key(shape, event))
+    if size > _MAX_KEY_BYTES:
+        raise EventValueError(
+            f"{', '.join(shape.key)}: found a key of {size} bytes, expected at most "
+            f"{_MAX_KEY_BYTES}",
+            path=shape.key[0],
+        )
+    time = event.get(shape.event_time) if shape.event_time and not shape.sort else None
+    if shape.sort_name and type(time) is int and not 0 <= time <= _MAX_TIMESTAMP:
+        raise EventValueError(
+            f"{shape.event_time}: found {time}, expected milliseconds since 1970",
+            path=shape.event_time or "",
+        )
 
 
 def write_key(shape: RowShape, event: Mapping[str, Any]) -> bytes:

@@ -102,7 +102,7 @@ def test_a_key_of_several_fields_has_texts_and_whole_numbers(topic: FakeTopic, v
     (refusal,) = _produce(shape, topic, MemoryRegistry(), {"shop": "s", "number": value})
 
     assert isinstance(refusal, Refusal)
-    assert "expected a string or a whole number" in str(refusal.error)
+    assert "expected a string or an integer" in str(refusal.error)
 
 
 def test_a_tombstone_deletes_the_row_of_its_key() -> None:

@@ -49,6 +49,20 @@ def test_a_record_that_is_too_large_does_not_affect_others(
             (),
         ),
         ({"deviceId": 7}, "EventValueError", "deviceId: found 7, expected string", ()),
+        (
+            {"deviceId": ""},
+            "EventValueError",
+            "deviceId: found an empty string, expected a key",
+            (),
+        ),
+        (
+            {"deviceId": "é" * 1_025},
+            "EventValueError",
+            "deviceId: found a key of 2050 bytes, expected at most 2048",
+            (),
+        ),
+        ({"timestamp": -1}, "EventValueError", "timestamp: found -1, expected milliseconds", ()),
+        ({"timestamp": 10**13}, "EventValueError", "timestamp: found 10000000000000, expected", ()),
     ],
     ids=str,
 )
