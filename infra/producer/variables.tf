@@ -149,8 +149,8 @@ variable "producers" {
     error_message = "The policies are ${join(", ", values(var.producers)[*].policy)}; choose exact or grow."
   }
   validation {
-    condition     = alltrue([for producer in values(var.producers) : can(regex("^[A-Za-z0-9_$#.-]{1,255}$", coalesce(producer.schema, producer.topic)))])
-    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])}; use up to 255 letters, digits and _$#.- for each."
+    condition     = alltrue([for producer in values(var.producers) : can(regex("^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$", coalesce(producer.schema, producer.topic)))])
+    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])}; use letters, digits and _ for each, no digit first, since it also names the Avro record; set schema where the topic has other characters."
   }
   validation {
     condition     = length(distinct([for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])) == length(var.producers)

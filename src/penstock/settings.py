@@ -109,10 +109,9 @@ def parse_count(text: str, least: int = 1) -> int:
     Raises:
         ValueError: the text is not such a number.
     """
-    count = int(text)
-    if count < least:
+    if not (text.isascii() and text.isdigit()) or int(text) < least:  # int() also takes 1_0
         raise ValueError(text)
-    return count
+    return int(text)
 
 
 def parse_moment(text: str) -> datetime:

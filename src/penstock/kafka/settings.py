@@ -10,7 +10,8 @@ from pathlib import Path
 
 from penstock.settings import Settings, setting
 
-_SERVER = re.compile(r"[^\s:,]+:[0-9]{1,5}")
+_SERVER = re.compile(r"[^\s:,]+:([0-9]{1,5})")
+_LAST_PORT = 65_535
 _SECRET_ARN = re.compile(r"arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:.+")
 
 
@@ -25,7 +26,8 @@ class Security(StrEnum):
 
 def _parse_servers(text: str) -> tuple[str, ...]:
     servers = tuple(server.strip() for server in text.split(","))
-    if not all(_SERVER.fullmatch(server) for server in servers):
+    ports = [int(match[1]) for match in map(_SERVER.fullmatch, servers) if match]
+    if len(ports) < len(servers) or not all(0 < port <= _LAST_PORT for port in ports):
         raise ValueError(text)
     return servers
 

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from penstock.errors import SchemaError
 from penstock.kafka import KafkaSettings, Topic
 from penstock.records import READING, RowShape
-from penstock.schemas import Policy
+from penstock.schemas import Policy, check_schema
 from penstock.settings import Settings, nested, parse_count, setting
 
 _LEFT_TO_BROKERS = -1  # the same value as in `Topic`
 
 
+_TOPIC = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
+
+
 def _parse_size(text: str) -> int:
-    return _LEFT_TO_BROKERS if int(text) == _LEFT_TO_BROKERS else parse_count(text)
+    return _LEFT_TO_BROKERS if text == str(_LEFT_TO_BROKERS) else parse_count(text)
+
+
+def _parse_topic(text: str) -> str:
+    if not _TOPIC.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+def _parse_schema_name(text: str) -> str:
+    """Return the name of a schema, which is also the name of its Avro record."""
+    try:
+        check_schema({"type": "record", "name": text, "fields": []})
+    except SchemaError as error:
+        raise ValueError(text) from error
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +49,12 @@ class ProducerSettings(Settings):
     rejected_bucket: str = setting(
         "PENSTOCK_REJECTED_BUCKET", "bucket that keeps events that are not written"
     )
-    topic: str = setting("PENSTOCK_TOPIC", "topic that the records go to", default="sensor")
+    topic: str = setting(
+        "PENSTOCK_TOPIC",
+        "topic that the records go to, up to 249 letters, digits or . _ -",
+        parse=_parse_topic,
+        default="sensor",
+    )
     topic_partitions: int = setting(
         "PENSTOCK_TOPIC_PARTITIONS",
         "partitions of the topic if it does not exist yet, -1 for the default of the brokers",
@@ -43,7 +68,10 @@ class ProducerSettings(Settings):
         default=_LEFT_TO_BROKERS,
     )
     schema_name: str = setting(
-        "PENSTOCK_SCHEMA_NAME", "name of the events' schema", default="sensor"
+        "PENSTOCK_SCHEMA_NAME",
+        "name of the events' schema and Avro record: letters, digits and _, no digit first",
+        parse=_parse_schema_name,
+        default="sensor",
     )
     policy: Policy = setting(
         "PENSTOCK_POLICY",

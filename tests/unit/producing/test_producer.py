@@ -129,6 +129,8 @@ def test_settings_have_defaults_and_name_all_problems() -> None:
                 "PENSTOCK_POLICY": "any",
                 "PENSTOCK_TOPIC_PARTITIONS": "0",
                 "PENSTOCK_TOPIC_REPLICAS": "all",
+                "PENSTOCK_TOPIC": "a b",
+                "PENSTOCK_SCHEMA_NAME": "sensor-v1",
             }
         )
 
@@ -142,10 +144,38 @@ def test_settings_have_defaults_and_name_all_problems() -> None:
     assert "PENSTOCK_VERSION_BUDGET is '0', expected the most versions of the schema" in found
     assert "PENSTOCK_TOPIC_PARTITIONS is '0', expected partitions of the topic if" in found
     assert "PENSTOCK_TOPIC_REPLICAS is 'all', expected replicas of the topic if" in found
+    assert "PENSTOCK_TOPIC is 'a b', expected topic that the records go to, up to 249" in found
+    assert "PENSTOCK_SCHEMA_NAME is 'sensor-v1', expected name of the events' schema and" in found
     assert "PENSTOCK_POLICY is 'any', expected the fields of a new version" in found
     assert "PENSTOCK_REGISTRY (--registry) is missing" in found
     assert "PENSTOCK_REJECTED_BUCKET (--rejected-bucket) is missing" in found
     assert "KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is missing" in found
+
+
+@pytest.mark.parametrize(
+    ("variable", "wrong"),
+    [
+        *(("PENSTOCK_SCHEMA_NAME", name) for name in ("1sensor", "string", "a..b", "räume", "a-b")),
+        *(("PENSTOCK_TOPIC", name) for name in (".", "..", "a/b", "ä", "x" * 250)),
+        *(("PENSTOCK_VERSION_BUDGET", text) for text in ("1_0", " 7", "-1", "²")),
+        *(("KAFKA_BOOTSTRAP_SERVERS", text) for text in ("b:0", "b:65536", "b:99999")),
+    ],
+)
+def test_a_setting_that_no_event_could_be_written_with_is_refused(
+    variable: str, wrong: str
+) -> None:
+    right = {
+        "KAFKA_BOOTSTRAP_SERVERS": "b-1:65535",
+        "KAFKA_SECURITY": "plaintext",
+        "PENSTOCK_REGISTRY": "memory://",
+        "PENSTOCK_REJECTED_BUCKET": "rejected",
+        "PENSTOCK_SCHEMA_NAME": "com.acme.sensor",
+        "PENSTOCK_TOPIC": "sensor-v1",
+    }
+    ProducerSettings.from_environ(right)
+
+    with pytest.raises(SettingsError, match=f"^{variable} is '{wrong}', expected "):
+        ProducerSettings.from_environ(right | {variable: wrong})
 
 
 def test_a_producer_is_built_without_a_call() -> None:
