@@ -16,6 +16,7 @@ PenstockError                       the base class of all errors of Penstock
 │   ├── TruncatedPayloadError       ends too early, or claims a size beyond its end
 │   ├── TrailingBytesError          bytes are left when the record is complete
 │   ├── InvalidTextError            a string that is not valid UTF-8
+│   ├── PayloadLimitError           becomes more values than one event may have
 │   ├── UndecodablePayloadError     any other payload that is not a value of its schema
 │   ├── UnencodableValueError       a value that its schema cannot carry
 │   └── LossyWideningError          reading it with the merged schema would round it
@@ -64,8 +65,6 @@ PenstockError                       the base class of all errors of Penstock
 
 A message says what was found, what was expected and where, and ends without a period.
 """
-
-# This module is longer than others on purpose, so that all errors are on one page.
 
 from __future__ import annotations
 
@@ -239,6 +238,12 @@ class InvalidTextError(PayloadError):
     """A string is not valid UTF-8."""
 
     reason = Reason.INVALID_TEXT
+
+
+class PayloadLimitError(PayloadError):
+    """The payload becomes more values than one event may have."""
+
+    reason = Reason.OVERSIZE
 
 
 class UndecodablePayloadError(PayloadError):

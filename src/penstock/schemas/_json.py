@@ -13,6 +13,10 @@ from penstock.schemas._types import holds
 # Deeper than events written by hand, and well below the depth where Avro decoders overflow.
 MAX_DEPTH = 32
 
+# The values of one event: fields and items; a field that is null counts too, in each item of a list
+# that could have it. A row of 400 KB holds fewer. As Python objects they take up to 64 MiB.
+MAX_VALUES = 500_000
+
 _SHOWN_CHARACTERS = 40
 
 

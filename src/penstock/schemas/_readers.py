@@ -16,7 +16,8 @@
     record        its fields in order, nothing around them
 
 A reader takes the payload and an offset, and returns the value and the offset after it. Each
-length and count is compared with the bytes that are left before anything is allocated for it.
+length and count is compared with the bytes that are left, and the values of records, arrays and
+maps with the number that the payload may still become, before anything is allocated for them.
 """
 
 from __future__ import annotations
@@ -28,14 +29,30 @@ from typing import Any, Final, NoReturn, TypeAlias
 from penstock.errors import (
     InvalidTextError,
     LossyWideningError,
+    PayloadLimitError,
     SchemaConflictError,
     TruncatedPayloadError,
     UndecodablePayloadError,
 )
 from penstock.schemas._errors import READ_ERRORS, LocatedError, located
+from penstock.schemas._json import MAX_VALUES
 from penstock.schemas._types import INTEGER_LIMITS
 
-Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+
+class Payload(bytes):
+    """The bytes of one payload, and the number of values that they may still become."""
+
+    left: int = MAX_VALUES
+
+    def spend(self, values: int) -> None:
+        """Count values; too many are rejected, because a few bytes can become millions."""
+        self.left -= values
+        if self.left < 0:
+            message = f"found more than {MAX_VALUES:,} values in the payload, expected at most that"
+            raise LocatedError(PayloadLimitError, message)
+
+
+Reader: TypeAlias = Callable[[Payload, int], tuple[Any, int]]
 
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
@@ -45,11 +62,11 @@ def _refuse(found: str, at: int, expected: str) -> NoReturn:
     raise LocatedError(UndecodablePayloadError, f"found {found} at byte {at}, expected {expected}")
 
 
-def _read_null(_data: bytes, at: int) -> tuple[None, int]:
+def _read_null(_data: Payload, at: int) -> tuple[None, int]:
     return None, at
 
 
-def _read_boolean(data: bytes, at: int) -> tuple[bool, int]:
+def _read_boolean(data: Payload, at: int) -> tuple[bool, int]:
     byte = data[at]
     if byte > 1:
         _refuse(f"0x{byte:02x}", at, "a boolean of 0x00 or 0x01")
@@ -59,7 +76,7 @@ def _read_boolean(data: bytes, at: int) -> tuple[bool, int]:
 def _varint_reader(bits: int) -> Reader:
     longest = -(-bits // 7)
 
-    def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    def read_varint(data: Payload, at: int) -> tuple[int, int]:
         number = data[at]
         if number < 0x80:
             return (number >> 1) ^ -(number & 1), at + 1
@@ -80,22 +97,22 @@ _read_int = _varint_reader(32)
 _read_long = _varint_reader(64)
 
 
-def _read_float(data: bytes, at: int) -> tuple[float, int]:
+def _read_float(data: Payload, at: int) -> tuple[float, int]:
     return _FLOAT.unpack_from(data, at)[0], at + 4
 
 
-def _read_double(data: bytes, at: int) -> tuple[float, int]:
+def _read_double(data: Payload, at: int) -> tuple[float, int]:
     return _DOUBLE.unpack_from(data, at)[0], at + 8
 
 
-def _refuse_size(size: int, data: bytes, at: int) -> NoReturn:
+def _refuse_size(size: int, data: Payload, at: int) -> NoReturn:
     if size < 0:
         _refuse(f"length {size:,}", at, "0 or more")
     message = f"claims {size:,} bytes at byte {at}, where {len(data) - at:,} are left"
     raise LocatedError(TruncatedPayloadError, message)
 
 
-def _read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
+def _read_bytes(data: Payload, at: int) -> tuple[bytes, int]:
     size, at = _read_long(data, at)
     end = at + size
     if size < 0 or end > len(data):
@@ -103,7 +120,7 @@ def _read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
     return data[at:end], end
 
 
-def _read_string(data: bytes, at: int) -> tuple[str, int]:
+def _read_string(data: Payload, at: int) -> tuple[str, int]:
     text, end = _read_bytes(data, at)
     try:
         return text.decode(), end
@@ -116,7 +133,7 @@ def _read_string(data: bytes, at: int) -> tuple[str, int]:
 def fixed_reader(size: int) -> Reader:
     """Return the reader of a fixed type of this size."""
 
-    def read_fixed(data: bytes, at: int) -> tuple[bytes, int]:
+    def read_fixed(data: Payload, at: int) -> tuple[bytes, int]:
         end = at + size
         if end > len(data):
             _refuse_size(size, data, at)
@@ -129,7 +146,7 @@ def widening_reader(read: Reader, kind: str) -> Reader:
     """Return a reader of whole numbers as a float or double; one that would round is rejected."""
     low, high = INTEGER_LIMITS[kind]
 
-    def read_widened(data: bytes, at: int) -> tuple[float, int]:
+    def read_widened(data: Payload, at: int) -> tuple[float, int]:
         number, end = read(data, at)
         if not low <= number <= high:
             message = (
@@ -169,7 +186,7 @@ def enum_reader(symbols: Sequence[str], known: Set[str], default: str | None) ->
     """
     values = [symbol if symbol in known else default for symbol in symbols]
 
-    def read_enum(data: bytes, at: int) -> tuple[str, int]:
+    def read_enum(data: Payload, at: int) -> tuple[str, int]:
         index, end = _read_int(data, at)
         if not 0 <= index < len(values):
             _refuse(f"symbol number {index}", at, f"0 to {len(values) - 1}")
@@ -186,7 +203,7 @@ def union_reader(branches: Sequence[Reader]) -> Reader:
     """Return the reader of a union: the number of a branch, then its value."""
     by_byte = {number << 1: read for number, read in enumerate(branches[:64])}
 
-    def read_union(data: bytes, at: int) -> tuple[Any, int]:
+    def read_union(data: Payload, at: int) -> tuple[Any, int]:
         read = by_byte.get(data[at])
         if read is not None:  # the number takes one byte in a union of at most 64 types
             return read(data, at + 1)
@@ -198,15 +215,16 @@ def union_reader(branches: Sequence[Reader]) -> Reader:
     return read_union
 
 
-def array_reader(read_item: Reader) -> Reader:
-    """Return the reader of an array: the items of all its blocks."""
+def array_reader(read_item: Reader, values: int = 1) -> Reader:
+    """Return the reader of an array: the items of all its blocks; an item counts as `values`."""
 
-    def read_array(data: bytes, at: int) -> tuple[list[Any], int]:
+    def read_array(data: Payload, at: int) -> tuple[list[Any], int]:
         items: list[Any] = []
         while True:
             count, end, at = _read_block(data, at)
             if count == 0:
                 return items, at
+            data.spend(count * values)
             try:
                 for _ in range(count):
                     item, at = read_item(data, at)
@@ -219,7 +237,7 @@ def array_reader(read_item: Reader) -> Reader:
     return read_array
 
 
-def _read_block(data: bytes, at: int) -> tuple[int, int | None, int]:
+def _read_block(data: Payload, at: int) -> tuple[int, int | None, int]:
     """Read a block's count, its end if the block states it, and the offset of its first item."""
     end = None
     count, at = _read_long(data, at)
@@ -236,14 +254,14 @@ def _read_block(data: bytes, at: int) -> tuple[int, int | None, int]:
 def map_reader(read_value: Reader) -> Reader:
     """Return the reader of a map; the last value of a repeated key is used."""
 
-    def read_entry(data: bytes, at: int) -> tuple[tuple[str, Any], int]:
+    def read_entry(data: Payload, at: int) -> tuple[tuple[str, Any], int]:
         key, at = _read_string(data, at)
         value, at = read_value(data, at)
         return (key, value), at
 
-    read_entries = array_reader(read_entry)
+    read_entries = array_reader(read_entry, values=2)
 
-    def read_map(data: bytes, at: int) -> tuple[dict[str, Any], int]:
+    def read_map(data: Payload, at: int) -> tuple[dict[str, Any], int]:
         entries, end = read_entries(data, at)
         return dict(entries), end
 

@@ -9,15 +9,15 @@ writer's union that the reader cannot take is rejected only when a value of it i
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
-from penstock.errors import SchemaConflictError, UndecodablePayloadError
+from penstock.errors import SchemaConflictError
 from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._errors import READ_ERRORS, LocatedError, located, place
 from penstock.schemas._readers import (
     PRIMITIVE_READERS,
+    Payload,
     Reader,
     array_reader,
     enum_reader,
@@ -27,18 +27,8 @@ from penstock.schemas._readers import (
 )
 from penstock.schemas._types import AvroField, AvroType
 
-# The default values that one payload can make a reader fill in. Every byte can be an item of an
-# array whose records lack thousands of fields, so the size of the payload does not bound them.
-MAX_FILLED: Final = 1_000_000
-
 # The number types that are tried in a reader's union, the most exact one first.
 _WIDENINGS: Final = ("long", "double", "float")
-
-
-class _Budget(threading.local):
-    """The number of default values that this thread may still fill into its payload."""
-
-    left = MAX_FILLED
 
 
 class Resolution:
@@ -47,7 +37,6 @@ class Resolution:
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], Reader | SchemaConflictError] = {}
         self._defaults = DefaultReader()
-        self._budget = _Budget()
 
     def compile(self, writer: AvroType, reader: AvroType) -> Reader:
         """Return the function that reads the value of a whole payload.
@@ -55,13 +44,7 @@ class Resolution:
         Raises:
             SchemaConflictError: the reader cannot take the writer's type.
         """
-        read = self._resolve(writer, reader, "")
-
-        def read_value(data: bytes, at: int) -> tuple[Any, int]:
-            self._budget.left = MAX_FILLED
-            return read(data, at)
-
-        return read_value
+        return self._resolve(writer, reader, "")
 
     def _resolve(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
         pair = (id(writer), id(reader))
@@ -112,7 +95,7 @@ class Resolution:
         except SchemaConflictError as error:
             message = f"found a value of {writer.label()}, which the reader cannot take ({error})"
 
-        def refuse(_data: bytes, _at: int) -> NoReturn:
+        def refuse(_data: Payload, _at: int) -> NoReturn:
             raise LocatedError(SchemaConflictError, message)
 
         return refuse
@@ -147,15 +130,11 @@ class Resolution:
             )
             for field in missing
         }
-        filled = sum(map(_count_values, defaults.values()))
-        budget = self._budget
+        inside = sum(map(_count_inside, defaults.values()))
         fresh = {name for name, value in defaults.items() if isinstance(value, list | dict)}
 
-        def read_and_fill(data: bytes, at: int) -> tuple[dict[str, Any], int]:
-            budget.left -= filled
-            if budget.left < 0:
-                message = f"reading it fills in more than {MAX_FILLED:,} default values"
-                raise LocatedError(UndecodablePayloadError, message)
+        def read_and_fill(data: Payload, at: int) -> tuple[dict[str, Any], int]:
+            data.spend(inside)
             record, end = read(data, at)
             record |= defaults
             for name in fresh:  # copied, or a change to one record would show in all of them
@@ -169,8 +148,10 @@ def record_reader(steps: Iterable[tuple[str, str | None, Reader]], names: Iterab
     """Return a reader of fields in the writer's order into a record in the reader's order."""
     blank = dict.fromkeys(names)
     steps = tuple(steps)
+    values = len(blank)
 
-    def read_record(data: bytes, at: int) -> tuple[dict[str, Any], int]:
+    def read_record(data: Payload, at: int) -> tuple[dict[str, Any], int]:
+        data.spend(values)
         record: dict[str, Any] = blank.copy()
         for name, target, read in steps:
             try:
@@ -199,10 +180,10 @@ def _match_fields(writer: AvroType, reader: AvroType, path: str) -> dict[str, Av
     return targets
 
 
-def _count_values(value: Any) -> int:
-    """Count a default value and all values inside it."""
+def _count_inside(value: Any) -> int:
+    """Count the values inside a default value."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + sum(map(_count_values, inside))
+    return sum(1 + _count_inside(each) for each in inside)
 
 
 def _same_name(writer: AvroType, reader: AvroType) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock.errors import TrailingBytesError
 from penstock.schemas._errors import READ_ERRORS, LocatedError, located
+from penstock.schemas._readers import Payload
 from penstock.schemas._resolution import Resolution
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas._writers import Encoding
@@ -53,7 +54,7 @@ def compile_decoder(writer: Schema, reader: Schema | None = None) -> Callable[[b
 
     def decode_payload(payload: bytes) -> Any:
         try:
-            value, end = read(payload, 0)
+            value, end = read(Payload(payload), 0)
         except READ_ERRORS as error:
             located(error).leave()
         if end != len(payload):
@@ -79,7 +80,8 @@ def decode(payload: bytes, writer: Schema, reader: Schema | None = None) -> Any:
     """Decode one payload with its writer schema into the reader schema, if one is given.
 
     Raises:
-        PayloadError: the bytes are not a value of the writer schema, or a number would be rounded.
+        PayloadError: the bytes are not a value of the writer schema, a number would be rounded, or
+            they become too many values.
         SchemaError: see `compile_decoder`.
     """
     return compile_decoder(writer, reader)(payload)

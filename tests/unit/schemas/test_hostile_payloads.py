@@ -15,8 +15,15 @@ from typing import Any
 import fastavro
 import pytest
 
-from penstock.errors import PayloadError, TrailingBytesError, TruncatedPayloadError
+from penstock.errors import (
+    PayloadError,
+    PayloadLimitError,
+    Reason,
+    TrailingBytesError,
+    TruncatedPayloadError,
+)
 from penstock.schemas import compile_decoder, decode, encode
+from penstock.schemas._readers import Payload
 from tests.oracle.generate import Maker, damage
 
 
@@ -151,6 +158,47 @@ def test_bombs_are_rejected_in_bounded_memory() -> None:
         *["RecursiveSchemaError"] * 2,
     ]
     assert int(growth_kib) < 16 * 1024
+
+
+_INNER = {"type": "record", "name": "I", "fields": [{"name": "x", "type": ["null", "long"]}]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload", "values"),
+    [
+        (_record("long", "long"), "0202", 2),
+        (_array("long"), "04020200", 2),
+        (_array("long"), "0202020200", 2),  # in two blocks
+        (_array(["null", "long"]), "04000000", 2),
+        (_array(_INNER), "04000000", 4),  # two records of one field
+        (_array(["null", _INNER]), "0400020000", 3),  # null, and a record of one field
+        (_array(_array("long")), "040202000000", 3),
+        ({"type": "map", "values": "null"}, "04026102" + "6200", 4),  # two keys and their values
+        (_record(_array(_INNER)), "04000000", 5),
+    ],
+)
+def test_the_values_of_a_payload_are_counted(
+    schema: Any, payload: str, values: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Payload, "left", values)
+    decode(bytes.fromhex(payload), schema)
+
+    monkeypatch.setattr(Payload, "left", values - 1)
+    with pytest.raises(PayloadLimitError):
+        decode(bytes.fromhex(payload), schema)
+
+
+def test_a_list_of_too_many_values_is_rejected_before_an_item_is_read() -> None:
+    schema = _record(_array(_INNER))
+    most = encode({"f0": [{"x": None}] * 249_999}, schema)  # the list and two values for each
+    assert len(decode(most, schema)["f0"]) == 249_999
+
+    with pytest.raises(
+        PayloadLimitError,
+        match=r"^f0: found more than 500,000 values in the payload, expected at most that$",
+    ) as caught:
+        decode(encode(500_000, "long") + b"\xff" * 500_001, schema)  # an item is not valid
+    assert (caught.value.reason, caught.value.path) == (Reason.OVERSIZE, "f0")
 
 
 def test_the_deepest_schema_is_read_with_half_the_stack_used() -> None:
