@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from penstock.cli import printable
+
 _WIDTH = 58
 _INDENT = "      "
 _CELL = 44
@@ -68,11 +70,11 @@ def print_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) ->
 
 def print_failure(error: StepFailedError) -> None:
     """Print what failed, and the lines that matter."""
-    print(f"\n{error}")
+    print(f"\n{printable(str(error))}")
     for line in error.lines:
-        print(f"{_INDENT}{line}")
+        print(f"{_INDENT}{printable(line)}")
 
 
 def _text(value: object) -> str:
-    text = "" if value is None else str(value)
+    text = "" if value is None else printable(str(value))
     return text if len(text) <= _CELL else f"{text[: _CELL - 3]}..."

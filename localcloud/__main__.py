@@ -9,6 +9,7 @@ from pathlib import Path
 
 from localcloud.command import commands
 from localcloud.errors import LocalcloudError
+from penstock.cli import printable
 
 _FOLDER = Path(__file__).parents[1] / ".localcloud"
 
@@ -20,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         command(**args)
     except LocalcloudError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{printable(str(error))}\n")
         return 1
     except KeyboardInterrupt:
         return 130

@@ -12,6 +12,7 @@ from typing import Any
 from localcloud.command.instance import Instance, clear_folder, find_instance
 from localcloud.command.logs import follow_log
 from localcloud.errors import LocalcloudError
+from penstock.cli import printable
 
 _READY_SECONDS = 30  # far more than it needs: a busy machine is not a failure
 _END_SECONDS = 20  # brokers move leaderships and close their logs
@@ -132,5 +133,5 @@ def _show(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _say(line: str) -> None:
-    print(line, flush=True)
+def _say(text: str) -> None:
+    print(printable(text, keep="\n\t"), flush=True)

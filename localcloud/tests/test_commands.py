@@ -187,10 +187,10 @@ def test_logs_of_a_function_are_those_of_its_log_group(shared):
         keys = {"aws_access_key_id": "444444444444", "aws_secret_access_key": "x"}
         return boto3.client(service, "eu-central-1", endpoint_url=endpoint, **keys)
 
-    name = deploy(client, "def handler(event, context):\n    print('hello from inside')\n")
+    name = deploy(client, "def handler(event, context):\n    print('hello\\tyou \\x1b[2J')\n")
     assert invoke(client, name) == (None, None)
     printed = _run(shared, "logs", name, "--once").stdout.splitlines()
-    assert "hello from inside" in printed
+    assert "hello\tyou \\x1b[2J" in printed  # cannot control the terminal
     assert any(line.startswith("REPORT RequestId") for line in printed)
 
 

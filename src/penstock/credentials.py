@@ -30,6 +30,9 @@ _STS_CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 3},
 )
 
+# botocore alone reads only the second one; AWS's other SDKs and the AWS CLI read the first.
+_VARIABLES = {"region": ("region", ["AWS_REGION", "AWS_DEFAULT_REGION"], None, None)}
+
 _building = threading.Lock()
 
 
@@ -54,14 +57,19 @@ def load_session(
 
 @cache
 def _build_session(region: str | None, role_arn: str | None, external_id: str | None) -> Session:
-    session = Session()
-    if region is not None:
-        session.set_config_variable("region", region)
+    session = _new_session(region)
     if role_arn is not None:
         session.register_component(
             "credential_provider",
             CredentialResolver([_AssumedRole(region, role_arn, external_id)]),
         )
+    return session
+
+
+def _new_session(region: str | None) -> Session:
+    session = Session(session_vars=_VARIABLES)
+    if region is not None:
+        session.set_config_variable("region", region)
     return session
 
 
@@ -78,9 +86,7 @@ class _AssumedRole(CredentialProvider):
         }
         if external_id:
             self._request["ExternalId"] = external_id
-        self._source = Session()
-        if region is not None:
-            self._source.set_config_variable("region", region)
+        self._source = _new_session(region)
         # The global endpoint is in one region and cannot be reached through a VPC endpoint.
         self._source.set_config_variable("sts_regional_endpoints", "regional")
 

@@ -47,6 +47,20 @@ def test_without_a_role_the_credentials_are_the_process_ones(sts: StsApi) -> Non
     assert sts.requests == []
 
 
+@pytest.mark.parametrize("role_arn", [None, _ROLE])
+@pytest.mark.parametrize("variable", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_the_region_comes_from_either_variable(
+    sts: StsApi, monkeypatch: pytest.MonkeyPatch, variable: str, role_arn: str | None
+) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv(variable, "eu-central-1")
+
+    session = load_session(role_arn=role_arn, external_id="agreed")
+
+    assert session.create_client("s3").meta.region_name == "eu-central-1"
+
+
 def test_a_role_is_assumed_on_first_use_under_the_fixed_name(sts: StsApi) -> None:
     session = load_session(region="eu-central-1", role_arn=_ROLE, external_id="agreed")
     role = session.get_credentials()

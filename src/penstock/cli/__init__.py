@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from penstock.cli.command import main
+from penstock.cli.terminal import complain, printable, say
 
-__all__ = ["main"]
+__all__ = ["complain", "main", "printable", "say"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from penstock.cli._terminal import say
+from penstock.cli.terminal import say
 from penstock.operations import list_rejected, replay_rejected
 
 HELP = "List rejected events, or send them to their producer again."

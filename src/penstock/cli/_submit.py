@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.cli._terminal import say
+from penstock.cli.terminal import say
 from penstock.operations import submit_job
 
 HELP = (

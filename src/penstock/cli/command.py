@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.cli import _contract, _rejected, _submit
-from penstock.cli._terminal import complain
+from penstock.cli.terminal import complain
 from penstock.errors import PenstockError
 
 _EXIT_CODES = """\

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from penstock.errors import SinkError
+from penstock.errors import OperationError, SinkError
 from penstock.operations._clients import build_client
 from penstock.producing import RejectedEvent, RejectedEvents
 
@@ -63,8 +63,14 @@ def replay_rejected(
 
     Raises:
         SinkError: the bucket cannot be read, or a written event cannot be deleted.
-        OperationError: the AWS configuration is incomplete, for example without a region.
+        OperationError: a prefix is empty, which would replay every event, or the AWS configuration
+            is incomplete, for example without a region.
     """
+    prefixes = list(prefixes)
+    if "" in prefixes:
+        raise OperationError(
+            "found an empty key, expected a key or a prefix of keys such as 2026/11/21"
+        )
     events, client = RejectedEvents(bucket), build_client("lambda", _CONFIG)
     # List all keys before the first event is deleted; a key of two prefixes is sent once.
     for key in dict.fromkeys(key for prefix in prefixes for key in events.list(prefix)):

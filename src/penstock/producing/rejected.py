@@ -92,18 +92,18 @@ class RejectedEvent:
             found = json.loads(content)
             event = cls(
                 found["event"],
-                found["base"],
+                dict(found["base"]),
                 found["stampedAt"],
-                found["reason"],
-                found["detail"],
-                found["rule"],
-                tuple(found["diff"]),
-                found["function"],
-                found["requestId"],
+                _text(found["reason"]),
+                _text(found["detail"]),
+                _text(found["rule"]),
+                tuple(map(_text, found["diff"])),
+                _text(found["function"]),
+                _text(found["requestId"]),
                 found["index"],
             )
-            _ = event.when
-        except (KeyError, TypeError, OSError, OverflowError) as error:
+            _ = event.when  # raises for a number that is not a time
+        except (KeyError, TypeError, ValueError, ArithmeticError, OSError, RecursionError) as error:
             raise ValueError(f"no document of a rejected event: {error!r}") from error
         return event
 
@@ -115,6 +115,12 @@ def _describe(event: Any) -> str:
         return "(an event with objects and lists too deep to be written)"
 
 
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"found {value!r:.40}, expected a string")
+    return value
+
+
 class RejectedEvents:
     """The bucket of rejected events; the first use connects."""
 
@@ -124,7 +130,8 @@ class RejectedEvents:
     @cached_property
     def _s3(self) -> Any:
         """The client, built at the first rejected event, which most environments never see."""
-        return load_session().create_client("s3", config=_CONFIG)
+        with self._translated("opened", ""):
+            return load_session().create_client("s3", config=_CONFIG)
 
     def keep(self, events: Sequence[RejectedEvent], kept: dict[int, str]) -> None:
         """Write events, and add the key of each to `kept` by its number in the batch.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from botocore.session import Session
 
 from penstock.cli import main
 from penstock.errors import SinkUnavailableError
@@ -169,6 +171,62 @@ def test_an_event_that_stays_does_not_delay_the_others(
     code, out = run("list")
     assert code == 1
     assert "2026/11/21/zzz cannot be read: no document" in out
+
+
+def test_a_broken_document_does_not_end_the_list(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    (key,) = _keep(bucket, _EVENT)
+    document = json.loads(_EVENT.write())
+    for name, broken in {"0": {"stampedAt": "soon"}, "1": {"reason": None}}.items():
+        client("s3").put_object(Bucket=bucket, Key=name, Body=json.dumps(document | broken))
+
+    code, out = run("list")
+
+    first, second, last = out.splitlines()[1:]
+    assert first.startswith("0 cannot be read: no document of a rejected event: ")
+    assert second.startswith("1 cannot be read: no document of a rejected event: ")
+    assert (code, last.split()[0]) == (1, key)
+
+
+def test_an_empty_key_replays_nothing(run: Run, client: Callable[..., Any], bucket: str) -> None:
+    keys = _keep(bucket, _EVENT)
+
+    code, out = run("replay", keys[0], "")
+
+    assert out == (
+        "penstock: found an empty key, expected a key or a prefix of keys such as 2026/11/21\n"
+    )
+    assert (code, keys_of(client, bucket)) == (1, keys)
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        ({"AWS_PROFILE": "absent"}, "The config profile (absent) could not be found"),
+        ({"AWS_CONFIG_FILE": __file__}, f"Unable to parse config file: {__file__}"),
+    ],
+    ids=["profile", "configuration"],
+)
+@pytest.mark.parametrize("words", [["list"], ["replay", "k"]], ids=" ".join)
+def test_an_unusable_configuration_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    variables: dict[str, str],
+    problem: str,
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for module in ("penstock.producing.rejected", "penstock.operations._clients"):
+        monkeypatch.setattr(f"{module}.load_session", lambda **_: Session())
+
+    assert main(["rejected", *words, "--bucket", "b"], {}) == 1
+
+    said = capsys.readouterr().err
+    assert said.startswith("penstock: ")
+    assert said.endswith(f": {problem}\n")
 
 
 def test_a_replay_without_events_fails(run: Run) -> None:

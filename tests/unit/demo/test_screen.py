@@ -16,6 +16,16 @@ def test_a_table_is_as_wide_as_its_cells(capsys):
     )
 
 
+def test_a_row_or_log_cannot_control_the_terminal(capsys):
+    print_table([{"name": "\x1b[2Ja\n"}], ["name"])
+    print_failure(StepFailedError("account", "no\x9brow", ["\x1b]0;owned\x07"]))
+
+    assert capsys.readouterr().out == (
+        "      name\n      ----------\n      \\x1b[2Ja\\n\n"
+        "\naccount: no\\x9brow\n      \\x1b]0;owned\\x07\n"
+    )
+
+
 def test_a_failed_step_prints_failed_and_raises(capsys):
     with pytest.raises(StepFailedError), Steps().step("try"):
         raise StepFailedError("consumer account", "no row", ["mapping: Disabled"])

@@ -10,6 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError
+from botocore.session import Session
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 from penstock.producing import RejectedEvent, RejectedEvents
@@ -101,6 +102,36 @@ def test_another_document_is_not_read_as_a_rejected_event(content: bytes) -> Non
         RejectedEvent.read(content)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"stampedAt": "soon"},
+        {"stampedAt": 10**30},
+        {"stampedAt": None},
+        {"reason": None},
+        {"detail": ["a"]},
+        {"function": 7},
+        {"requestId": {}},
+        {"base": None},
+        {"diff": 3},
+        {"diff": [None]},
+    ],
+    ids=str,
+)
+def test_a_document_with_a_wrong_value_is_not_read_as_a_rejected_event(
+    change: dict[str, Any],
+) -> None:
+    document = json.loads(_EVENT.write()) | change
+
+    with pytest.raises(ValueError, match="no document of a rejected event"):
+        RejectedEvent.read(json.dumps(document).encode())
+
+
+def test_a_document_nested_too_deeply_is_not_read_as_a_rejected_event() -> None:
+    with pytest.raises(ValueError, match="no document of a rejected event: RecursionError"):
+        RejectedEvent.read(b"[" * 1_000_000)
+
+
 def test_events_are_listed_read_and_deleted(client: Callable[..., Any], bucket: str) -> None:
     events, kept = RejectedEvents(bucket), dict[int, str]()
     many = [_changed(index=index) for index in range(20)]
@@ -144,6 +175,15 @@ def test_a_denied_bucket_names_the_action(bucket: str) -> None:
 
     with pytest.raises(SinkAccessDeniedError, match=f"s3://{bucket}/k cannot be read: .*for you$"):
         events.read("k")
+
+
+def test_a_client_that_cannot_be_built_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "absent")
+    monkeypatch.setattr("penstock.producing.rejected.load_session", Session)
+
+    message = r"s3://b/ cannot be opened: The config profile \(absent\) could not be found$"
+    with pytest.raises(SinkUnavailableError, match=message):
+        list(RejectedEvents("b").list())
 
 
 def test_an_unreachable_bucket_is_an_error(monkeypatch: pytest.MonkeyPatch, bucket: str) -> None:
