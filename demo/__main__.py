@@ -42,7 +42,7 @@ def main() -> int:
         return 1
     function = story.produced["functions"]["producer"]
     names = {"producer": _PRODUCER.id, "function": function}
-    print(_GO_ON.format(consumer_function=story.consumed["function"], **names))
+    print(_GO_ON.format(consumer_function=story.consumed["functions"]["consumer"]["name"], **names))
     return 0
 
 

@@ -17,16 +17,16 @@ _LAST_LINES = 8
 
 
 def diagnose_rows(
-    producer: Account, consumer: Account, contract: dict[str, Any], consumed: dict[str, Any]
+    producer: Account, consumer: Account, contract: dict[str, Any], made: dict[str, Any]
 ) -> StepFailedError:
-    """Return the first thing that does not work between the brokers and the function."""
+    """Return the first thing that does not work between the brokers and the function `made`."""
     lambda_ = consumer.client("lambda")
-    function = consumed["function"]
+    function = made["name"]
     network = lambda_.get_function_configuration(FunctionName=function)["VpcConfig"]
     place = (network["SubnetIds"][0], network["SecurityGroupIds"][0])
     if found := _find_failed_hop(producer, consumer, contract, place):
         return found
-    for topic, uuid in consumed["mappings"].items():
+    for topic, uuid in made["mappings"].items():
         mapping = lambda_.get_event_source_mapping(UUID=uuid)
         said = mapping["LastProcessingResult"]
         if mapping["State"] != "Enabled" or (said.startswith("PROBLEM") and said != _SERVED):

@@ -50,20 +50,25 @@ class Story:
     row_seconds: float = _ROW_SECONDS
     job_seconds: float = _JOB_SECONDS
 
+    @property
+    def table(self) -> str:
+        """Return the name of the table that the consumer function writes."""
+        return str(self.consumed["functions"]["consumer"]["table"])
+
     def run(self, steps: Steps) -> StoryResult:
         """Send the events, wait for their rows, check these, and print all of it.
 
         Raises:
             StepFailedError: something is wrong, and where.
         """
-        before = read_rows(self.consumer, self.consumed["readings_table"])
+        before = read_rows(self.consumer, self.table)
         with steps.step(f"invoke the producer function {len(EVENTS)} times"):
             sent = tuple(self.send(name) for name in EVENTS)
         print_table([one.describe() for one in sent], ["event", "version", "new", "record"])
         with steps.step("wait for the rows on the other side, and check them"):
             rows = self.await_rows(sent)
             if wrong := find_wrong_rows(sent, before, rows):
-                where = f"{self.consumer.where}, table {self.consumed['readings_table']}"
+                where = f"{self.consumer.where}, table {self.table}"
                 raise StepFailedError(where, "the table has wrong rows", wrong)
         new = [show_row(rows[one.source]) for one in sent]
         print_table(new, ["deviceId", "timestamp", "temperature", "location", "_schema"])
@@ -103,9 +108,8 @@ class Story:
         Raises:
             StepFailedError: a row is wrong, missing or too many.
         """
-        table = self.consumed["readings_table"]
-        if wrong := find_wrong_rows([], rows, read_rows(self.consumer, table)):
-            where = f"{self.consumer.where}, table {table}"
+        if wrong := find_wrong_rows([], rows, read_rows(self.consumer, self.table)):
+            where = f"{self.consumer.where}, table {self.table}"
             raise StepFailedError(where, "the Spark job changed rows", wrong)
         lake = read_lake(self.consumer, self.consumed["lake"])
         if wrong := find_wrong_lake_rows(sent, rows, lake):
@@ -148,13 +152,14 @@ class Story:
         """
         deadline = time.monotonic() + self.row_seconds
         while True:
-            rows = read_rows(self.consumer, self.consumed["readings_table"])
+            rows = read_rows(self.consumer, self.table)
             missing = [one.source for one in sent if one.source not in rows]
             if not missing:
                 return rows
             if time.monotonic() > deadline:
                 contract = self.produced["contracts"][CONSUMER_NAME]
-                found = diagnose_rows(self.producer, self.consumer, contract, self.consumed)
+                made = self.consumed["functions"]["consumer"]
+                found = diagnose_rows(self.producer, self.consumer, contract, made)
                 why = f"no row for {', '.join(missing)} within {self.row_seconds} s: {found.why}"
                 raise StepFailedError(found.where, why, found.lines)
             time.sleep(0.2)

@@ -1,20 +1,26 @@
-# Derived from the map of jobs: tables, folders, names of runs, and the writers of each table.
+# Derived from the maps of functions, jobs and tables: settings, folders, names of runs, and the writers of each table.
 locals {
-  # The tables of the consumer function, which the job `consume` shares.
-  table_of_all = "readings"
-  errors       = "errors"
+  # The function `consumer` and the job `consume` share a dead-letter table, as do `consumer-NAME` and the job NAME.
+  functions = {
+    for name, function in var.consumer_functions : name => {
+      errors     = name == "consumer" ? "errors" : "${trimprefix(name, "consumer-")}-errors"
+      function   = "${local.prefix}-${name}"
+      memory_mib = coalesce(function.memory_mib, var.functions.memory_mib)
+      table      = function.table
+      topics     = coalesce(function.topics, var.contract.topics)
+    }
+  }
 
   _any_schema = "*"
   jobs = {
     for name, job in var.spark == null ? {} : var.jobs : name => {
       arguments  = job.arguments
       checkpoint = "checkpoints/${coalesce(job.checkpoint, name)}"
-      # A replay takes every open row of its error table, so jobs with other tables need another one.
-      errors     = name == "consume" ? local.errors : "${name}-errors"
-      event_time = job.event_time
-      program    = job.program
-      reads      = job.reads
-      replay     = name == "consume" ? "replay" : "replay-${name}"
+      # A replay takes every open row of its dead-letter table, so jobs with other tables need another one.
+      errors  = name == "consume" ? "errors" : "${name}-errors"
+      program = job.program
+      reads   = job.reads
+      replay  = name == "consume" ? "replay" : "replay-${name}"
       # With routes each schema has a table of its own; a schema without a route is a dead letter.
       routes  = { for schema, table in job.writes : schema => table if schema != local._any_schema }
       table   = lookup(job.writes, local._any_schema, "{table}")
@@ -22,5 +28,24 @@ locals {
       trigger = job.trigger
     }
   }
-  tables = sort(flatten(values(local.jobs)[*].tables))
+  lake_tables = sort(flatten(values(local.jobs)[*].tables))
+
+  # What is not set here has the default of the code, the reading of a sensor.
+  tables = {
+    for table in setunion(values(local.functions)[*].table, local.lake_tables) : table => {
+      hash_key  = try(coalesce(var.tables[table].key_name, var.tables[table].key[0]), "deviceId")
+      range_key = try(var.tables[table].sort_name, null) == "none" ? null : try(coalesce(var.tables[table].sort_name), "readingId")
+      settings = { for flag, value in {
+        event-time = try(var.tables[table].event_time, null)
+        key        = try(join(",", var.tables[table].key), null)
+        key-name   = try(var.tables[table].key_name, null)
+        mode       = try(var.tables[table].mode, null)
+        order      = try(join(",", var.tables[table].order), null)
+        sort       = try(join(",", var.tables[table].sort), null)
+        sort-name  = try(var.tables[table].sort_name, null)
+        tombstone  = try(var.tables[table].tombstone, null)
+      } : flag => value if value != null }
+      upserts = try(var.tables[table].mode, null) == "upsert"
+    }
+  }
 }

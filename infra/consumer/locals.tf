@@ -9,9 +9,9 @@ locals {
     "external_id=${urlencode(var.contract.registry.external_id)}",
   ])
 
-  # The clients in the VPC: the function (and its mapping's pollers), and Spark unless it is null.
+  # The clients in the VPC: the functions (and their mappings' pollers), and Spark unless it is null.
   clients = merge(
-    { consumer = module.consumer.security_group_id },
+    { for name, function in module.consumer : name => function.security_group_id },
     { for name, spark in module.spark : name => spark.security_group_id },
   )
 

@@ -35,9 +35,9 @@ module "reading_store" {
   prefix     = local.prefix
   account_id = var.account_id
   region     = var.contract.region
-  errors     = setunion([local.errors], values(local.jobs)[*].errors)
+  errors     = setunion(values(local.functions)[*].errors, values(local.jobs)[*].errors)
   retention  = var.retention
-  tables     = setunion([local.table_of_all], local.tables)
+  tables     = local.tables
 }
 
 module "lake" {
@@ -51,21 +51,27 @@ module "lake" {
 }
 
 module "consumer" {
-  source = "../modules/lambda-function"
+  source   = "../modules/lambda-function"
+  for_each = local.functions
 
-  name        = "${local.prefix}-consumer"
+  name        = each.value.function
   account_id  = var.account_id
   region      = var.contract.region
   description = "Writes what it reads from Kafka to DynamoDB, each record by the schema it was written in"
-  environment = {
-    PENSTOCK_ERRORS_TABLE    = module.reading_store.errors[local.errors].name
-    PENSTOCK_PARKED_BUCKET   = module.lake.parked_bucket.name
-    PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"
-    PENSTOCK_READINGS_TABLE  = module.reading_store.readings[local.table_of_all].name
-    PENSTOCK_REGISTRY        = local.registry_url
-  }
+  environment = merge(
+    {
+      for flag, value in local.tables[each.value.table].settings : "PENSTOCK_${upper(replace(flag, "-", "_"))}" => value
+    },
+    {
+      PENSTOCK_ERRORS_TABLE    = module.reading_store.errors[each.value.errors].name
+      PENSTOCK_PARKED_BUCKET   = module.lake.parked_bucket.name
+      PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"
+      PENSTOCK_READINGS_TABLE  = module.reading_store.readings[each.value.table].name
+      PENSTOCK_REGISTRY        = local.registry_url
+    },
+  )
   log_days   = var.retention.log_days
-  memory_mib = var.functions.memory_mib
+  memory_mib = each.value.memory_mib
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
@@ -76,32 +82,33 @@ module "consumer" {
     architecture   = var.functions.architecture
     python_version = var.functions.python_version
   }
-  policy_json     = local.consumer_policy
+  policy_json     = local.function_policies[each.key]
   timeout_seconds = 120
   tracing         = true
 }
 
 module "kafka_mapping" {
-  source = "../modules/kafka-mapping"
+  source   = "../modules/kafka-mapping"
+  for_each = local.functions
 
   account_id         = var.account_id
   batching           = var.mapping.batching
   bootstrap_servers  = module.broker_access.bootstrap_servers
   failure_bucket_arn = var.mapping.park_failed_batches ? module.lake.parked_bucket.arn : null
   function = {
-    arn       = module.consumer.arn
-    name      = module.consumer.name
-    role_name = module.consumer.role_name
+    arn       = module.consumer[each.key].arn
+    name      = module.consumer[each.key].name
+    role_name = module.consumer[each.key].role_name
   }
   group_prefix = var.contract.group_prefix
   network = {
-    security_group_id = module.consumer.security_group_id
+    security_group_id = module.consumer[each.key].security_group_id
     subnet_ids        = values(module.network.workload_subnet_ids)
   }
   provisioned = var.mapping.provisioned
   region      = var.contract.region
   secret      = { arn = module.broker_access.secret_arn, name = module.broker_access.secret_name }
-  topics      = var.contract.topics
+  topics      = each.value.topics
 }
 
 module "alarms" {
@@ -110,8 +117,8 @@ module "alarms" {
   prefix      = local.prefix
   account_id  = var.account_id
   region      = var.contract.region
-  consumers   = [module.consumer.name]
-  functions   = [module.consumer.name]
+  consumers   = values(local.functions)[*].function
+  functions   = values(local.functions)[*].function
   retention   = var.retention
   subscribers = var.subscribers
 }

@@ -8,14 +8,16 @@ output "consumer" {
   }
 }
 
-output "errors_table" {
-  description = "The table of records that the consumer function and the job consume could not read or write; other jobs have one each."
-  value       = module.reading_store.errors[local.errors].name
-}
-
-output "function" {
-  description = "The name of the consumer function."
-  value       = module.consumer.name
+output "functions" {
+  description = "The consumer functions: the name of each, its table, its dead-letter table, and the event source mapping of each topic."
+  value = {
+    for name, function in local.functions : name => {
+      errors_table = module.reading_store.errors[function.errors].name
+      mappings     = module.kafka_mapping[name].mappings
+      name         = module.consumer[name].name
+      table        = module.reading_store.readings[function.table].name
+    }
+  }
 }
 
 output "lake" {
@@ -23,19 +25,9 @@ output "lake" {
   value = {
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
-    tables    = local.tables
+    tables    = local.lake_tables
     workgroup = module.lake.workgroup
   }
-}
-
-output "mappings" {
-  description = "The event source mappings of the function, by topic."
-  value       = module.kafka_mapping.mappings
-}
-
-output "readings_table" {
-  description = "The table of readings that the consumer function writes."
-  value       = module.reading_store.readings[local.table_of_all].name
 }
 
 output "secret_arn" {

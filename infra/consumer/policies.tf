@@ -1,4 +1,4 @@
-# All rights of the consumer function and the Spark jobs. Keys are allowed by what they are used for
+# All rights of the consumer functions and the Spark jobs. Keys are allowed by what they are used for
 # (docs/adr/20261121-keys-by-use.md), so a plan shows the policies whole.
 locals {
   _place    = "${var.contract.region}:${var.account_id}"
@@ -15,14 +15,21 @@ locals {
     Action   = ["sts:AssumeRole"]
     Resource = [var.contract.registry.role_arn]
   }
-  # By writer: the function has no routes.
+  # By writer: a function has no routes.
   _readings = module.reading_store.readings
   _written = merge(
-    { function = { errors = module.reading_store.errors[local.errors], tables = [local._readings[local.table_of_all]] } },
+    {
+      for name, function in local.functions : name => {
+        errors  = module.reading_store.errors[function.errors]
+        tables  = [local._readings[function.table]]
+        upserts = local.tables[function.table].upserts
+      }
+    },
     {
       for name, job in local.jobs : name => {
-        errors = module.reading_store.errors[job.errors]
-        tables = [for table in job.tables : local._readings[table]]
+        errors  = module.reading_store.errors[job.errors]
+        tables  = [for table in job.tables : local._readings[table]]
+        upserts = anytrue([for table in job.tables : local.tables[table].upserts])
       }
     },
   )
@@ -30,7 +37,7 @@ locals {
     {
       Sid      = "WriteReadings"
       Effect   = "Allow"
-      Action   = ["dynamodb:BatchWriteItem"]
+      Action   = [written.upserts ? "dynamodb:PutItem" : "dynamodb:BatchWriteItem"]
       Resource = written.tables[*].arn
     },
   ] }
@@ -76,10 +83,12 @@ locals {
     for writer in keys(local._written) : writer => concat(local._write_rows[writer], local._keep_errors[writer], local._use_keys[writer])
   }
 
-  consumer_policy = jsonencode({
-    Version   = "2012-10-17"
-    Statement = concat([local._read_schemas], local._write_tables.function)
-  })
+  function_policies = {
+    for name in keys(local.functions) : name => jsonencode({
+      Version   = "2012-10-17"
+      Statement = concat([local._read_schemas], local._write_tables[name])
+    })
+  }
 
   # Every program of a job may list the lake; it reads and writes only its own objects.
   _lake_arn = module.lake.bucket.arn

@@ -26,7 +26,8 @@ locals {
         "--parked-bucket", module.lake.parked_bucket.name,
       ],
       length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],
-      ["--event-time", job.event_time, "--contract", "contract.json"],
+      flatten([for flag, value in local.tables[job.tables[0]].settings : ["--${flag}", value]]),
+      ["--contract", "contract.json"],
     )
   }
 

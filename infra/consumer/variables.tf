@@ -8,6 +8,30 @@ variable "account_id" {
   }
 }
 
+variable "consumer_functions" {
+  description = "The consumer functions, by name (consumer, or consumer-NAME): the table that each writes, the topics that it reads (all of the contract unless given), and its memory."
+  type = map(object({
+    memory_mib = optional(number)
+    table      = optional(string, "readings")
+    topics     = optional(set(string))
+  }))
+  default = { consumer = {} }
+
+  validation {
+    # The registry's role of this consumer trusts roles of these names.
+    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name))])
+    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes."
+  }
+  validation {
+    condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["errors", "parked_records"], function.table)])
+    error_message = "The consumer functions write ${join(", ", values(var.consumer_functions)[*].table)}; name tables with small letters, digits and underscores, and none errors or parked_records, which are other tables."
+  }
+  validation {
+    condition     = alltrue([for function in values(var.consumer_functions) : function.topics == null ? true : length(function.topics) > 0 && length(setsubtract(function.topics, var.contract.topics)) == 0])
+    error_message = "The consumer functions read ${jsonencode({ for name, function in var.consumer_functions : name => function.topics })}; name topics of the contract (${join(", ", var.contract.topics)}), at least one, or leave topics out for all of them."
+  }
+}
+
 variable "contract" {
   description = "The contract of this consumer with the producer's account, written by `make contract CONSUMER=name`."
   type = object({
@@ -64,11 +88,10 @@ variable "functions" {
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), by schema the table that its records go to (writes; * alone for one table of all), when it reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the field that the lake is partitioned by, the file of its program, and by program other flags, without dashes."
+  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), by schema the table that its records go to (writes; * alone for one table of all), when it reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the file of its program, and by program other flags, without dashes."
   type = map(object({
     arguments  = optional(map(map(string)), {})
     checkpoint = optional(string)
-    event_time = optional(string, "timestamp")
     program    = optional(string, "consume")
     reads      = optional(list(string))
     trigger    = optional(string, "10 seconds")
@@ -78,9 +101,9 @@ variable "jobs" {
 
   validation {
     condition = alltrue([
-      for name in keys(var.jobs) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(replay|maintain)(-|$)|-(replay|maintain)$", name))
+      for name in keys(var.jobs) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer|maintain|replay)(-|$)|-(maintain|replay)$", name))
     ])
-    error_message = "The jobs are ${join(", ", keys(var.jobs))}; use up to 24 small letters, digits and dashes, a letter first, and neither replay nor maintain at an end, which are the runs that follow from a job."
+    error_message = "The jobs are ${join(", ", keys(var.jobs))}; use up to 24 small letters, digits and dashes, a letter first, with neither maintain nor replay at an end, which are the runs that follow from a job, nor consumer at the start, which are the functions."
   }
   validation {
     condition = alltrue(flatten([
@@ -227,4 +250,47 @@ variable "subscribers" {
   description = "E-mail addresses that are notified of alarms and parked records."
   type        = set(string)
   default     = []
+}
+
+variable "tables" {
+  description = "The shapes of rows, by table (docs/settings.md says what each setting does): the fields of the key and its attribute, the fields of the sort key and its attribute, the field of the event's time, append or upsert and the fields that order versions of a row, and what a record without a value does; a table that is not here holds readings of sensors."
+  type = map(object({
+    event_time = optional(string)
+    key        = optional(list(string))
+    key_name   = optional(string)
+    mode       = optional(string)
+    order      = optional(list(string))
+    sort       = optional(list(string))
+    sort_name  = optional(string)
+    tombstone  = optional(string)
+  }))
+  default = {}
+
+  validation {
+    condition = alltrue([
+      for table in keys(var.tables) : contains(concat(values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)])), table)
+    ])
+    error_message = "The tables with a shape are ${join(", ", keys(var.tables))}; name tables that a consumer function or a job writes."
+  }
+  validation {
+    condition     = alltrue([for table in values(var.tables) : contains(["append", "upsert"], coalesce(table.mode, "append"))])
+    error_message = "The modes are ${jsonencode({ for name, table in var.tables : name => table.mode })}; choose append or upsert."
+  }
+  validation {
+    condition     = alltrue([for table in values(var.tables) : contains(["dead-letter", "delete", "ignore"], coalesce(table.tombstone, "ignore"))])
+    error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; choose ignore, delete or dead-letter."
+  }
+  validation {
+    condition     = alltrue([for table in values(var.tables) : table.key == null ? table.key_name == null : length(table.key) == 1 || (length(table.key) > 1 && table.key_name != null)])
+    error_message = "The keys are ${jsonencode({ for name, table in var.tables : name => table.key })}; give each at least one field, and a key_name where there are several."
+  }
+  validation {
+    # A job has the settings of one shape.
+    condition     = alltrue([for job in values(var.jobs) : length(distinct([for table in values(job.writes) : jsonencode(try(var.tables[table], null))])) == 1 || length(job.writes) == 0])
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => values(job.writes) })}; the tables of one job must have one shape."
+  }
+  validation {
+    condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for table in values(job.writes) : contains(["none", "ignore"], coalesce(try(var.tables[table].tombstone, null), "none"))]]))
+    error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; Spark jobs ignore a record without a value, so leave tombstone out for the tables that they write."
+  }
 }

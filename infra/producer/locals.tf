@@ -17,7 +17,7 @@ locals {
   producers = {
     for name, producer in var.producers : name => {
       function = "${var.prefix}-${name}"
-      environment = {
+      environment = merge({
         DEVICE_ID                 = producer.device_id
         PENSTOCK_POLICY           = producer.policy
         PENSTOCK_SCHEMA_NAME      = coalesce(producer.schema, producer.topic)
@@ -25,7 +25,9 @@ locals {
         PENSTOCK_TOPIC_PARTITIONS = tostring(try(var.topics[producer.topic].partitions, 3))
         PENSTOCK_TOPIC_REPLICAS   = tostring(try(coalesce(var.topics[producer.topic].replicas), -1))
         PENSTOCK_VERSION_BUDGET   = tostring(producer.version_budget)
-      }
+        },
+        { for name, value in { PENSTOCK_EVENT_TIME = producer.event_time, PENSTOCK_KEY = try(join(",", producer.key), null) } : name => value if value != null },
+      )
       memory_mib     = coalesce(producer.memory_mib, var.functions.memory_mib)
       registry       = producer.compatibility == null ? "" : "&compatibility=${producer.compatibility}"
       schema         = coalesce(producer.schema, producer.topic)
@@ -48,7 +50,7 @@ locals {
       external_id     = coalesce(consumer.external_id, "${var.prefix}/${consumer.name}/${consumer.account_id}")
       group_prefix    = coalesce(consumer.group_prefix, "${consumer.name}-")
       reader_role_arns = [
-        for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-consumer", "penstock-${consumer.name}-job-*"]) :
+        for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-consumer", "penstock-${consumer.name}-consumer-*", "penstock-${consumer.name}-job-*"]) :
         "arn:${local._partition}:iam::${consumer.account_id}:role/${role}"
       ]
       rotation = consumer.rotation

@@ -121,10 +121,12 @@ variable "prefix" {
 }
 
 variable "producers" {
-  description = "The producer functions, by name: the topic that each writes, the name of its schema (the topic's unless given), what a new version holds (policy: exact or grow), the compatibility mode of a new schema, how many versions it may have before new ones are refused (an alarm comes at 80 %), the device that speaks where an event names none, and its memory."
+  description = "The producer functions, by name: the topic that each writes, the name of its schema (the topic's unless given), what a new version holds (policy: exact or grow), the compatibility mode of a new schema, how many versions it may have before new ones are refused (an alarm comes at 80 %), the fields of an event's key (deviceId unless given), the field of its time (timestamp, or none), the device that speaks where an event names none, and its memory."
   type = map(object({
     compatibility  = optional(string)
     device_id      = optional(string, "000001")
+    event_time     = optional(string)
+    key            = optional(list(string))
     memory_mib     = optional(number)
     policy         = optional(string, "exact")
     schema         = optional(string)
@@ -143,6 +145,10 @@ variable "producers" {
       producer.compatibility == null ? true : contains(["NONE", "DISABLED", "BACKWARD", "BACKWARD_ALL", "FORWARD", "FORWARD_ALL", "FULL", "FULL_ALL"], producer.compatibility)
     ])
     error_message = "The compatibility modes are ${jsonencode({ for name, producer in var.producers : name => producer.compatibility })}; choose one that Glue knows, such as BACKWARD or FULL_ALL."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : producer.key == null ? true : length(producer.key) > 0])
+    error_message = "The keys are ${jsonencode({ for name, producer in var.producers : name => producer.key })}; give each at least one field, or leave key out for deviceId."
   }
   validation {
     condition     = alltrue([for producer in values(var.producers) : contains(["exact", "grow"], producer.policy)])

@@ -106,13 +106,13 @@ class Accounts:
             topics={"sensor": {}},
         )
 
-    def add_consumer(self, name: str, account: str) -> Root:
+    def add_consumer(self, name: str, account: str, **settings: Any) -> Root:
         """Prepare a consumer's root, with its contract."""
         root = self.consumers[name] = self._root("consumer", account, name)
         network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
         # One consumer with Spark tells as much as two, whose jars are a lot to upload.
         spark = None if len(self.consumers) > 1 else SPARK
-        settings = {"deploy_role_arn": _deploy_role(account), "network": network}
+        settings |= {"deploy_role_arn": _deploy_role(account), "network": network}
         root.prepare(self.packages, jobs=make_jobs(), spark=spark, **settings)
         self.hand_over(name)
         return root
@@ -155,10 +155,10 @@ class Accounts:
             self.producer, consumer, self.producer.outputs(), consumer.outputs(), **settings
         )
 
-    def produce(self, event: Any) -> dict[str, Any]:
-        """Give the producer function an event; its answer."""
+    def produce(self, event: Any, producer: str = "producer") -> dict[str, Any]:
+        """Invoke a producer function with an event, and return its answer."""
         client = partial(self.client, account=PRODUCER)
-        answer, error = invoke(client, "penstock-producer", event)
+        answer, error = invoke(client, f"penstock-{producer}", event)
         assert error is None, answer
         return answer
 
@@ -176,15 +176,19 @@ class Accounts:
         with resolve_names(running.names):
             produce(running.iam(keys), topic, value)
 
-    def rows(self, name: str) -> dict[str, dict[str, Any]]:
-        """Read a consumer's table of readings, by the records that the rows come from."""
+    def rows(self, name: str, function: str = "consumer") -> dict[str, dict[str, Any]]:
+        """Read the table of a consumer's function, by the records that the rows come from."""
         root = self.consumers[name]
-        return read_rows(root, root.outputs()["readings_table"])
+        return read_rows(root, root.outputs()["functions"][function]["table"])
 
-    def await_row(self, name: str, answer: dict[str, Any]) -> dict[str, Any]:
+    def await_row(
+        self, name: str, answer: dict[str, Any], function: str = "consumer"
+    ) -> dict[str, Any]:
         """Wait for the row of an event that the producer function has answered."""
         source = "{topic}/{partition}/{offset}".format(**answer)
-        return wait_until("the row is written", lambda: self.rows(name).get(source), 60, every=0.2)
+        return wait_until(
+            "the row is written", lambda: self.rows(name, function).get(source), every=0.2
+        )
 
     def read(self, name: str, topic: str, count: int, only: str = "") -> list[dict[str, Any]]:
         """Read a topic by a plain Kafka client in a consumer's VPC, from the beginning.
@@ -217,7 +221,7 @@ class Accounts:
         root = self.consumers[name]
         contract = self.producer.outputs()["contracts"][name]
         shown = self.client("lambda", root.id).get_function_configuration(
-            FunctionName=root.outputs()["function"]
+            FunctionName=root.outputs()["functions"]["consumer"]["name"]
         )
         place = shown["VpcConfig"]
         source = find_source(place["SubnetIds"], place["SecurityGroupIds"])

@@ -23,7 +23,23 @@ pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.
 _READER = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
 _ROTATED = _READER | {"rotation": 2}
 # In the producer's own account: names of the two roots do not clash.
-_OTHER = {"name": "billing", "account_id": PRODUCER, "topics": ["sensor"]}
+_OTHER = {"name": "billing", "account_id": PRODUCER, "topics": ["sensor", "orders"]}
+_PRODUCERS = {
+    "producer": {"topic": "sensor"},
+    "orders": {"topic": "orders", "key": ["orderId"], "event_time": "none"},
+}
+# Orders have a key of their own and no time, and the newest revision is the row.
+_FUNCTIONS = {
+    "consumer": {"topics": ["sensor"]},
+    "consumer-orders": {"table": "orders", "topics": ["orders"]},
+}
+_ORDERS = {
+    "key": ["orderId"],
+    "sort_name": "none",
+    "event_time": "none",
+    "mode": "upsert",
+    "order": ["revision"],
+}
 
 
 def test_the_plan_refuses_what_is_fixed_for_life(accounts):
@@ -63,6 +79,7 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
     changes = accounts.producer.apply(
         cluster=cluster | {"properties": {"message.max.bytes": "2000000"}},
         consumers=[_ROTATED | {"topics": ["sensor", "orders"]}, _OTHER],
+        producers=_PRODUCERS,
         topics={"sensor": {}, "orders": {"partitions": 1}, "returns": {"partitions": 1}},
     )
 
@@ -106,7 +123,9 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts):
     """All at once: load balancers, zones and endpoints wait beside each other."""
     producer, analytics = accounts.producer, accounts.consumers["analytics"]
     cluster = producer.variables["cluster"] | {"broker_count": 4}
-    billing = accounts.add_consumer("billing", PRODUCER)
+    billing = accounts.add_consumer(
+        "billing", PRODUCER, consumer_functions=_FUNCTIONS, tables={"orders": _ORDERS}
+    )
 
     changes, _ = at_once(
         partial(producer.apply, cluster=cluster, consumers=[_ROTATED, _OTHER]), billing.apply
@@ -140,6 +159,18 @@ def test_both_consumers_have_all_records(accounts):
     for name in accounts.consumers:
         accounts.read(name, "sensor", 2)
         wait_until("all rows are there", lambda name=name: accounts.rows(name) == known, 60)
+
+
+def test_an_event_with_a_key_of_its_own_becomes_a_row_by_that_key(accounts):
+    newest = {"orderId": "o-1", "revision": 2, "total": 30.5}
+    accounts.produce(newest, "orders")
+    accounts.produce(newest | {"revision": 1, "total": 10.5}, "orders")
+    answer = accounts.produce({"orderId": "o-2", "revision": 1, "gift": True}, "orders")
+
+    # The topic has one partition, so the row of the last event is written last.
+    assert accounts.await_row("billing", answer, "consumer-orders")["gift"] is True
+    rows = accounts.rows("billing", "consumer-orders").values()
+    assert sorted((row["orderId"], row["revision"]) for row in rows) == [("o-1", 2), ("o-2", 1)]
 
 
 def test_no_password_is_in_what_terraform_keeps_and_says(accounts):

@@ -6,24 +6,23 @@ locals {
 
 data "aws_partition" "this" {}
 
-# Sorted by time within a device; a record that is delivered again writes the same row.
+# By default sorted by time within a device; a record that is delivered again writes the same row.
 resource "aws_dynamodb_table" "readings" {
   for_each = var.tables
 
   name                        = "${var.prefix}-${each.key}"
   billing_mode                = "PAY_PER_REQUEST"
   deletion_protection_enabled = var.retention.deletion_protection
-  hash_key                    = "deviceId"
-  range_key                   = "readingId"
+  hash_key                    = each.value.hash_key
+  range_key                   = each.value.range_key
 
-  attribute {
-    name = "deviceId"
-    type = "S"
-  }
+  dynamic "attribute" {
+    for_each = compact([each.value.hash_key, each.value.range_key])
 
-  attribute {
-    name = "readingId"
-    type = "S"
+    content {
+      name = attribute.value
+      type = "S"
+    }
   }
 
   point_in_time_recovery {

@@ -44,13 +44,16 @@ variable "retention" {
 }
 
 variable "tables" {
-  description = "The tables of readings, by the part of their name after the prefix."
-  type        = set(string)
-  default     = ["readings"]
+  description = "The tables of rows, by the part of their name after the prefix, each with the names of its partition key and sort key; null for no sort key."
+  type = map(object({
+    hash_key  = string
+    range_key = optional(string)
+  }))
+  default = { readings = { hash_key = "deviceId", range_key = "readingId" } }
 
   validation {
-    condition     = alltrue([for table in var.tables : can(regex("^[a-z0-9_]+$", table)) && table != "errors"])
-    error_message = "The tables are ${join(", ", var.tables)}; name each with small letters, digits and underscores, and none errors, which is the table of errors."
+    condition     = alltrue([for table in keys(var.tables) : can(regex("^[a-z0-9_]+$", table)) && table != "errors"])
+    error_message = "The tables are ${join(", ", keys(var.tables))}; name each with small letters, digits and underscores, and none errors, which is the dead-letter table."
   }
 }
 

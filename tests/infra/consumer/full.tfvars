@@ -44,10 +44,13 @@ jobs = {
       replay        = { dynamodb-rows-per-second = 100 }
     }
     checkpoint = "consume-2"
-    event_time = "measured_at"
     trigger    = "available-now"
     writes     = { "sensor" = "readings", "shop.order" = "orders" }
   }
+}
+consumer_functions = {
+  consumer       = {}
+  consumer-meter = { memory_mib = 256, table = "meters", topics = ["meter"] }
 }
 mapping = { batching = { size = 500, window_seconds = 2 }, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
@@ -60,3 +63,8 @@ spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
 }
 subscribers = ["fraud@example.com"]
+tables = {
+  meters   = { key = ["site", "meter"], key_name = "pk", sort_name = "none", event_time = "none", mode = "upsert", order = ["revision"], tombstone = "delete" }
+  orders   = { event_time = "measured_at" }
+  readings = { event_time = "measured_at" }
+}

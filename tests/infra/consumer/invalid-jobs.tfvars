@@ -41,3 +41,4 @@ jobs = {
   consume  = { checkpoint = "Replay", trigger = "often", writes = { "*" = "errors", sensor = "errors" } }
   replay-a = { arguments = { consume = { lake-table = "other.readings" } }, checkpoint = "Replay", writes = {} }
 }
+consumer_functions = { reader = { table = "errors" } }

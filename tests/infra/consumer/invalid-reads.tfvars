@@ -40,3 +40,4 @@ network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 jobs = {
   consume = { program = "absent", reads = ["meter"], writes = { "*" = "readings" } }
 }
+consumer_functions = { consumer = { topics = ["meter"] } }

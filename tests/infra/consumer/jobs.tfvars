@@ -1,4 +1,4 @@
-# A second job is one entry: its tables, roles, rights, runs and error table follow.
+# A second job or function is one entry: its tables, roles, rights, runs, mappings and dead-letter table follow.
 account_id = "222222222222"
 contract = {
   consumer            = "analytics"
@@ -37,7 +37,12 @@ contract = {
   }
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
+consumer_functions = {
+  consumer      = { topics = ["sensor"] }
+  consumer-shop = { table = "carts", topics = ["order"] }
+}
 jobs = {
   consume = { reads = ["sensor"], writes = { "*" = "readings" } }
   shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, trigger = "1 minute" }
 }
+tables = { carts = { key = ["cartId"], mode = "upsert", sort_name = "none" } }

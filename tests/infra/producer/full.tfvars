@@ -35,7 +35,7 @@ network = {
 retention = { delete_removed_topics = true, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 registry  = "events"
 producers = {
-  meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }
+  meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }
   producer = { topic = "sensor", version_budget = 50 }
 }
 subscribers = ["platform@example.com"]

@@ -10,5 +10,5 @@ retention = { key_deletion_days = 3, log_days = 8 }
 producers = {
   access = { topic = "sensor", compatibility = "backward", policy = "append" }
   other  = { topic = "sensors", schema = "sensor" }
-  third  = { topic = "sensor/one" }
+  third  = { topic = "sensor/one", key = [] }
 }
