@@ -133,7 +133,7 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts):
     assert changes["aws_lb", "create"] == changes["aws_lb_target_group_attachment", "create"] == 2
     assert _without_creations(changes) == {
         ("aws_iam_role_policy", "update"): 2,  # what names the brokers is not known before
-        ("aws_lambda_function", "update"): 2,
+        ("aws_lambda_function", "update"): 3,
         ("aws_lambda_invocation", "replace"): 1,
         ("aws_msk_cluster", "update"): 1,
     }
