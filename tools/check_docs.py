@@ -1,4 +1,4 @@
-"""Check what the documents say about the code: tables of settings, modules and rooms, links.
+"""Check what the documents say about the code: generated tables, links, names of tests.
 
 Usage: tools/check_docs.py [--write]    --write brings the generated parts up to date.
 """
@@ -32,12 +32,8 @@ _TABLES: tuple[type[Settings], ...] = (
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL
 )
-_MODULE = re.compile(
-    r"(<!-- inputs and outputs: .*? -->\n).*?(<!-- end of inputs and outputs -->)", re.DOTALL
-)
-_ROOMS = re.compile(
-    r"(<!-- rooms of penstock: .*? -->\n).*?(<!-- end of rooms of penstock -->)", re.DOTALL
-)
+_DECISION = re.compile(r"# (.+)\n\nStatus: ([^,;\n]+)")
+_NAME = re.compile(r"\[`(\w+)`\]\(([^)#]+\.py)\)")
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
@@ -55,6 +51,7 @@ def main() -> int:
     for page in sorted(path for kind in _PAGES for path in _ROOT.glob(kind)):
         name = page.relative_to(_ROOT)
         problems += [f"{name}: links to {link}, which is not there" for link in dead_links(page)]
+        problems += [f"{name}: {missing}" for missing in missing_names(page)]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -65,10 +62,12 @@ def main() -> int:
 def generated_pages(root: Path) -> dict[Path, str]:
     """Return the wanted text of each page that holds a generated table."""
     settings, contributing = root / "docs/settings.md", root / "CONTRIBUTING.md"
+    decisions = root / "docs/adr/README.md"
     modules = sorted(root.glob("infra/modules/*/README.md"))
     return {
         settings: with_settings_tables(settings.read_text(), _TABLES),
         contributing: with_rooms_table(contributing.read_text(), MAY_IMPORT),
+        decisions: with_decisions_table(decisions.read_text(), decisions.parent),
     } | {page: with_module_tables(page.read_text(), page.parent) for page in modules}
 
 
@@ -79,7 +78,21 @@ def with_rooms_table(page: str, rooms: Mapping[str, Set[str]]) -> str:
         for room, known in rooms.items()
     )
     head = "| room | what it holds | what it may import |\n| --- | --- | --- |\n"
-    return _ROOMS.sub(lambda marks: marks[1] + "\n" + head + rows + "\n" + marks[2], page)
+    return _with_part(page, "rooms of penstock", head + rows)
+
+
+def with_decisions_table(page: str, folder: Path) -> str:
+    """Return a page with the table of the decisions in a folder between its marks."""
+    rows = ""
+    for number, path in enumerate(sorted(folder.glob("2*.md")), 1):
+        found = _DECISION.match(path.read_text())
+        if found is None:
+            sys.exit(f"{path.name}: expected `# TITLE`, an empty line and `Status: STATUS, DATE`")
+        year, month, day = path.name[:4], path.name[4:6], path.name[6:8]
+        link = f"[{found[1]}]({path.name})"
+        rows += f"| {number} | {year}-{month}-{day} | {link} | {found[2]} |\n"
+    head = "| number | date | decision | status |\n| --- | --- | --- | --- |\n"
+    return _with_part(page, "decisions", head + rows)
 
 
 def _purpose(room: str) -> str:
@@ -90,9 +103,7 @@ def _purpose(room: str) -> str:
 
 def with_module_tables(page: str, module: Path) -> str:
     """Return a page with the tables of a module's inputs and outputs between their marks."""
-    return _MODULE.sub(
-        lambda marks: marks[1] + "\n" + module_tables(module) + "\n" + marks[2], page
-    )
+    return _with_part(page, "inputs and outputs", module_tables(module))
 
 
 def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
@@ -104,6 +115,25 @@ def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
 def dead_links(page: Path) -> list[str]:
     """Return the relative links of a page whose target is missing."""
     return [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+
+
+def missing_names(page: Path) -> list[str]:
+    """Return the names that a page shows as links to a Python file which does not define them.
+
+    So a test that is renamed or deleted is noticed where a page relies on it.
+    """
+    return [
+        f"links to {name} in {link}, which does not define it"
+        for name, link in _NAME.findall(page.read_text())
+        if (file := page.parent / link).exists()
+        and not re.search(rf"^\s*(async )?(def|class) {name}\b", file.read_text(), re.MULTILINE)
+    ]
+
+
+def _with_part(page: str, part: str, text: str) -> str:
+    """Return a page with the text between the marks of a part."""
+    marks = re.compile(rf"(<!-- {part}: .*? -->\n).*?(<!-- end of {part} -->)", re.DOTALL)
+    return marks.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", page)
 
 
 def _settings_table(rows: Iterable[SettingRow]) -> str:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from penstock.settings import Settings, nested, setting
-from tools.check_docs import dead_links, generated_pages, with_rooms_table, with_settings_tables
+from tools.check_docs import (
+    dead_links,
+    generated_pages,
+    missing_names,
+    with_decisions_table,
+    with_rooms_table,
+    with_settings_tables,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +58,36 @@ def test_a_dead_link_is_found_and_others_are_left(tmp_path: Path) -> None:
     assert dead_links(page) == ["gone.md"]
 
 
+def test_a_name_that_a_linked_file_does_not_define_is_found(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("class Flow: ...\n\ndef test_one():\n    test_two()\n")
+    page = tmp_path / "page.md"
+    page.write_text("[`test_one`](test_a.py) [`Flow`](test_a.py) [`test_two`](test_a.py) [a](a.py)")
+
+    assert missing_names(page) == ["links to test_two in test_a.py, which does not define it"]
+
+
+def test_the_table_of_decisions_has_every_page(tmp_path: Path) -> None:
+    (tmp_path / "README.md").touch()
+    (tmp_path / "20261122-b.md").write_text("# B, or not\n\nStatus: superseded by [c](c.md), now")
+    (tmp_path / "20261121-a.md").write_text("# A\n\nStatus: accepted, 2026-11-21; amended\n")
+    page = "a\n<!-- decisions: made -->\nold\n<!-- end of decisions -->\nb\n"
+
+    assert with_decisions_table(page, tmp_path) == (
+        "a\n<!-- decisions: made -->\n\n"
+        "| number | date | decision | status |\n| --- | --- | --- | --- |\n"
+        "| 1 | 2026-11-21 | [A](20261121-a.md) | accepted |\n"
+        "| 2 | 2026-11-22 | [B, or not](20261122-b.md) | superseded by [c](c.md) |\n"
+        "\n<!-- end of decisions -->\nb\n"
+    )
+    (tmp_path / "20261122-c.md").write_text("# C\n")
+    with pytest.raises(SystemExit, match=r"20261122-c\.md: expected `# TITLE`"):
+        with_decisions_table(page, tmp_path)
+
+
 def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/adr").mkdir(parents=True)
     (tmp_path / "docs/settings.md").write_text("no table\n")
+    (tmp_path / "docs/adr/README.md").write_text("none\n")
     (tmp_path / "CONTRIBUTING.md").write_text("nor here\n")
     module = tmp_path / "infra/modules/lake"
     module.mkdir(parents=True)
@@ -63,6 +99,7 @@ def test_a_modules_readme_gets_its_tables_between_the_marks(tmp_path: Path) -> N
     assert generated_pages(tmp_path) == {
         tmp_path / "docs/settings.md": "no table\n",
         tmp_path / "CONTRIBUTING.md": "nor here\n",
+        tmp_path / "docs/adr/README.md": "none\n",
         module / "README.md": f"before\n{begin}\n| output | meaning |\n| --- | --- |\n"
         f"| `arn` | The ARN. |\n\n{end}after\n",
     }
