@@ -52,6 +52,7 @@ class FileErrors:
                 "reason": failure.reason, "detail": failure.detail,
                 "schema": None if each.schema is None else str(each.schema),
                 "key": record.key and record.key.hex(), "value": record.value.hex(),
+                "headers": [[name, value.hex()] for name, value in record.headers],
             }  # fmt: skip
             (self.folder / f"{record.source.offset}").write_text(json.dumps(content))
 

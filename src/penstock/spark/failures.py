@@ -11,13 +11,13 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final, Protocol
 
-from py4j.protocol import Py4JJavaError
-from pyspark import RDD
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -39,6 +39,7 @@ _LOG = logging.getLogger(__name__)
 
 STAGE: Final = "spark"  # the stage that a dead letter names
 _ROWS_AT_ONCE: Final = 100
+_COMPLETE: Final = "org$apache$spark$sql$classic$ObservationManager$$tryComplete"
 _KINDS: Final = {
     kind.__name__: kind for kind in (SinkAccessDeniedError, SinkRefusedError, SinkUnavailableError)
 }
@@ -145,7 +146,7 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
     columns = ["topic", "partition", "offset", "key", "value", "status"]
     written = F.unix_millis("timestamp").alias("timestamp_ms")
     chosen = rows.select(*columns, written, *({"headers"} & set(rows.columns)))
-    return count_by_reason(chosen.rdd, _File(judge, sink))
+    return count_by_reason(chosen, _File(judge, sink))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ def _compile(definition: str, merged: str) -> Callable[[bytes], Any]:
 
 
 def count_by_reason(
-    rows: RDD[Any], task: Callable[[Iterable[Any]], Iterator[Counter[Reason]]]
+    rows: DataFrame, task: Callable[[Iterable[Any]], Iterator[Counter[Reason]]]
 ) -> Counter[Reason]:
     """Run a task on each partition, and return the number of records given up, by reason.
 
@@ -176,14 +177,24 @@ def count_by_reason(
         SinkError: the error that ended a task.
     """
     try:
-        counts = rows.mapPartitions(task).collect()
+        counts = rows.rdd.mapPartitions(task).collect()
     except Py4JJavaError as error:
         raise_sink_error(error)
         raise
+    _report_observations(rows)
     total: Counter[Reason] = Counter()
     for count in counts:
         total.update(count)
     return total
+
+
+def _report_observations(rows: DataFrame) -> None:
+    """Complete the observations of rows that ran as an RDD; Spark does so for its queries only."""
+    session: Any = rows.sparkSession._jsparkSession
+    dataset: Any = rows._jdf
+    # An internal method. Where it is missing, the caller counts the records in a pass of its own.
+    with suppress(Py4JError, TypeError):
+        getattr(session.observationManager(), _COMPLETE)(dataset.queryExecution())
 
 
 def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:

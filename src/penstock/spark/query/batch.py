@@ -84,6 +84,7 @@ class Batches:
         """Write the records of a batch; this is idempotent.
 
         Raises:
+            LostRecordsError: Kafka deleted records of the batch while it was written.
             PenstockError: it is retriable, or not the fault of a record. The rest of the batch must
                 not be given up; take the whole batch again.
         """
@@ -95,6 +96,7 @@ class Batches:
         if batch.figures.unknown:
             self._write_unknown(batch)
         figures = batch.figures
+        figures.check(batch_id)
         versions = batch.versions()
         return BatchCounts(
             records_read, figures.rows, len(versions), len(versions) - len(known), figures.errors
@@ -161,7 +163,7 @@ class Batches:
         if refused:
             judge = Judge.of_versions((), refused, self._registries)
             rows = batch.frames.filter(_among(refused))
-            batch.figures.refuse(file_errors(rows, judge, self._errors))
+            batch.figures.file(file_errors(rows, judge, self._errors))
 
     def _table(self, version: SchemaVersion) -> str:
         return version.name if self._routed else ""

@@ -51,9 +51,9 @@ class DynamoDbTables:
         """
         # Kafka accepts timestamps that Python's datetime cannot hold.
         written = F.unix_millis("_kafka_timestamp")
-        chosen = rows.withColumn("_kafka_timestamp", written).select(EVENT, *COORDINATES, *RAW).rdd
-        cores = chosen.context.defaultParallelism
-        at_once = max(1, min(chosen.getNumPartitions(), cores))
+        chosen = rows.withColumn("_kafka_timestamp", written).select(EVENT, *COORDINATES, *RAW)
+        cores = rows.sparkSession.sparkContext.defaultParallelism
+        at_once = max(1, min(chosen.rdd.getNumPartitions(), cores))
         pace = self.rows_per_second and self.rows_per_second / at_once
         write = _Write(self, json.dumps(event_schema(rows)), pace)
         return count_by_reason(chosen, write)

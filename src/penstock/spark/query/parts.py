@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from penstock.attempts import Attempts
-from penstock.errors import Reason
+from penstock.errors import LostRecordsError, Reason
 from penstock.framing import FrameKind
 from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
@@ -31,6 +32,7 @@ _FINE: Final = ", ".join(f"'{status}'" for status in (*RowStatus, FrameStatus.TO
 IS_ERROR: Final = f"status NOT IN ({_FINE})"
 _MEASURES: Final = {
     "records": "TRUE",
+    "tombstones": f"status = '{FrameStatus.TOMBSTONE}'",
     "rows": f"status = '{RowStatus.DECODED}'",
     "unknown": f"status = '{RowStatus.UNKNOWN}'",
     "later": f"status = '{RowStatus.LATER}'",
@@ -94,64 +96,110 @@ class PartWriter:
     ) -> int:
         """Write the rows and dead letters; return the number of records left for the next part."""
 
-        def write(observed: DataFrame, decoder: Decoder) -> None:
-            rows = decoder.select(observed)
-            for sink in self._sinks:
-                figures.refuse(sink.write(rows, batch, part))
+        def write(sink: Sink, decoder: Decoder, observed: DataFrame) -> None:
+            figures.refuse(sink.write(decoder.select(observed), batch, part))
 
-        writing = partial(write, decoder=decoder) if decoder else None
+        writes = [partial(write, each, decoder) for each in self._sinks] if decoder else []
         is_marked = time.monotonic() < self._marked_until.get(part % 2, 0)
-        counts = count_while(judged, None if is_marked else writing)
+        counts = _compare(batch, count_passes(judged, () if is_marked else writes))
         if is_marked and counts["rows"]:
-            # Count again: the counts must be those of the pass that writes.
-            counts = count_while(judged, writing)
+            _compare(batch, chain([counts], count_passes(judged, writes)))
         if counts["rows"]:
             self._marked_until.pop(part % 2, None)
-        elif writing and not is_marked:
+        elif writes and not is_marked:
             self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
         if counts["errors"]:
             versions = decoder.versions if decoder else ()
             judge = Judge.of_versions(versions, {}, self._kinds)
-            figures.refuse(file_errors(judged.filter(IS_ERROR), judge, self._errors))
+            figures.file(file_errors(judged.filter(IS_ERROR), judge, self._errors))
         return counts["later"]
 
 
 @dataclass(slots=True)
 class Figures:
-    """The counts of a batch so far; `records` is the count of its first part."""
+    """The counts of a batch so far; `records` is the count of its first part.
+
+    `filed` are the records that became dead letters in place of rows.
+    """
 
     records: int = 0
+    tombstones: int = 0
     rows: int = 0
     unknown: int = 0
+    filed: int = 0
     errors: Counter[Reason] = field(default_factory=Counter)
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Add the counts of a part."""
         self.records = self.records or counts["records"]
+        self.tombstones += counts["tombstones"]
         self.rows += counts["rows"]
         self.unknown += counts["unknown"]
 
     def refuse(self, given_up: Mapping[Reason, int]) -> None:
-        """Add the records that a sink gave up itself, by reason."""
+        """Add the rows that a sink gave up itself, by reason."""
         self.errors.update(given_up)
 
+    def file(self, given_up: Mapping[Reason, int]) -> None:
+        """Add records that became dead letters in place of rows, by reason."""
+        self.errors.update(given_up)
+        self.filed += sum(given_up.values())
 
-def count_while(judged: DataFrame, write: Callable[[DataFrame], None] | None) -> dict[str, int]:
-    """Count the records that `write` reads, by status; in a separate pass if it reads none.
+    def check(self, batch: BatchId) -> None:
+        """Check that each record of the first part became a row, a dead letter or a tombstone.
 
-    A sink that has the part already reads nothing. A sink that leaves Spark's plans (such as `rdd`)
-    reads without being observed.
+        Raises:
+            LostRecordsError: later passes found fewer records.
+        """
+        found = self.rows + self.filed + self.tombstones
+        if found != self.records:
+            raise _changed(batch, self.records, found)
+
+
+def count_passes(
+    judged: DataFrame, writes: Iterable[Callable[[DataFrame], None]]
+) -> Iterator[dict[str, int]]:
+    """Run each write, and yield the counts of the records that it read, by status.
+
+    A write that reads nothing, since its sink has the part already, yields nothing. If the last one
+    yields nothing, or there is none, the records are counted in a pass of their own.
     """
     measures = [F.expr(f"count_if({sql})").alias(name) for name, sql in _MEASURES.items()]
-    if write is not None:
+    is_reported = False
+    for write in writes:
         observation = Observation()
         write(judged.observe(observation, *measures))
-        if _is_reported(observation):
-            return observation.get
-    (row,) = judged.agg(*measures).collect()
-    counts: dict[str, int] = row.asDict()
-    return counts
+        is_reported = _is_reported(observation)
+        if is_reported:
+            yield observation.get
+    if not is_reported:
+        (row,) = judged.agg(*measures).collect()
+        yield row.asDict()
+
+
+def _compare(batch: BatchId, passes: Iterator[dict[str, int]]) -> dict[str, int]:
+    """Return the counts of all passes.
+
+    Each pass reads Kafka again, which may have deleted records meanwhile and says nothing of it.
+    Deleted records do not come back. So if the last pass counts what the first did, all passes did.
+
+    Raises:
+        LostRecordsError: a later pass counts other records than the first.
+    """
+    first = next(passes)
+    for counts in passes:
+        if counts != first:
+            raise _changed(batch, first["records"], counts["records"])
+    return first
+
+
+def _changed(batch: BatchId, first: int, later: int) -> LostRecordsError:
+    return LostRecordsError(
+        f"batch {batch.number} had {first} records in its first pass and {later} in later ones, "
+        "expected the same: Kafka deleted records meanwhile, which some sinks have and others do "
+        "not; start again to continue with the records that Kafka has, or to have the others named"
+    )
 
 
 def _is_reported(observation: Observation) -> bool:
