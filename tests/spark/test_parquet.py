@@ -26,3 +26,23 @@ def test_a_batch_that_comes_again_takes_its_own_place(spark, tmp_path):
         (2, None, None, "t", NOON_MS),
         (3, 0.5, None, "t", NOON_MS),
     ]
+
+
+def test_a_complete_part_is_not_overwritten_by_less(spark, tmp_path):
+    files = ParquetFiles(str(tmp_path))
+    files.write(make_rows(spark, "a int", (1,), (2,)), batch(7), 0)
+    files.write(make_rows(spark, "a int", (2,), first=1), batch(7), 0)  # Kafka deleted the first
+
+    folder = tmp_path / "query=q/batch=7/part=0"
+    assert sorted(row.a for row in spark.read.parquet(str(folder)).collect()) == [1, 2]
+
+
+def test_a_part_that_was_cut_off_is_written_again(spark, tmp_path):
+    files = ParquetFiles(str(tmp_path))
+    folder = tmp_path / "query=q/batch=7/part=0"
+    files.write(make_rows(spark, "a int", (1,)), batch(7), 0)
+    (folder / "_SUCCESS").unlink()
+
+    files.write(make_rows(spark, "a int", (1,), (2,)), batch(7), 0)
+
+    assert sorted(row.a for row in spark.read.parquet(str(folder)).collect()) == [1, 2]

@@ -40,7 +40,7 @@ _WINGS_MAY_IMPORT = {
     "rows": set(),
     "settings": set(),
     "decoding": {"rows"},
-    "lake": {"rows"},
+    "lake": {"rows", "state"},
     "session": {"lake", "settings"},
     "state": {"rows", "settings"},
     "failures": set(),

@@ -1,13 +1,16 @@
 """Write rows to plain Parquet files, for readers that do not support Iceberg.
 
-A part is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`, which is overwritten when the batch
-comes again. A reader that lists files at that moment, or before the batch is over, sees only some
-of them. A field that is a whole number in one batch may be a double in the next.
+A part is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`. Once it has Spark's file `_SUCCESS`,
+it is complete and is not written again: Kafka may have deleted some of its records meanwhile. A
+reader that lists files before the batch is over sees only some of them. A field that is a whole
+number in one batch may be a double in the next.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -17,7 +20,12 @@ from penstock.records import READING
 from penstock.spark.lake.columns import merge_columns
 from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
 from penstock.spark.rows import COORDINATES, event_type
+from penstock.spark.state.files import StateFiles
 from penstock.tables import BatchId
+
+_LOG = logging.getLogger(__name__)
+
+_COMPLETE: Final = "_SUCCESS"
 
 
 class ParquetFiles:
@@ -31,14 +39,16 @@ class ParquetFiles:
         self._event_time = event_time
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write the rows of a part of a batch, in place of those of an earlier attempt."""
+        """Write the rows of a part of a batch, unless it is complete."""
+        folder = f"{self._path}/query={batch.query}/batch={batch.number}/part={part}"
+        if _COMPLETE in StateFiles(rows.sparkSession, folder).names():
+            _LOG.info("%s is complete already", folder)
+            return {}
         event = event_type(rows)
         values = project_event(event, merge_columns(StructType(), event))
         rows.selectExpr(
             f"{write_event_time(event, self._event_time)} AS {EVENT_TIME}",
             *COORDINATES,
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
-        ).write.mode("overwrite").parquet(
-            f"{self._path}/query={batch.query}/batch={batch.number}/part={part}"
-        )
+        ).write.mode("overwrite").parquet(folder)
         return {}
