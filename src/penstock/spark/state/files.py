@@ -8,7 +8,7 @@ from uuid import uuid4
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from penstock.errors import CheckpointError
+from penstock.errors import CheckpointError, CheckpointTakenError
 
 _ENCODING = "UTF-8"
 
@@ -53,37 +53,33 @@ class StateFiles:
                 ) from error
             raise
 
-    def write(self, name: str, text: str) -> bool:
-        """Write a file; return False if it exists, and leave it unchanged.
+    def write(self, name: str, text: str) -> None:
+        """Write a new file.
 
         Raises:
+            CheckpointTakenError: the file exists, so another job has written it.
             OSError: the file system refuses.
         """
         path, scratch = self._path(name), self._path(f".{name}.{uuid4().hex}.tmp")
-        if self._files.exists(path):
-            return False
+        self._check_missing(path)
         stream = self._files.create(scratch, False)
         try:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
-        if self._files.rename(scratch, path):
-            return True
-        if self._files.exists(path):
-            return False
-        raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
+        if not self._files.rename(scratch, path):
+            self._check_missing(path)
+            raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
 
     def append(self, text: str) -> None:
-        """Write a file with the next number as its name.
+        """Write a file whose name is the number after the last one; earlier ones may be missing.
 
         Raises:
+            CheckpointTakenError: another job has written that file.
             OSError: the file system refuses.
         """
-        self.write(f"{len(self.names()) + 1:020d}.json", text)
-
-    def touch(self, name: str) -> None:
-        """Write an empty file, or overwrite it to update its modification time."""
-        self._files.create(self._path(name), True).close()
+        numbers = [int(name.removesuffix(".json")) for name in self.names()]
+        self.write(f"{max(numbers, default=0) + 1:020d}.json", text)
 
     def delete(self, name: str) -> None:
         """Delete a file if it exists."""
@@ -91,22 +87,25 @@ class StateFiles:
 
     def names(self) -> list[str]:
         """Return the names of the files, in order."""
-        return sorted(self.times())
-
-    def times(self) -> dict[str, int]:
-        """Return the modification times of the files, in the file system's milliseconds."""
         try:
             found = self._files.listStatus(self._folder)
         except Py4JJavaError as error:
             if _is(error, "java.io.FileNotFoundException"):
-                return {}
+                return []
             raise
-        times = {str(each.getPath().getName()): int(each.getModificationTime()) for each in found}
-        return {name: time for name, time in times.items() if not name.startswith(".")}
+        names = (str(each.getPath().getName()) for each in found)
+        return sorted(name for name in names if not name.startswith("."))
 
     def locate(self, name: str) -> str:
         """Return the path of a file, for messages."""
         return str(self._path(name))
+
+    def _check_missing(self, path: Any) -> None:
+        if self._files.exists(path):
+            raise CheckpointTakenError(
+                f"{path} is there already, expected no other job that works with the checkpoint; "
+                "end one of the two"
+            )
 
     def _path(self, name: str) -> Any:
         return self._java.org.apache.hadoop.fs.Path(self._folder, name)

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from penstock.errors import CheckpointError, CheckpointTakenError, Failure, Reason
+from penstock.errors import CheckpointError, Failure, Reason
 from penstock.framing import SchemaKey
 from penstock.registry import SchemaVersion, read_version, write_version
 from penstock.spark.state.files import WHAT_TO_DO, StateFiles
@@ -113,11 +113,7 @@ class Ledger(Lookups):
         ]
         lines.append({"lines": len(lines), "before": self._count_with_versions()})
         name = _name(lookup.batch, lookup.round)
-        if not self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in lines)):
-            raise CheckpointTakenError(
-                f"{self._folder}/{name} is there already, expected no other job that works with "
-                "the checkpoint; end one of the two"
-            )
+        self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in lines))
         super().add(lookup)
 
     def _forget(self, place: tuple[int, int]) -> None:
