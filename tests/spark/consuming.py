@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import zip_longest
 
-from kafka import TopicPartition
+from kafka import KafkaProducer, TopicPartition
 
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries
@@ -24,6 +24,10 @@ from tests.spark.sinks import FileErrors
 
 SECONDS = 240  # for a few batches on a machine with much else to do
 USER, PASSWORD = "analytics", 'a"b\\c;d'  # what JAAS has to be told with care
+_LOGIN = (
+    "bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_plain_username",
+    "sasl_plain_password",
+)  # fmt: skip
 DEVICE, TIME = ("deviceId", "string"), ("timestamp", "long")
 
 
@@ -60,16 +64,29 @@ class Job:
             self.brokers.allow(USER, topic, "READ")
         return topic
 
-    def send(self, *values, keys=(), topic=None):
+    def send(self, *values, keys=(), topic=None, headers=()):
         """Write records, all into one partition unless keys say more."""
         settings = self.brokers.settings(Security.IAM)
         with logged_in(self.brokers, PRODUCER), closing(open_producer(settings)) as producer:
             producer.send_all(
                 [
-                    Message(topic or self.topic, value, key)
+                    Message(topic or self.topic, value, key, headers)
                     for value, key in zip_longest(values, keys, fillvalue=b"k")
                 ]
             )
+
+    def transact(self, *values, commit):
+        """Write records in a transaction, and commit or abort it."""
+        with closing(self.brokers.cluster.open_admin()) as admin:
+            login = {name: admin.config[name] for name in _LOGIN}
+        producer = KafkaProducer(**login, transactional_id=f"tests-{self.topic}")
+        with closing(producer):
+            producer.init_transactions()
+            producer.begin_transaction()
+            for value in values:
+                producer.send(self.topic, value)
+            producer.flush()
+            producer.commit_transaction() if commit else producer.abort_transaction()
 
     def delete(self, before):
         """Let Kafka forget the first records, as retention does."""

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from penstock.errors import CheckpointError, CheckpointTakenError
-from penstock.framing import encode_glue_frame
+from penstock.errors import CheckpointError, CheckpointTakenError, FramingError
+from penstock.framing import FrameKind, decode_frame, encode_glue_frame
+from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state.lease import Lease
 from tests.fixtures.functions import wait_until
@@ -154,3 +155,64 @@ def test_a_batch_that_is_half_done_keeps_its_routes(job):
     assert job.query("deviceId") == [("a",)]
     rows = job.spark.table(f"lake.{lake}_a").select("deviceId", "_offset").collect()
     assert [tuple(row) for row in rows] == [("b", 1)]
+
+
+def test_headers_decide_as_in_the_lambda_and_are_kept(job):
+    v1 = job.register(_V1)
+    guid = ("__value_schema_id", b"\1" + bytes(16))
+    value = make_reading(v1, "a")
+    assert str(_judge(value, (guid,))) == "no-registry-for-framing"
+
+    job.send(value, headers=(guid, ("trace", b"1")))
+    job.send(value, headers=(("trace", b"2"),))
+    job.send(value[:-1], headers=(("trace", b"3"),))
+    job.run()
+
+    assert job.query("deviceId, _offset") == [("a", 1)]
+    assert {at: (each["reason"], each["headers"]) for at, each in job.errors.read().items()} == {
+        0: ("no-registry-for-framing", [[guid[0], guid[1].hex()], ["trace", b"1".hex()]]),
+        2: ("truncated", [["trace", b"3".hex()]]),
+    }
+
+
+def _judge(value, headers):
+    with pytest.raises(FramingError) as caught:
+        decode_frame(value, headers, kinds={FrameKind.GLUE})
+    return caught.value.reason
+
+
+def test_records_of_aborted_transactions_are_neither_rows_nor_lost(job, capsys):
+    v1 = job.register(_V1)
+    job.transact(make_reading(v1, "a"), commit=True)
+    job.transact(make_reading(v1, "b"), commit=False)
+    job.send(make_reading(v1, "c"))
+    job.run()
+
+    assert [device for (device,) in job.query("deviceId")] == ["a", "c"]
+    (line,) = job.lines(capsys, 1)
+    assert (line["Records"], line["Rows"], line["lost"]) == (2, 2, [])
+
+
+def test_records_deleted_between_two_sinks_stop_the_job(job, monkeypatch, tmp_path):
+    """Spark reads Kafka once more for each sink, and says nothing of records that are gone."""
+    v1 = job.register(_V1)
+    sinks = replace(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
+    job.send(*(make_reading(v1, str(at)) for at in range(5)))
+    write = ParquetFiles.write
+
+    def delete_and_write(self, *given):
+        job.delete(before=2)
+        return write(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ParquetFiles, "write", delete_and_write)
+        with pytest.raises(
+            StreamingQueryException,
+            match="batch 0 had 5 records in its first pass and 3 in later ones",
+        ):
+            job.run(sinks=sinks)
+
+    with pytest.raises(StreamingQueryException, match=rf"batch 0 found 2 .* {job.topic}/0 0 to 1"):
+        job.run(sinks=sinks)
+    job.run(sinks=sinks, on_lost_offsets=LostOffsets.GO_ON)
+    assert len(job.query("deviceId")) == 5

@@ -210,6 +210,8 @@ def test_the_source() -> None:
         "startingOffsets": "earliest",
         "fetchOffset.retryIntervalMs": "5000",
         "groupIdPrefix": "penstock-spark",
+        "kafka.isolation.level": "read_committed",
+        "includeHeaders": "true",
         "failOnDataLoss": "false",
     }
 

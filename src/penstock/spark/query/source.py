@@ -60,6 +60,10 @@ def _common_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
     return {
         **{f"kafka.{name}": value for name, value in java_options(kafka).items()},
         "groupIdPrefix": f"{read.group_prefix}spark",
+        # Records of aborted transactions are not data.
+        "kafka.isolation.level": "read_committed",
+        # A header may hold the schema id, and dead letters keep all headers.
+        "includeHeaders": "true",
         # Spark would stop without naming what is lost; the batch names it (state/losses.py).
         "failOnDataLoss": "false",
     }
