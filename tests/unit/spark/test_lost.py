@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
-from penstock.spark.state.losses import OffsetRange, lost_ranges, parse_offsets, planned_ranges
+from penstock.spark.settings.consume import LostOffsets
+from penstock.spark.state import losses
+from penstock.spark.state.losses import (
+    LossWatch,
+    OffsetRange,
+    lost_ranges,
+    parse_offsets,
+    planned_ranges,
+)
 
 _SENSOR = ("sensor", 0)
 
@@ -47,3 +57,19 @@ def test_lost_ranges(first: int | None, earliest: int | None, lost: tuple[int, i
 def test_a_range_in_messages() -> None:
     assert str(OffsetRange("sensor", 0, 200, 250)) == "sensor/0 200 to 249"
     assert len(OffsetRange("sensor", 0, 200, 250)) == 50
+
+
+@pytest.mark.parametrize("earliest", [0, 200])
+def test_gaps_alone_need_no_pass_over_the_records(monkeypatch, earliest) -> None:
+    """Transactions and compaction leave gaps in every batch."""
+    consumer = Mock(**{"find_earliest.return_value": {_SENSOR: earliest}})
+    monkeypatch.setattr(losses, "open_consumer", lambda _: consumer)
+    records = Mock()
+
+    lost = LossWatch(Mock(), LostOffsets.STOP).check(
+        records, 7, [OffsetRange(*_SENSOR, 200, 300)], 90
+    )
+
+    assert lost == ()
+    assert records.mock_calls == []
+    consumer.close.assert_called_once_with()

@@ -52,11 +52,13 @@ class LossWatch:
         return lost
 
     def _find(self, records: DataFrame, planned: Sequence[OffsetRange]) -> list[OffsetRange]:
+        with closing(open_consumer(self._kafka)) as consumer:
+            earliest = consumer.find_earliest((each.topic, each.partition) for each in planned)
+        if not lost_ranges(planned, {}, earliest):
+            return []  # gaps alone need no pass over the records
         first = F.min("offset").alias("first")
         rows = records.groupBy("topic", "partition").agg(first).collect()
         firsts = {(row["topic"], row["partition"]): row["first"] for row in rows}
-        with closing(open_consumer(self._kafka)) as consumer:
-            earliest = consumer.find_earliest((each.topic, each.partition) for each in planned)
         return lost_ranges(planned, firsts, earliest)
 
 
