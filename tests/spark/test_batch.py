@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import LostRecordsError, RegistryUnavailableError
-from penstock.framing import encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.registry import CachedRegistry, Registries
 from penstock.schemas import encode
 from penstock.spark.failures import count_by_reason
@@ -253,6 +253,34 @@ def test_more_ids_than_are_asked_for_at_once(job, monkeypatch):
     assert set(job.rows()) == {0, 1, 2}
     assert job.errors.reasons() == {3: "unknown-schema", 4: "unknown-schema"}
     assert (counts.schemas, counts.rows, counts.errors) == (3, 3, {"unknown-schema": 2})
+
+
+def test_a_flood_of_unknown_ids_costs_bounded_calls_and_other_records_flow(job):
+    v1 = job.register(_V1)
+    job.take([frame(v1, {"deviceId": "a"})])
+    v2 = job.register(_V2)
+    calls = len(job.registry.calls)
+    keys = [SchemaKey(FrameKind.GLUE, number.to_bytes(16)) for number in range(1, 251)]
+    values = [encode_glue_frame(key, b"x") for key in keys]
+    values += [
+        encode_glue_frame(keys[0], b"y"),
+        *[frame(v2, {"deviceId": "b", "temperature": 1})] * 2,
+    ]
+
+    counts = job.take(values, 10)
+
+    assert len(job.registry.calls) - calls == 101  # the frequent ones first: that of v2 is one
+    assert (counts.rows, counts.errors) == (2, {"unknown-schema": 251})
+    assert set(job.rows()) == {0, 1251, 1252}
+    details = Counter("was not looked up" in each["detail"] for each in job.errors.read().values())
+    assert details == {True: 150, False: 101}
+    assert "found more than 100 unknown schema ids in one batch" in str(job.errors.read())
+
+    before = job.errors.read()
+    job.restart()
+    again = job.take(values, 10)
+    assert (again.errors, job.errors.read()) == (counts.errors, before)
+    assert len(job.registry.calls) - calls == 101
 
 
 class ForgetfulTopic:

@@ -90,6 +90,7 @@ class Judge:
     merged: str
     refused: Mapping[SchemaKey, Failure]
     kinds: frozenset[FrameKind]
+    others: Failure | None = None
 
     @classmethod
     def of_versions(
@@ -97,10 +98,12 @@ class Judge:
         versions: Sequence[SchemaVersion],
         refused: Mapping[SchemaKey, Failure],
         kinds: Collection[FrameKind],
+        others: Failure | None = None,
     ) -> Judge:
         """Return a judge of records decoded with `versions`, or whose versions are `refused`.
 
-        `kinds` are the kinds of frames that have a registry.
+        `kinds` are the kinds of frames that have a registry. `others` is the failure of records of
+        versions that were not looked up.
         """
         schemas = [each.schema for each in versions]
         return cls(
@@ -108,6 +111,7 @@ class Judge:
             json.dumps(merge_schemas(schemas)) if schemas else "",
             dict(refused),
             frozenset(kinds),
+            others,
         )
 
     def judge(self, row: Any) -> FailedRecord:
@@ -127,6 +131,8 @@ class Judge:
             frame = decode_frame(record.value, record.headers, kinds=self.kinds)
             if frame is not None and frame.key in self.refused:
                 return self.refused[frame.key]
+            if frame is not None and self.others:
+                return self.others
             if frame is not None:
                 _compile(self.definitions[frame.key], self.merged)(frame.payload)
         except PenstockError as error:

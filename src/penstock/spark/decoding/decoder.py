@@ -15,6 +15,7 @@ random bytes are appended, which nobody can guess; they are read as the last fie
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
@@ -159,9 +160,11 @@ def _with_end(body: object) -> str:
 
 
 def find_versions(
-    registries: Registries, keys: Iterable[SchemaKey]
+    registries: Registries, keys: Iterable[SchemaKey], max_refused: float = math.inf
 ) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
-    """Look up schema versions; return those found, and why the others cannot be used.
+    """Look up schema versions; return those found, and why others cannot be used.
+
+    Keys after `max_refused` that cannot be used are not looked up, and are in neither.
 
     Raises:
         PenstockError: an answer is not final.
@@ -169,6 +172,8 @@ def find_versions(
     found: list[SchemaVersion] = []
     refused: dict[SchemaKey, Failure] = {}
     for key in keys:
+        if len(refused) >= max_refused:
+            break
         try:
             found.append(registries.find(key))
         except PenstockError as error:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -33,7 +34,14 @@ from penstock.spark.rows import Sink
 from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
 
-_IDS_AT_ONCE = 1_000
+_IDS_AT_ONCE: Final = 1_000
+# Records with random ids must not keep a batch from its end: every lookup is a call.
+_MAX_REFUSED: Final = 100
+_NOT_LOOKED_UP: Final = Failure(
+    Reason.UNKNOWN_SCHEMA,
+    f"found more than {_MAX_REFUSED} unknown schema ids in one batch, expected ids of a registry; "
+    "this one, among the rarest of them, was not looked up",
+)
 
 
 @dataclass(slots=True)
@@ -50,10 +58,19 @@ class _Batch:
         """Return all versions that are known by now."""
         return (*self.known, *(each for lookup in self.lookups for each in lookup.versions))
 
-    def answered(self) -> list[SchemaKey]:
-        """Return the keys of versions that are known or refused."""
-        refused = [key for lookup in self.lookups for key in lookup.refused]
-        return [*(each.key for each in self.versions()), *refused]
+    def refused(self) -> list[SchemaKey]:
+        """Return the keys of versions that were looked up and cannot be used."""
+        return [key for lookup in self.lookups for key in lookup.refused]
+
+    def unknown(self) -> DataFrame:
+        """Return the frames of versions that are neither known nor refused."""
+        answered = [*(each.key for each in self.versions()), *self.refused()]
+        return self.frames.filter(f"{FRAMED} AND NOT {_among(answered)}")
+
+    @property
+    def is_answered(self) -> bool:
+        """Return whether the last lookup decided about all versions that were left."""
+        return bool(self.lookups) and self.lookups[-1].others is not None
 
 
 class Batches:
@@ -106,37 +123,36 @@ class Batches:
         """Write the records of unknown ids, by earlier lookups of this batch or new ones."""
         for lookup in self._ledger.lookups(batch.id.number):
             self._write_lookup(batch, lookup)
-        while ids := self._find_unknown(batch):
-            lookup = self._look_up(batch, ids)
+        while not batch.is_answered and (keys := _find_keys(batch.unknown())):
+            lookup = self._look_up(batch, keys)
             self._ledger.add(lookup)
             self._write_lookup(batch, lookup)
-            if len(ids) < _IDS_AT_ONCE:
+            if len(keys) < _IDS_AT_ONCE:
                 break
 
-    def _find_unknown(self, batch: _Batch) -> list[SchemaKey]:
-        answered = batch.answered()
-        others = batch.frames.filter(f"{FRAMED} AND NOT {_among(answered)}")
-        ids = others.select("schema").distinct().limit(_IDS_AT_ONCE).collect()
-        return [SchemaKey.unpack(packed) for packed in sorted(bytes(row.schema) for row in ids)]
-
-    def _look_up(self, batch: _Batch, keys: Iterable[SchemaKey]) -> Lookup:
-        """Look up versions; raise if an answer is not final."""
+    def _look_up(self, batch: _Batch, keys: Sequence[SchemaKey]) -> Lookup:
+        """Look up versions until too many are unknown; raise if an answer is not final."""
 
         def beside(version: SchemaVersion, admitted: Sequence[SchemaVersion]) -> Versions:
             return self._of_table(self._table(version), [*batch.versions(), *admitted])
 
-        found, refused = find_versions(self._registries, keys)
+        left = _MAX_REFUSED - len(batch.refused())
+        found, refused = find_versions(self._registries, keys, left)
+        others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP
         refused |= self._find_unroutable(found)
         routed = [each for each in found if each.key not in refused]
         admitted, inadmissible = admit_versions(self._spark, routed, beside)
-        return Lookup(
-            batch.id.number, len(batch.lookups) + 1, tuple(admitted), refused | inadmissible
-        )
+        refused |= inadmissible
+        number = len(batch.lookups) + 1
+        return Lookup(batch.id.number, number, tuple(admitted), refused, others)
 
     def _write_lookup(self, batch: _Batch, lookup: Lookup) -> None:
         batch.lookups.append(lookup)
         self._write_each(batch, lookup.versions, 2 * lookup.round)
         self._give_up(batch, lookup.refused)
+        if lookup.others:
+            judge = Judge.of_versions((), {}, self._registries, lookup.others)
+            batch.figures.file(file_errors(batch.unknown(), judge, self._errors))
 
     def _write_known(self, batch: _Batch) -> None:
         """Write part 0; the pass of the first table also judges records that no table takes."""
@@ -180,6 +196,12 @@ class Batches:
             for each in versions
             if self._table(each) not in self._writers
         }
+
+
+def _find_keys(frames: DataFrame) -> list[SchemaKey]:
+    """Return the schema keys of frames, most frequent first; not all if there are very many."""
+    counted = frames.groupBy("schema").count().orderBy(F.desc("count"), "schema")
+    return [SchemaKey.unpack(bytes(row.schema)) for row in counted.limit(_IDS_AT_ONCE).collect()]
 
 
 def _among(keys: Iterable[SchemaKey]) -> str:

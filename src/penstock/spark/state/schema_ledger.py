@@ -9,6 +9,7 @@ them. Each lookup is one file, `BATCH-ROUND.jsonl`, with one JSON value per line
 | ------------------------------------------------ | ---------------------------------------- |
 | `{"version": {...}}`                             | a version that is used from then on      |
 | `{"refused": ID, "reason": ..., "detail": ...}`  | an id whose records this batch gives up  |
+| `{"others": REASON, "detail": ...}`              | so it does with all other unknown ids    |
 | `{"lines": N, "before": M}`                      | the last line: N lines precede it, and M |
 |                                                  | files with versions precede this file    |
 
@@ -37,12 +38,16 @@ _NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The result of one lookup of a batch: new versions, and failures by key of unusable ones."""
+    """The result of one lookup of a batch: new versions, and failures by key of unusable ones.
+
+    `others` is the failure of all versions that are still unknown, if there are too many.
+    """
 
     batch: int
     round: int
     versions: tuple[SchemaVersion, ...]
     refused: Mapping[SchemaKey, Failure] = field(default_factory=dict)
+    others: Failure | None = None
 
 
 class Lookups:
@@ -111,6 +116,8 @@ class Ledger(Lookups):
             {"refused": str(key), "reason": failure.reason.value, "detail": failure.detail}
             for key, failure in lookup.refused.items()
         ]
+        if lookup.others:
+            lines.append({"others": lookup.others.reason.value, "detail": lookup.others.detail})
         lines.append({"lines": len(lines), "before": self._count_with_versions()})
         name = _name(lookup.batch, lookup.round)
         self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in lines))
@@ -170,6 +177,9 @@ def _parse_lookup(
         raise ValueError(f"found {len(values)} lines before {end}")
     if end["before"] != before:
         raise ValueError(f"it is the one after {end['before']} files, and {before} are there")
+    others = [
+        Failure(Reason(each["others"]), each["detail"]) for each in values if "others" in each
+    ]
     return Lookup(
         batch,
         round_,
@@ -177,6 +187,7 @@ def _parse_lookup(
         {
             SchemaKey.parse(each["refused"]): Failure(Reason(each["reason"]), each["detail"])
             for each in values
-            if "version" not in each
+            if not {"version", "others"} & each.keys()
         },
+        next(iter(others), None),
     )
