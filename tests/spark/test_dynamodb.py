@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 from decimal import Decimal
+from unittest.mock import Mock
 
 import boto3
 import pytest
@@ -18,6 +19,7 @@ from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
 from penstock.records import RowShape, Source, make_row
 from penstock.schemas import compile_decoder, compile_restorer, encode
 from penstock.spark.failures import DynamoDbErrors
+from penstock.spark.query import dynamodb
 from penstock.spark.query.dynamodb import DynamoDbTables
 from penstock.spark.rows import name_event
 from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
@@ -197,3 +199,20 @@ def test_a_table_that_denies_or_lacks_is_said_in_one_sentence(spark, cloud, sink
     assert _write(sink, rows) == {}
     assert len(tables[0].scan()["Items"]) == 1
     assert "AWS_ENDPOINT_URL" not in os.environ
+
+
+@pytest.mark.parametrize(("limit", "tasks", "pace"), [(1_000, 2, 500), (None, 50, None)])
+def test_as_many_tasks_share_a_rate_as_can_run_at_once(spark, monkeypatch, limit, tasks, pace):
+    """More might run as soon as executors are added, each at its share of the rate."""
+    seen = []
+
+    def count(rows, task):
+        seen.append((rows.rdd.getNumPartitions(), task.rows_per_second))
+
+    monkeypatch.setattr(dynamodb, "count_by_reason", count)
+    schema = {"type": "record", "name": "Event", "fields": _BASE}
+    rows = make_rows(spark, "deviceId string, timestamp bigint", ("a", NOON_MS), schema=schema)
+
+    DynamoDbTables("readings", Mock(), limit).write(rows.repartition(50), batch(0), 0)
+
+    assert seen == [(tasks, pace)]

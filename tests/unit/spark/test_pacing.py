@@ -1,4 +1,4 @@
-"""Rows go no faster than was allowed, and time that was not used is not made up for."""
+"""The rate of rows is limited, and unused time is not credited."""
 
 from __future__ import annotations
 
@@ -10,26 +10,33 @@ from penstock.spark.query.dynamodb import Pace
 from tests.stubs.registries import FakeTime
 
 
-def test_a_rate_makes_later_rows_wait() -> None:
+def test_rows_take_their_time_even_if_they_are_the_last() -> None:
     time = FakeTime()
     pace = Pace(50, sleep=time.sleep, clock=time.clock)
 
-    for rows in (100, 25, 100):
+    for rows in (100, 25):
         pace.wait(rows)
 
     assert time.pauses == [2, 0.5]
 
 
-def test_unused_time_is_not_credited() -> None:
+def test_the_time_that_writing_took_counts_and_more_is_not_credited() -> None:
     time = FakeTime()
     pace = Pace(50, sleep=time.sleep, clock=time.clock)
-    pace.wait(100)
-    time.now += 60
+    for seconds in (1.5, 60, 0):
+        time.now += seconds
+        pace.wait(100)
 
-    pace.wait(100)
-    pace.wait(100)
+    assert time.pauses == [0.5, 2]
 
-    assert time.pauses == [2]
+
+def test_many_small_tasks_keep_the_rate() -> None:
+    """Each one has a pace of its own, and few rows."""
+    time = FakeTime()
+    for _ in range(500):
+        Pace(1_000, sleep=time.sleep, clock=time.clock).wait(100)
+
+    assert sum(time.pauses) == pytest.approx(50)
 
 
 def test_without_a_rate_nothing_waits() -> None:

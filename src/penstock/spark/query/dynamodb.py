@@ -52,9 +52,12 @@ class DynamoDbTables:
         # Kafka accepts timestamps that Python's datetime cannot hold.
         written = F.unix_millis("_kafka_timestamp")
         chosen = rows.withColumn("_kafka_timestamp", written).select(EVENT, *COORDINATES, *RAW)
-        cores = rows.sparkSession.sparkContext.defaultParallelism
-        at_once = max(1, min(chosen.rdd.getNumPartitions(), cores))
-        pace = self.rows_per_second and self.rows_per_second / at_once
+        pace = None
+        if self.rows_per_second is not None:
+            # More tasks than these cannot run at once, even if executors are added meanwhile.
+            cores = rows.sparkSession.sparkContext.defaultParallelism
+            chosen = chosen.coalesce(cores)
+            pace = self.rows_per_second / chosen.rdd.getNumPartitions()
         write = _Write(self, json.dumps(event_schema(rows)), pace)
         return count_by_reason(chosen, write)
 
@@ -73,7 +76,6 @@ class _Write:
         to_event = _load_event_reader(self.schema)
         pace = Pace(self.rows_per_second)
         for chunk in in_chunks(rows):
-            pace.wait(len(chunk))
             made, given_up = [], []
             for row in chunk:
                 try:
@@ -83,6 +85,7 @@ class _Write:
             refused = readings.write([reading for _, reading in made])
             given_up += [_give_up(made[place][0], error) for place, error in refused.items()]
             self.tables.errors.keep(given_up)
+            pace.wait(len(chunk))
             yield Counter(each.failure.reason for each in given_up)
 
 
@@ -119,7 +122,7 @@ def _give_up(row: Any, error: SinkError) -> FailedRecord:
 
 
 class Pace:
-    """Limits the rate of rows, whatever time they took so far; None sets no limit."""
+    """Limits the rate of rows, the last ones too; None sets no limit."""
 
     def __init__(
         self,
@@ -131,13 +134,13 @@ class Pace:
         self._rows_per_second = rows_per_second
         self._sleep = sleep
         self._clock = clock
-        self._next = clock()
+        self._last = clock()
 
     def wait(self, rows: int) -> None:
-        """Wait until these rows may go; unused time is not credited."""
+        """Wait until these rows, just written, have taken their time; unused time is lost."""
         if self._rows_per_second is None:
             return
-        now = self._clock()
-        if self._next > now:
-            self._sleep(self._next - now)
-        self._next = max(self._next, now) + rows / self._rows_per_second
+        owed = self._last + rows / self._rows_per_second - self._clock()
+        if owed > 0:
+            self._sleep(owed)
+        self._last = self._clock()
