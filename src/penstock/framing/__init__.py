@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.framing.decode import decode_frame, encode_frame, read_schema_key
-from penstock.framing.frame import Compression, Frame, InflateLimits
+from penstock.framing.frame import Compression, Frame
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey
 
@@ -11,7 +11,6 @@ __all__ = [
     "Compression",
     "Frame",
     "FrameKind",
-    "InflateLimits",
     "SchemaKey",
     "decode_frame",
     "decode_glue_frame",

@@ -13,18 +13,21 @@ from penstock.framing._confluent import (
     encode_confluent_frame,
 )
 from penstock.framing._describe import describe
-from penstock.framing.frame import Frame, InflateLimits
+from penstock.framing.frame import Frame
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey
 
 _VALUE_ID_HEADER: Final = "__value_schema_id"
 _KEY_ID_HEADER: Final = "__key_schema_id"
-_LIMITS: Final = InflateLimits()
 _KINDS: Final = (FrameKind.GLUE, FrameKind.CONFLUENT)
 
 
 def encode_frame(key: SchemaKey, payload: bytes) -> bytes:
-    """Return a payload in a frame of its key's kind; Glue frames are compressed if smaller."""
+    """Return a payload in a frame of its key's kind; Glue frames are compressed if smaller.
+
+    Raises:
+        RecordTooLargeError: the compressed payload is larger than a reader inflates.
+    """
     match key.kind:
         case FrameKind.GLUE:
             return encode_glue_frame(key, payload, compress="if-smaller")
@@ -40,7 +43,6 @@ def decode_frame(
     *,
     is_key: bool = False,
     kinds: Collection[FrameKind] = _KINDS,
-    limits: InflateLimits = _LIMITS,
 ) -> Frame | None:
     """Decode the frame of a record's value or key; return None for a tombstone.
 
@@ -50,7 +52,6 @@ def decode_frame(
         is_key: the bytes are the record's key.
         kinds: the kinds that have a registry. If Apicurio is one of them, a first byte of 0 is
             followed by its 8-byte id, otherwise by Confluent's 4-byte id.
-        limits: the limits of decompression.
 
     Raises:
         UnknownFramingError: the frame is of no known kind.
@@ -62,7 +63,7 @@ def decode_frame(
     if value is None:
         return None
     name = _KEY_ID_HEADER if is_key else _VALUE_ID_HEADER
-    frame = _open(value, name, _find_id(headers, name), FrameKind.APICURIO in kinds, limits)
+    frame = _open(value, name, _find_id(headers, name), FrameKind.APICURIO in kinds)
     if frame.key.kind not in kinds:
         raise NoRegistryForFramingError(
             f"found a frame of {frame.key.kind} with schema {frame.key}, expected one of "
@@ -87,7 +88,7 @@ def read_schema_key(
     try:
         if named is None and value.startswith(b"\3"):
             return read_glue_key(value)
-        return _open(value, _VALUE_ID_HEADER, named, FrameKind.APICURIO in kinds, _LIMITS).key
+        return _open(value, _VALUE_ID_HEADER, named, FrameKind.APICURIO in kinds).key
     except FramingError:
         return None
 
@@ -98,14 +99,12 @@ def _find_id(headers: Iterable[tuple[str, bytes | None]], name: str) -> bytes | 
     return ids[-1] if ids else None
 
 
-def _open(
-    value: bytes, name: str, named: bytes | None, apicurio: bool, limits: InflateLimits
-) -> Frame:
+def _open(value: bytes, name: str, named: bytes | None, apicurio: bool) -> Frame:
     if named is not None:
         return decode_confluent_header(name, named, value)
     match value[:1]:
         case b"\3":
-            return decode_glue_frame(value, limits)
+            return decode_glue_frame(value)
         case b"\0" if apicurio:
             return decode_apicurio_frame(value)
         case b"\0" | b"\1":

@@ -18,15 +18,19 @@ from typing import Final, Literal
 from penstock.errors import (
     CorruptFrameError,
     InflateLimitError,
+    RecordTooLargeError,
     TruncatedFrameError,
     UnknownFramingError,
 )
 from penstock.framing._describe import describe
-from penstock.framing.frame import Compression, Frame, InflateLimits
+from penstock.framing.frame import Compression, Frame
 from penstock.framing.key import FrameKind, SchemaKey
 
 _MAGIC: Final = 3
 _HEADER_SIZE: Final = 18
+# The largest payload that is compressed, and that is inflated: more than an event of 6 MB, Lambda's
+# largest, takes. At any ratio, since the values that a payload becomes are bounded too.
+_MAX_PAYLOAD_BYTES: Final = 8 * 2**20
 
 _COMPRESSION_BYTES: Final = {0: Compression.NONE, 5: Compression.ZLIB}
 _PLAIN: Final = bytes([_MAGIC, 0])
@@ -36,9 +40,17 @@ _ZLIB: Final = bytes([_MAGIC, 5])
 def encode_glue_frame(
     key: SchemaKey, payload: bytes, compress: bool | Literal["if-smaller"] = False
 ) -> bytes:
-    """Return the frame of a payload: plain, compressed, or compressed only if that is smaller."""
+    """Return the frame of a payload: plain, compressed, or compressed only if that is smaller.
+
+    Raises:
+        RecordTooLargeError: the payload is to be compressed, and no reader would inflate it.
+    """
     if not compress:
         return _PLAIN + key.id + payload
+    if len(payload) > _MAX_PAYLOAD_BYTES:
+        raise RecordTooLargeError(
+            f"found a payload of {len(payload):,} bytes, expected at most {_MAX_PAYLOAD_BYTES:,}"
+        )
     compressed = zlib.compress(payload)
     if compress == "if-smaller" and len(compressed) >= len(payload):
         return _PLAIN + key.id + payload
@@ -63,7 +75,7 @@ def read_glue_key(value: bytes) -> SchemaKey:
     return SchemaKey(FrameKind.GLUE, value[2:_HEADER_SIZE])
 
 
-def decode_glue_frame(value: bytes, limits: InflateLimits) -> Frame:
+def decode_glue_frame(value: bytes) -> Frame:
     """Decode the frame of a value that starts with Glue's magic byte.
 
     Raises:
@@ -81,29 +93,21 @@ def decode_glue_frame(value: bytes, limits: InflateLimits) -> Frame:
             f"0x{value[1]:02x} in {describe(value)}, expected 0x00 (none) or 0x05 (zlib)"
         )
     if compression is Compression.ZLIB:
-        payload = _inflate(payload, limits, f"Glue frame of schema version {key}")
+        payload = _inflate(payload, f"Glue frame of schema version {key}")
     return Frame(key, compression, payload)
 
 
-def _inflate(data: bytes, limits: InflateLimits, where: str) -> bytes:
-    """Inflate exactly one zlib stream; at most one byte more than the limit is decompressed.
-
-    Raises:
-        InflateLimitError: the inflated data would be larger than the limits allow.
-        TruncatedFrameError: the data ends before the stream does.
-        CorruptFrameError: the data is not a zlib stream, or bytes follow its end.
-    """
-    limit = limits.allow(len(data))
+def _inflate(data: bytes, where: str) -> bytes:
+    """Inflate exactly one zlib stream; at most one byte more than the limit is decompressed."""
     stream = zlib.decompressobj()
     try:
-        inflated = stream.decompress(data, limit + 1)
+        inflated = stream.decompress(data, _MAX_PAYLOAD_BYTES + 1)
     except zlib.error as error:
         raise CorruptFrameError(f"{where}: found no zlib stream ({error})") from None
-    if len(inflated) > limit:
+    if len(inflated) > _MAX_PAYLOAD_BYTES:
         raise InflateLimitError(
-            f"{where}: found {len(data):,} compressed bytes that become more than {limit:,}, "
-            f"expected at most {limits.free_bytes:,}, or {limits.max_ratio} times as many up to "
-            f"{limits.max_bytes:,}"
+            f"{where}: found {len(data):,} compressed bytes that become more than "
+            f"{_MAX_PAYLOAD_BYTES:,}, expected at most that"
         )
     if not stream.eof:
         raise TruncatedFrameError(

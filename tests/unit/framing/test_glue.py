@@ -15,7 +15,6 @@ from penstock.framing import (
     Compression,
     Frame,
     FrameKind,
-    InflateLimits,
     SchemaKey,
     decode_frame,
     decode_glue_frame,
@@ -84,7 +83,7 @@ def test_refuses_a_first_byte_that_is_not_glues(first: int) -> None:
         UnknownFramingError,
         match=rf"^Glue frame: found 31 bytes \({first:02x} 00 d3 .*\), expected to start with 03$",
     ):
-        decode_glue_frame(bytes([first]) + _GOLDEN[False][1:], InflateLimits())
+        decode_glue_frame(bytes([first]) + _GOLDEN[False][1:])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from penstock.errors import FramingError, Reason
-from penstock.framing import FrameKind, InflateLimits, decode_glue_frame
+from penstock.framing import FrameKind, decode_glue_frame
 
 _ID_HEADER: Final = "__value_schema_id"
 # No lambda functions: with one, Spark would not compile the whole stage.
@@ -159,6 +159,6 @@ def inflate_payloads(frames: DataFrame) -> DataFrame:
 
 def _inflate(value: bytes) -> bytes | None:
     try:
-        return decode_glue_frame(bytes(value), InflateLimits()).payload
+        return decode_glue_frame(bytes(value)).payload
     except FramingError:
         return None
