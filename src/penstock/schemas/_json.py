@@ -22,6 +22,8 @@ _SHOWN_CHARACTERS = 40
 
 def join_path(path: str, key: str) -> str:
     """Return the path of a member; the path can be printed whatever the key holds."""
+    if len(key) > _SHOWN_CHARACTERS:
+        key = f"{key[:_SHOWN_CHARACTERS]}..."
     key = key.encode("utf-8", "backslashreplace").decode()
     return f"{path}.{key}" if path else key
 
@@ -45,6 +47,24 @@ def refused(value: Any, expected: str, path: str) -> EventValueError:
     """Return the error for a value at a path that is not what was expected there."""
     where = f"{path}: " if path else ""
     return EventValueError(f"{where}found {shown(value)}, expected {expected}", path=path)
+
+
+def check_values(event: Any) -> None:
+    """Raise EventLimitError if an event has too many values; counted before any work is done."""
+    left, inside = MAX_VALUES, [event]
+    while inside:
+        value = inside.pop()
+        members = value.values() if isinstance(value, dict) else value
+        left -= len(members)
+        if left < 0:
+            raise too_many("")
+        inside += [each for each in members if isinstance(each, dict | list)]
+
+
+def too_many(path: str) -> EventLimitError:
+    """Return the error for an event, or its record, with too many values."""
+    message = f"found more than {MAX_VALUES:,} values in the event, expected at most that"
+    return EventLimitError(f"{path}: {message}" if path else message, path=path)
 
 
 def check_depth(depth: int, path: str) -> None:

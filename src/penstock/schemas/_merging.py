@@ -24,7 +24,8 @@ def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
     Raises:
         SchemaConflictError: no type can hold the values of all of them unchanged.
     """
-    groups = _families(types, path)
+    # Items of a list and versions share types; each is looked at once.
+    groups = _families(list({id(type_): type_ for type_ in types}.values()), path)
     merged = [_merge_family(group, path) for group in groups if group[0].kind != "null"]
     merged.sort(key=lambda branch: (branch.kind, branch.name))
     if len(merged) < len(groups):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.errors import EventError, EventLimitError, EventValueError, SchemaConflictError
+from penstock.errors import EventLimitError, EventValueError, SchemaConflictError
 from penstock.schemas._conversion import convert
 from penstock.schemas._json import (
     avro_name,
     check_depth,
     check_text,
+    check_values,
     join_path,
     scalar_kind,
     shown,
@@ -24,6 +25,8 @@ from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
+# The fields of all records that are inferred: a definition takes more than 49 characters for each.
+_MAX_ALL_FIELDS = MAX_DEFINITION_CHARACTERS // 49
 
 _NULL = AvroType("null")
 _SCALARS = {kind: AvroType(kind) for kind in ("boolean", "long", "double", "string")}
@@ -45,9 +48,10 @@ def infer_schema(
 
     Raises:
         EventValueError: a value that no schema carries unchanged.
-        EventLimitError: too deep, too many fields, too long a definition.
+        EventLimitError: too deep, too many values or fields, too long a definition.
         SchemaConflictError: a value that contradicts the known type.
     """
+    check_values(event)
     known_type = None if known is None else resolve(known)
     required = resolve({"type": "record", "name": name, "fields": list(base)}).fields
     for field in required:
@@ -55,12 +59,12 @@ def infer_schema(
             convert(event[field.json_name], field.type, field.json_name)  # raises if it cannot
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}
-    record = unify_names(_infer_record(optional, known_type, _Place(name)))
+    record = unify_names(_Inference().infer_record(optional, known_type, _Place(name)))
+    schema = to_schema(replace(record, fields=(*required, *record.fields)))
+    _check_size(schema)
     # An item of a list may still not fit the merged type of all items: an integer that a double
     # would round, an empty list among strings.
     convert(optional, record, "")
-    schema = to_schema(replace(record, fields=(*required, *record.fields)))
-    _check_size(schema)
     return schema
 
 
@@ -77,64 +81,104 @@ class _Place:
         return _Place(name or self.name, path, self.depth + 1)
 
 
-def _infer_record(event: Mapping[str, Any], known: AvroType | None, at: _Place) -> AvroType:
-    """Return the record type of an object: the fields whose type the event or `known` decides."""
-    _check_count(len(event), at.path)
-    known_fields = {field.json_name: field for field in known.fields} if known else {}
-    fields = []
-    for key, value in event.items():
-        path = join_path(at.path, key)
-        check_text(key, path)
-        was = known_fields.get(key)
-        name = was.name if was else avro_name(key)
-        known_type = _present(was.type) if was else None
-        type_ = _infer(value, known_type, at.inside(path, f"{at.name}.{name}"))
-        if type_ is not None:
-            fields.append(_optional_field(name, key, type_))
-    fields.sort(key=lambda field: field.name)
-    return AvroType("record", at.name, fields=tuple(fields))
+class _Inference:
+    """The inference of one event.
 
+    Equal types are one object, so the items of a list are merged once for each different type.
+    """
 
-def _infer(value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
-    """Return the type of a value, or None if neither the value nor `known` decides it."""
-    if value is None:
-        return known
-    if known is not None and known.kind == "union":
-        return _known_union(value, known, at.path)
-    if isinstance(value, dict):
-        check_depth(at.depth, at.path)
-        return _infer_object(value, known, at)
-    if isinstance(value, list):
-        check_depth(at.depth, at.path)
-        if known is not None and known.kind != "array":
+    def __init__(self) -> None:
+        self._fields: dict[tuple[str, str, int], AvroField] = {}
+        self._known: dict[int, dict[str, AvroField]] = {}
+        self._types: dict[tuple[Any, ...], AvroType] = {}
+        self._names: set[str] = set()
+
+    def infer_record(
+        self, event: Mapping[str, Any], known: AvroType | None, at: _Place
+    ) -> AvroType:
+        """Return the record type of an object: the fields that the event or `known` decides."""
+        _check_count(len(event), at.path)
+        known_fields = self._list_fields(known) if known else {}
+        fields = []
+        for key, value in event.items():
+            path = join_path(at.path, key)
+            check_text(key, path)
+            was = known_fields.get(key)
+            name = was.name if was else avro_name(key)
+            known_type = _present(was.type) if was else None
+            full_name = f"{at.name}.{name}"
+            type_ = self._infer(value, known_type, at.inside(path, full_name))
+            if type_ is not None:
+                fields.append(self._field(full_name, key, type_))
+        fields.sort(key=lambda field: field.name)
+        shape = (at.name, *map(id, fields))
+        return self._once(shape, lambda: AvroType("record", at.name, fields=tuple(fields)))
+
+    def _infer(self, value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
+        """Return the type of a value, or None if neither the value nor `known` decides it."""
+        if value is None:
+            return known
+        if known is not None and known.kind == "union":
+            return _known_union(value, known, at.path)
+        if isinstance(value, dict):
+            check_depth(at.depth, at.path)
+            return self._infer_object(value, known, at)
+        if isinstance(value, list):
+            check_depth(at.depth, at.path)
+            if known is not None and known.kind != "array":
+                raise _contradiction(value, known, at.path)
+            return self._infer_items(value, known, at.inside(f"{at.path}[]"))
+        return _infer_scalar(value, known, at.path)
+
+    def _infer_object(
+        self, value: dict[str, Any], known: AvroType | None, at: _Place
+    ) -> AvroType | None:
+        if known is not None and known.kind == "map":
+            return self._infer_items(list(value.values()), known, at.inside(f"{at.path}{{}}"))
+        if known is not None and known.kind != "record":
             raise _contradiction(value, known, at.path)
-        return _infer_items(value, known, at.inside(f"{at.path}[]"))
-    return _infer_scalar(value, known, at.path)
+        at = replace(at, name=known.name) if known else at
+        record = self.infer_record(value, known, at)
+        return record if record.fields else known
+
+    def _infer_items(self, items: list[Any], known: AvroType | None, at: _Place) -> AvroType | None:
+        known_item = _present(known.item) if known and known.item else None
+        found = (self._infer(item, known_item, at) for item in items)
+        types = list({id(type_): type_ for type_ in found if type_ is not None}.values())
+        if not types:
+            return known
+        kind = known.kind if known else "array"
+        return self._once((kind, *map(id, types)), lambda: _list_type(kind, types, at.path))
+
+    def _list_fields(self, known: AvroType) -> dict[str, AvroField]:
+        if id(known) not in self._known:
+            self._known[id(known)] = {field.json_name: field for field in known.fields}
+        return self._known[id(known)]
+
+    def _field(self, full_name: str, json_name: str, type_: AvroType) -> AvroField:
+        self._names.add(full_name)
+        if len(self._names) > _MAX_ALL_FIELDS:
+            raise _too_long(f"more than {MAX_DEFINITION_CHARACTERS:,}")
+        key = (full_name, json_name, id(type_))
+        if key not in self._fields:
+            name = full_name.rpartition(".")[2]
+            self._fields[key] = _optional_field(name, json_name, type_)
+        return self._fields[key]
+
+    def _once(self, key: tuple[Any, ...], build: Callable[[], AvroType]) -> AvroType:
+        if key not in self._types:
+            self._types[key] = build()
+        return self._types[key]
 
 
-def _infer_object(value: dict[str, Any], known: AvroType | None, at: _Place) -> AvroType | None:
-    if known is not None and known.kind == "map":
-        return _infer_items(list(value.values()), known, at.inside(f"{at.path}{{}}"))
-    if known is not None and known.kind != "record":
-        raise _contradiction(value, known, at.path)
-    at = replace(at, name=known.name) if known else at
-    record = _infer_record(value, known, at)
-    return record if record.fields else known
-
-
-def _infer_items(items: list[Any], known: AvroType | None, at: _Place) -> AvroType | None:
-    known_item = _present(known.item) if known and known.item else None
-    found = [_infer(item, known_item, at) for item in items]
-    types = [type_ for type_ in found if type_ is not None]
-    if not types:
-        return known
+def _list_type(kind: str, types: Sequence[AvroType], path: str) -> AvroType:
+    """Return the array or map of an item that is null or of any of the types."""
     try:
-        item = merge_types([_NULL, *types], at.path)
+        return AvroType(kind, item=merge_types([_NULL, *types], path))
     except SchemaConflictError as error:
         labels = " and ".join(sorted({type_.label() for type_ in types}))
-        message = f"{at.path}: found {labels}, expected items that one type can hold"
-        raise EventValueError(message, path=at.path) from error
-    return AvroType(known.kind if known else "array", item=item)
+        message = f"{path}: found {labels}, expected items that one type can hold"
+        raise EventValueError(message, path=path) from error
 
 
 def _infer_scalar(value: Any, known: AvroType | None, path: str) -> AvroType:
@@ -158,7 +202,7 @@ def _known_union(value: Any, known: AvroType, path: str) -> AvroType:
 def _takes(type_: AvroType, value: Any) -> bool:
     try:
         convert(value, type_, "")
-    except EventError:
+    except EventValueError:
         return False
     return True
 
@@ -194,7 +238,11 @@ def _check_count(fields: int, path: str) -> None:
 def _check_size(schema: Schema) -> None:
     characters = len(json.dumps(schema, separators=(",", ":")))
     if characters > MAX_DEFINITION_CHARACTERS:
-        raise EventLimitError(
-            f"found an event whose schema takes {characters:,} characters, "
-            f"expected at most {MAX_DEFINITION_CHARACTERS:,}"
-        )
+        raise _too_long(f"{characters:,}")
+
+
+def _too_long(characters: str) -> EventLimitError:
+    return EventLimitError(
+        f"found an event whose schema takes {characters} characters, "
+        f"expected at most {MAX_DEFINITION_CHARACTERS:,}"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from penstock.errors import EventError, EventLimitError, EventTextError, EventValueError
@@ -57,3 +59,11 @@ def test_the_smallest_and_largest_numbers() -> None:
     event = parse_event(text)
     assert event == {"a": -(2**63), "b": 1.7976931348623157e308, "c": 5e-324, "d": 0.0}
     assert str(event["d"]) == "-0.0"
+
+
+def test_a_long_key_is_shortened_in_the_path() -> None:
+    with pytest.raises(EventValueError) as caught:
+        parse_event(json.dumps({"o": {"jane.doe@example.com " + "x" * 200_000: 10**30}}))
+
+    assert caught.value.path == "o.jane.doe@example.com " + "x" * 19 + "..."
+    assert len(str(caught.value)) < 200

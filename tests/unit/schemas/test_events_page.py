@@ -23,6 +23,7 @@ _LONG_EVENTS = {
     '{"k0": 0, ..., "k9999": 9999}': json.dumps({f"k{i}": i for i in range(10_000)}),
     _TOO_DEEP_TO_PARSE: '{"o": ' * 1_000 + "1" + "}" * 1_000,
     '{"o": {"o": ... 33 levels ...}}': '{"o": ' * 33 + "1" + "}" * 33,
+    '{"a": [0, ... 500,000 items ...]}': json.dumps({"a": [0] * 500_000}),
     '{"kkk...": 1, ... 900 keys of 200 characters ...}': json.dumps(
         {f"{i:k>200}": 1 for i in range(900)}
     ),
