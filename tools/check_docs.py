@@ -16,7 +16,7 @@ from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
 from penstock.producing import ProducerSettings
 from penstock.settings import SettingRow, Settings, describe_settings
-from penstock.spark import ConsumeSettings, ReplaySettings
+from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
 
@@ -28,6 +28,7 @@ _TABLES: tuple[type[Settings], ...] = (
     ConsumerSettings,
     ConsumeSettings,
     ReplaySettings,
+    MaintainSettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL

@@ -58,7 +58,7 @@ def _fault(command: str) -> str:
             fault = "" if importlib.util.find_spec(module) else f"no module {module}"
         case [".venv/bin/python" | "cp", path, *_]:
             fault = "" if (_ROOT / path).is_file() else f"no file {path}"
-        case ["aws", service, operation, *words]:
+        case ["aws" | ".venv/bin/aws", service, operation, *words]:
             fault = _aws_fault(service, operation, words)
         case [program, *_]:
             fault = f"{program} is not a program this test knows how to look up"
