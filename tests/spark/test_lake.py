@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 
 from penstock.spark.lake.lake import Lake
@@ -68,3 +69,28 @@ def test_a_time_of_another_type_is_taken_too(spark, reader):
 
     days = reader.query("SELECT CAST(_event_time AS DATE) FROM t ORDER BY _event_time")
     assert [str(day) for (day,) in days] == ["2026-11-19"] + ["2026-11-21"] * 3
+
+
+def test_broken_clocks_open_no_file_for_each_of_their_days(spark, reader):
+    """A task holds a file open for each day; an event may be a month old, or of tomorrow."""
+    day = 86_400_000
+    draw = random.Random(7).randrange
+    times = [NOON_MS - 30 * day, NOON_MS + day, *(draw(10**13) for _ in range(2_000))]
+
+    rows = make_rows(spark, "timestamp bigint", *((each,) for each in times))
+    reader.lake.write(rows.coalesce(1), batch(0), 0)
+
+    days = reader.query(
+        "SELECT DISTINCT CAST(_event_time AS DATE)::VARCHAR AS day FROM t ORDER BY 1"
+    )
+    assert {("2026-10-22",), ("2026-11-22",)} <= set(days)
+    assert len(days) <= 32
+    assert reader.table().count_files() == len(days)
+    assert {each for (each,) in reader.query("SELECT timestamp FROM t")} == set(times)
+
+
+def test_old_events_keep_their_days_if_the_setting_allows_it(spark, reader):
+    lake = Lake(spark, reader.name.removeprefix("lake."), days_before=3650)
+    lake.write(make_rows(spark, "timestamp bigint", (NOON_MS - 3_000 * 86_400_000,)), batch(0), 0)
+
+    assert reader.query("SELECT CAST(_event_time AS DATE)::VARCHAR FROM t") == [("2018-09-04",)]

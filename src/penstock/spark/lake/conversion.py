@@ -28,6 +28,7 @@ _MAX_EXACT: Final = 2**53
 EVENT_TIME: Final = "_event_time"
 # A reading's key has 13 digits for the time, enough until the year 2286.
 _MAX_MILLISECONDS: Final = 10**13 - 1
+DAYS_BEFORE: Final = 30
 
 
 class Inexact(Enum):
@@ -122,10 +123,12 @@ def _to_double(value: str, inexact: Inexact) -> str:
     return f"IF({beyond}, {otherwise}, CAST({value} AS DOUBLE))"
 
 
-def write_event_time(event: StructType, field: str | None) -> str:
+def write_event_time(event: StructType, field: str | None, days_before: int = DAYS_BEFORE) -> str:
     """Return the SQL of an event's time; `field` holds milliseconds, a date or a timestamp.
 
-    A wrong clock loses no row: a missing or invalid time is replaced by Kafka's timestamp.
+    A wrong clock loses no row: a missing or invalid time is replaced by Kafka's timestamp. So is a
+    time more than `days_before` days before it or a day after it. Tables are partitioned by day,
+    and a task holds a file open for each day, so random times would exhaust its memory.
     """
     if field is None or field not in event.names:
         return "_kafka_timestamp"
@@ -137,4 +140,7 @@ def write_event_time(event: StructType, field: str | None) -> str:
         told = f"CAST({value} AS TIMESTAMP)"
     else:
         return "_kafka_timestamp"
-    return f"COALESCE({told}, _kafka_timestamp)"
+    return (
+        f"IF({told} BETWEEN _kafka_timestamp - INTERVAL {days_before} DAYS "
+        f"AND _kafka_timestamp + INTERVAL 1 DAY, {told}, _kafka_timestamp)"
+    )

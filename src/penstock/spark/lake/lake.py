@@ -13,7 +13,13 @@ from pyspark.sql.types import StructType
 from penstock.errors import CheckpointTakenError, Reason, SettingsError
 from penstock.records import READING
 from penstock.spark.lake.columns import Growth, compare_columns, merge_columns
-from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
+from penstock.spark.lake.conversion import (
+    DAYS_BEFORE,
+    EVENT_TIME,
+    project_event,
+    quote,
+    write_event_time,
+)
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 from penstock.spark.lake.widening import rewrite_columns
 from penstock.spark.rows import COORDINATES, Fence, event_type
@@ -63,6 +69,7 @@ class Lake:
         table: its name, as DATABASE.TABLE.
         event_time: the event's field that the day of a row is taken from.
         fence: checked between an append and its publication.
+        days_before: days that this time may lie before Kafka's timestamp.
     """
 
     def __init__(
@@ -71,8 +78,11 @@ class Lake:
         table: str,
         event_time: str | None = READING.event_time,
         fence: Fence | None = None,
+        *,
+        days_before: int = DAYS_BEFORE,
     ) -> None:
         self._fence = fence
+        self._days_before = days_before
         self._spark = spark
         self._name = qualify_table(table)
         self._event_time = event_time
@@ -183,7 +193,7 @@ class Lake:
         """Return the expression of each column; columns that are not named stay null."""
         values = project_event(event, columns)
         return [
-            f"{write_event_time(event, self._event_time)} AS {EVENT_TIME}",
+            f"{write_event_time(event, self._event_time, self._days_before)} AS {EVENT_TIME}",
             *COORDINATES,
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
         ]

@@ -18,7 +18,13 @@ from pyspark.sql.types import StructType
 from penstock.errors import Reason
 from penstock.records import READING
 from penstock.spark.lake.columns import merge_columns
-from penstock.spark.lake.conversion import EVENT_TIME, project_event, quote, write_event_time
+from penstock.spark.lake.conversion import (
+    DAYS_BEFORE,
+    EVENT_TIME,
+    project_event,
+    quote,
+    write_event_time,
+)
 from penstock.spark.rows import COORDINATES, event_type
 from penstock.spark.state.files import StateFiles
 from penstock.tables import BatchId
@@ -31,23 +37,31 @@ _COMPLETE: Final = "_SUCCESS"
 class ParquetFiles:
     """A folder of Parquet files with the columns of the lake.
 
-    `event_time` is the field with the event's time.
+    `event_time` is the field with the event's time, which may lie `days_before` days before Kafka's
+    timestamp.
     """
 
-    def __init__(self, path: str, event_time: str | None = READING.event_time) -> None:
-        self._path = path.rstrip("/")
+    def __init__(
+        self,
+        path: str,
+        event_time: str | None = READING.event_time,
+        *,
+        days_before: int = DAYS_BEFORE,
+    ) -> None:
+        self.path = path.rstrip("/")
+        self._days_before = days_before
         self._event_time = event_time
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Write the rows of a part of a batch, unless it is complete."""
-        folder = f"{self._path}/query={batch.query}/batch={batch.number}/part={part}"
+        folder = f"{self.path}/query={batch.query}/batch={batch.number}/part={part}"
         if _COMPLETE in StateFiles(rows.sparkSession, folder).names():
             _LOG.info("%s is complete already", folder)
             return {}
         event = event_type(rows)
         values = project_event(event, merge_columns(StructType(), event))
         rows.selectExpr(
-            f"{write_event_time(event, self._event_time)} AS {EVENT_TIME}",
+            f"{write_event_time(event, self._event_time, self._days_before)} AS {EVENT_TIME}",
             *COORDINATES,
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
         ).write.mode("overwrite").parquet(folder)

@@ -47,7 +47,6 @@ class ReplayedFiles:
     """A folder of Parquet files that skips rows it has already."""
 
     spark: SparkSession
-    path: str
     files: ParquetFiles
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
@@ -59,7 +58,7 @@ class ReplayedFiles:
         columns = ", ".join(f"{name} {COORDINATES[name]}" for name in _KEY)
         reader = self.spark.read.schema(columns).option("recursiveFileLookup", "true")
         try:
-            return reader.parquet(self.path)
+            return reader.parquet(self.files.path)
         except AnalysisException as error:
             if error.getCondition() != "PATH_NOT_FOUND":
                 raise

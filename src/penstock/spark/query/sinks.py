@@ -44,20 +44,25 @@ def open_sinks(
 
 
 def _open(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
-    sinks: list[Sink] = []
-    event_time = settings.shape.event_time
-    if settings.lake_table:
-        sinks.append(Lake(spark, settings.lake_table, event_time, fence))
-    if settings.parquet_path:
-        sinks.append(ParquetFiles(settings.parquet_path, event_time))
-    return sinks
+    return [*_open_lake(spark, settings, fence), *_open_files(settings)]
 
 
 def _open_replayed(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
-    sinks: list[Sink] = []
-    event_time = settings.shape.event_time
-    if settings.lake_table:
-        sinks.append(ReplayedLake(Lake(spark, settings.lake_table, event_time, fence)))
-    if path := settings.parquet_path:
-        sinks.append(ReplayedFiles(spark, path, ParquetFiles(path, event_time)))
-    return sinks
+    return [
+        *map(ReplayedLake, _open_lake(spark, settings, fence)),
+        *(ReplayedFiles(spark, each) for each in _open_files(settings)),
+    ]
+
+
+def _open_lake(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Lake]:
+    if not settings.lake_table:
+        return []
+    event_time, days = settings.shape.event_time, settings.event_days_before
+    return [Lake(spark, settings.lake_table, event_time, fence, days_before=days)]
+
+
+def _open_files(settings: SinkSettings) -> list[ParquetFiles]:
+    if not settings.parquet_path:
+        return []
+    event_time, days = settings.shape.event_time, settings.event_days_before
+    return [ParquetFiles(settings.parquet_path, event_time, days_before=days)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from penstock.records import READING, RowShape, Tombstone
-from penstock.settings import Settings, nested, setting
+from penstock.settings import Settings, nested, parse_count, setting
 
 _TABLE: Final = "{table}"  # placeholder in the names of sinks; a route fills it in
 _TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path")
@@ -60,6 +60,13 @@ class SinkSettings(Settings):
         "PENSTOCK_PARQUET_PATH",
         "folder for rows as plain Parquet files, for readers that do not support Iceberg",
         default="",
+    )
+    event_days_before: int = setting(
+        "PENSTOCK_EVENT_DAYS_BEFORE",
+        "days that an event's time may lie before its Kafka timestamp, a number from 1; otherwise"
+        " `_event_time` is the Kafka timestamp",
+        parse=parse_count,
+        default=30,
     )
     shape: RowShape = nested(RowShape, READING)
     route: tuple[tuple[str, str], ...] = setting(
