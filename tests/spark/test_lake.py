@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta
 
+from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.lake import Lake
 from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
 
@@ -65,7 +66,9 @@ def test_a_time_of_another_type_is_taken_too(spark, reader):
     columns = "at timestamp, day date, text string"
     rows = make_rows(spark, columns, (NOON - timedelta(days=2), NOON.date(), "12:00"))
     for number, field in enumerate(("at", "day", "text", "absent")):
-        Lake(spark, reader.name.removeprefix("lake."), field).write(rows, batch(number), 0)
+        Lake(spark, reader.name.removeprefix("lake."), EventTime(field)).write(
+            rows, batch(number), 0
+        )
 
     days = reader.query("SELECT CAST(_event_time AS DATE) FROM t ORDER BY _event_time")
     assert [str(day) for (day,) in days] == ["2026-11-19"] + ["2026-11-21"] * 3
@@ -90,7 +93,7 @@ def test_broken_clocks_open_no_file_for_each_of_their_days(spark, reader):
 
 
 def test_old_events_keep_their_days_if_the_setting_allows_it(spark, reader):
-    lake = Lake(spark, reader.name.removeprefix("lake."), days_before=3650)
+    lake = Lake(spark, reader.name.removeprefix("lake."), EventTime(days_before=3650))
     lake.write(make_rows(spark, "timestamp bigint", (NOON_MS - 3_000 * 86_400_000,)), batch(0), 0)
 
     assert reader.query("SELECT CAST(_event_time AS DATE)::VARCHAR FROM t") == [("2018-09-04",)]

@@ -174,6 +174,44 @@ def _compile(definition: str, merged: str) -> Callable[[bytes], Any]:
     return compile_decoder(json.loads(definition), json.loads(merged))
 
 
+def make_failed(row: Any, failure: Failure) -> FailedRecord:
+    """Return the failed record of a row with the columns of `penstock.spark.rows`.
+
+    `_kafka_timestamp` is in milliseconds.
+    """
+    record = Record(
+        Source(row["_topic"], row["_kafka_partition"], row["_offset"]),
+        to_bytes(row["_key"]),
+        to_bytes(row["_value"]),
+        to_headers(row["_headers"]),
+        row["_kafka_timestamp"],
+    )
+    return FailedRecord.of(record, failure, SchemaKey.parse(row["_schema_id"]), STAGE)
+
+
+def file_rows(rows: DataFrame, failure: Failure, sink: ErrorSink) -> Counter[Reason]:
+    """Store rows that a sink cannot hold as dead letters, all with one failure.
+
+    Raises:
+        SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
+            is idempotent.
+    """
+    return count_by_reason(rows, _FileRows(failure, sink))
+
+
+@dataclass(frozen=True, slots=True)
+class _FileRows:
+    """The task that stores the rows of a partition."""
+
+    failure: Failure
+    sink: ErrorSink
+
+    def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
+        for chunk in in_chunks(rows):
+            self.sink.keep([make_failed(row, self.failure) for row in chunk])
+            yield Counter({self.failure.reason: len(chunk)})
+
+
 def count_by_reason(
     rows: DataFrame, task: Callable[[Iterable[Any]], Iterator[Counter[Reason]]]
 ) -> Counter[Reason]:

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from penstock.errors import Reason, SettingsError
@@ -84,6 +85,14 @@ def event_schema(rows: DataFrame) -> Schema:
         )
     schema: Schema = json.loads(metadata[_SCHEMA_KEY])
     return schema
+
+
+def with_milliseconds(rows: DataFrame) -> DataFrame:
+    """Return rows with `_kafka_timestamp` in milliseconds.
+
+    Kafka accepts timestamps that Python's datetime cannot hold.
+    """
+    return rows.withColumn("_kafka_timestamp", F.unix_millis("_kafka_timestamp"))
 
 
 def event_type(rows: DataFrame) -> StructType:

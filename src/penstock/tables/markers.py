@@ -62,6 +62,10 @@ class Marker:
         batch = BatchId(summary[_QUERY], int(summary[_BATCH]), summary.get(_OFFSETS, ""))
         return cls(batch, int(summary[_PART]))
 
+    def __str__(self) -> str:
+        """Return the part for messages."""
+        return f"part {self.part} of batch {self.batch.number} of query {self.batch.query}"
+
     @property
     def wap_id(self) -> str:
         """Return the WAP id, which Iceberg publishes at most once."""

@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 
 from penstock.errors import SchemaConflictError
 from penstock.spark.lake.columns import Growth, compare_columns, field_of, merge_columns
-from penstock.spark.lake.conversion import Inexact, convert
+from penstock.spark.lake.conversion import convert
 
 _INT, _LONG, _FLOAT, _DOUBLE, _TEXT = (
     IntegerType(),
@@ -167,4 +167,4 @@ def test_columns_of_any_versions(versions) -> None:
 def test_a_value_of_the_same_type_is_not_converted() -> None:
     type_ = _struct(a=_INT, b=ArrayType(_TEXT))
 
-    assert convert("v", type_, type_, Inexact.FAIL) == "v"
+    assert convert("v", type_, type_) == "v"

@@ -40,7 +40,7 @@ _WINGS_MAY_IMPORT = {
     "rows": set(),
     "settings": set(),
     "decoding": {"rows"},
-    "lake": {"rows", "state"},
+    "lake": {"rows", "state", "failures"},
     "session": {"lake", "settings"},
     "state": {"rows", "settings"},
     "failures": set(),

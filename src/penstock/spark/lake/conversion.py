@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
@@ -19,6 +19,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from penstock.records import READING
 from penstock.spark.lake.columns import field_of, is_own, is_same
 from penstock.spark.rows import EVENT
 
@@ -28,14 +29,6 @@ _MAX_EXACT: Final = 2**53
 EVENT_TIME: Final = "_event_time"
 # A reading's key has 13 digits for the time, enough until the year 2286.
 _MAX_MILLISECONDS: Final = 10**13 - 1
-DAYS_BEFORE: Final = 30
-
-
-class Inexact(Enum):
-    """The conversion of a whole number that no double equals."""
-
-    FAIL = "fail"
-    NULL = "null"
 
 
 def quote(name: str) -> str:
@@ -50,43 +43,76 @@ def project_event(event: StructType, columns: StructType) -> dict[str, str]:
             f"{EVENT}.{quote(field_of(column))}",
             event[field_of(column)].dataType,
             column.dataType,
-            Inexact.FAIL,
         )
         for column in columns.fields
         if not is_own(column) and field_of(column) in event.names
     }
 
 
-def convert(value: str, old: DataType, new: DataType, inexact: Inexact) -> str:
+def find_inexact(event: StructType, columns: StructType) -> dict[str, str]:
+    """Return the conditions that a column would round a whole number of an event, by field."""
+    found = {
+        field: _find_inexact(
+            f"{EVENT}.{quote(field)}", event[field].dataType, column.dataType, count()
+        )
+        for column in columns.fields
+        if not is_own(column) and (field := field_of(column)) in event.names
+    }
+    return {
+        field: f"COALESCE({condition}, FALSE)" for field, condition in found.items() if condition
+    }
+
+
+def _find_inexact(value: str, old: DataType, new: DataType, numbers: count[int]) -> str:
+    if isinstance(old, LongType) and isinstance(new, DoubleType):
+        return f"({value} NOT BETWEEN -{_MAX_EXACT} AND {_MAX_EXACT})"
+    if isinstance(old, StructType) and isinstance(new, StructType):
+        sources = {field_of(column): column for column in old.fields}
+        pairs = [
+            (sources[name], each) for each in new.fields if (name := field_of(each)) in sources
+        ]
+        inside = (
+            _find_inexact(f"{value}.{quote(own.name)}", own.dataType, each.dataType, numbers)
+            for own, each in pairs
+        )
+        return " OR ".join(filter(None, inside))
+    item = f"v{next(numbers)}"
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
+        condition = _find_inexact(item, old.elementType, new.elementType, numbers)
+        return condition and f"EXISTS({value}, {item} -> {condition})"
+    if isinstance(old, MapType) and isinstance(new, MapType):
+        condition = _find_inexact(item, old.valueType, new.valueType, numbers)
+        return condition and f"EXISTS(MAP_VALUES({value}), {item} -> {condition})"
+    return ""
+
+
+def convert(value: str, old: DataType, new: DataType) -> str:
     """Return the SQL that converts a value of type `old` to `new`; fields match by name.
 
-    `old` is the type of an event's field or a column, `new` that of a column that can hold both.
+    `old` is the type of an event's field or a column, `new` that of a column that can hold both. A
+    whole number that no double equals becomes null.
     """
-    return _convert(value, old, new, inexact, count())
+    return _convert(value, old, new, count())
 
 
-def _convert(
-    value: str, old: DataType, new: DataType, inexact: Inexact, numbers: count[int]
-) -> str:
+def _convert(value: str, old: DataType, new: DataType, numbers: count[int]) -> str:
     if is_same(old, new):
         return value
     if isinstance(old, StructType) and isinstance(new, StructType):
-        return _convert_struct(value, old, new, inexact, numbers)
+        return _convert_struct(value, old, new, numbers)
     item = f"v{next(numbers)}"
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):
-        made = _convert(item, old.elementType, new.elementType, inexact, numbers)
+        made = _convert(item, old.elementType, new.elementType, numbers)
         return f"TRANSFORM({value}, {item} -> {made})"
     if isinstance(old, MapType) and isinstance(new, MapType):
-        made = _convert(item, old.valueType, new.valueType, inexact, numbers)
+        made = _convert(item, old.valueType, new.valueType, numbers)
         return f"TRANSFORM_VALUES({value}, (k{item}, {item}) -> {made})"
     if isinstance(old, LongType) and isinstance(new, DoubleType):
-        return _to_double(value, inexact)
+        return f"IF({value} BETWEEN -{_MAX_EXACT} AND {_MAX_EXACT}, CAST({value} AS DOUBLE), NULL)"
     return f"CAST({value} AS {write_type(new)})"
 
 
-def _convert_struct(
-    value: str, old: StructType, new: StructType, inexact: Inexact, numbers: count[int]
-) -> str:
+def _convert_struct(value: str, old: StructType, new: StructType, numbers: count[int]) -> str:
     sources = {field_of(column): column for column in old.fields}
     parts = []
     for column in new.fields:
@@ -95,7 +121,7 @@ def _convert_struct(
             made = f"CAST(NULL AS {write_type(column.dataType)})"
         else:
             inside = f"{value}.{quote(source.name)}"
-            made = _convert(inside, source.dataType, column.dataType, inexact, numbers)
+            made = _convert(inside, source.dataType, column.dataType, numbers)
         parts.append(f"'{column.name}', {made}")
     return f"IF({value} IS NULL, NULL, NAMED_STRUCT({', '.join(parts)}))"
 
@@ -112,35 +138,36 @@ def write_type(type_: DataType) -> str:
     return type_.simpleString().upper()
 
 
-def _to_double(value: str, inexact: Inexact) -> str:
-    beyond = f"{value} < -{_MAX_EXACT} OR {value} > {_MAX_EXACT}"
-    otherwise = (
-        "NULL"
-        if inexact is Inexact.NULL
-        else f"RAISE_ERROR(CONCAT('{value}: found ', {value}, ', expected a whole number "
-        f"within {_MAX_EXACT} of 0: its column is double, which would round it'))"
-    )
-    return f"IF({beyond}, {otherwise}, CAST({value} AS DOUBLE))"
-
-
-def write_event_time(event: StructType, field: str | None, days_before: int = DAYS_BEFORE) -> str:
-    """Return the SQL of an event's time; `field` holds milliseconds, a date or a timestamp.
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """The time of an event, from which the day of its row is taken.
 
     A wrong clock loses no row: a missing or invalid time is replaced by Kafka's timestamp. So is a
-    time more than `days_before` days before it or a day after it. Tables are partitioned by day,
-    and a task holds a file open for each day, so random times would exhaust its memory.
+    time that is too far from it. Tables are partitioned by day, and a task holds a file open for
+    each day, so random times would exhaust its memory.
+
+    Attributes:
+        field: the event's field; it holds milliseconds, a date or a timestamp.
+        days_before: days that it may lie before Kafka's timestamp; it may lie one day after it.
     """
-    if field is None or field not in event.names:
-        return "_kafka_timestamp"
-    type_ = event[field].dataType
-    value = f"{EVENT}.{quote(field)}"
-    if isinstance(type_, IntegerType | LongType):
-        told = f"IF({value} BETWEEN 0 AND {_MAX_MILLISECONDS}, TIMESTAMP_MILLIS({value}), NULL)"
-    elif isinstance(type_, DateType | TimestampType | TimestampNTZType):
-        told = f"CAST({value} AS TIMESTAMP)"
-    else:
-        return "_kafka_timestamp"
-    return (
-        f"IF({told} BETWEEN _kafka_timestamp - INTERVAL {days_before} DAYS "
-        f"AND _kafka_timestamp + INTERVAL 1 DAY, {told}, _kafka_timestamp)"
-    )
+
+    field: str | None = READING.event_time
+    days_before: int = 30
+
+    def write(self, event: StructType) -> str:
+        """Return the SQL of the time of an event of this type."""
+        if self.field is None or self.field not in event.names:
+            return "_kafka_timestamp"
+        type_ = event[self.field].dataType
+        value = f"{EVENT}.{quote(self.field)}"
+        if isinstance(type_, IntegerType | LongType):
+            valid = f"{value} BETWEEN 0 AND {_MAX_MILLISECONDS}"
+            told = f"IF({valid}, TIMESTAMP_MILLIS({value}), NULL)"
+        elif isinstance(type_, DateType | TimestampType | TimestampNTZType):
+            told = f"CAST({value} AS TIMESTAMP)"
+        else:
+            return "_kafka_timestamp"
+        return (
+            f"IF({told} BETWEEN _kafka_timestamp - INTERVAL {self.days_before} DAYS "
+            f"AND _kafka_timestamp + INTERVAL 1 DAY, {told}, _kafka_timestamp)"
+        )

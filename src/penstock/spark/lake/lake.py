@@ -7,22 +7,29 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from penstock.errors import CheckpointTakenError, Reason, SettingsError
-from penstock.records import READING
+from penstock.errors import (
+    CheckpointTakenError,
+    Failure,
+    LostRecordsError,
+    Reason,
+    SettingsError,
+)
+from penstock.spark.failures import ErrorSink, LoggedErrors, file_rows
 from penstock.spark.lake.columns import Growth, compare_columns, merge_columns
 from penstock.spark.lake.conversion import (
-    DAYS_BEFORE,
     EVENT_TIME,
+    EventTime,
+    find_inexact,
     project_event,
     quote,
-    write_event_time,
 )
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 from penstock.spark.lake.widening import rewrite_columns
-from penstock.spark.rows import COORDINATES, Fence, event_type
+from penstock.spark.rows import COORDINATES, RAW, Fence, event_type, with_milliseconds
 from penstock.tables import (
     LEAST_KEPT_HOURS,
     BatchId,
@@ -34,6 +41,7 @@ from penstock.tables import (
 
 _LOG = logging.getLogger(__name__)
 
+_EVENT_TIME: Final = EventTime()
 _HOUR_MS: Final = 3_600_000
 # Properties with the age at which Iceberg and Athena expire snapshots, and their units per hour.
 _KEPT: Final = {
@@ -67,22 +75,21 @@ class Lake:
     Args:
         spark: a session with the catalog of the table.
         table: its name, as DATABASE.TABLE.
-        event_time: the event's field that the day of a row is taken from.
+        event_time: the time of an event, whose day its row belongs to.
         fence: checked between an append and its publication.
-        days_before: days that this time may lie before Kafka's timestamp.
+        errors: a sink for records that the table cannot hold exactly; without it they are logged.
     """
 
     def __init__(
         self,
         spark: SparkSession,
         table: str,
-        event_time: str | None = READING.event_time,
+        event_time: EventTime = _EVENT_TIME,
         fence: Fence | None = None,
-        *,
-        days_before: int = DAYS_BEFORE,
+        errors: ErrorSink | None = None,
     ) -> None:
         self._fence = fence
-        self._days_before = days_before
+        self._errors = errors or LoggedErrors()
         self._spark = spark
         self._name = qualify_table(table)
         self._event_time = event_time
@@ -91,7 +98,10 @@ class Lake:
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Append the rows of a part of a batch, unless the table has it.
 
+        If another query made a column a double, whole numbers that it would round are dead letters.
+
         Raises:
+            LostRecordsError: Kafka deleted such records before they were dead letters.
             LakeHistoryError: the history is incomplete, or disagrees with the checkpoint; nothing
                 is written.
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
@@ -101,35 +111,62 @@ class Lake:
         record = list_writers(table.properties()).get(batch.query)
         if is_written(self._name, table.commits(), record, batch, part):
             _LOG.info("%s has part %d of batch %d already", self._name, part, batch.number)
-            return {}
+            # The driver may have ended between the append and the dead letters.
+            return self._file_inexact(table, rows)
         if record is None:
             # Before the first append: without a record, the table has no rows of this query.
             record = WriterRecord(batch.number, part, table.sequence())
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
-        marker = Marker(batch, part)
-        if not self._append(table, rows, marker.wap_id, marker.to_summary()):
-            raise CheckpointTakenError(
-                f"another job wrote part {part} of batch {batch.number} of query {batch.query} to "
-                f"{self._name} meanwhile; it is there once, and nothing more is written"
-            )
-        return {}
+        return self._append(table, rows, Marker(batch, part))
 
     def read(self) -> DataFrame:
         """Return the rows of the table."""
         return self._spark.table(self._open().name)
 
-    def add(self, rows: DataFrame) -> None:
+    def add(self, rows: DataFrame) -> Mapping[Reason, int]:
         """Append rows that belong to no batch; this is not idempotent.
 
         Raises:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
         """
-        self._append(self._open(), rows, f"penstock.rows/{uuid4().hex}", {})
+        return self._append(self._open(), rows)
 
     def _append(
-        self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
-    ) -> bool:
-        """Stage an append, then publish it; return False if its WAP id was published meanwhile.
+        self, table: IcebergTable, rows: DataFrame, marker: Marker | None = None
+    ) -> Mapping[Reason, int]:
+        """Append the rows that the table can hold, and file the others as dead letters."""
+        self._grow(table, event_type(rows))
+        inexact = _find_inexact(table, rows)
+        if not inexact:
+            self._publish(table, rows, marker)
+            return {}
+        condition = F.expr(" OR ".join(inexact.values()))
+        seen = Observation()
+        observed = rows.observe(seen, F.count_if(condition).alias("inexact"))
+        self._publish(table, observed.filter(~condition), marker)
+        filed = self._file_inexact(table, rows)
+        if sum(filed.values()) != seen.get["inexact"]:
+            raise LostRecordsError(
+                f"{self._name} could not hold {seen.get['inexact']} records exactly, and a later "
+                f"pass found {sum(filed.values())} of them, expected all: Kafka deleted the others "
+                "meanwhile"
+            )
+        return filed
+
+    def _file_inexact(self, table: IcebergTable, rows: DataFrame) -> Mapping[Reason, int]:
+        inexact = _find_inexact(table, rows)
+        if not inexact:
+            return {}
+        failure = Failure(
+            Reason.LOSSY_WIDENING,
+            f"found a whole number that a double would round, in {', '.join(inexact)}, expected "
+            f"one that {self._name} can hold: its column is double since another query widened it",
+        )
+        found = with_milliseconds(rows.filter(" OR ".join(inexact.values())))
+        return file_rows(found.select(*COORDINATES, *RAW), failure, self._errors)
+
+    def _publish(self, table: IcebergTable, rows: DataFrame, marker: Marker | None) -> None:
+        """Stage an append, then publish it.
 
         A driver may stall for any time in the append while another takes over. Iceberg looks for
         the id in the same commit that publishes (docs/adr/20261122-lease-and-fence.md).
@@ -138,17 +175,22 @@ class Lake:
             table.set_properties({_WAP_ENABLED: "true"})
         attempt = uuid4().hex
         fence = {} if self._fence is None else {_FENCE: str(self._fence.fence)}
+        summary = marker.to_summary() if marker else {}
+        wap_id = marker.wap_id if marker else f"penstock.rows/{attempt}"
         self._stage(table, rows, wap_id, {**summary, **fence, _ATTEMPT: attempt})
         if self._fence is not None:
             self._fence.check()
-        return table.publish(_ATTEMPT, attempt)
+        if not table.publish(_ATTEMPT, attempt):
+            raise CheckpointTakenError(
+                f"another job wrote {marker or wap_id} to {self._name} meanwhile; it is there once,"
+                " and nothing more is written"
+            )
 
     def _stage(
         self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
     ) -> None:
-        event = event_type(rows)
-        self._grow(table, event)
-        writer = rows.selectExpr(*self._project(table.schema(), event)).writeTo(self._name)
+        columns = self._project(table.schema(), event_type(rows))
+        writer = rows.selectExpr(*columns).writeTo(self._name)
         for name, text in summary.items():
             writer = writer.option(f"snapshot-property.{name}", text)
         session = rows.sparkSession
@@ -193,10 +235,14 @@ class Lake:
         """Return the expression of each column; columns that are not named stay null."""
         values = project_event(event, columns)
         return [
-            f"{write_event_time(event, self._event_time, self._days_before)} AS {EVENT_TIME}",
+            f"{self._event_time.write(event)} AS {EVENT_TIME}",
             *COORDINATES,
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
         ]
+
+
+def _find_inexact(table: IcebergTable, rows: DataFrame) -> dict[str, str]:
+    return find_inexact(event_type(rows), table.schema())
 
 
 def _check_table(table: IcebergTable) -> None:

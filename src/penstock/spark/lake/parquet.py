@@ -16,40 +16,26 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from penstock.errors import Reason
-from penstock.records import READING
 from penstock.spark.lake.columns import merge_columns
-from penstock.spark.lake.conversion import (
-    DAYS_BEFORE,
-    EVENT_TIME,
-    project_event,
-    quote,
-    write_event_time,
-)
+from penstock.spark.lake.conversion import EVENT_TIME, EventTime, project_event, quote
 from penstock.spark.rows import COORDINATES, event_type
 from penstock.spark.state.files import StateFiles
 from penstock.tables import BatchId
 
 _LOG = logging.getLogger(__name__)
 
+_EVENT_TIME: Final = EventTime()
 _COMPLETE: Final = "_SUCCESS"
 
 
 class ParquetFiles:
     """A folder of Parquet files with the columns of the lake.
 
-    `event_time` is the field with the event's time, which may lie `days_before` days before Kafka's
-    timestamp.
+    `event_time` is the time of an event, as in the lake.
     """
 
-    def __init__(
-        self,
-        path: str,
-        event_time: str | None = READING.event_time,
-        *,
-        days_before: int = DAYS_BEFORE,
-    ) -> None:
+    def __init__(self, path: str, event_time: EventTime = _EVENT_TIME) -> None:
         self.path = path.rstrip("/")
-        self._days_before = days_before
         self._event_time = event_time
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
@@ -61,7 +47,7 @@ class ParquetFiles:
         event = event_type(rows)
         values = project_event(event, merge_columns(StructType(), event))
         rows.selectExpr(
-            f"{write_event_time(event, self._event_time, self._days_before)} AS {EVENT_TIME}",
+            f"{self._event_time.write(event)} AS {EVENT_TIME}",
             *COORDINATES,
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
         ).write.mode("overwrite").parquet(folder)

@@ -37,9 +37,7 @@ class ReplayedLake:
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Append the rows that are missing from the table."""
         missing = drop_present(rows, self.lake.read())
-        if not missing.isEmpty():
-            self.lake.add(missing)
-        return {}
+        return {} if missing.isEmpty() else self.lake.add(missing)
 
 
 @dataclass(frozen=True, slots=True)

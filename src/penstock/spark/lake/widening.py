@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField
 
 from penstock.spark.lake.columns import Growth, NewColumn, is_same
-from penstock.spark.lake.conversion import Inexact, convert, quote
+from penstock.spark.lake.conversion import convert, quote
 from penstock.spark.lake.iceberg import IcebergTable
 
 _NEXT: Final = "_next_"
@@ -54,7 +54,7 @@ def _prepare(table: IcebergTable, column: StructField) -> StructField:
 
 
 def _fill(spark: SparkSession, table: IcebergTable, to: StructField, source: StructField) -> None:
-    value = convert(quote(source.name), source.dataType, to.dataType, Inexact.NULL)
+    value = convert(quote(source.name), source.dataType, to.dataType)
     name = quote(to.name)
     # Numbers that no double equals are left out; their files would be rewritten each time.
     where = f"{name} IS NULL AND {value} IS NOT NULL"

@@ -11,22 +11,13 @@ from functools import cache
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from penstock.errors import Failure, Reason, SinkError, UnroutableError
-from penstock.framing import SchemaKey
-from penstock.records import READING, FailedRecord, Record, RowShape, Source, make_row
+from penstock.errors import Failure, Reason, UnroutableError
+from penstock.records import READING, RowShape, Source, make_row
 from penstock.schemas import compile_row_restorer
 from penstock.sinks import DynamoDbClient, RowWriter, open_table
-from penstock.spark.failures import (
-    STAGE,
-    ErrorSink,
-    count_by_reason,
-    in_chunks,
-    to_bytes,
-    to_headers,
-)
-from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema
+from penstock.spark.failures import ErrorSink, count_by_reason, in_chunks, make_failed
+from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema, with_milliseconds
 from penstock.tables import BatchId
 
 
@@ -49,9 +40,7 @@ class DynamoDbTables:
             SinkAccessDeniedError, SinkUnavailableError: some may be written; writing all of them
                 again is idempotent.
         """
-        # Kafka accepts timestamps that Python's datetime cannot hold.
-        written = F.unix_millis("_kafka_timestamp")
-        chosen = rows.withColumn("_kafka_timestamp", written).select(EVENT, *COORDINATES, *RAW)
+        chosen = with_milliseconds(rows).select(EVENT, *COORDINATES, *RAW)
         pace = None
         if self.rows_per_second is not None:
             # More tasks than these cannot run at once, even if executors are added meanwhile.
@@ -81,9 +70,11 @@ class _Write:
                 try:
                     made.append((row, _make_row(row, to_event, self.tables.shape)))
                 except UnroutableError as error:
-                    given_up.append(_give_up(row, error))
+                    given_up.append(make_failed(row, Failure.of(error)))
             refused = readings.write([reading for _, reading in made])
-            given_up += [_give_up(made[place][0], error) for place, error in refused.items()]
+            given_up += [
+                make_failed(made[place][0], Failure.of(error)) for place, error in refused.items()
+            ]
             self.tables.errors.keep(given_up)
             pace.wait(len(chunk))
             yield Counter(each.failure.reason for each in given_up)
@@ -100,25 +91,10 @@ def _load_event_reader(schema: str) -> Any:
     return compile_row_restorer(json.loads(schema))
 
 
-def _source(row: Any) -> Source:
-    return Source(row["_topic"], row["_kafka_partition"], row["_offset"])
-
-
 def _make_row(row: Any, to_event: Any, shape: RowShape) -> dict[str, Any]:
     event = to_event(row[EVENT])
-    return make_row(shape, event, _source(row), row["_schema_version"], row["_schema_id"])
-
-
-def _give_up(row: Any, error: SinkError) -> FailedRecord:
-    """Return the failed record of a row; raise if a retry may succeed."""
-    record = Record(
-        _source(row),
-        to_bytes(row["_key"]),
-        to_bytes(row["_value"]),
-        to_headers(row["_headers"]),
-        row["_kafka_timestamp"],
-    )
-    return FailedRecord.of(record, Failure.of(error), SchemaKey.parse(row["_schema_id"]), STAGE)
+    source = Source(row["_topic"], row["_kafka_partition"], row["_offset"])
+    return make_row(shape, event, source, row["_schema_version"], row["_schema_id"])
 
 
 class Pace:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import SparkSession
 
 from penstock.spark.failures import ErrorSink
+from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replay import ReplayedFiles, ReplayedLake
@@ -32,7 +33,7 @@ def open_sinks(
 
     def open_tables(given: SinkSettings) -> list[Sink]:
         open_ = _open_replayed if replayed else _open
-        sinks = open_(spark, given, lease)
+        sinks = open_(spark, given, errors, lease)
         if given.dynamodb_table:
             rate = given.dynamodb_rows_per_second
             sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate, given.shape))
@@ -43,26 +44,34 @@ def open_sinks(
     return {name: open_tables(each) for name, each in settings.by_schema().items()}
 
 
-def _open(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
-    return [*_open_lake(spark, settings, fence), *_open_files(settings)]
+def _open(
+    spark: SparkSession, settings: SinkSettings, errors: ErrorSink, fence: Fence
+) -> list[Sink]:
+    return [*_open_lake(spark, settings, errors, fence), *_open_files(settings)]
 
 
-def _open_replayed(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Sink]:
+def _open_replayed(
+    spark: SparkSession, settings: SinkSettings, errors: ErrorSink, fence: Fence
+) -> list[Sink]:
     return [
-        *map(ReplayedLake, _open_lake(spark, settings, fence)),
+        *map(ReplayedLake, _open_lake(spark, settings, errors, fence)),
         *(ReplayedFiles(spark, each) for each in _open_files(settings)),
     ]
 
 
-def _open_lake(spark: SparkSession, settings: SinkSettings, fence: Fence) -> list[Lake]:
+def _open_lake(
+    spark: SparkSession, settings: SinkSettings, errors: ErrorSink, fence: Fence
+) -> list[Lake]:
     if not settings.lake_table:
         return []
-    event_time, days = settings.shape.event_time, settings.event_days_before
-    return [Lake(spark, settings.lake_table, event_time, fence, days_before=days)]
+    return [Lake(spark, settings.lake_table, _event_time(settings), fence, errors)]
 
 
 def _open_files(settings: SinkSettings) -> list[ParquetFiles]:
     if not settings.parquet_path:
         return []
-    event_time, days = settings.shape.event_time, settings.event_days_before
-    return [ParquetFiles(settings.parquet_path, event_time, days_before=days)]
+    return [ParquetFiles(settings.parquet_path, _event_time(settings))]
+
+
+def _event_time(settings: SinkSettings) -> EventTime:
+    return EventTime(settings.shape.event_time, settings.event_days_before)
