@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from penstock.errors import CheckpointError, CheckpointTakenError, FramingError
+from penstock.errors import (
+    CheckpointError,
+    CheckpointTakenError,
+    FramingError,
+    RegistryUnavailableError,
+    SinkUnavailableError,
+)
 from penstock.framing import FrameKind, decode_frame, encode_glue_frame
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.settings.consume import LostOffsets
@@ -216,3 +222,23 @@ def test_records_deleted_between_two_sinks_stop_the_job(job, monkeypatch, tmp_pa
         job.run(sinks=sinks)
     job.run(sinks=sinks, on_lost_offsets=LostOffsets.GO_ON)
     assert len(job.query("deviceId")) == 5
+
+
+def test_a_registry_that_is_down_for_a_moment_does_not_end_the_query(job, monkeypatch):
+    v1 = job.register(_V1)
+    job.send(make_reading(v1, "a"))
+    get, outages = (
+        job.registry.get,
+        [RegistryUnavailableError("down"), SinkUnavailableError("down")],
+    )
+
+    def fail(key):
+        if outages:
+            raise outages.pop()
+        return get(key)
+
+    monkeypatch.setattr(job.registry, "get", fail)
+    job.run()
+
+    assert job.query("deviceId") == [("a",)]
+    assert outages == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,19 +71,35 @@ def test_missing_figures_are_left_out() -> None:
     assert "RecordsBehind" not in json.dumps(line["_aws"])
 
 
-def _progress(batch: int) -> Any:
+def _progress(batch: int, query: str = _PROGRESS["id"]) -> Any:
     text = json.dumps(_PROGRESS | {"batchId": batch})
-    return SimpleNamespace(progress=SimpleNamespace(batchId=batch, json=text))
+    return SimpleNamespace(progress=SimpleNamespace(id=query, batchId=batch, json=text))
 
 
 def test_each_batch_has_one_line() -> None:
     said: list[str] = []
-    counts = {4: _COUNTS}
+    counts = {(_PROGRESS["id"], 4): _COUNTS}
     listener = ReportListener(counts, said.append)
 
+    listener.onQueryProgress(_progress(4, "another query of the session"))
+    assert said == []
     listener.onQueryProgress(_progress(4))
     listener.onQueryProgress(_progress(4))  # a trigger that found nothing tells the last batch
     listener.onQueryProgress(_progress(5))
 
     assert [json.loads(line)["batch"] for line in said] == [4]
     assert counts == {}
+
+
+def test_the_end_of_a_driver_waits_for_the_line_of_the_last_batch() -> None:
+    said: list[str] = []
+    counts = {(_PROGRESS["id"], 4): _COUNTS}
+    listener = ReportListener(counts, said.append)
+    waiting = threading.Thread(target=listener.wait)
+    waiting.start()
+
+    listener.onQueryProgress(_progress(4))
+    waiting.join(60)
+
+    assert not waiting.is_alive()
+    assert len(said) == 1

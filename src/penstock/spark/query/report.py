@@ -19,10 +19,12 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
+from penstock.attempts import Attempts
 from penstock.errors import Reason
 from penstock.spark.state.losses import OffsetRange
 
 _NAMESPACE: Final = "Penstock"
+_REPORTED: Final = Attempts(0.05, 0.05, 5)
 _UNITS: Final = {
     "Records": "Count",
     "Rows": "Count",
@@ -47,23 +49,30 @@ class BatchCounts:
 
 
 class ReportListener(StreamingQueryListener):
-    """Prints one line when a batch is done; `counts` has the counts of batches by number."""
+    """Prints one line when a batch is over; `counts` has its counts by query and number."""
 
     def __init__(
-        self, counts: MutableMapping[int, BatchCounts], say: Callable[[str], None] = print
+        self,
+        counts: MutableMapping[tuple[str, int], BatchCounts],
+        say: Callable[[str], None] = print,
     ) -> None:
         self._counts = counts
         self._say = say
+
+    def wait(self) -> None:
+        """Wait for the lines of batches that are over; Spark reports them a moment later."""
+        any(not self._counts for _ in _REPORTED)
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # Spark's name
         """Do nothing."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         """Print the line of a batch; triggers that found nothing to read have none."""
-        counts = self._counts.pop(event.progress.batchId, None)
-        if counts is not None:
+        key = str(event.progress.id), event.progress.batchId
+        if key in self._counts:
             progress = json.loads(event.progress.json)
-            self._say(write_report(progress, counts, int(time.time() * 1000)))
+            self._say(write_report(progress, self._counts[key], int(time.time() * 1000)))
+            del self._counts[key]
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         """Do nothing; the caller that awaits the query reports why it ended."""

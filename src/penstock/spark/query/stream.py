@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Final, Protocol
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.errors import Reason
+from penstock.attempts import Attempts
+from penstock.errors import (
+    BrokerUnavailableError,
+    PenstockError,
+    Reason,
+    RegistryUnavailableError,
+    SinkUnavailableError,
+)
 from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.failures import ErrorSink
@@ -26,6 +36,10 @@ from penstock.spark.state.topic_watch import TopicWatch
 from penstock.tables import BatchId
 
 Transform = Callable[[DataFrame], DataFrame]
+
+_LOG = logging.getLogger(__name__)
+_ATTEMPTS: Final = Attempts(first_seconds=1, longest_seconds=15, total_seconds=300)
+_OUTAGES: Final = (BrokerUnavailableError, RegistryUnavailableError, SinkUnavailableError)
 
 
 class Watch(Protocol):
@@ -88,6 +102,29 @@ class KafkaWatch:
         return lost
 
 
+def retry_outages(
+    take: Callable[[], None], attempts: Attempts, is_active: Callable[[], bool]
+) -> None:
+    """Take a batch; if a service is down, take it again while the query is active.
+
+    Everything that a batch does is idempotent. If the query ended instead, all that Spark has
+    compiled would be lost.
+
+    Raises:
+        PenstockError: as `take` does; that of an outage after the last attempt.
+    """
+    outage: PenstockError | None = None
+    for _ in attempts:
+        if outage is not None and not is_active():
+            break
+        try:
+            return take()
+        except _OUTAGES as error:
+            _LOG.warning("the batch is taken again: %s", error)
+            outage = error
+    raise outage or AssertionError("no attempt")
+
+
 @dataclass(frozen=True, slots=True)
 class _TransformedSink:
     """A sink whose rows a function transforms first."""
@@ -116,6 +153,7 @@ class StreamQuery:
         transform: a pure function of decoded rows (`penstock.spark.rows`) before every sink; it may
             be called more than once for a batch.
         watch: checks each batch before and after it is written.
+        attempts: how long a batch is taken again while a service is down.
     """
 
     stream: DataFrame
@@ -127,6 +165,7 @@ class StreamQuery:
     routes: Mapping[str, str] = field(default_factory=dict)
     transform: Transform | None = None
     watch: Callable[[Checkpoint], Watch] = NoWatch
+    attempts: Attempts = _ATTEMPTS
 
     def start(self, **trigger: Any) -> StreamingQuery:
         """Start the query, which runs in the background.
@@ -144,14 +183,26 @@ class StreamQuery:
         ledger = Ledger(spark, checkpoint.ledger, next_batch)
         batches = Batches(spark, self.registries, ledger, self._open_sinks(), self.errors)
         watch = self.watch(checkpoint)
-        counts: dict[int, BatchCounts] = {}
-        spark.streams.addListener(ReportListener(counts))
+        counts: dict[tuple[str, int], BatchCounts] = {}
+        listener = ReportListener(counts)
+        spark.streams.addListener(listener)
+        # A driver that ends must not end before the line of its last batch.
+        atexit.register(listener.wait)
 
-        def write(records: DataFrame, number: int) -> None:
+        def take(records: DataFrame, number: int) -> None:
             self.lease.check()
             taken = watch.before(records, number)
-            done = batches.take(taken, checkpoint.batch_id(number))
-            counts[number] = replace(done, lost=watch.after(taken, number, done.records))
+            batch = checkpoint.batch_id(number)
+            done = batches.take(taken, batch)
+            lost = watch.after(taken, number, done.records)
+            counts[batch.query, number] = replace(done, lost=lost)
+
+        def write(records: DataFrame, number: int) -> None:
+            def is_active() -> bool:
+                query = checkpoint.query_id()
+                return any(str(each.id) == query for each in spark.streams.active)
+
+            retry_outages(partial(take, records, number), self.attempts, is_active)
 
         writer = self.stream.writeStream.foreachBatch(write)
         writer = writer.option("checkpointLocation", self.checkpoint)

@@ -1,0 +1,63 @@
+"""A batch is taken again while a service is down, and for no other reason."""
+
+from __future__ import annotations
+
+from unittest.mock import Mock
+
+import pytest
+
+from penstock.attempts import Attempts
+from penstock.errors import (
+    BrokerUnavailableError,
+    LostRecordsError,
+    PenstockError,
+    RegistryUnavailableError,
+    SinkAccessDeniedError,
+    SinkUnavailableError,
+)
+from penstock.spark.query.stream import retry_outages
+from tests.stubs.registries import FakeTime
+
+
+def _take(take, is_active=lambda: True):
+    time = FakeTime()
+    retry_outages(take, Attempts(1, 4, 15, sleep=time.sleep, clock=time.clock), is_active)
+
+
+@pytest.mark.parametrize(
+    "kind", [BrokerUnavailableError, RegistryUnavailableError, SinkUnavailableError]
+)
+def test_an_outage_that_ends(kind, caplog) -> None:
+    take = Mock(side_effect=[kind("down"), kind("down"), None])
+
+    _take(take)
+
+    assert take.call_count == 3
+    assert caplog.text.count("the batch is taken again: down") == 2
+
+
+def test_an_outage_that_lasts() -> None:
+    errors = [SinkUnavailableError(str(number)) for number in range(9)]
+    take = Mock(side_effect=errors)
+
+    with pytest.raises(SinkUnavailableError, match=r"^5$"):  # after 1, 2, 4, 4 and 4 seconds
+        _take(take)
+
+
+@pytest.mark.parametrize("error", [SinkAccessDeniedError("no"), LostRecordsError("2"), OSError()])
+def test_other_errors_end_the_query(error: PenstockError | OSError) -> None:
+    take = Mock(side_effect=error)
+
+    with pytest.raises(type(error)):
+        _take(take)
+
+    assert take.call_count == 1
+
+
+def test_a_query_that_was_stopped_is_not_continued() -> None:
+    take = Mock(side_effect=SinkUnavailableError("down"))
+
+    with pytest.raises(SinkUnavailableError):
+        _take(take, is_active=lambda: False)
+
+    assert take.call_count == 1
