@@ -15,7 +15,7 @@ from tests.faults.world import BATCH, World, running_broker
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
 _OFFSETS = Step("CopyObject", r"/offsets/\d+$")
-_LOOKUP = Step("CopyObject", r"/penstock-ledger/.*\.jsonl$")
+_LOOKUP = Step("PutObject", r"/penstock-ledger/.*\.jsonl$")
 _FILE = Step("PutObject", r"/data/.*\.parquet$")
 _SNAPSHOT = Step("PutObject", r"/metadata/snap-")
 _STAGED = Step("UpdateTable")

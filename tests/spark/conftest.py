@@ -54,7 +54,8 @@ def hosts_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory, hosts_file):
-    jars = [str(path) for path in sorted(_ROOT.glob("jars/spark/lib/*.jar"))]
+    found = (path for kind in ("spark", "s3") for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
+    jars = sorted({path.name: str(path) for path in found}.values())
     assert jars, "no jars in jars/spark/lib, run `make install`"
     folder = tmp_path_factory.mktemp("spark")
     ours = session_settings()

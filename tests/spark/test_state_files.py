@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from unittest.mock import Mock, patch
 
+import boto3
 import pytest
 from py4j.protocol import Py4JJavaError
 
 from penstock.errors import CheckpointError, CheckpointTakenError
+from penstock.spark.state import files as state_files
 from penstock.spark.state.files import StateFiles
 
 
@@ -82,7 +85,8 @@ def test_a_number_is_never_given_twice_although_an_old_file_was_removed(files: S
 
 
 def test_a_file_system_that_refuses(files: StateFiles) -> None:
-    files._files = Mock(**{"exists.return_value": False, "rename.return_value": False})
+    answers = ("hasPathCapability", "exists", "rename")
+    files._files = Mock(**{f"{name}.return_value": False for name in answers})
 
     with pytest.raises(OSError, match=r"cannot write file:.*state/a: its file system refuses to"):
         files.write("a", "text")
@@ -95,3 +99,40 @@ def test_a_file_is_deleted_where_there_is_one(files: StateFiles) -> None:
     files.delete("a")
 
     assert files.names() == []
+
+
+@pytest.fixture
+def s3_folder(spark, cloud):
+    """A folder of a bucket in localcloud, as jobs outside of EMR have it."""
+    bucket = f"state-{secrets.token_hex(4)}"
+    session = boto3.Session("111111111111", "any", region_name="eu-central-1")
+    session.client("s3", endpoint_url=cloud.endpoint).create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+    )
+    settings = {
+        "access.key": "111111111111", "secret.key": "any", "endpoint": cloud.endpoint,
+        "endpoint.region": "eu-central-1", "path.style.access": "true",
+    }  # fmt: skip
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+    for name, text in settings.items():
+        hadoop.set(f"fs.s3a.{name}", text)
+    return f"s3a://{bucket}/state"
+
+
+def test_one_of_two_drivers_writes_a_file_on_s3(spark, s3_folder, monkeypatch):
+    """Also if one stalls at any moment of its write, as long as it likes."""
+    first, second = StateFiles(spark, s3_folder), StateFiles(spark, s3_folder)
+    fill = state_files._fill
+
+    def fill_late(stream, text):
+        monkeypatch.setattr(state_files, "_fill", fill)
+        second.write("a", "second")
+        fill(stream, text)
+
+    monkeypatch.setattr(state_files, "_fill", fill_late)
+    with pytest.raises(CheckpointTakenError, match=r"state/a is there already, expected no other"):
+        first.write("a", "first")
+
+    assert first.read("a") == "second"
+    assert first.names() == ["a"]
+    second.write("a", "second")  # as if the response to the first try had been lost

@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 from penstock.errors import CheckpointError, CheckpointTakenError
 
 _ENCODING = "UTF-8"
+_CONDITIONAL: Final = "fs.option.create.conditional.overwrite"  # S3A has it since Hadoop 3.4.2
+_CONFLICT: Final = "org.apache.hadoop.fs.s3a.RemoteFileChangedException"
 
 WHAT_TO_DO: Final = (
     "restore it from a copy, or begin with a new checkpoint and --starting at the time of the "
@@ -60,16 +62,32 @@ class StateFiles:
             CheckpointTakenError: the file exists, so another job has written it.
             OSError: the file system refuses.
         """
-        path, scratch = self._path(name), self._path(f".{name}.{uuid4().hex}.tmp")
+        path = self._path(name)
+        if self._files.hasPathCapability(path, _CONDITIONAL):
+            self._create(name, text)
+            return
+        scratch = self._path(f".{name}.{uuid4().hex}.tmp")
         self._check_missing(path)
-        stream = self._files.create(scratch, False)
-        try:
-            stream.write(bytearray(text.encode()))
-        finally:
-            stream.close()
+        _fill(self._files.create(scratch, False), text)
         if not self._files.rename(scratch, path):
             self._check_missing(path)
             raise OSError(f"cannot write {path}: its file system refuses to rename {scratch}")
+
+    def _create(self, name: str, text: str) -> None:
+        """Write a new file of an object store, which refuses the second of two writers.
+
+        There, a rename is a copy, and two drivers that rename at once would both succeed.
+        """
+        path = self._path(name)
+        try:
+            builder = self._files.createFile(path).recursive().must(_CONDITIONAL, True)
+            _fill(builder.build(), text)
+        except Py4JJavaError as error:
+            if not _is(error, _CONFLICT):
+                raise
+            # The response to a first try may have been lost.
+            if self.read(name) != text:
+                raise _taken(path) from error
 
     def append(self, text: str) -> None:
         """Write a file whose name is the number after the last one; earlier ones may be missing.
@@ -102,13 +120,24 @@ class StateFiles:
 
     def _check_missing(self, path: Any) -> None:
         if self._files.exists(path):
-            raise CheckpointTakenError(
-                f"{path} is there already, expected no other job that works with the checkpoint; "
-                "end one of the two"
-            )
+            raise _taken(path)
 
     def _path(self, name: str) -> Any:
         return self._java.org.apache.hadoop.fs.Path(self._folder, name)
+
+
+def _fill(stream: Any, text: str) -> None:
+    try:
+        stream.write(bytearray(text.encode()))
+    finally:
+        stream.close()
+
+
+def _taken(path: Any) -> CheckpointTakenError:
+    return CheckpointTakenError(
+        f"{path} is there already, expected no other job that works with the checkpoint; end one "
+        "of the two"
+    )
 
 
 def _is(error: Py4JJavaError, kind: str) -> bool:
