@@ -9,16 +9,24 @@ The keys under `records` name the partition, and a batch may have any number of 
 ReportBatchItemFailures, the response says from which offset to deliver a partition again:
 
     {"batchItemFailures": [{"itemIdentifier": {"partition": "sensor-0", "offset": 15}}]}
+
+An entry without a topic, partition or offset fails the batch. An entry whose other members cannot
+be read becomes a record whose value is the entry's JSON, which is no frame: a dead letter.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 from binascii import a2b_base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from penstock.errors import EventTextError
 from penstock.records import Record, Source
+
+_LOG = logging.getLogger(__name__)
+_ODD = (AttributeError, KeyError, TypeError, ValueError)
 
 
 def read_records(event: Any) -> list[Record]:
@@ -29,11 +37,11 @@ def read_records(event: Any) -> list[Record]:
     """
     try:
         partitions = event["records"].values()
-        return [_read(record) for partition in partitions for record in partition]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return [_read(entry) for partition in partitions for entry in partition]
+    except _ODD as error:
         raise EventTextError(
-            f"found an event that cannot be read ({error!r}), expected one of a Kafka mapping with "
-            "records by partition"
+            f"found an event that cannot be read ({type(error).__name__}), expected one of a Kafka "
+            "mapping with records by partition"
         ) from error
 
 
@@ -52,19 +60,30 @@ def answer_mapping(held: Iterable[Source]) -> dict[str, list[Any]]:
     }
 
 
-def _read(record: Mapping[str, Any]) -> Record:
-    return Record(
-        Source(record["topic"], record["partition"], record["offset"]),
-        _decode(record.get("key")),
-        _decode(record.get("value")),
-        tuple(
-            # On AWS, Java writes the bytes, as signed numbers.
-            (name, bytes(byte & 0xFF for byte in value))
-            for header in record.get("headers") or ()
-            for name, value in header.items()
-        ),
-        record.get("timestamp", 0),
-    )
+def _read(entry: Mapping[str, Any]) -> Record:
+    source = Source(entry["topic"], entry["partition"], entry["offset"])
+    if (type(source.topic), type(source.partition), type(source.offset)) != (str, int, int):
+        raise TypeError(source)
+    timestamp = entry.get("timestamp")
+    timestamp = timestamp if isinstance(timestamp, int) else 0
+    try:
+        return Record(
+            source,
+            _decode(entry.get("key")),
+            _decode(entry.get("value")),
+            tuple(_read_headers(entry.get("headers") or ())),
+            timestamp,
+        )
+    except _ODD as error:
+        _LOG.warning("%s cannot be read: %s", source, type(error).__name__)
+        return Record(source, None, json.dumps(entry).encode(), (), timestamp)
+
+
+def _read_headers(headers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, bytes | None]]:
+    for header in headers:
+        for name, value in header.items():
+            # On AWS, Java writes the bytes, as signed numbers. Kafka allows a value of null.
+            yield name, None if value is None else bytes(byte & 0xFF for byte in value)
 
 
 def _decode(text: str | None) -> bytes | None:

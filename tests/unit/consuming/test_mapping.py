@@ -56,12 +56,39 @@ def test_a_tombstone_has_no_value(record: dict[str, Any]) -> None:
     assert read.key is None
 
 
+def test_a_timestamp_of_another_type_is_ignored() -> None:
+    (read,) = read_records(_event(_record(timestamp="noon")))
+
+    assert (read.timestamp_ms, read.value) == (0, b"v")
+
+
 def test_signed_bytes_and_repeated_headers_are_read() -> None:
-    headers = [{"a": [-1, 0]}, {"a": [127]}, {"b": []}]
+    headers = [{"a": [-1, 0]}, {"a": [127]}, {"b": []}, {"null": None}]
 
     (read,) = read_records(_event(_record(headers=headers)))
 
-    assert read.headers == (("a", b"\xff\x00"), ("a", b"\x7f"), ("b", b""))
+    assert read.headers == (("a", b"\xff\x00"), ("a", b"\x7f"), ("b", b""), ("null", None))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"value": "no base64!"}, {"value": 5}, {"key": "\xe9"}),
+        *({"headers": [{"h": "text"}]}, {"headers": ["h"]}, {"headers": 1}),
+    ],
+    ids=repr,
+)
+def test_an_entry_that_cannot_be_read_is_a_record_with_its_json(change: dict[str, Any]) -> None:
+    entry = _record(**change)
+
+    odd, good = read_records(_event(entry, _record(offset=6)))
+
+    assert (odd.source, odd.key, json.loads(odd.value or b"")) == (
+        Source("sensor", 0, 5),
+        None,
+        entry,
+    )
+    assert good.value == b"v"
 
 
 def test_a_batch_may_be_empty() -> None:
@@ -72,7 +99,12 @@ def test_a_batch_may_be_empty() -> None:
     "event",
     [
         *([], "text", None, {}, {"records": []}, {"records": {"a-0": [{}]}}),
-        *(_event(_record(value="no base64!")), _event(_record(headers=[{"h": "text"}]))),
+        *({"records": {"a-0": None}}, {"records": {"a-0": "text"}}, {"records": {"a-0": [None]}}),
+        *(
+            _event(_record(offset="5")),
+            _event(_record(topic=None)),
+            _event(_record(partition=True)),
+        ),
     ],
     ids=repr,
 )
