@@ -71,6 +71,10 @@ def _read(value: Mapping[str, Any]) -> Any:
     return _READERS[kind](inside)
 
 
+def _read_number(number: Decimal) -> int | Decimal:
+    return int(number) if number == number.to_integral_value() else number
+
+
 def _write(value: Any) -> str:
     # By exact type, because isinstance takes a bool for an int.
     return _WRITERS[type(value)](value)
@@ -130,7 +134,7 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
 }
 _READERS: dict[str, Callable[[Any], Any]] = {
     "S": str,
-    "N": lambda text: Decimal(text) if Decimal(text) % 1 else int(Decimal(text)),
+    "N": lambda text: _read_number(Decimal(text)),
     "BOOL": bool,
     "NULL": lambda _: None,
     "M": read_item,

@@ -11,7 +11,7 @@ import pytest
 from boto3.dynamodb.types import TypeSerializer
 
 from penstock.errors import Reason, SinkRefusedError
-from penstock.sinks._json import write_item
+from penstock.sinks._json import read_item, write_item
 
 _VALUES: list[Any] = [
     *("", "plain", 'quotes " and \\', "\x00\x1f\n", "\u2028 é 日本 😀"),
@@ -34,6 +34,11 @@ def _as_boto3_does(value: Any) -> Any:
 @pytest.mark.parametrize("value", _VALUES, ids=repr)
 def test_a_value_is_written_as_boto3_does(value: Any) -> None:
     assert json.loads(write_item({"a": value})) == {"a": _as_boto3_does(value)}
+
+
+@pytest.mark.parametrize("value", _VALUES, ids=repr)
+def test_a_value_is_read_as_it_was_written(value: Any) -> None:
+    assert read_item(json.loads(write_item({"a": value}))) == {"a": value}
 
 
 @pytest.mark.parametrize("value", [0.0, 30.5, -0.1, 1e-130, 1e22, 9.99e125, 5e-100])
