@@ -17,7 +17,6 @@ from penstock.consuming import (
     build_consumer,
     read_records,
 )
-from penstock.errors import PenstockError
 from penstock.records import Record
 
 _NAMESPACE = "Penstock"
@@ -37,7 +36,7 @@ def lambda_handler(event: Any, context: Any) -> dict[str, list[Any]]:
     try:
         records = read_records(event)
         consumed = _consumer.consume(records)
-    except PenstockError as error:
+    except Exception as error:
         _log.error(
             "the batch must be delivered again: %s", error, extra={"kind": type(error).__name__}
         )

@@ -70,11 +70,13 @@ def serve_dynamodb() -> Iterator[DynamoDbApi]:
             self.close_connection = reply.sent is not None
             if reply is CUT:
                 return
-            headers = {"x-amz-crc32": str(zlib.crc32(reply.body))} | reply.headers
+            headers = {
+                "x-amz-crc32": str(zlib.crc32(reply.body)),
+                "Content-Length": str(len(reply.body)),
+            } | reply.headers
             self.send_response_only(reply.status)
             for name, value in headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()
             self.wfile.write(reply.body[: reply.sent])
 

@@ -71,11 +71,11 @@ class AwsClient:
             ClientError: the service answered with an error, in the form of botocore's clients.
             BotoCoreError: there are no credentials.
             OSError, HTTPException: there was no answer.
-            ValueError: the answer is not JSON.
+            ValueError: the answer is not a JSON object.
         """
         answer = self.send(operation, json.dumps(request).encode())
         if answer.status == _OK:
-            return dict(json.loads(answer.content))
+            return answer.read_object()
         code, message = answer.read_error()
         said: Any = {
             "Error": {"Code": code, "Message": message},
@@ -102,10 +102,10 @@ class AwsClient:
     def follow_clock(self, answer: Answer) -> bool:
         """Use the service's clock for signatures from now on; return False if ours was right."""
         try:
-            theirs = parsedate_to_datetime(answer.headers["date"])
-        except (KeyError, ValueError):
+            skew = parsedate_to_datetime(answer.headers["date"]) - datetime.now(UTC)
+        except (KeyError, ValueError, TypeError):  # missing, not a time, or without a time zone
             return False
-        before, self._skew = self._skew, theirs - datetime.now(UTC)
+        before, self._skew = self._skew, skew
         return abs(self._skew - before) >= _LEAST_SKEW
 
     def close(self) -> None:

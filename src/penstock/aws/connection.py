@@ -21,11 +21,12 @@ from http.client import (
     LineTooLong,
     RemoteDisconnected,
 )
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 _MAX_LINE = 65_536
 _MAX_HEADERS = 100
+_MAX_CONTENT = 64 * 2**20  # DynamoDB's and Glue's longest answers have 16 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +53,30 @@ class Answer:
         told = self.headers.get("x-amz-crc32")
         return told is None or told == str(zlib.crc32(self.content))
 
+    def read_object(self) -> dict[str, Any]:
+        """Return the JSON object that the answer consists of.
+
+        Raises:
+            ValueError: the content is not a JSON object.
+        """
+        try:
+            found = json.loads(self.content)
+        except RecursionError as error:
+            raise ValueError("found JSON that is nested too deeply") from error
+        if not isinstance(found, dict):
+            raise ValueError(f"found JSON of type {type(found).__name__}, expected an object")
+        return found
+
     def read_error(self) -> tuple[str, str]:
         """Return the code and message of an error, or the status and body if it is not JSON.
 
         A proxy's error, for example, is not JSON.
         """
         try:
-            body = json.loads(self.content)
+            body = self.read_object()
             code = str(body["__type"]).rpartition("#")[2]
             return code, str(body.get("message") or body.get("Message") or "")
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError):
             return f"status {self.status}", self.content[:200].decode(errors="replace")
 
 
@@ -141,12 +156,15 @@ def _read_answer(stream: BinaryIO) -> Answer:
         headers[name.decode("latin-1").lower()] = value.strip().decode("latin-1")
         if len(headers) > _MAX_HEADERS:
             raise HTTPException(f"found more than {_MAX_HEADERS} headers")
-    length = headers.get("content-length", "")
-    if not length.isdecimal():
-        raise HTTPException(f"found an answer of length {length!r}, expected a number")
-    content = stream.read(int(length))
-    if len(content) < int(length):
-        raise IncompleteRead(content, int(length) - len(content))
+    told = headers.get("content-length", "")
+    length = int(told) if told.isdecimal() and len(told) < len(str(_MAX_CONTENT)) + 1 else -1
+    if not 0 <= length <= _MAX_CONTENT:
+        raise HTTPException(
+            f"found an answer of length {told[:20]!r}, expected a number up to {_MAX_CONTENT}"
+        )
+    content = stream.read(length)
+    if len(content) < length:
+        raise IncompleteRead(content, length - len(content))
     return Answer(int(rest[:3]), headers, content)
 
 

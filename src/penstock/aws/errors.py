@@ -29,6 +29,7 @@ from botocore.exceptions import (
     NoCredentialsError,
     PartialCredentialsError,
 )
+from botocore.parsers import ResponseParserError
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 
@@ -129,10 +130,7 @@ def translated_s3_errors(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ClientError, BotoCoreError) as error:
-        kind = (
-            SinkAccessDeniedError
-            if classify(error) in {Fault.DENIED, Fault.SKEWED}
-            else SinkUnavailableError
-        )
+    except (ClientError, BotoCoreError, ResponseParserError) as error:
+        is_denied = classify(error) in {Fault.DENIED, Fault.SKEWED}
+        kind = SinkAccessDeniedError if is_denied else SinkUnavailableError
         raise kind(f"{what}: {str(error).rstrip('.')}") from error

@@ -5,9 +5,9 @@ A request costs a tenth of the CPU of a boto3 client's, which matters at 25 rows
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from http.client import HTTPException
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from botocore.exceptions import BotoCoreError
 from botocore.session import Session
@@ -27,6 +27,10 @@ from penstock.errors import (
 
 # A table throttles many writers at the same time; jitter (`spread`) keeps their retries apart.
 _ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=2, total_seconds=20, spread=True)
+_Result = TypeVar("_Result")
+
+# The errors of a parser whose input has another shape.
+_UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError)
 _KINDS: dict[Fault, type[SinkError]] = {
     Fault.DENIED: SinkAccessDeniedError,
     Fault.SKEWED: SinkAccessDeniedError,
@@ -45,8 +49,20 @@ class DynamoDbClient:
             raise SettingsError([f"DynamoDB cannot be used: {error}"]) from error
         self.attempts = attempts
 
-    def call(self, operation: str, body: bytes) -> dict[str, Any]:
-        """Make a call and return its response; retry while the failure may be temporary.
+    @overload
+    def call(self, operation: str, body: bytes) -> dict[str, Any]: ...
+
+    @overload
+    def call(
+        self, operation: str, body: bytes, read: Callable[[dict[str, Any]], _Result]
+    ) -> _Result: ...
+
+    def call(
+        self, operation: str, body: bytes, read: Callable[[dict[str, Any]], Any] = dict
+    ) -> Any:
+        """Make a call and return what `read` makes of its response.
+
+        A failure that may be temporary is retried, and so is a response that `read` cannot read.
 
         Raises:
             SinkRefusedError: DynamoDB refuses the request itself.
@@ -68,7 +84,10 @@ class DynamoDbClient:
             if not answer.is_whole():
                 problem = "an answer with a wrong checksum"
             elif answer.status == 200:
-                return dict(json.loads(answer.content))
+                try:
+                    return read(answer.read_object())
+                except _UNREADABLE as error:
+                    cause, problem = error, f"an answer that cannot be read: {error!r:.200}"
             else:
                 problem = self._judge(operation, answer)
         raise SinkUnavailableError(

@@ -174,15 +174,19 @@ class ErrorTable:
         keys: Any = [{"id": {"S": row_id}} for row_id in ids]
         for _ in self._client.attempts:
             wanted = {self._table: {"Keys": keys, "ConsistentRead": True}}
-            answer = self._call("BatchGetItem", {"RequestItems": wanted})
-            found += map(read_item, answer["Responses"].get(self._table, ()))
-            keys = answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
+            items, keys = self._call("BatchGetItem", {"RequestItems": wanted}, self._read_items)
+            found += items
             if not keys:
                 return found
         raise SinkUnavailableError(
             f"DynamoDB left {len(keys)} rows of table {self._table} unread for "
             f"{self._client.attempts.total_seconds:g} s"
         )
+
+    def _read_items(self, answer: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Any]]:
+        """Return the items of a BatchGetItem, and the keys that it left."""
+        items = [read_item(item) for item in answer["Responses"].get(self._table, ())]
+        return items, answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
 
     def _query(self, stage: str, selection: Selection) -> Iterator[str]:
         """Yield the ids of matching rows; the index has only open rows and no raw bytes."""
@@ -202,14 +206,24 @@ class ErrorTable:
     def _pages(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         start: dict[str, Any] = {}
         while True:
-            answer = self._call("Query", {"TableName": self._table, **request, **start})
-            yield from map(read_item, answer["Items"])
-            if "LastEvaluatedKey" not in answer:
+            page = {"TableName": self._table, **request, **start}
+            items, last = self._call("Query", page, _read_page)
+            yield from items
+            if last is None:
                 return
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+            start = {"ExclusiveStartKey": last}
 
-    def _call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.call(operation, json.dumps(request).encode())
+    def _call(
+        self,
+        operation: str,
+        request: Mapping[str, Any],
+        read: Callable[[dict[str, Any]], Any] = dict,
+    ) -> Any:
+        return self._client.call(operation, json.dumps(request).encode(), read)
+
+
+def _read_page(answer: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
+    return [read_item(item) for item in answer["Items"]], answer.get("LastEvaluatedKey")
 
 
 def _name(*expressions: str) -> dict[str, str]:

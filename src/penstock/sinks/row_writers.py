@@ -97,9 +97,7 @@ class TableWriter:
         for _ in self._client.attempts:
             puts = b",".join([b'{"PutRequest":{"Item":%b}}' % item for item in items])
             body = b'{"RequestItems":{%b:[%b]}}' % (table, puts)
-            answer = self._client.call("BatchWriteItem", body)
-            left = answer.get("UnprocessedItems", {}).values()
-            items = [json.dumps(put["PutRequest"]["Item"]).encode() for put in chain(*left)]
+            items = self._client.call("BatchWriteItem", body, _read_unprocessed)
             if not items:
                 return
         raise SinkUnavailableError(
@@ -140,3 +138,8 @@ class UpsertWriter:
     def _put(self, item: Mapping[str, Any]) -> None:
         order = write_item({":order": item[ORDER]})
         self._client.call("PutItem", _UPSERT % (self._table, write_item(item), order))
+
+
+def _read_unprocessed(answer: dict[str, Any]) -> list[bytes]:
+    left = answer.get("UnprocessedItems", {}).values()
+    return [json.dumps(put["PutRequest"]["Item"]).encode() for put in chain(*left)]

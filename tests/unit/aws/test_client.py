@@ -67,10 +67,16 @@ def test_an_error_answer_is_botocores_client_error(
     assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == reply.status
 
 
-def test_an_answer_that_is_no_json(api: DynamoDbApi, glue: AwsClient) -> None:
-    api.replies = [Reply(body=b"<html>")]
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [(b"<html>", "Expecting value"), (b"[]", "found JSON of type list, expected an object")],
+)
+def test_an_answer_that_is_no_object(
+    api: DynamoDbApi, glue: AwsClient, body: bytes, said: str
+) -> None:
+    api.replies = [Reply(body=body)]
 
-    with pytest.raises(ValueError, match="Expecting value"):
+    with pytest.raises(ValueError, match=said):
         glue.call("GetSchema", {})
 
 

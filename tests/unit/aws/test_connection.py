@@ -62,12 +62,16 @@ def test_head_and_body_go_in_one_piece() -> None:
         (b"HTTP/1.1 OK\r\n\r\n", BadStatusLine, "HTTP/1.1 OK"),
         (b"HTTP/1.1 200 OK\r\n\r\n{}", HTTPException, "found an answer of length '', expected"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", HTTPException, "length '-1', expected"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", HTTPException, "up to 67108864"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n" % (b"9" * 5_000),
+         HTTPException, "'9{20}', expected a number"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", IncompleteRead, "7 more expected"),
         (b"HTTP/1.1 200 OK\r\nA: " + b"x" * 70_000, LineTooLong, "header line"),
         (b"HTTP/1.1 200 OK\r\n" + b"".join(b"a%d:\r\n" % n for n in range(101)),
          HTTPException, "found more than 100 headers"),
     ],
-    ids=["nothing", "no HTTP", "no status", "no length", "odd length", "cut", "long", "many"],
+    ids=["nothing", "no HTTP", "no status", "no length", "odd length", "too long", "endless",
+         "cut", "long", "many"],
 )  # fmt: skip
 def test_a_malformed_answer_is_an_error_and_the_next_request_works(
     answer: bytes, kind: type[Exception], said: str

@@ -115,8 +115,15 @@ def test_a_temporary_failure_is_retried(
         (Reply(503, b"<html>"), "status 503: <html>"),
         (Reply(headers={"x-amz-crc32": "1"}), "an answer with a wrong checksum"),
         (CUT, "no answer from http://127.0.0.1:"),
+        (Reply(body=b"<html>"), "an answer that cannot be read: JSONDecodeError("),
+        (Reply(body=b"[]"), "an answer that cannot be read: ValueError('found JSON of type list, "),
+        (Reply(body=b"[" * 100_000), "an answer that cannot be read: ValueError('found JSON that"),
+        (
+            Reply(headers={"Content-Length": str(10**20)}),
+            "no answer from http://127.0.0.1:",
+        ),
     ],
-    ids=["throttled", "down", "damaged", "cut"],
+    ids=["throttled", "down", "damaged", "cut", "no JSON", "a list", "deep", "endless"],
 )
 def test_a_failure_that_lasts_is_unavailable(
     api: DynamoDbApi, dynamodb: DynamoDbClient, failure: Reply, said: str
@@ -184,7 +191,7 @@ def test_signatures_follow_dynamodbs_clock(
     assert all(f"/{day}/eu-central-1/" in sent["Authorization"] for sent in api.headers[1:])
 
 
-@pytest.mark.parametrize("date", [None, "no date", "now"])
+@pytest.mark.parametrize("date", [None, "no date", "Mon, 20 Nov 1995 19:12:08 -0000", "now"])
 def test_a_signature_refused_at_the_right_time_is_denied(
     api: DynamoDbApi, dynamodb: DynamoDbClient, date: str | None
 ) -> None:

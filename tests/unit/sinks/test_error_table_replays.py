@@ -198,6 +198,26 @@ def test_unprocessed_keys_are_read_again(api: DynamoDbApi, dynamodb: DynamoDbCli
     assert api.requests[1]["RequestItems"]["t"]["Keys"] == left["t"]["Keys"]
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {},
+        {"Responses": None},
+        {"Responses": {"t": [{"id": {"X": "t/0/1/7"}}]}},
+        {"Responses": {"t": [{"id": {}}]}},
+        {"Responses": {"t": [{"n": {"N": "many"}}]}},
+    ],
+    ids=str,
+)
+def test_a_response_of_another_shape_is_unavailable(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, odd: Any
+) -> None:
+    api.otherwise = lambda _: Reply(body=json.dumps(odd).encode())
+
+    with pytest.raises(SinkUnavailableError, match="an answer that cannot be read: "):
+        list(ErrorTable(dynamodb, "t", None).read(["t/0/1/7"]))  # type: ignore[arg-type]
+
+
 def test_keys_that_stay_unprocessed_are_an_error(
     api: DynamoDbApi, dynamodb: DynamoDbClient
 ) -> None:

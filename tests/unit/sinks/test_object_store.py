@@ -6,6 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from penstock.errors import (
     ObjectMissingError,
@@ -29,8 +30,9 @@ def _refused(code: str) -> ClientError:
         (_refused("NoSuchBucket"), SinkUnavailableError),
         (EndpointConnectionError(endpoint_url="http://s3"), SinkUnavailableError),
         (NoCredentialsError(), SinkAccessDeniedError),
+        (ResponseParserError("invalid XML"), SinkUnavailableError),
     ],
-    ids=["denied", "expired", "slow", "no bucket", "no answer", "no credentials"],
+    ids=["denied", "expired", "slow", "no bucket", "no answer", "no credentials", "no XML"],
 )
 def test_a_failure_is_retriable_and_names_the_object(
     failure: Exception, kind: type[SinkError]

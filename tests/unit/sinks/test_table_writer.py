@@ -86,6 +86,16 @@ def test_unprocessed_rows_are_sent_again_after_a_pause(
     assert time.pauses == [0.05, 0.1]
 
 
+@pytest.mark.parametrize("odd", [None, [], {"rows": None}, {"rows": [{}]}], ids=str)
+def test_a_response_of_another_shape_is_not_taken_for_success(
+    api: DynamoDbApi, writer: TableWriter, odd: Any
+) -> None:
+    api.replies = [Reply(body=json.dumps({"UnprocessedItems": odd}).encode())]
+
+    assert writer.write(_rows(2)) == {}
+    assert [_ids(request) for request in api.requests] == [["0", "1"]] * 2
+
+
 def test_rows_that_stay_unprocessed_are_an_error(api: DynamoDbApi, writer: TableWriter) -> None:
     api.otherwise = _leave("3", "4")
 
