@@ -24,8 +24,11 @@ from decimal import (
 from json.encoder import encode_basestring
 from typing import Any
 
-from penstock.errors import SinkRefusedError
+from penstock.errors import RowTooLargeError, SinkRefusedError
 
+# A value of an item is at most 16 times as long as JSON: a power of ten in a list takes 3 bytes of
+# an item's 400 KB, and up to 47 characters.
+_MAX_CHARACTERS = 16 * 400 * 1024
 _MAX_DIGITS = 38
 _LEAST, _BEYOND = 1e-130, 1e126
 _BEYOND_INTEGERS = 10**_MAX_DIGITS
@@ -48,13 +51,21 @@ def write_item(item: Mapping[str, Any]) -> bytes:
 
     Raises:
         SinkRefusedError: a number that DynamoDB cannot hold exactly, or half of a surrogate pair.
+        RowTooLargeError: no item of 400 KB is so long as JSON.
     """
     written = []
+    size = 0
     for name, value in item.items():
         try:
             written.append(f"{encode_basestring(name)}:{_write(value)}")
         except _UnfitError as error:
-            raise SinkRefusedError(f"{name}: {error}") from None
+            raise SinkRefusedError(f"{name:.200}: {error}") from None
+        size += len(written[-1])
+        if size > _MAX_CHARACTERS:
+            raise RowTooLargeError(
+                f"found a row of more than {_MAX_CHARACTERS:,} characters of JSON, "
+                "expected an item of at most 400 KB"
+            )
     try:
         return f"{{{','.join(written)}}}".encode()
     except UnicodeEncodeError as error:

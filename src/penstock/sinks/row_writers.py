@@ -1,11 +1,14 @@
-"""Writers of rows to a DynamoDB table; a rejected row does not stop the others."""
+"""Writers of rows to a DynamoDB table; a rejected row does not stop the others.
+
+A writer takes rows from an iterable and holds at most 4 MiB of them, as JSON, at the same time.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from penstock.errors import RowExistsError, SinkRefusedError, SinkUnavailableError
 from penstock.records import ORDER, Mode, RowShape
@@ -13,6 +16,7 @@ from penstock.sinks._json import write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
 
 _BATCH: Final = 25  # the limit of BatchWriteItem
+_HELD_BYTES: Final = 4 * 2**20
 _UPSERT: Final = (
     b'{"TableName":%b,"Item":%b,'
     b'"ConditionExpression":"attribute_not_exists(#order) OR #order < :order",'
@@ -20,8 +24,16 @@ _UPSERT: Final = (
     b'"ExpressionAttributeValues":%b}'
 )
 
-# A row's position in the caller's items, and its JSON.
-_Row = tuple[int, bytes]
+_Refused = dict[int, SinkRefusedError]
+
+
+class _Row(NamedTuple):
+    """A row as JSON, and its position in the caller's items."""
+
+    place: int
+    key: tuple[Any, ...]
+    order: str
+    text: bytes
 
 
 class RowWriter(Protocol):
@@ -29,7 +41,7 @@ class RowWriter(Protocol):
 
     shape: RowShape
 
-    def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
+    def write(self, items: Iterable[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
         """Write all rows that the table accepts; idempotent.
 
         Returns:
@@ -49,44 +61,34 @@ def open_table(client: DynamoDbClient, table: str, shape: RowShape) -> RowWriter
 
 
 class TableWriter:
-    """A writer of one table, for one thread."""
+    """A writer of one table, for one thread; of rows with the same key, the last one stays."""
 
     def __init__(self, client: DynamoDbClient, table: str, shape: RowShape) -> None:
         self._client = client
         self.shape = shape
-        self._key = shape.table_key
         self._table = table
 
-    def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
-        """Write all items that the table accepts; if several have the same key, the last one.
-
-        Returns:
-            The errors of rejected items, by position in `items`.
-
-        Raises:
-            SinkAccessDeniedError, SinkUnavailableError: some items may be written; writing all of
-                them again is safe.
-        """
-        refused: dict[int, SinkRefusedError] = {}
-        rows: dict[tuple[Any, ...], _Row] = {}
-        for place, item in enumerate(items):
-            try:
-                # DynamoDB rejects a whole batch in which a key occurs twice.
-                rows[tuple(item[name] for name in self._key)] = (place, write_item(item))
-            except SinkRefusedError as error:
-                refused[place] = error
-        ordered = list(rows.values())
-        for start in range(0, len(ordered), _BATCH):
-            refused |= self._write_batch(ordered[start : start + _BATCH])
+    def write(self, items: Iterable[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
+        """Write all rows that the table accepts, in order; see `RowWriter.write`."""
+        refused: _Refused = {}
+        for batch in _in_batches(_encode(items, self.shape, refused), _BATCH):
+            left = batch
+            while left:
+                # DynamoDB rejects a request in which a key occurs twice.
+                first: dict[tuple[Any, ...], _Row] = {}
+                for row in left:
+                    first.setdefault(row.key, row)
+                refused |= self._write_batch(list(first.values()))
+                left = [row for row in left if row is not first[row.key]]
         return refused
 
-    def _write_batch(self, rows: Sequence[_Row]) -> dict[int, SinkRefusedError]:
+    def _write_batch(self, rows: Sequence[_Row]) -> _Refused:
         """Write a batch; bisect a rejected batch until the row at fault is alone."""
         try:
-            self._put([text for _, text in rows])
+            self._put([row.text for row in rows])
         except SinkRefusedError as error:
             if len(rows) == 1:
-                return {rows[0][0]: error}
+                return {rows[0].place: error}
         else:
             return {}
         middle = len(rows) // 2
@@ -116,28 +118,59 @@ class UpsertWriter:
         self._client = client
         self._table = json.dumps(table).encode()
         self.shape = shape
-        self._key = shape.table_key
 
-    def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
-        """Write the newest row of each key, unless the table has one that is as new or newer."""
-        newest: dict[tuple[Any, ...], int] = {}
-        for place, item in enumerate(items):
-            key = tuple(item[name] for name in self._key)
-            if key not in newest or items[newest[key]][ORDER] < item[ORDER]:
-                newest[key] = place
-        refused: dict[int, SinkRefusedError] = {}
-        for place in newest.values():
-            try:
-                self._put(items[place])
-            except RowExistsError:
-                continue
-            except SinkRefusedError as error:
-                refused[place] = error
+    def write(self, items: Iterable[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
+        """Write the newest row of each key that the table accepts; see `RowWriter.write`.
+
+        A row stays if it is as new or newer.
+        """
+        refused: _Refused = {}
+        for batch in _in_batches(_encode(items, self.shape, refused)):
+            done: set[tuple[Any, ...]] = set()
+            for row in sorted(batch, key=lambda row: row.order, reverse=True):
+                if row.key in done:
+                    continue
+                try:
+                    self._put(row)
+                except RowExistsError:
+                    pass  # the table has a newer one
+                except SinkRefusedError as error:
+                    refused[row.place] = error
+                    continue
+                done.add(row.key)
         return refused
 
-    def _put(self, item: Mapping[str, Any]) -> None:
-        order = write_item({":order": item[ORDER]})
-        self._client.call("PutItem", _UPSERT % (self._table, write_item(item), order))
+    def _put(self, row: _Row) -> None:
+        order = write_item({":order": row.order})
+        self._client.call("PutItem", _UPSERT % (self._table, row.text, order))
+
+
+def _encode(
+    items: Iterable[Mapping[str, Any]], shape: RowShape, refused: _Refused
+) -> Iterator[_Row]:
+    """Yield rows as JSON; add the errors of rows that have none to `refused`."""
+    for place, item in enumerate(items):
+        key = tuple(item[name] for name in shape.table_key)
+        try:
+            text = write_item(item)
+        except SinkRefusedError as error:
+            refused[place] = error
+        else:
+            yield _Row(place, key, item.get(ORDER, ""), text)
+
+
+def _in_batches(rows: Iterable[_Row], most: int | None = None) -> Iterator[list[_Row]]:
+    """Yield rows in batches of at most so many rows, and of 4 MiB unless a row alone is larger."""
+    batch: list[_Row] = []
+    size = 0
+    for row in rows:
+        if batch and (len(batch) == most or size + len(row.text) > _HELD_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += len(row.text)
+    if batch:
+        yield batch
 
 
 def _read_unprocessed(answer: dict[str, Any]) -> list[bytes]:

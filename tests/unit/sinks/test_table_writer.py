@@ -16,6 +16,7 @@ from localcloud.faults import Faults, Kind
 from penstock.errors import RowTooLargeError, SinkRefusedError, SinkUnavailableError
 from penstock.records import Mode, RowShape
 from penstock.sinks import DynamoDbClient, TableWriter
+from penstock.sinks._json import write_item
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 from tests.stubs.registries import FakeTime
 from tests.stubs.sessions import make_session
@@ -65,10 +66,64 @@ def test_the_last_of_several_rows_with_the_same_key_is_written(
     api: DynamoDbApi, writer: TableWriter
 ) -> None:
     assert writer.write([{"id": "a", "n": 1}, {"id": "b", "n": 2}, {"id": "a", "n": 3}]) == {}
-    (request,) = api.requests
-    items = [put["PutRequest"]["Item"] for put in request["RequestItems"]["rows"]]
-    assert {item["id"]["S"]: item["n"]["N"] for item in items} == {"a": "3", "b": "2"}
-    assert len(items) == 2
+    written = [
+        [put["PutRequest"]["Item"] for put in request["RequestItems"]["rows"]]
+        for request in api.requests
+    ]
+    assert [sorted((each["id"]["S"], each["n"]["N"]) for each in items) for items in written] == [
+        [("a", "1"), ("b", "2")],
+        [("a", "3")],
+    ]
+
+
+def test_if_the_last_row_of_a_key_is_rejected_the_one_before_it_stays(
+    api: DynamoDbApi, writer: TableWriter
+) -> None:
+    api.otherwise = lambda request: (
+        refusal("ValidationException") if "odd" in json.dumps(request) else Reply()
+    )
+
+    assert writer.write([{"id": "a", "n": 1}, {"id": "a", "n": "odd"}]).keys() == {1}
+    written = api.requests[0]["RequestItems"]["rows"]
+    assert written == [{"PutRequest": {"Item": {"id": {"S": "a"}, "n": {"N": "1"}}}}]
+
+
+@pytest.mark.parametrize(
+    ("size", "held"), [(10, 26), (100_000, 26), (1_000_000, 5), (5_000_000, 2)]
+)
+def test_few_rows_are_held_at_the_same_time(
+    api: DynamoDbApi, writer: TableWriter, size: int, held: int
+) -> None:
+    written, most = 0, 0
+
+    def count(request: dict[str, Any]) -> Reply:
+        nonlocal written
+        written += len(_ids(request))
+        return Reply()
+
+    def rows() -> Iterator[Item]:
+        nonlocal most
+        for number in range(60):
+            most = max(most, number + 1 - written)
+            yield {"id": str(number), "text": "x" * size}
+
+    api.otherwise = count
+
+    assert writer.write(rows()) == {}
+    assert (written, most) == (60, held)
+
+
+def test_a_row_that_no_table_takes_enters_no_request(api: DynamoDbApi, writer: TableWriter) -> None:
+    refused = writer.write([{"id": "a", "text": "x" * 6_600_000}, {"id": "b"}])
+
+    assert [type(error) for error in refused.values()] == [RowTooLargeError]
+    assert [_ids(request) for request in api.requests] == [["b"]]
+
+
+def test_an_item_of_400_kb_is_never_too_long_as_json() -> None:
+    longest = {"id": "a", "numbers": [10**37] * (400 * 1024 // 3)}
+
+    assert len(write_item(longest)) > 6_000_000
 
 
 def test_unprocessed_rows_are_sent_again_after_a_pause(

@@ -104,6 +104,21 @@ def test_a_rejected_row_does_not_stop_the_others(table: Any, dynamodb: DynamoDbC
     assert _rows(table).keys() == {"a", "d"}
 
 
+def test_if_the_newest_row_of_a_key_is_rejected_the_one_before_it_stays(
+    table: Any, dynamodb: DynamoDbClient
+) -> None:
+    rows = [
+        _row("a", 0, version=1),
+        _row("a", 1, version=2),
+        _row("a", 2, version=3, text="x" * 410_000),
+    ]
+
+    refused = UpsertWriter(dynamodb, table.name, _BY_VERSION).write(rows)
+
+    assert refused.keys() == {2}
+    assert _rows(table)["a"]["version"] == 2
+
+
 def test_a_row_without_an_order_gives_way(table: Any, dynamodb: DynamoDbClient) -> None:
     table.put_item(Item={"orderId": "a", "said": "by hand"})
 
