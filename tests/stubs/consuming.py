@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,18 +25,18 @@ class FakeTable:
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     refuse: Callable[[Mapping[str, Any]], SinkRefusedError | None] = lambda _: None
     down: PenstockError | None = None
-    calls: int = 0
 
-    def write(self, items: Sequence[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
-        """Take what is not refused."""
-        self.calls += 1
+    def write(self, items: Iterable[Mapping[str, Any]]) -> dict[int, SinkRefusedError]:
+        """Take what is not refused, one row at a time."""
         if self.down:
             raise self.down
-        refused = {place: self.refuse(item) for place, item in enumerate(items)}
+        refused = {}
         for place, item in enumerate(items):
-            if refused[place] is None:
+            if error := self.refuse(item):
+                refused[place] = error
+            else:
                 self.rows[item["_source"]] = dict(item)
-        return {place: error for place, error in refused.items() if error}
+        return refused
 
 
 @dataclass
@@ -80,6 +80,16 @@ class World:
     readings: FakeTable
     errors: FakeErrors
 
+    def build(self, *, partial_answers: bool = False) -> Consumer:
+        """Build a consumer with nothing cached."""
+        return Consumer(
+            Registries([self.registry]),
+            self.readings,
+            self.errors,
+            "lambda",
+            partial_answers=partial_answers,
+        )
+
     def consume(self, *values: bytes | None) -> Consumed:
         """Consume a batch of one partition."""
         return self.consume_partitions({"sensor/0": values})
@@ -88,14 +98,7 @@ class World:
         self, batch: Mapping[str, Sequence[bytes | None]], *, partial_answers: bool = False
     ) -> Consumed:
         """Consume a batch of partitions by topic/partition."""
-        consumer = Consumer(
-            Registries([self.registry]),
-            self.readings,
-            self.errors,
-            "lambda",
-            partial_answers=partial_answers,
-        )
-        return consumer.consume(
+        return self.build(partial_answers=partial_answers).consume(
             Record(Source(name.split("/")[0], int(name.split("/")[1]), offset), b"k", value)
             for name, values in batch.items()
             for offset, value in enumerate(values)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from penstock.consuming.settings import ConsumerSettings
-from penstock.errors import Failure, PenstockError, Reason, UnroutableError
-from penstock.framing import SchemaKey
+from penstock.errors import (
+    Failure,
+    PenstockError,
+    Reason,
+    RegistryAccessDeniedError,
+    RegistryUnavailableError,
+    SchemaNotFoundError,
+    UnroutableError,
+)
+from penstock.framing import FrameKind, SchemaKey
 from penstock.records import (
     FailedRecord,
     Record,
@@ -31,7 +38,11 @@ from penstock.sinks import (
 )
 
 _LOG = logging.getLogger(__name__)
-_MAX_COMPILED = 1_000
+_MAX_READERS: Final = 1_000
+_MAX_LOOKUPS: Final = 100  # that fail in a batch; each takes a call of the registry
+
+# A function from payload to event, and the number of its schema version.
+_Reader = tuple[Callable[[bytes], Any], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +60,17 @@ class Consumed:
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch that is being read: each record is in one of the fields, or after a held record."""
+    """A batch that is being read: each record is in one of the fields, or after a held record.
 
-    read: list[tuple[Record, dict[str, Any]]] = field(default_factory=list)
+    `failed` and `down` have the errors of schemas and registries, which are not asked again.
+    """
+
+    read: list[Record] = field(default_factory=list)
     errors: list[FailedRecord] = field(default_factory=list)
     tombstones: int = 0
     held: dict[tuple[str, int], tuple[Source, PenstockError]] = field(default_factory=dict)
-    missing: dict[SchemaKey, PenstockError] = field(default_factory=dict)
+    failed: dict[SchemaKey, PenstockError] = field(default_factory=dict)
+    down: dict[FrameKind, PenstockError] = field(default_factory=dict)
 
     def is_stuck(self) -> bool:
         """Return whether no record of the batch was read, given up or ignored."""
@@ -84,18 +99,23 @@ class Consumer:
         self._stage = stage
         self._shape = readings.shape
         self._partial_answers = partial_answers
+        self._readers: dict[SchemaKey, _Reader] = {}
 
     def consume(self, records: Iterable[Record]) -> Consumed:
         """Write a row for every record with a value, and dead letters for failed ones; idempotent.
+
+        Rows are written and dropped while records are read; some may be written before an error.
 
         Raises:
             PenstockError: the error is retriable, or no record is at fault: no record of the
                 batch may be given up, and the whole batch must be consumed again.
         """
-        batch = self._read_batch(records)
-        refused = self._readings.write([row for _, row in batch.read])
+        batch = _Batch()
+        refused = self._readings.write(self._read_rows(records, batch))
+        if batch.held and batch.is_stuck():
+            raise next(error for _, error in batch.held.values())
         errors = batch.errors + [
-            self._give_up(batch.read[place][0], error) for place, error in refused.items()
+            self._give_up(batch.read[place], error) for place, error in refused.items()
         ]
         self._errors.keep(errors)
         return Consumed(
@@ -105,8 +125,7 @@ class Consumer:
             tuple(source for source, _ in batch.held.values()),
         )
 
-    def _read_batch(self, records: Iterable[Record]) -> _Batch:
-        batch = _Batch()
+    def _read_rows(self, records: Iterable[Record], batch: _Batch) -> Iterator[dict[str, Any]]:
         for record in records:
             partition = (record.source.topic, record.source.partition)
             if partition in batch.held:
@@ -116,7 +135,7 @@ class Consumer:
             except PenstockError as error:
                 if self._partial_answers and error.retriable:
                     _LOG.warning(
-                        "%s and all later records of its partition are held: %s",
+                        "%s and all later records of its partition are held: %.500s",
                         record.source,
                         error,
                     )
@@ -127,19 +146,16 @@ class Consumer:
             if row is None:
                 batch.tombstones += 1
             else:
-                batch.read.append((record, row))
-        if batch.held and batch.is_stuck():
-            raise next(error for _, error in batch.held.values())
-        return batch
+                batch.read.append(record)
+                yield row
 
     def _read(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
         """Return the row of a record, or None for a tombstone that is ignored."""
         frame = self._registries.decode(record.value, record.headers)
         if frame is None:
             return self._read_tombstone(record)
-        version = self._find_version(frame.key, batch)
-        event = _compile(version)(frame.payload)
-        return make_row(self._shape, event, record.source, version.number, str(version.key))
+        read, number = self._find_reader(frame.key, batch)
+        return make_row(self._shape, read(frame.payload), record.source, number, str(frame.key))
 
     def _read_tombstone(self, record: Record) -> dict[str, Any] | None:
         """Return the deleted row of a tombstone, or None if tombstones are ignored."""
@@ -151,21 +167,32 @@ class Consumer:
             case Tombstone.DEAD_LETTER:
                 raise UnroutableError(f"{record.source}: found a tombstone, expected a value")
 
-    def _find_version(self, key: SchemaKey, batch: _Batch) -> SchemaVersion:
-        """Find a schema version; the batch remembers a retriable failure, since a call is slow."""
-        if key in batch.missing:
-            raise batch.missing[key]
+    def _find_reader(self, key: SchemaKey, batch: _Batch) -> _Reader:
+        """Return the reader of a schema key; a batch limits the lookups that fail."""
+        if reader := self._readers.get(key):
+            return reader
+        if error := batch.failed.get(key) or batch.down.get(key.kind):
+            raise error
+        if len(batch.failed) >= _MAX_LOOKUPS:
+            raise SchemaNotFoundError(
+                f"schema {key} was not looked up, since {_MAX_LOOKUPS} others of the batch failed"
+            )
         try:
-            return self._registries.find(key)
+            version = self._registries.find(key)
         except PenstockError as error:
-            if error.retriable:
-                batch.missing[key] = error
+            batch.failed[key] = error
+            if isinstance(error, RegistryAccessDeniedError | RegistryUnavailableError):
+                batch.down[key.kind] = error
             raise
+        if len(self._readers) == _MAX_READERS:
+            del self._readers[next(iter(self._readers))]
+        reader = self._readers[key] = _compile(version), version.number
+        return reader
 
     def _give_up(self, record: Record, error: PenstockError) -> FailedRecord:
         """Return the failed record for an error, or raise the error if no record is at fault."""
         failure = Failure.of(error)
-        _LOG.warning("%s is given up as %s: %s", record.source, failure.reason, error)
+        _LOG.warning("%s is given up as %s: %.500s", record.source, failure.reason, error)
         key = self._registries.read_key(record.value, record.headers)
         return FailedRecord.of(record, failure, key, self._stage)
 
@@ -182,8 +209,7 @@ def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
     )
 
 
-@lru_cache(maxsize=_MAX_COMPILED)
 def _compile(version: SchemaVersion) -> Callable[[bytes], Any]:
-    """Compile the function from payload to event; cached, since a version never changes."""
+    """Compile the function from payload to event."""
     decode, restore = compile_decoder(version.schema), compile_restorer(version.schema)
     return lambda payload: restore(decode(payload))
