@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import datetime
@@ -20,6 +21,7 @@ from typing import Any, Self, TypeVar
 
 from penstock.errors import SettingsError
 
+_FLAG = re.compile(r"--[a-z][a-z-]*")
 _Made = TypeVar("_Made", bound="Settings")
 
 
@@ -155,10 +157,18 @@ def _read(
     unknown: Sequence[str] = (),
 ) -> _Made:
     made, problems = _assemble(settings_class, arguments, environ)
-    problems += [f"{word} is not an argument of this program" for word in unknown]
+    problems += map(_describe_unknown, unknown)
     if problems:
         raise SettingsError(problems)
     return made
+
+
+def _describe_unknown(word: str) -> str:
+    """Return the problem of an unknown argument, without its value, which may be a secret."""
+    flag = _FLAG.match(word)
+    if flag is None:
+        return "found a value that belongs to no argument of this program"
+    return f"{flag[0]} is not an argument of this program"
 
 
 def _assemble(

@@ -65,7 +65,7 @@ def test_every_problem_is_in_one_error() -> None:
         "--least-files is 'x', expected files to copy at least",
         "COPY_MOST is '1.5', expected files to copy at most",
         "--fast is not an argument of this program",
-        "now is not an argument of this program",
+        "found a value that belongs to no argument of this program",
     )
 
 
@@ -97,6 +97,8 @@ def test_secrets_are_in_no_message() -> None:
     assert "sesame" not in repr(_Copy.from_environ(environ))
     (problem,) = _problems([], environ | {"COPY_PIN": "open sesame"})
     assert problem == "COPY_PIN cannot be used, expected a number"
+    for argv in (["--pasword", "sesame"], ["--pasword=sesame"], ["sesame"]):
+        assert "sesame" not in " ".join(_problems(argv, environ))
 
 
 def test_settings_do_not_change() -> None:

@@ -67,7 +67,10 @@ class KafkaSettings(Settings):
         "KAFKA_ROLE_ARN", "role to assume for the login or for reading the secret", default=""
     )
     external_id: str = setting(
-        "KAFKA_EXTERNAL_ID", "external id that the role's trust policy requires", default=""
+        "KAFKA_EXTERNAL_ID",
+        "external id that the role's trust policy requires",
+        default="",
+        secret=True,
     )
 
     def problems(self) -> Iterator[str]:

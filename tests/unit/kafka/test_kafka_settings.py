@@ -34,7 +34,9 @@ def test_all_of_them_by_flag(tmp_path: Path) -> None:
         "--region eu-central-1 --role-arn arn:aws:iam::123456789012:role/r --external-id x"
     )
 
-    assert KafkaSettings.from_args(argv.split(), {}) == KafkaSettings(
+    settings = KafkaSettings.from_args(argv.split(), {})
+
+    assert settings == KafkaSettings(
         bootstrap_servers=("b-1.x:9096",),
         security=Security.SCRAM,
         secret_arn=_ARN,
@@ -43,6 +45,7 @@ def test_all_of_them_by_flag(tmp_path: Path) -> None:
         role_arn="arn:aws:iam::123456789012:role/r",
         external_id="x",
     )
+    assert "external" not in repr(settings)
 
 
 @pytest.mark.parametrize(
