@@ -10,7 +10,9 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
+from threading import Thread
 from typing import Any
 
 from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
@@ -97,7 +99,7 @@ class Connection:
         host, _, port = server.rpartition(":")
         self._deadline = deadline
         self._protocol = KafkaProtocol(client_id=options["client_id"])
-        self._socket = socket.create_connection((host, int(port)), self._left())
+        self._socket = self._connect(host, int(port))
         if context := options.get("ssl_context"):
             self._socket = context.wrap_socket(self._socket, server_hostname=host)
 
@@ -139,6 +141,15 @@ class Connection:
             for _, answer in self._protocol.receive_bytes(received):
                 return answer
 
+    def _connect(self, host: str, port: int) -> socket.socket:
+        failure: OSError = ConnectionError("the name has no address")
+        for *_, address in _resolve(host, port, self._left()):
+            try:
+                return socket.create_connection(address[:2], self._left())
+            except OSError as error:
+                failure = error
+        raise failure
+
     def _left(self) -> float:
         left = self._deadline - time.monotonic()
         if left <= 0:
@@ -146,11 +157,25 @@ class Connection:
         return left
 
 
+def _resolve(host: str, port: int, seconds: float) -> list[Any]:
+    """Return the addresses of a name; `getaddrinfo` itself has no time limit."""
+    found: Future[list[Any]] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except Exception as error:
+            found.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return found.result(seconds)
+
+
 @contextmanager
 def _translated(server: str, options: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
-    except socket.gaierror as error:
+    except (socket.gaierror, UnicodeError) as error:  # the latter for a part of over 63 letters
         raise BrokerNameError(f"the name in {server} does not resolve") from error
     except ssl.SSLCertVerificationError as error:
         raise BrokerCertificateError(

@@ -12,7 +12,12 @@ from typing import Any
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
 
-from penstock.errors import BrokerError, DeliveryError, RecordTooLargeError
+from penstock.errors import (
+    BrokerError,
+    BrokerUnavailableError,
+    DeliveryError,
+    RecordTooLargeError,
+)
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka.login import client_options
 from penstock.kafka.probe import check_access
@@ -80,18 +85,24 @@ class Producer(AbstractContextManager["Producer"]):
             BrokerError: no broker can be used, or a topic does not exist or may not be used.
         """
         seconds = self._deadline_seconds if seconds is None else seconds
-        with self._lock:
+        deadline = time.monotonic() + seconds
+        if not self._lock.acquire(timeout=seconds):
+            raise BrokerUnavailableError(f"another send was still connecting after {seconds:g} s")
+        try:
             unknown = set(topics) - self._known_topics
             if self._client is not None and not self._in_doubt and not unknown:
                 return self._client
             options = client_options(self._settings)
-            check_access(options, sorted(unknown), seconds * _PROBE_SHARE)
+            left = deadline - time.monotonic()
+            check_access(options, sorted(unknown), left * _PROBE_SHARE)
             self._known_topics |= unknown
             if self._client is None or self._in_doubt:
                 self.close()
                 self._client = _build_client(options, self._deadline_seconds)
                 self._in_doubt = False
             return self._client
+        finally:
+            self._lock.release()
 
     def send(
         self,
@@ -130,7 +141,7 @@ class Producer(AbstractContextManager["Producer"]):
         )
         deadline = time.monotonic() + seconds
         client = self.connect({message.topic for message in messages}, seconds)
-        pending = self._enqueue(client, messages)
+        pending = self._enqueue(client, messages, deadline)
         return [
             future
             if isinstance(future, BrokerError)
@@ -151,11 +162,21 @@ class Producer(AbstractContextManager["Producer"]):
         """Close the connections."""
         self.close()
 
-    def _enqueue(self, client: KafkaProducer, messages: Sequence[Message]) -> list[Any]:
-        """Pass records to kafka-python and return a future or an error for each."""
+    def _enqueue(
+        self, client: KafkaProducer, messages: Sequence[Message], deadline: float
+    ) -> list[Any]:
+        """Pass records to kafka-python and return a future or an error for each.
+
+        Nothing is passed after the deadline: the sender is told that it was not delivered.
+        """
         pending: list[Any] = []
         silent: KafkaTimeoutError | None = None
         for message in messages:
+            if time.monotonic() >= deadline:
+                pending.append(
+                    DeliveryError(f"a record for topic {message.topic!r} was not sent in time")
+                )
+                continue
             try:
                 # Each record would wait again for brokers that do not name the topic's leaders.
                 if silent is not None:

@@ -7,15 +7,15 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from kafka.record import util as kafka_record
 
-from penstock.errors import BrokerUnavailableError
-from penstock.kafka import check_access
+from penstock.errors import BrokerNameError, BrokerUnavailableError
+from penstock.kafka import _connection, check_access
 from penstock.kafka._connection import Connection, LoginRefused
 
 _PLAINTEXT = {"client_id": "test", "security_protocol": "PLAINTEXT"}
@@ -78,6 +78,32 @@ def test_a_server_of_another_protocol(options: dict[str, Any], greeting: bytes) 
     with _served(lambda caller: caller.sendall(greeting)) as server:
         with pytest.raises(BrokerUnavailableError, match=expected):
             _check(options, server)
+
+
+def test_a_name_that_does_not_resolve_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: done.wait(60))
+
+    with pytest.raises(BrokerUnavailableError, match=r"^b.x:9092 does not answer in time$"):
+        check_access(_PLAINTEXT | {"bootstrap_servers": ["b.x:9092"]}, timeout_seconds=0.05)
+    done.set()
+
+
+def test_a_name_that_is_not_one() -> None:
+    with pytest.raises(BrokerNameError, match="does not resolve"):
+        _check(_PLAINTEXT, f"{'b' * 70}.x:9092")
+
+
+def test_every_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    with _served(lambda caller: None) as server:
+        port = int(server.rpartition(":")[2])
+        addresses = [("", "", "", "", ("127.0.0.2", port)), ("", "", "", "", ("127.0.0.1", port))]
+        monkeypatch.setattr(_connection, "_resolve", lambda *_: addresses)
+
+        with pytest.raises(
+            BrokerUnavailableError, match=r"(it closed the connection|reset by peer)"
+        ):
+            _check(_PLAINTEXT, f"b.x:{port}")
 
 
 class _Scripted(Connection):
