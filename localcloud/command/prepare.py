@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from localcloud.brokers import prepare_brokers
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.functions import load_runtime
 
 

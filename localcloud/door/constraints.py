@@ -8,7 +8,8 @@ from typing import Any
 
 from moto.core.utils import get_service_model
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 
 
 def check_params(call: Call, code: str) -> None:

@@ -17,8 +17,9 @@ from moto.core.request import Request
 from localcloud.cloud import Cloud
 from localcloud.door import moto_fallback, wire
 from localcloud.door.call_log import CallLog
+from localcloud.door.errors import AwsError, not_implemented
 from localcloud.door.http_server import CutConnectionError, Wsgi
-from localcloud.door.operations import AwsError, Call, HttpAnswer, find_operation, not_implemented
+from localcloud.door.operations import Call, HttpAnswer, find_operation
 from localcloud.door.wire import Target
 from localcloud.faults import Faults
 from localcloud.identity.callers import Caller, identify, read_scope, refuse_unknown

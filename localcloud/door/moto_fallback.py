@@ -14,7 +14,8 @@ from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from localcloud.door.operations import Call, HttpAnswer, not_implemented
+from localcloud.door.errors import not_implemented
+from localcloud.door.operations import Call, HttpAnswer
 
 _moto = DomainDispatcherApplication(create_backend_app)
 

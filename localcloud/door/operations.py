@@ -15,28 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from moto.core.exceptions import ServiceException
-
 if TYPE_CHECKING:
     from localcloud.cloud import Cloud
     from localcloud.identity.callers import Caller
-
-
-class AwsError(ServiceException):
-    """An AWS error: a code of the service's model and a message.
-
-    `status` is the HTTP status for a code that the service's model does not list.
-    """
-
-    def __init__(self, code: str, message: str, *, status: int | None = None) -> None:
-        super().__init__(code, message)
-        self.status = status
-
-
-def not_implemented(operation: str) -> AwsError:
-    """Return the error for an operation, `service:Name`, that nothing here implements."""
-    said = f"neither localcloud nor moto answers {operation}"
-    return AwsError("NotImplemented", said, status=501)
 
 
 @dataclass(frozen=True, slots=True)

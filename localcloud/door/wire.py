@@ -19,7 +19,8 @@ from moto.core.serialize import get_serializer_class
 from moto.core.utils import get_service_model
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-from localcloud.door.operations import AwsError, HttpAnswer, not_implemented
+from localcloud.door.errors import AwsError, not_implemented
+from localcloud.door.operations import HttpAnswer
 from localcloud.moto_repairs import announce_error_code
 
 # Operations of S3 whose body is an object; only moto reads it.

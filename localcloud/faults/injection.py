@@ -25,7 +25,8 @@ from botocore import session as botocore_session
 
 from localcloud.cloud import Cloud
 from localcloud.door.control import action
-from localcloud.door.operations import AwsError, Call, HttpAnswer
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.faults.partial_batch import BATCHES, answer_in_part
 
 MAX_SECONDS = 900.0

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from localcloud.destinations import send_dead_letter, send_record
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec
 

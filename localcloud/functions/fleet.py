@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.functions.environment import ExecutionEnvironment, State
 from localcloud.functions.outcome import Outcome
 from localcloud.functions.spec import FunctionSpec

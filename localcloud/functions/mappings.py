@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.functions.poller_process import PollerProcess
 
 _USER_ACTION = "USER_INITIATED"

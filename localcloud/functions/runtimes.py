@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localcloud.children import LIFELINE
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CACHE = _ROOT / ".cache" / "lambda-runtime"

@@ -10,7 +10,7 @@ import threading
 import zipfile
 from pathlib import Path
 
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 
 _MAX_UNPACKED_BYTES = 262_144_000
 # foo.cpython-313-x86_64-linux-gnu.so: built for CPython 3.13

@@ -9,7 +9,7 @@ from moto.core.request import Request
 from moto.iam.models import iam_backends
 
 from localcloud.cloud import Cloud
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.identity.credentials import SessionKeys
 from localcloud.identity.policies import Principal
 

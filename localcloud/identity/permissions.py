@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity import resource_policies
 from localcloud.identity.callers import Caller

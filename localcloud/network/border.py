@@ -10,7 +10,7 @@ from moto.core.request import Request
 
 from localcloud.cloud import Cloud
 from localcloud.door import wire
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.errors import MissingHopError
 from localcloud.identity.callers import read_scope
 from localcloud.network import inventory

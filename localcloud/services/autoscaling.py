@@ -7,7 +7,8 @@ from typing import Any
 
 from moto.applicationautoscaling.models import applicationautoscaling_backends
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 
 _SERVICE = "application-autoscaling"
 

@@ -9,7 +9,8 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 from moto.elbv2.models import elbv2_backends
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.moto_repairs import load_balancer_kind
 from localcloud.network import inventory
 from localcloud.network.nodes import Nodes

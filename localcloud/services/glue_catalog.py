@@ -12,7 +12,8 @@ from typing import Any
 from moto.core.exceptions import JsonRESTError
 from moto.glue.models import glue_backends
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 
 
 class CatalogLock:

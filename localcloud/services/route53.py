@@ -13,7 +13,8 @@ from typing import Any
 
 from moto.route53.models import route53_backends
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 
 _CHANGE_INFO = re.compile(rb"<ChangeInfo>.*</ChangeInfo>", re.DOTALL)

@@ -8,7 +8,8 @@ from typing import Any
 
 from localcloud.cloud import Cloud
 from localcloud.door.control import action
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 
 
 class SecretWatch:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call, not_implemented, operation
+from localcloud.door.errors import AwsError, not_implemented
+from localcloud.door.operations import Call, operation
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.callers import Caller, identify
 from localcloud.identity.credentials import SessionKey, SessionKeys

@@ -9,7 +9,8 @@ from typing import Any
 from localcloud.cloud import Cloud
 from localcloud.door.constraints import check_params
 from localcloud.door.control import describe
-from localcloud.door.operations import AwsError, Call, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, operation
 from localcloud.queries import Query, QueryState
 from localcloud.services.athena.model import (
     INVALID,

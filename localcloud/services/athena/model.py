@@ -7,7 +7,8 @@ from typing import Any
 
 from moto.athena.models import athena_backends
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.queries import Query
 
 INVALID = "InvalidRequestException"

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 
-from localcloud.door.operations import AwsError, Call, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, operation
 from localcloud.queries import QueryState
 from localcloud.services.athena.model import INVALID, cut_page, find_execution
 from localcloud.services.athena.runner import open_client

@@ -12,7 +12,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from localcloud.cloud import Cloud
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.identity.callers import Caller
 from localcloud.queries import Query, QueryFailedError, QueryState, Result, ScanLimitError
 from localcloud.services.athena.model import INVALID, Execution

@@ -6,7 +6,8 @@ from typing import Any
 
 from moto.athena.models import athena_backends
 
-from localcloud.door.operations import AwsError, Call, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, operation
 
 
 @operation("athena", "ListTagsForResource")

@@ -7,7 +7,8 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 from localcloud.network.principals import account_of
 

@@ -10,7 +10,8 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 from moto.ec2.utils import add_tag_specification, random_resource_id
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 from localcloud.network.principals import allows_account
 from localcloud.services.ec2.endpoint_services import describe_names

@@ -6,7 +6,8 @@ import secrets
 from datetime import UTC, datetime
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.services.emr_serverless.model import (
     INVALID,
     Application,

@@ -9,7 +9,8 @@ from typing import Any
 from localcloud.children import describe_process
 from localcloud.cloud import Cloud
 from localcloud.door.control import describe
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.jobs import JobRun
 from localcloud.services.emr_serverless.driver_environment import Place
 from localcloud.services.emr_serverless.model import (

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
 
 from localcloud.door.constraints import check_params
-from localcloud.door.operations import AwsError, Call, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, operation
 from localcloud.jobs import JobRun
 from localcloud.services.emr_serverless.runner import Runner
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.identity.roles import role_account
 from localcloud.jobs import LogPlaces, RetryRule, Submission, read_places, read_submission
 from localcloud.services.emr_serverless.model import INVALID, Application

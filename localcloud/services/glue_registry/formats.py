@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from penstock.errors import SchemaError
 from penstock.schemas import Compatibility, load_schema
 

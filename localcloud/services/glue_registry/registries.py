@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.services.glue_registry.requests import (
     arn_of,
     find_registry,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from localcloud.door.constraints import check_params
-from localcloud.door.operations import AwsError, Call, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, operation
 from localcloud.services.glue_registry.state import (
     DEFAULT_REGISTRY,
     GlueRegistries,

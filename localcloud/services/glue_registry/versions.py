@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.services.glue_registry.formats import (
     check_comparable,
     check_definition,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity.policies import (
     Principal,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.access import find_cluster, find_own_cluster
 from localcloud.services.kafka.configurations import find_revision, read_properties
 from localcloud.services.kafka.interfaces import check_places

@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.services.kafka.model import BrokerNode, Cluster, bad_request, now
 
 _RESERVED = 4  # AWS reserves the network address and three more in each subnet

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 
 if TYPE_CHECKING:
     from localcloud.cloud import Cloud

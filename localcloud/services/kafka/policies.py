@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, operation
 from localcloud.services.kafka.access import find_own_cluster
 from localcloud.services.kafka.model import Cluster, bad_request, new_version
 

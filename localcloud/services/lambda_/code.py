@@ -12,7 +12,8 @@ from moto.s3.models import s3_backends
 from localcloud.children import describe_process
 from localcloud.cloud import Cloud
 from localcloud.door.control import describe
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.functions import Fleet, check_zip, read_spec
 from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.identity.roles import is_role_arn

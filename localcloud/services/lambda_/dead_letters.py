@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer
 from localcloud.identity.permissions import may
 from localcloud.identity.roles import is_role_arn
 

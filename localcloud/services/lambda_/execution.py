@@ -12,7 +12,8 @@ from moto.awslambda.models import lambda_backends
 
 from localcloud.authorities import Authorities
 from localcloud.cloud import Cloud
-from localcloud.door.operations import AwsError, Call
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call
 from localcloud.errors import LocalcloudError, MissingHopError
 from localcloud.functions import (
     ExecutionEnvironment,

@@ -8,7 +8,8 @@ import uuid
 
 from moto.awslambda.models import lambda_backends
 
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.functions import (
     MAX_PAYLOAD_BYTES,
     AsyncSettings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from localcloud.destinations import service_of
-from localcloud.door.operations import AwsError
+from localcloud.door.errors import AwsError
 from localcloud.poller.patterns import parse_pattern
 
 _LOGINS = frozenset({"SASL_SCRAM_512_AUTH", "SASL_SCRAM_256_AUTH", "BASIC_AUTH"})

@@ -13,7 +13,8 @@ from moto.awslambda.models import lambda_backends
 from localcloud.children import describe_process
 from localcloud.cloud import Cloud
 from localcloud.door.control import describe
-from localcloud.door.operations import AwsError, Call, HttpAnswer, operation
+from localcloud.door.errors import AwsError
+from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.functions import EventSourceMapping, PollerProcess
 from localcloud.services.lambda_.execution import (
     find_function,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,24 @@ def test_an_upward_import_between_wings_is_found(wing: str, line: str) -> None:
     package = "penstock.spark" if wing == "rows" else f"penstock.spark.{wing}"
 
     assert len(_wing_offences(line, wing, package)) == 1
+
+
+def test_no_modules_of_localcloud_import_each_other() -> None:
+    modules = {
+        ".".join(path.relative_to(_ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (_ROOT / "localcloud").rglob("*.py")
+        if "tests" not in path.parts
+    }
+    graph = {
+        name: {
+            found
+            for imported in _imported(path.read_text(), name)
+            if (found := imported if imported in modules else imported.rpartition(".")[0]) != name
+        }
+        for name, path in modules.items()
+    }
+
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
 
 def test_every_room_is_in_the_table() -> None:
