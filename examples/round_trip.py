@@ -35,10 +35,9 @@ from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
 from penstock.schemas import (
     Policy,
     VersionSet,
-    decode,
+    decode_event,
     diff_schemas,
     encode,
-    from_record,
     infer_schema,
     merge_schemas,
     parse_event,
@@ -98,7 +97,7 @@ def _read(settings: KafkaSettings, registry: SchemaRegistry, count: int) -> list
                 frame = decode_frame(record.value)
                 version = registry.get(frame.key)
                 reader = merge_schemas(each.schema for each in registry.versions(version.name))
-                event = from_record(decode(frame.payload, version.schema, reader), reader)
+                event = decode_event(frame.payload, version.schema, reader)
                 events.append({**event, "_schema": version.number})
     return events
 

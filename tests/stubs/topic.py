@@ -13,7 +13,7 @@ from penstock.errors import BrokerError, PenstockError, TopicNotFoundError
 from penstock.framing import decode_frame
 from penstock.kafka import Delivery, KafkaSettings, Message, Topic
 from penstock.registry import SchemaRegistry
-from penstock.schemas import decode, from_record
+from penstock.schemas import decode_event
 
 
 @dataclass
@@ -62,4 +62,4 @@ def _read(registry: SchemaRegistry, value: bytes) -> dict[str, Any]:
     frame = decode_frame(value)
     assert frame is not None
     schema = registry.get(frame.key).schema
-    return from_record(decode(frame.payload, schema), schema)
+    return decode_event(frame.payload, schema)

@@ -28,7 +28,7 @@ from penstock.records import (
     make_row,
 )
 from penstock.registry import Registries, SchemaVersion, load_registries
-from penstock.schemas import compile_decoder, compile_restorer
+from penstock.schemas import compile_event_decoder
 from penstock.sinks import (
     DynamoDbClient,
     ErrorTable,
@@ -211,5 +211,4 @@ def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
 
 def _compile(version: SchemaVersion) -> Callable[[bytes], Any]:
     """Compile the function from payload to event."""
-    decode, restore = compile_decoder(version.schema), compile_restorer(version.schema)
-    return lambda payload: restore(decode(payload))
+    return compile_event_decoder(version.schema)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from penstock.schemas.codec import compile_decoder, compile_encoder, decode, encode
+from penstock.schemas.codec import (
+    compile_decoder,
+    compile_encoder,
+    compile_event_decoder,
+    decode,
+    decode_event,
+    encode,
+    to_record,
+)
 from penstock.schemas.compatibility import (
     Compatibility,
     Incompatibility,
@@ -15,7 +23,6 @@ from penstock.schemas.events import parse_event
 from penstock.schemas.infer import infer_schema
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.policy import Policy, VersionSet
-from penstock.schemas.records import compile_restorer, from_record, to_record
 from penstock.schemas.spark_rows import compile_row_restorer
 
 __all__ = [
@@ -32,12 +39,12 @@ __all__ = [
     "check_schema",
     "compile_decoder",
     "compile_encoder",
-    "compile_restorer",
+    "compile_event_decoder",
     "compile_row_restorer",
     "decode",
+    "decode_event",
     "diff_schemas",
     "encode",
-    "from_record",
     "infer_schema",
     "load_schema",
     "merge_schemas",

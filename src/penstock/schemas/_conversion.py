@@ -88,9 +88,12 @@ class _Conversion:
             return self.convert(value, branches[0], path)
         for branch in branches:
             try:
-                return self.convert(value, branch, path)
+                converted = self.convert(value, branch, path)
             except EventValueError:
                 continue
+            # The encoder sees no JSON names, so it could find another branch for an object.
+            is_object = isinstance(value, Mapping)
+            return (branch.name or branch.kind, converted) if is_object else converted
         raise refused(value, union.label(), path)
 
     def _convert_record(self, event: Mapping[str, Any], type_: AvroType, path: str) -> Any:

@@ -23,10 +23,14 @@ _MISMATCHES: Final = (_MismatchError, UnicodeEncodeError, OverflowError)
 
 
 class DefaultReader:
-    """Converts the defaults of one schema from JSON; the total work is bounded."""
+    """Converts the defaults of one schema from JSON; the total work is bounded.
 
-    def __init__(self) -> None:
+    Records become events if `events` is true: with JSON names and without null fields.
+    """
+
+    def __init__(self, *, events: bool = False) -> None:
         self._tries = 0
+        self._events = events
 
     def read(self, type_: AvroType, default: Any, path: str) -> Any:
         """Convert a default; raise InvalidSchemaError if its type cannot hold it."""
@@ -83,7 +87,11 @@ class DefaultReader:
             if field.name not in default and "default" not in field.attributes:
                 raise _MismatchError
             own = default[field.name] if field.name in default else field.attributes["default"]
-            value[field.name] = self._convert(field.type, own)
+            converted = self._convert(field.type, own)
+            if not self._events:
+                value[field.name] = converted
+            elif converted is not None:
+                value[field.json_name] = converted
         return value
 
 

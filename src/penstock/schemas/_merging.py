@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.errors import SchemaConflictError
+from penstock.schemas._errors import show
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import NUMBERS, AvroField, AvroType
 
@@ -77,10 +78,23 @@ def _merge_fields(records: Sequence[AvroType], path: str) -> tuple[AvroField, ..
         for field in record.fields:
             found.setdefault(field.name, []).append(field)
     merged = [_merge_field(each, len(records), path) for each in found.values()]
+    _check_json_names(merged, path)
     # Optional fields are sorted, so that their order does not depend on the order of the versions.
     required = [field for field in merged if not field.type.nullable]
     optional = [field for field in merged if field.type.nullable]
     return (*required, *sorted(optional, key=lambda field: field.name))
+
+
+def _check_json_names(fields: Sequence[AvroField], path: str) -> None:
+    names: dict[str, str] = {}
+    for field in fields:
+        other = names.setdefault(field.json_name, field.name)
+        if other != field.name:
+            raise SchemaConflictError(
+                f"{path or 'the schema'}: {other} and {field.name} of two versions both stand for "
+                f"the JSON name {show(field.json_name)}, expected one field",
+                path=path,
+            )
 
 
 def _merge_field(fields: list[AvroField], records: int, path: str) -> AvroField:

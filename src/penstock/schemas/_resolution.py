@@ -32,11 +32,15 @@ _WIDENINGS: Final = ("long", "double", "float")
 
 
 class Resolution:
-    """Compiles the reader of one pair of schemas; each pair of types is compiled once."""
+    """Compiles the reader of one pair of schemas; each pair of types is compiled once.
 
-    def __init__(self) -> None:
+    Records become events if `events` is true: with JSON names and without null fields.
+    """
+
+    def __init__(self, *, events: bool = False) -> None:
         self._known: dict[tuple[int, int], Reader | SchemaConflictError] = {}
-        self._defaults = DefaultReader()
+        self._events = events
+        self._defaults = DefaultReader(events=events)
 
     def compile(self, writer: AvroType, reader: AvroType) -> Reader:
         """Return the function that reads the value of a whole payload.
@@ -116,20 +120,27 @@ class Resolution:
             target = targets.get(field.name)
             type_ = target.type if target else field.type
             read = self._resolve(field.type, type_, f"{path}.{field.name}".removeprefix("."))
-            steps.append((field.name, target.name if target else None, read))
-        read_fields = record_reader(steps, [field.name for field in reader.fields])
+            steps.append((field.name, self._key(target) if target else None, read))
+        read_fields = record_reader(
+            steps, [self._key(field) for field in reader.fields], nulls=not self._events
+        )
         taken = {target.name for target in targets.values()}
         missing = [field for field in reader.fields if field.name not in taken]
         return self._filling_reader(read_fields, missing, path) if missing else read_fields
 
+    def _key(self, field: AvroField) -> str:
+        return field.json_name if self._events else field.name
+
     def _filling_reader(self, read: Reader, missing: Sequence[AvroField], path: str) -> Reader:
         """Fill in the defaults of the fields that the writer does not have."""
         defaults = {
-            field.name: self._defaults.read(
+            self._key(field): self._defaults.read(
                 field.type, field.attributes["default"], f"{path}.{field.name}".removeprefix(".")
             )
             for field in missing
         }
+        if self._events:
+            defaults = {key: value for key, value in defaults.items() if value is not None}
         inside = sum(map(_count_inside, defaults.values()))
         fresh = {name for name, value in defaults.items() if isinstance(value, list | dict)}
 
@@ -144,11 +155,16 @@ class Resolution:
         return read_and_fill
 
 
-def record_reader(steps: Iterable[tuple[str, str | None, Reader]], names: Iterable[str]) -> Reader:
-    """Return a reader of fields in the writer's order into a record in the reader's order."""
-    blank = dict.fromkeys(names)
+def record_reader(
+    steps: Iterable[tuple[str, str | None, Reader]], keys: Sequence[str], *, nulls: bool
+) -> Reader:
+    """Return a reader of fields in the writer's order into a record in the reader's order.
+
+    Null fields are left out unless `nulls` is true.
+    """
+    blank = dict.fromkeys(keys if nulls else ())
     steps = tuple(steps)
-    values = len(blank)
+    values = len(keys)
 
     def read_record(data: Payload, at: int) -> tuple[dict[str, Any], int]:
         data.spend(values)
@@ -158,7 +174,7 @@ def record_reader(steps: Iterable[tuple[str, str | None, Reader]], names: Iterab
                 value, at = read(data, at)
             except READ_ERRORS as error:
                 raise located(error, f".{name}") from None
-            if target is not None:
+            if target is not None and (nulls or value is not None):
                 record[target] = value
         return record, at
 

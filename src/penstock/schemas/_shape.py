@@ -92,6 +92,7 @@ class _Shape:
         name = self._define(schema, path, space)
         self._open.add(name)
         seen: set[str] = set()
+        json_names: set[str] = set()
         for field in _get_list(schema, "fields", path):
             if not isinstance(field, dict):
                 _refuse(path, field, "a field to be an object")
@@ -100,6 +101,12 @@ class _Shape:
             if own in seen:
                 _refuse(inside, own, "each field name once in a record")
             seen.add(own)
+            json_name = field.get("jsonName", own)
+            if not isinstance(json_name, str):
+                _refuse(inside, json_name, "`jsonName` to be a string")
+            if json_name in json_names:
+                _refuse(inside, json_name, "each JSON name once in a record")
+            json_names.add(json_name)
             for alias in _get_list(field, "aliases", inside, []):
                 _check_name(alias, inside, _NAME)
             own_space = name.rpartition(".")[0]

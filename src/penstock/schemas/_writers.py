@@ -167,10 +167,15 @@ def map_writer(write_value: Writer) -> Writer:
     return write_map
 
 
-def union_writer(choices: Mapping[type, Sequence[tuple[int, Writer]]], label: str) -> Writer:
+def union_writer(
+    choices: Mapping[type, Sequence[tuple[int, Writer]]],
+    names: Mapping[str, tuple[int, Writer]],
+    label: str,
+) -> Writer:
     """Return the writer of a union.
 
     `choices` holds the branches for each Python type; the first one that takes the value is used.
+    A tuple of a branch's name and a value uses the branch of `names`.
     """
     prepared = {
         type_: [(_to_varint(number), write) for number, write in candidates]
@@ -178,8 +183,12 @@ def union_writer(choices: Mapping[type, Sequence[tuple[int, Writer]]], label: st
         if candidates
     }
 
+    named = {name: [(_to_varint(number), write)] for name, (number, write) in names.items()}
+
     def write_union(value: Any, out: bytearray) -> None:
         candidates = prepared.get(type(value))
+        if type(value) is tuple and len(value) == 2:
+            candidates, value = named.get(str(value[0])), value[1]
         if candidates is None:
             _refuse(value, label)
         if len(candidates) > 1:
@@ -302,4 +311,8 @@ class Encoding:
             type_: [(n, write) for kind in kinds for own, n, write in branches if own == kind]
             for type_, kinds in _KINDS.items()
         }
-        return union_writer(choices, union.label())
+        names = {
+            branch.name or branch.kind: (number, write)
+            for branch, (_, number, write) in zip(union.branches, branches, strict=True)
+        }
+        return union_writer(choices, names, union.label())

@@ -1,6 +1,7 @@
-"""The Avro codec: encodes and decodes one record at a time.
+"""The Avro codec: encodes and decodes one record, or one event, at a time.
 
-Values are None, bool, int, float, str, bytes, list and dict. Logical types are not interpreted: a
+Values are None, bool, int, float, str, bytes, list and dict. A tuple of a branch's name and a value
+chooses the branch of a union, as in fastavro. Logical types are not interpreted: a
 timestamp is its whole number and a decimal is its bytes, so that nothing is rounded. Payloads are
 not trusted: `_readers.py` lists what is rejected, and docs/adr/20261121-bounded-avro-decoding.md
 says why no library is used.
@@ -8,10 +9,11 @@ says why no library is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.errors import TrailingBytesError
+from penstock.schemas._conversion import convert
 from penstock.schemas._errors import READ_ERRORS, LocatedError, located
 from penstock.schemas._readers import Payload
 from penstock.schemas._resolution import Resolution
@@ -47,10 +49,25 @@ def compile_decoder(writer: Schema, reader: Schema | None = None) -> Callable[[b
     Raises:
         SchemaError: a schema is not valid or not bounded, or the two contradict each other.
     """
+    return _compile(Resolution(), writer, reader)
+
+
+def compile_event_decoder(
+    writer: Schema, reader: Schema | None = None
+) -> Callable[[bytes], dict[str, Any]]:
+    """Return a function that decodes many payloads to events; raises as `compile_decoder` does.
+
+    An event has the JSON names of its fields and no null fields, because a record does not
+    distinguish a null field from a missing one. Null items of a list are kept.
+    """
+    return _compile(Resolution(events=True), writer, reader)
+
+
+def _compile(
+    resolution: Resolution, writer: Schema, reader: Schema | None
+) -> Callable[[bytes], Any]:
     written = _resolve_checked(writer)
-    read = Resolution().compile(
-        written, _resolve_checked(reader) if reader is not None else written
-    )
+    read = resolution.compile(written, _resolve_checked(reader) if reader is not None else written)
 
     def decode_payload(payload: bytes) -> Any:
         try:
@@ -85,6 +102,32 @@ def decode(payload: bytes, writer: Schema, reader: Schema | None = None) -> Any:
         SchemaError: see `compile_decoder`.
     """
     return compile_decoder(writer, reader)(payload)
+
+
+def decode_event(payload: bytes, writer: Schema, reader: Schema | None = None) -> dict[str, Any]:
+    """Decode one payload to an event; to decode many payloads, use `compile_event_decoder`.
+
+    Raises:
+        PayloadError: see `decode`.
+        SchemaError: see `compile_decoder`.
+    """
+    return compile_event_decoder(writer, reader)(payload)
+
+
+def to_record(
+    event: Mapping[str, Any], schema: Schema, defaults: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Convert an event to a record that `encode` takes with the schema.
+
+    A field that the event lacks comes from `defaults` (the base fields) or is null; the event's
+    own fields take precedence.
+
+    Raises:
+        EventValueError: a value is not of its field's type, or would be rounded.
+        EventLimitError: the record has too many values.
+    """
+    record: dict[str, Any] = convert({**(defaults or {}), **event}, resolve(schema), "")
+    return record
 
 
 def _resolve_checked(schema: Schema) -> AvroType:

@@ -1,4 +1,4 @@
-"""The conversion of rows that Spark decoded to events, with the same values as our own codec.
+"""The conversion of rows that Spark decoded to events, the same that our own codec decodes.
 
 Spark interprets logical types and turns a union into a struct. Our codec does neither;
 docs/adr/20261121-bounded-avro-decoding.md says why.
@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema
-from penstock.schemas.records import compile_restorer
 
 _Convert: TypeAlias = Callable[[Any], Any]
 
@@ -25,8 +24,7 @@ _NUMBERS: Final = ({"int", "long"}, {"float", "double"})
 
 def compile_row_restorer(schema: Schema) -> Callable[[Any], dict[str, Any]]:
     """Return a function that converts rows that Spark read with this schema to events."""
-    convert, restore = _compile(resolve(schema)), compile_restorer(schema)
-    return lambda row: restore(convert(row))
+    return _compile(resolve(schema))
 
 
 def _compile(type_: AvroType) -> _Convert:
@@ -45,12 +43,16 @@ def _optional(type_: AvroType) -> _Convert:
 
 
 def _compile_record(type_: AvroType) -> _Convert:
-    fields = [(field.name, _optional(field.type)) for field in type_.fields]
+    fields = [(field.name, field.json_name, _compile(field.type)) for field in type_.fields]
 
     def convert(row: Any) -> dict[str, Any]:
         # By name, since a field that can hold no value may have been left out.
         found = row.asDict()
-        return {name: value(found.get(name)) for name, value in fields}
+        event = {}
+        for name, json_name, value in fields:
+            if found.get(name) is not None and (converted := value(found[name])) is not None:
+                event[json_name] = converted
+        return event
 
     return convert
 

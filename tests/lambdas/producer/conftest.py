@@ -19,7 +19,7 @@ from localcloud.cloud import Cloud
 from penstock.aws import AwsClient, Service
 from penstock.framing import decode_frame
 from penstock.registry import GlueRegistry, GlueSettings
-from penstock.schemas import decode, from_record
+from penstock.schemas import decode_event
 from tests.fixtures.functions import RUNTIME, allow, deploy, invoke, make_role
 from tests.fixtures.mappings import broker
 from tests.fixtures.rejected import REGION, bucket
@@ -75,7 +75,7 @@ class Producers:
                     frame = decode_frame(record.value)
                     assert frame is not None
                     schema = registry.get(frame.key).schema
-                    event = from_record(decode(frame.payload, schema), schema)
+                    event = decode_event(frame.payload, schema)
                     read.append((str(frame.key), event))
         return read
 

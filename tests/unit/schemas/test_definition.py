@@ -201,3 +201,25 @@ def test_refuses_items_that_take_no_bytes(item: Any, label: str) -> None:
 def test_refuses_a_map_of_records_with_values_that_take_no_bytes() -> None:
     with pytest.raises(InvalidSchemaError, match=r"^the schema: found map of record R with values"):
         check_schema({"type": "map", "values": record(field("null"))})
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            [field("long", jsonName="t"), field("long", "t")],
+            "t: found 't', expected each JSON name once",
+        ),
+        (
+            [field("long", jsonName="-"), field("long", "b", jsonName="-")],
+            "b: found '-', expected each JSON name once in a record",
+        ),
+        ([field("long", jsonName=7)], "a: found 7, expected `jsonName` to be a string"),
+    ],
+)
+def test_the_json_names_of_a_record_are_strings_and_differ(fields: Any, message: str) -> None:
+    with pytest.raises(InvalidSchemaError) as caught:
+        check_schema(record(*fields))
+    assert str(caught.value).startswith(message)
+
+    check_schema(record(field("long", jsonName="b"), field("long", "b", jsonName="a")))

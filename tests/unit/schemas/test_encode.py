@@ -73,6 +73,9 @@ def test_writes_the_bytes_of_the_specification(schema: Any, value: Any, expected
         ([{"type": "map", "values": "string"}, _RECORD], {"a": 7, "c": []}, "020e0000"),
         ([{"type": "map", "values": "string"}, _RECORD], {"k": "v"}, "0002026b027600"),
         (["string", {"type": "array", "items": "int"}], [1], "02020200"),
+        (["string", _ENUM], ("string", "A"), "000241"),
+        (["int", "long"], ("long", 7), "020e"),
+        ([{"type": "map", "values": "int"}, _RECORD], ("map", {"a": 7}), "000202610e00"),
     ],
 )
 def test_chooses_the_branch_that_carries_the_value(schema: Any, value: Any, expected: str) -> None:

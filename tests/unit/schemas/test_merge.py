@@ -160,6 +160,15 @@ def test_one_field_for_two_json_names_is_a_conflict() -> None:
     )
 
 
+def test_two_fields_for_one_json_name_are_a_conflict() -> None:
+    versions = [_record(_field("a", "int", jsonName="t")), _record(_field("t", "int"))]
+    with pytest.raises(SchemaConflictError) as caught:
+        merge_schemas(versions)
+    assert str(caught.value) == (
+        "the schema: a and t of two versions both stand for the JSON name 't', expected one field"
+    )
+
+
 def test_a_renamed_type_merges_by_its_alias_and_reads_both() -> None:
     old, new = _record(name="a.Old"), _record(name="a.New", aliases=["Old"])
     merged = merge_schemas([old, new])

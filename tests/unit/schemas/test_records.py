@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import EventValueError
-from penstock.schemas import decode, encode, from_record, infer_schema, to_record
+from penstock.schemas import compile_event_decoder, decode_event, encode, infer_schema, to_record
 from tests.stubs.readings import BASE_FIELDS
 
 
@@ -96,15 +96,72 @@ def test_a_value_of_another_type_is_refused(type_: Any, value: Any, message: str
 def test_values_of_types_that_are_never_inferred_round_trip(type_: Any, value: Any) -> None:
     schema = _record(_field("f_", type_, jsonName="f-"))
     record = to_record({"f-": value}, schema)
-    assert from_record(decode(encode(record, schema), schema), schema) == {"f-": value}
+    assert decode_event(encode(record, schema), schema) == {"f-": value}
+
+
+def _holding(name: str, field: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with a field `value`, which is a record of one field."""
+    return _record(_field("value", _record(field, name=f"{name}Value")), name=name)
+
+
+_AIR = _holding("Air", _field("celsius", ["null", "double"]))
+_WATER = _holding("Water", _field("litres", "double"))
+_IN = _record(_field("x", "long", jsonName="in-volt"), name="In")
+_OUT = _record(_field("x", "long", jsonName="out-volt"), name="Out")
+_INNER = _record(_field("b", "long", jsonName="a"), name="Inner")
+
+
+@pytest.mark.parametrize(
+    ("branches", "value", "payload"),
+    [
+        ([_AIR, _WATER], {"value": {"litres": 42.5}}, "020000000000404540"),
+        ([_AIR, _WATER], {"value": {"celsius": 0.5}}, "0002000000000000e03f"),
+        ([_AIR, _WATER], {"value": {}}, "0000"),
+        ([_IN, _OUT], {"in-volt": 5}, "000a"),
+        ([_IN, _OUT], {"out-volt": 5}, "020a"),
+        ([{"type": "map", "values": "long"}, _INNER], {"b": 5}, "000202620a00"),
+        (["null", _INNER, {"type": "map", "values": "long"}], {"a": 5}, "020a"),
+    ],
+)
+def test_an_object_comes_back_by_the_branch_that_it_was_written_as(
+    branches: list[Any], value: Any, payload: str
+) -> None:
+    schema = _record(_field("u", branches))
+
+    written = encode(to_record({"u": value}, schema), schema)
+
+    assert written.hex() == payload
+    assert decode_event(written, schema) == {"u": value}
+    assert decode_event(written, schema, _record(_field("u", ["string", *branches]))) == {
+        "u": value
+    }
+
+
+def test_a_default_that_is_filled_in_has_json_names_and_no_nulls() -> None:
+    writer = _record(_field("a", "long"))
+    inner = _record(
+        _field("t_c", "long", jsonName="t-c"), _field("n", ["null", "long"], default=None), name="I"
+    )
+    reader = _record(
+        _field("a", "long"),
+        _field("o_", [inner, "null"], jsonName="o-", default={"t_c": 7}),
+        _field("l", {"type": "array", "items": "I"}, default=[{"t_c": 8, "n": 9}]),
+        _field("n", ["null", "long"], default=None),
+    )
+    read = compile_event_decoder(writer, reader)
+
+    for _ in range(2):  # a change to one event is not in the next
+        event = read(b"\x02")
+        assert event == {"a": 1, "o-": {"t-c": 7}, "l": [{"t-c": 8, "n": 9}]}
+        event["o-"]["t-c"] = 0
 
 
 def test_null_fields_are_left_out_of_the_event() -> None:
     schema = _record(
         _field("a", ["null", "long"]), _field("o", _record(_field("b", "null"), name="I"))
     )
-    assert from_record({"a": None, "o": {"b": None}}, schema) == {"o": {}}
-    assert from_record({"a": 0, "o": {}}, schema) == {"a": 0, "o": {}}
+    assert decode_event(encode({"a": None, "o": {"b": None}}, schema), schema) == {"o": {}}
+    assert decode_event(encode({"a": 0, "o": {"b": None}}, schema), schema) == {"a": 0, "o": {}}
 
 
 def test_a_number_of_more_than_4300_digits_is_rejected() -> None:

@@ -76,6 +76,20 @@ def test_names_are_those_of_the_event_and_what_is_null_is_left_out() -> None:
     assert _restore(inner, Row(a_b=None)) == {}
 
 
+def test_an_object_of_a_union_has_the_names_of_its_branch() -> None:
+    branches = [
+        {
+            "type": "record",
+            "name": name,
+            "fields": [{"name": "x", "type": "long", "jsonName": name}],
+        }
+        for name in ("In", "Out")
+    ]
+
+    assert _restore(branches, Row(member0=Row(x=5), member1=None)) == {"In": 5}
+    assert _restore(branches, Row(member0=None, member1=Row(x=5))) == {"Out": 5}
+
+
 def test_fields_missing_from_a_row_are_null() -> None:
     nothing = {"type": "record", "name": "N", "fields": []}
     schema = {
