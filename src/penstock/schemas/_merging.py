@@ -113,7 +113,7 @@ def _merge_field(fields: list[AvroField], records: int, path: str) -> AvroField:
     # would invent a value.
     attributes = _shared([field.attributes for field in fields])
     attributes.pop("default", None)
-    if type_.nullable:
+    if type_.nullable or type_.kind == "null":
         attributes = {"default": None, **attributes}
     return AvroField(name, type_, attributes=attributes)
 

@@ -183,11 +183,14 @@ def record_reader(
 
 def _match_fields(writer: AvroType, reader: AvroType, path: str) -> dict[str, AvroField]:
     """Return the reader's field for the name of each of the writer's fields that matches one."""
+    if writer is reader:  # aliases are for other writers, even if they name a field beside them
+        return {field.name: field for field in reader.fields}
     written = {field.name for field in writer.fields}
     targets: dict[str, AvroField] = {}
     for field in reader.fields:
         inside = f"{path}.{field.name}".removeprefix(".")
-        sources = [name for name in (field.name, *field.aliases) if name in written]
+        names = dict.fromkeys((field.name, *field.aliases))
+        sources = [name for name in names if name in written]
         if len(sources) > 1 or any(name in targets for name in sources):
             _conflict(inside, f"the writer's {' and '.join(sources)} match more than one field")
         if not sources and "default" not in field.attributes:

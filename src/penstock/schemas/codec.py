@@ -67,7 +67,10 @@ def _compile(
     resolution: Resolution, writer: Schema, reader: Schema | None
 ) -> Callable[[bytes], Any]:
     written = _resolve_checked(writer)
-    read = resolution.compile(written, _resolve_checked(reader) if reader is not None else written)
+    if reader is None or reader == writer:
+        read = resolution.compile(written, written)
+    else:
+        read = resolution.compile(written, _resolve_checked(reader))
 
     def decode_payload(payload: bytes) -> Any:
         try:

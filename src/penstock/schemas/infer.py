@@ -44,7 +44,8 @@ def infer_schema(
         event: The event, as JSON values.
         name: The name of the record; nested records are named by their path below it.
         known: The merge of all versions; it decides the types that the event leaves open.
-        base: Required fields that come first, even if the event does not have them.
+        base: Required fields that come first, even if the event does not have them. A type of
+            the versions before is taken that holds the same values, such as timestamp-millis.
 
     Raises:
         EventValueError: a value that no schema carries unchanged.
@@ -53,7 +54,10 @@ def infer_schema(
     """
     check_values(event)
     known_type = None if known is None else resolve(known)
-    required = resolve({"type": "record", "name": name, "fields": list(base)}).fields
+    required = [
+        _base_field(field, known_type)
+        for field in resolve({"type": "record", "name": name, "fields": list(base)}).fields
+    ]
     for field in required:
         if field.json_name in event:
             convert(event[field.json_name], field.type, field.json_name)  # raises if it cannot
@@ -66,6 +70,14 @@ def infer_schema(
     # would round, an empty list among strings.
     convert(optional, record, "")
     return schema
+
+
+def _base_field(base: AvroField, known: AvroType | None) -> AvroField:
+    """Return the known field if it holds the same values, as one with a logical type does."""
+    fields = {field.json_name: field for field in known.fields} if known else {}
+    was = fields.get(base.json_name)
+    type_ = _present(was.type) if was else None
+    return was if was and type_ and type_.kind == base.type.kind else base
 
 
 @dataclass(frozen=True, slots=True)

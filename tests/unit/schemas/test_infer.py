@@ -8,7 +8,11 @@ import pytest
 
 from penstock.errors import EventLimitError, EventValueError, SchemaConflictError
 from penstock.schemas import (
+    Compatibility,
+    Policy,
+    VersionSet,
     canonical_form,
+    check_mode,
     check_schema,
     decode_event,
     encode,
@@ -207,3 +211,41 @@ def test_a_key_with_a_surrogate_is_escaped_in_the_message() -> None:
     assert str(caught.value) == (
         r"o.\ud800: found the string '\ud800', expected a string without lone surrogates"
     )
+
+
+_MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"name": "timestamp", "type": _MILLIS},
+        {"name": "timestamp", "type": ["null", _MILLIS], "default": None},
+        {"name": "time", "type": _MILLIS, "jsonName": "timestamp"},
+    ],
+)
+def test_a_base_field_takes_a_known_type_that_holds_the_same_values(field: dict[str, Any]) -> None:
+    device = {"name": "deviceId", "type": "string"}
+    known = {"type": "record", "name": "reading", "fields": [device, field]}
+    versions = VersionSet([known])
+
+    inferred = infer_schema({"t": 1}, "reading", versions.merged, BASE_FIELDS)
+    chosen = versions.choose(inferred, Policy.EXACT, 10)
+
+    assert field in chosen["fields"]
+    assert check_mode(chosen, [known], Compatibility.BACKWARD) == ()
+    record = to_record({"t": 1}, chosen, {"deviceId": "d", "timestamp": 7})
+    assert decode_event(encode(record, chosen), chosen) == {
+        "deviceId": "d", "timestamp": 7, "t": 1,
+    }  # fmt: skip
+
+
+def test_a_base_field_of_another_kind_is_a_conflict() -> None:
+    known = {"type": "record", "name": "reading", "fields": [
+        {"name": "timestamp", "type": "string"}
+    ]}  # fmt: skip
+
+    inferred = infer_schema({}, "reading", known, BASE_FIELDS)
+
+    with pytest.raises(SchemaConflictError, match=r"^timestamp: string in one version and long in"):
+        VersionSet([known]).choose(inferred, Policy.EXACT, 10)

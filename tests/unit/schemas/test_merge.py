@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import SchemaConflictError
-from penstock.schemas import check_compatibility, check_schema, merge_schemas
+from penstock.schemas import check_compatibility, check_schema, decode, encode, merge_schemas
 
 
 def _record(*fields: dict[str, Any], name: str = "R", **attributes: Any) -> dict[str, Any]:
@@ -207,3 +207,17 @@ def test_renames_that_would_put_a_type_inside_itself_are_a_conflict() -> None:
     new = _record(_field("a", _record(name="Z", aliases=["X"])))
     with pytest.raises(SchemaConflictError, match=r"^the type Z would contain itself in the merge"):
         merge_schemas([old, new])
+
+
+def test_a_field_of_type_null_that_a_version_lacks_has_a_default() -> None:
+    versions = [
+        _record(_field("x", "long"), _field("d", "null")),
+        _record(_field("x", "long")),
+    ]
+    merged = merge_schemas(versions)
+
+    assert merged == _record(_field("x", "long"), _field("d", "null", default=None))
+    for version in versions:
+        assert check_compatibility(merged, version) == ()
+        value = {name["name"]: None for name in version["fields"]} | {"x": 1}
+        assert decode(encode(value, version), version, merged) == {"x": 1, "d": None}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from typing import Any
 
 import pytest
 
 from penstock.errors import InvalidTextError
-from penstock.schemas import decode
+from penstock.schemas import decode, decode_event, encode, merge_schemas
 from tests.unit.schemas.writing import ENUM, field, read, record
 
 
@@ -132,3 +133,24 @@ def test_a_type_that_is_used_twice_is_resolved_against_each() -> None:
     value = {"a": {"x": 1}, "b": {"x": 2}}
 
     assert read(value, record(*pair), record(*wide)) == value
+
+
+_TEMP = field(["null", "double"], "temp", default=None)
+_CELSIUS = field(["null", "double"], "celsius", default=None, aliases=["temp"])
+
+
+def test_a_version_with_a_field_and_its_alias_beside_it_is_read_by_its_own_schema() -> None:
+    schema = record(_CELSIUS, _TEMP)
+    value = {"celsius": 20.5, "temp": 68.9}
+
+    assert read(value, schema, None) == value
+    assert read(value, schema, json.loads(json.dumps(schema))) == value
+    assert decode_event(encode(value, schema), schema) == value
+    merged = merge_schemas([record(_TEMP), record(_CELSIUS), schema])
+    assert read(value, schema, merged) == value
+
+
+def test_an_alias_that_is_the_fields_own_name_changes_nothing() -> None:
+    reader = record(field("long", "a", aliases=["a"]), field("long", "b", default=7))
+
+    assert read({"a": 1}, record(field("int", "a")), reader) == {"a": 1, "b": 7}
