@@ -32,6 +32,7 @@ locals {
             "glue:CreateSchema",
             "glue:GetSchema",
             "glue:GetSchemaByDefinition",
+            "glue:ListSchemaVersions",
             "glue:PutSchemaVersionMetadata",
             "glue:RegisterSchemaVersion",
           ]
@@ -39,6 +40,13 @@ locals {
             "${local._registry}:registry/${var.registry}",
             "${local._registry}:schema/${var.registry}/${producer.schema}",
           ]
+        },
+        {
+          # Without a version nobody can read its records, and refused versions become usable.
+          Sid      = "KeepSchemaVersions"
+          Effect   = "Deny"
+          Action   = ["glue:DeleteSchema", "glue:DeleteSchemaVersions"]
+          Resource = ["${local._registry}:registry/${var.registry}", "${local._registry}:schema/${var.registry}/*"]
         },
         {
           # Versions are read by UUID, which IAM cannot narrow to a registry.

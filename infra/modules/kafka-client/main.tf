@@ -40,6 +40,7 @@ locals {
         "glue:CreateSchema",
         "glue:GetSchema",
         "glue:GetSchemaByDefinition",
+        "glue:ListSchemaVersions",
         "glue:PutSchemaVersionMetadata",
         "glue:RegisterSchemaVersion",
       ]
@@ -47,6 +48,13 @@ locals {
         ["${local._glue}:registry/${var.registry}"],
         [for topic in sort(var.writes) : "${local._glue}:schema/${var.registry}/${topic}"],
       )
+    },
+    {
+      # Without a version nobody can read its records, and refused versions become usable.
+      Sid      = "KeepSchemaVersions"
+      Effect   = "Deny"
+      Action   = ["glue:DeleteSchema", "glue:DeleteSchemaVersions"]
+      Resource = ["${local._glue}:registry/${var.registry}", "${local._glue}:schema/${var.registry}/*"]
     },
   ]
   _read_schemas = [{

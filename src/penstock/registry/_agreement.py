@@ -8,40 +8,34 @@ that contradicts the merge of the usable versions below it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 
 from penstock.errors import SchemaConflictError, SchemaNotFoundError
 from penstock.registry.interface import SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 
 
-def agree(versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
-    """Return the usable ones among a schema's versions, oldest first."""
-    agreed: list[SchemaVersion] = []
-    merged: list[Schema] = []
-    for version in sorted(versions, key=lambda each: each.number):
+@dataclass(frozen=True, slots=True)
+class _Agreed:
+    """The verdicts on the versions with these numbers, and the merge of the usable ones."""
+
+    numbers: tuple[int, ...] = ()
+    usable: tuple[SchemaVersion, ...] = ()
+    merged: tuple[Schema, ...] = ()  # one schema, or none
+
+    def judge(self, version: SchemaVersion) -> _Agreed:
+        """Return the verdicts with one more version, whose number is higher than all of these."""
+        numbers = (*self.numbers, version.number)
         try:
-            merged = [merge_schemas([*merged, version.schema])]
+            merged = merge_schemas([*self.merged, version.schema])
         except SchemaConflictError:
-            continue
-        agreed.append(version)
-    return tuple(agreed)
-
-
-def check_agreement(version: SchemaVersion, below: Iterable[SchemaVersion]) -> None:
-    """Raise SchemaConflictError if a version contradicts the usable versions below it."""
-    try:
-        merge_schemas([*(each.schema for each in below), version.schema])
-    except SchemaConflictError as error:
-        raise SchemaConflictError(
-            f"version {version.number} of schema {version.name} contradicts those below it and is "
-            f"refused: {error}",
-            path=error.path,
-        ) from error
+            return replace(self, numbers=numbers)
+        return _Agreed(numbers, (*self.usable, version), (merged,))
 
 
 class History:
-    """The versions of one schema, each read once, since a number never gets another definition.
+    """The versions of one schema, each read and merged once, as a number keeps its definition.
 
     `read` returns a version by number, after waiting while it is pending, or None if it is
     unusable. Threads may share a history without a lock; at worst two threads read the same
@@ -51,30 +45,72 @@ class History:
     def __init__(self, read: Callable[[int], SchemaVersion | None]) -> None:
         self._read = read
         self._known: dict[int, SchemaVersion | None] = {}
-        self._agreed: tuple[int, tuple[SchemaVersion, ...]] = (0, ())
+        self._agreed = _Agreed()
 
     def below(self, number: int) -> tuple[SchemaVersion, ...]:
         """Return the usable versions below a number, and read those that are not known yet."""
-        for each in range(1, number):
-            if each not in self._known:
-                self._learn(each)
-        return tuple(version for version in self._agree() if version.number < number)
+        self._learn(range(1, number))
+        return tuple(version for version in self._agree().usable if version.number < number)
+
+    def refresh(self, numbers: Collection[int]) -> tuple[SchemaVersion, ...]:
+        """Return the usable versions among these numbers, and forget all others: they are gone."""
+        for number in set(self._known).difference(numbers):
+            self._known.pop(number, None)
+        self._learn(numbers)
+        return self._agree().usable
+
+    def available(self) -> dict[int, Schema]:
+        """Return the schemas by number that the registry has accepted, the refused ones too."""
+        known = self._known.copy()
+        return {number: version.schema for number, version in known.items() if version is not None}
 
     def add(self, version: SchemaVersion) -> None:
         """Add an available version that the caller has read."""
         self._known[version.number] = version
 
-    def _learn(self, number: int) -> None:
-        try:
-            self._known[number] = self._read(number)
-        except SchemaNotFoundError:
-            # Deleted or not visible yet: it is read again next time, as it may become visible.
+    def check(self, version: SchemaVersion) -> None:
+        """Raise SchemaConflictError if a version contradicts the usable versions below it."""
+        below = [each.schema for each in self.below(version.number)]
+        agreed = self._agreed
+        if any(each.number == version.number for each in agreed.usable):
             return
+        if version.number > max(agreed.numbers, default=0):
+            below = list(agreed.merged)
+        try:
+            merge_schemas([*below, version.schema])
+        except SchemaConflictError as error:
+            raise SchemaConflictError(
+                f"version {version.number} of schema {version.name} contradicts those below it and "
+                f"is refused: {error}",
+                path=error.path,
+            ) from error
 
-    def _agree(self) -> tuple[SchemaVersion, ...]:
-        count, agreed = self._agreed
-        known = [version for version in self._known.copy().values() if version is not None]
-        if len(known) != count:
-            agreed = agree(known)
-            self._agreed = (len(known), agreed)
+    def check_new(self, name: str, schema: Schema) -> None:
+        """Raise SchemaConflictError if a new version would contradict the usable versions."""
+        try:
+            merge_schemas([*self._agree().merged, schema])
+        except SchemaConflictError as error:
+            raise SchemaConflictError(
+                f"a new version of schema {name} would contradict its versions: {error}",
+                path=error.path,
+            ) from error
+
+    def _learn(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if number not in self._known:
+                try:
+                    self._known[number] = self._read(number)
+                except SchemaNotFoundError:
+                    # Deleted or not visible yet: it is read again, as it may become visible.
+                    continue
+
+    def _agree(self) -> _Agreed:
+        agreed, known = self._agreed, self._known.copy()
+        numbers = sorted(number for number, version in known.items() if version is not None)
+        if tuple(numbers[: len(agreed.numbers)]) != agreed.numbers:
+            agreed = _Agreed()  # a version below the last one was deleted, or became visible
+        for number in numbers[len(agreed.numbers) :]:
+            version = known[number]
+            agreed = agreed if version is None else agreed.judge(version)
+        self._agreed = agreed
         return agreed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 from penstock.attempts import Attempts
@@ -21,7 +22,7 @@ from penstock.errors import (
     SchemaRefusedError,
 )
 from penstock.framing import FrameKind, SchemaKey
-from penstock.registry._agreement import History, check_agreement
+from penstock.registry._agreement import History
 from penstock.registry._validation import AllowList, accept, write_definition
 from penstock.registry.interface import (
     Registration,
@@ -29,14 +30,23 @@ from penstock.registry.interface import (
     StoredVersion,
     VersionStatus,
 )
-from penstock.registry.rules import check_rule
-from penstock.schemas import Compatibility, Schema, canonical_form, diff_schemas
+from penstock.registry.rules import ComparedWith, check_rule
+from penstock.schemas import (
+    Compatibility,
+    Incompatibility,
+    Schema,
+    canonical_form,
+    diff_schemas,
+)
 
 _NAME = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")
 _LOG = logging.getLogger(__name__)
 
 # Key and value of the metadata that informs people; the refusal itself needs no metadata.
 REFUSED_MARK = ("penstock.refused", Reason.SCHEMA_CONFLICT.value)
+
+# What the modes other than _ALL compare with is documented in two ways; see `rules`.
+_READINGS = (ComparedWith.CHECKPOINT, ComparedWith.PREVIOUS)
 
 # A new version stays PENDING for milliseconds to seconds; AWS's client sleeps 3 s before its check.
 PENDING_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=1, total_seconds=10)
@@ -45,10 +55,12 @@ PENDING_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=1, total_seconds
 class VersionedRegistry(ABC):
     """A schema registry, except for the few storage operations that each kind implements."""
 
-    def __init__(self, allow: AllowList, pending: Attempts) -> None:
+    def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
+        self._registry = registry
         self._allow = allow
         self._pending = pending
         self._histories: dict[str, History] = {}
+        self._strict: set[str] = set()
 
     @property
     def kind(self) -> FrameKind:
@@ -76,8 +88,8 @@ class VersionedRegistry(ABC):
         """Read a version by its schema, as REGISTRY/NAME, and its number."""
 
     @abstractmethod
-    def _read_newest(self, name: str) -> StoredVersion:
-        """Read the version that the registry answers with as its newest."""
+    def _list(self, name: str) -> Collection[int]:
+        """List the numbers of a schema's versions, whatever their status."""
 
     @abstractmethod
     def _rule(self, name: str) -> tuple[Compatibility, int]:
@@ -96,6 +108,8 @@ class VersionedRegistry(ABC):
             )
         definition = write_definition(schema)
         found = self._find(name, definition)
+        if found is None:
+            self._check_new(name, schema)
         stored = self._read_final(found or self._store(name, definition))
         version = accept(stored, self._allow)
         if canonical_form(version.schema) != definition:
@@ -108,10 +122,11 @@ class VersionedRegistry(ABC):
                 f"version {version.number} of schema {name} is being deleted, its definition can "
                 "be registered again once it is gone"
             )
-        below = self._history(stored.subject).below(version.number)
+        history = self._history(stored.subject)
+        below = history.below(version.number)
         if version.status is VersionStatus.FAILURE:
-            raise self._incompatible(version, below)
-        self._check_agreement(version, below)
+            raise self._refused(version, history)
+        self._check_agreement(version, history)
         return Registration(version, found is None, below[-1] if below else None)
 
     def get(self, key: SchemaKey) -> SchemaVersion:
@@ -125,7 +140,7 @@ class VersionedRegistry(ABC):
             )
         history = self._history(stored.subject)
         try:
-            check_agreement(version, history.below(version.number))
+            history.check(version)
         except SchemaConflictError as error:
             raise SchemaRefusedError(str(error)) from error
         if version.status is VersionStatus.AVAILABLE:
@@ -139,11 +154,14 @@ class VersionedRegistry(ABC):
 
     def versions(self, name: str) -> tuple[SchemaVersion, ...]:
         """Return the usable versions of a schema, oldest first; empty if it does not exist."""
+        return self._list_usable(name)
+
+    def _list_usable(self, name: str) -> tuple[SchemaVersion, ...]:
         try:
-            newest = self._read_newest(name)
+            numbers = self._list(name)
         except SchemaNotFoundError:
-            return ()
-        return self._history(newest.subject).below(newest.number + 1)
+            numbers = ()
+        return self._history(f"{self._registry}/{name}").refresh(numbers)
 
     def _store(self, name: str, definition: str) -> str:
         for _ in range(2):
@@ -192,9 +210,23 @@ class VersionedRegistry(ABC):
         except SchemaError:
             return None
 
-    def _check_agreement(self, version: SchemaVersion, below: tuple[SchemaVersion, ...]) -> None:
+    def _check_new(self, name: str, schema: Schema) -> None:
+        """Refuse what the rules refuse before it is stored, as a stored version keeps its number.
+
+        The registry's rule has two readings. A version that one of them accepts is stored, unless
+        the registry has refused such a version before.
+        """
+        usable, history = self._list_usable(name), self._history(f"{self._registry}/{name}")
+        mode, found = self._read_rule(name, schema, history.available())
+        if all(found) or (any(found) and name in self._strict):
+            raise _incompatible(
+                f"refuses a new version of schema {name}", mode, found, usable, schema
+            )
+        history.check_new(name, schema)
+
+    def _check_agreement(self, version: SchemaVersion, history: History) -> None:
         try:
-            check_agreement(version, below)
+            history.check(version)
         except SchemaConflictError:
             try:
                 self._mark_refused(str(version.key))
@@ -203,31 +235,46 @@ class VersionedRegistry(ABC):
                 _LOG.warning("version %s is refused but not marked so: %s", version.key, error)
             raise
 
-    def _incompatible(
-        self, version: SchemaVersion, below: tuple[SchemaVersion, ...]
-    ) -> IncompatibleSchemaError:
-        """Return the error for a version that the registry's rule refused, with likely reasons."""
-        try:
-            mode, checkpoint = self._rule(version.name)
-        except RegistryAccessDeniedError:
-            mode, checkpoint = None, 1
-        problems = mode and check_rule(
-            version.schema, {each.number: each.schema for each in below}, mode, checkpoint
-        )
-        why = "; ".join(map(str, problems or ())) or "for a reason it does not give"
-        return IncompatibleSchemaError(
-            f"the registry refused version {version.number} of schema {version.name} by its rule "
-            f"{mode or '(not readable)'}: {why}",
-            rule=mode or "",
-            diff=_diff(below, version.schema),
-        )
+    def _refused(self, version: SchemaVersion, history: History) -> IncompatibleSchemaError:
+        """Return the error for a version that the registry refused, with likely reasons."""
+        below, available = history.below(version.number), history.available()
+        earlier = {number: available[number] for number in available if number < version.number}
+        mode, found = self._read_rule(version.name, version.schema, earlier)
+        if any(found) and not all(found):
+            self._strict.add(version.name)
+        what = f"has refused version {version.number} of schema {version.name}"
+        return _incompatible(what, mode, found, below, version.schema)
 
-    def _disabled(self, name: str, schema: Schema) -> IncompatibleSchemaError:
-        return IncompatibleSchemaError(
-            f"schema {name} takes no new version: its compatibility is DISABLED",
-            rule=Compatibility.DISABLED,
-            diff=_diff(self.versions(name), schema),
-        )
+    def _read_rule(
+        self, name: str, schema: Schema, available: Mapping[int, Schema]
+    ) -> tuple[Compatibility | None, list[tuple[Incompatibility, ...]]]:
+        """Return the mode of a schema, and why each reading of its rule refuses a new version."""
+        nothing: list[tuple[Incompatibility, ...]] = [()]
+        if not available:
+            return None, nothing
+        try:
+            mode, checkpoint = self._rule(name)
+        except RegistryAccessDeniedError:
+            return None, nothing
+        return mode, [
+            check_rule(schema, available, mode, checkpoint, reading) for reading in _READINGS
+        ]
+
+
+def _incompatible(
+    what: str,
+    mode: Compatibility | None,
+    found: Iterable[tuple[Incompatibility, ...]],
+    earlier: tuple[SchemaVersion, ...],
+    schema: Schema,
+) -> IncompatibleSchemaError:
+    reasons = dict.fromkeys(str(problem) for problems in found for problem in problems)
+    return IncompatibleSchemaError(
+        f"the registry's rule {mode or '(not readable)'} {what}: "
+        f"{'; '.join(reasons) or 'for a reason it does not give'}",
+        rule=mode or "",
+        diff=_diff(earlier, schema),
+    )
 
 
 def _diff(earlier: tuple[SchemaVersion, ...], schema: Schema) -> str:

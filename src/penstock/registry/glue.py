@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http.client import HTTPException
@@ -28,7 +28,7 @@ from penstock.framing import SchemaKey
 from penstock.registry._base import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion, VersionStatus
-from penstock.schemas import Compatibility, load_schema
+from penstock.schemas import Compatibility
 
 _Answer = TypeVar("_Answer")
 
@@ -48,7 +48,8 @@ _KINDS: dict[Fault, type[RegistryError]] = {
     Fault.FULL: SchemaQuotaError,
 }
 
-_EXISTS, _INVALID = "AlreadyExistsException", "InvalidInputException"
+_EXISTS = "AlreadyExistsException"
+_PAGE_SIZE = 100  # of ListSchemaVersions, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,8 @@ class GlueRegistry(VersionedRegistry):
         attempts: Attempts | None = None,
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
-        super().__init__(AllowList(settings.allow or (f"{settings.registry}/*",)), pending)
+        allow = AllowList(settings.allow or (f"{settings.registry}/*",))
+        super().__init__(settings.registry, allow, pending)
         self._settings = settings
         self._attempts = attempts or replace(_CALL_ATTEMPTS, total_seconds=settings.call_seconds)
         self._glue = client or _build_client(settings)
@@ -109,21 +111,11 @@ class GlueRegistry(VersionedRegistry):
             return None
 
     def _add(self, name: str, definition: str) -> str:
-        def add() -> str | None:
+        def add() -> str:
             request = {"SchemaId": self._schema_id(name), "SchemaDefinition": definition}
-            try:
-                return str(self._glue.call("RegisterSchemaVersion", request)["SchemaVersionId"])
-            except ClientError as error:
-                if _code_of(error) != _INVALID:
-                    raise
-                if self._rule(name)[0] is not Compatibility.DISABLED:
-                    raise
-                return None
+            return str(self._glue.call("RegisterSchemaVersion", request)["SchemaVersionId"])
 
-        added = self._call(add)
-        if added is None:
-            raise self._disabled(name, load_schema(definition))
-        return added
+        return self._call(add)
 
     def _create(self, name: str, definition: str) -> str | None:
         def create() -> str | None:
@@ -166,10 +158,18 @@ class GlueRegistry(VersionedRegistry):
             }
         )
 
-    def _read_newest(self, name: str) -> StoredVersion:
-        return self._read_version(
-            {"SchemaId": self._schema_id(name), "SchemaVersionNumber": {"LatestVersion": True}}
-        )
+    def _list(self, name: str) -> Collection[int]:
+        numbers: list[int] = []
+        request = {"SchemaId": self._schema_id(name), "MaxResults": _PAGE_SIZE}
+
+        def list_page() -> str | None:
+            answer = self._glue.call("ListSchemaVersions", request)
+            numbers.extend(each["VersionNumber"] for each in answer["Schemas"])
+            return answer.get("NextToken")
+
+        while token := self._call(list_page):
+            request["NextToken"] = token
+        return numbers
 
     def _read_version(self, request: dict[str, Any]) -> StoredVersion:
         return _stored(self._call(lambda: self._glue.call("GetSchemaVersion", request)))

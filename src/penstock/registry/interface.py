@@ -76,10 +76,12 @@ class SchemaRegistry(Protocol):
     def register(self, name: str, schema: Schema) -> Registration:
         """Return the usable version with this definition; a new definition is stored first.
 
+        What the rules refuse is not stored, unless another producer registers at the same time.
+
         Raises:
             SchemaError: no reader could use the schema; nothing is sent.
             IncompatibleSchemaError: the registry's rule refuses the definition.
-            SchemaConflictError: the version contradicts a version below it.
+            SchemaConflictError: the definition contradicts a version of the schema.
             SchemaQuotaError: the registry takes no further version.
             RegistryAccessDeniedError, RegistryUnavailableError, RegistryAnswerError: see `get`.
         """

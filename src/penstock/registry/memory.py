@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from penstock.attempts import Attempts
-from penstock.errors import IncompatibleSchemaError
 from penstock.registry._base import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
 from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion
 from penstock.registry.store import SchemaStore
-from penstock.schemas import Compatibility, load_schema
+from penstock.schemas import Compatibility
 
 _REGISTRY = "memory"
 
@@ -26,7 +27,7 @@ class MemoryRegistry(VersionedRegistry):
         compatibility: Compatibility = Compatibility.BACKWARD,
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
-        super().__init__(AllowList((f"{_REGISTRY}/*",)), pending)
+        super().__init__(_REGISTRY, AllowList((f"{_REGISTRY}/*",)), pending)
         self._schemas = SchemaStore() if store is None else store
         self._compatibility = compatibility
 
@@ -40,10 +41,7 @@ class MemoryRegistry(VersionedRegistry):
         return found.id if found else None
 
     def _add(self, name: str, definition: str) -> str:
-        try:
-            return self._schemas.add(_subject(name), definition).id
-        except IncompatibleSchemaError as error:
-            raise self._disabled(name, load_schema(definition)) from error
+        return self._schemas.add(_subject(name), definition).id
 
     def _create(self, name: str, definition: str) -> str | None:
         made = self._schemas.create(_subject(name), definition, self._compatibility)
@@ -55,8 +53,8 @@ class MemoryRegistry(VersionedRegistry):
     def _read_number(self, subject: str, number: int) -> StoredVersion:
         return self._schemas.read_number(subject, number)
 
-    def _read_newest(self, name: str) -> StoredVersion:
-        return self._schemas.read_newest(_subject(name))
+    def _list(self, name: str) -> Collection[int]:
+        return [each.number for each in self._schemas.list_versions(_subject(name))]
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
         return self._schemas.rule(_subject(name))

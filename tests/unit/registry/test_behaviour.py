@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -19,7 +20,7 @@ from penstock.errors import (
     SchemaRefusedError,
 )
 from penstock.framing import SchemaKey
-from penstock.registry import CachedRegistry, SchemaRegistry, VersionStatus
+from penstock.registry import CachedRegistry, ComparedWith, SchemaRegistry, VersionStatus
 from penstock.schemas import Compatibility, Schema, canonical_form
 from tests.stubs.registries import Reading, World
 
@@ -93,7 +94,7 @@ def test_an_incompatible_version_is_refused_and_the_next_good_one_is_not(
     for _ in range(2):
         with pytest.raises(
             IncompatibleSchemaError,
-            match=r"refused version 2 of schema readings by its rule BACKWARD: temperature: ",
+            match="rule BACKWARD refuses a new version of schema readings: temperature: ",
         ) as caught:
             registry.register("readings", reading(temperature="string"))
 
@@ -101,10 +102,28 @@ def test_an_incompatible_version_is_refused_and_the_next_good_one_is_not(
 
     assert caught.value.rule == "BACKWARD"
     assert "temperature" in caught.value.diff
-    assert world.store.read_number(world.arn("readings"), 2).status is VersionStatus.FAILURE
-    assert good.version.number == 3
+    assert good.version.number == 2
     assert good.previous == first
     assert registry.versions("readings") == (first, good.version)
+
+
+@pytest.mark.parametrize(
+    ("compared_with", "stored"),
+    [(ComparedWith.BOTH, [1, 2, 3]), (ComparedWith.CHECKPOINT, [1, 2, 3, 4])],
+)
+def test_a_reading_of_the_rule_that_refuses_is_learned_from_one_refusal(
+    world: World, reading: Reading, compared_with: ComparedWith, stored: list[int]
+) -> None:
+    world.store.compared_with = compared_with
+    registry = world.build(Compatibility.FULL)
+    registry.register("readings", reading())
+    registry.register("readings", reading(temperature="long"))
+
+    for name in ("a", "b"):  # the checkpoint has no temperature, the version before has a long
+        with suppress(IncompatibleSchemaError):
+            registry.register("readings", reading(temperature="double", **{name: "long"}))
+
+    assert [each.number for each in world.store.list_versions(world.arn("readings"))] == stored
 
 
 def test_readers_do_not_get_a_failed_version(
@@ -132,7 +151,7 @@ def test_a_disabled_schema_keeps_its_versions_and_accepts_no_new_one(
     world.store.update(world.arn("readings"), mode=Compatibility.DISABLED)
 
     with pytest.raises(
-        IncompatibleSchemaError, match=r"readings takes no new version: .* DISABLED"
+        IncompatibleSchemaError, match=r"rule DISABLED refuses a new version of schema readings: "
     ) as caught:
         registry.register("readings", reading(temperature="long"))
 

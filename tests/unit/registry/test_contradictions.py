@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -9,16 +10,19 @@ import pytest
 
 from penstock.errors import PenstockError, SchemaConflictError, SchemaRefusedError
 from penstock.framing import SchemaKey
-from penstock.registry import Registration
-from penstock.schemas import Compatibility, Schema, canonical_form
+from penstock.registry import MemoryRegistry, Registration, SchemaStore
+from penstock.schemas import Compatibility, Schema, canonical_form, merge_schemas
 from tests.stubs.registries import FakeTime, Reading, World
+
+_SUBJECT = "memory/readings"
 
 
 def _contradict(world: World, reading: Reading) -> tuple[Registration, SchemaConflictError]:
-    """Let one producer register temperature as a number, and another as text."""
+    """Let two producers register temperature as a number and as text, neither seeing the other."""
     number, text = world.build(Compatibility.NONE), world.build(Compatibility.NONE)
     number.register("readings", reading())
     accepted = number.register("readings", reading(temperature="double"))
+    world.store.add(world.arn("readings"), canonical_form(reading(temperature="string")))
     with pytest.raises(SchemaConflictError) as caught:
         text.register("readings", reading(temperature="string"))
     return accepted, caught.value
@@ -38,6 +42,57 @@ def test_the_higher_of_two_contradicting_versions_is_refused(
     with pytest.raises(SchemaRefusedError, match="version 3 of schema readings contradicts"):
         reader.get(SchemaKey.parse(refused.id))
     assert [each.number for each in reader.versions("readings")] == [1, 2]
+
+
+def test_a_contradiction_that_is_known_is_not_stored(world: World, reading: Reading) -> None:
+    registry = world.build(Compatibility.NONE)
+    registry.register("readings", reading(temperature="double"))
+
+    with pytest.raises(
+        SchemaConflictError, match="a new version of schema readings would contradict its versions"
+    ) as caught:
+        world.build(Compatibility.NONE).register("readings", reading(temperature="string"))
+
+    assert caught.value.path == "temperature"
+    assert len(world.store.list_versions(world.arn("readings"))) == 1
+
+
+@pytest.mark.parametrize("is_newest_first", [False, True])
+def test_the_versions_of_a_schema_are_merged_in_linear_time(
+    reading: Reading, monkeypatch: pytest.MonkeyPatch, is_newest_first: bool
+) -> None:
+    store, count, merged = SchemaStore(), 40, []
+    keys = []
+    for i in range(count):
+        definition = canonical_form(reading(**{f"f{i}": "long"}))
+        stored = store.create(_SUBJECT, definition) or store.add(_SUBJECT, definition)
+        keys.append(SchemaKey.parse(stored.id))
+
+    def count_merged(schemas: Iterable[Schema]) -> Schema:
+        merged.append(list(schemas))
+        return merge_schemas(merged[-1])
+
+    monkeypatch.setattr("penstock.registry._agreement.merge_schemas", count_merged)
+    reader = MemoryRegistry(store)
+    for key in reversed(keys) if is_newest_first else keys:
+        reader.get(key)
+
+    assert sum(len(each) for each in merged) <= 4 * count
+    assert len(reader.versions("readings")) == count
+
+
+@pytest.mark.parametrize("deleted", [1, 2, 3, 4])
+def test_a_running_program_and_a_new_one_agree_after_a_deletion(
+    world: World, reading: Reading, deleted: int
+) -> None:
+    _contradict(world, reading)
+    running = world.build()
+    running.register("readings", reading(temperature="double", unit="string"))
+    running.versions("readings")
+
+    world.store.delete(world.store.read_number(world.arn("readings"), deleted).id)
+
+    assert running.versions("readings") == world.build().versions("readings")
 
 
 def test_a_refused_version_stays_refused_and_is_marked_once(world: World, reading: Reading) -> None:
@@ -123,8 +178,9 @@ def test_one_of_two_concurrent_contradictions_is_usable(
     usable = world.build().versions("readings")
     assert usable[-1] == won[0]
     assert won[0].number == 1 + run % 2
-    refused = world.store.read_number(world.arn("readings"), won[0].number + 1)
-    assert list(world.store.metadata(refused.id)) == [("penstock.refused", "schema-conflict")]
+    for stored in world.store.list_versions(world.arn("readings"))[won[0].number :]:
+        mark = ("penstock.refused", "schema-conflict")
+        assert list(world.store.metadata(stored.id)) == [mark]
 
 
 @pytest.mark.parametrize("run", range(20))

@@ -49,13 +49,15 @@ def test_an_incompatible_schema_costs_one_call_per_lifetime(
 ) -> None:
     cached.register("readings", reading(temperature="long"))
     for _ in range(3):
-        with pytest.raises(IncompatibleSchemaError, match="by its rule BACKWARD") as caught:
+        with pytest.raises(
+            IncompatibleSchemaError, match="rule BACKWARD refuses a new version"
+        ) as caught:
             cached.register("readings", reading(temperature="string"))
 
     assert caught.value.rule == "BACKWARD"
     assert "~ temperature" in caught.value.diff
     assert inner.calls == ["register"] * 2
-    assert cached.register("readings", reading(unit="string")).version.number == 3
+    assert cached.register("readings", reading(unit="string")).version.number == 2
 
 
 def test_a_forbidden_schema_never_becomes_usable(

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from penstock.attempts import Attempts
-from penstock.errors import RegistryError, SchemaNotFoundError
+from penstock.errors import IncompatibleSchemaError, RegistryError, SchemaNotFoundError
 from penstock.framing import SchemaKey
 from penstock.registry import GlueRegistry, GlueSettings
-from penstock.schemas import Schema, canonical_form
-from tests.fixtures.glue_api import GlueApi
+from penstock.schemas import Compatibility, Schema, canonical_form
+from tests.fixtures.glue_api import GlueApi, arn_of
 from tests.stubs.registries import UNKNOWN, FakeTime, Reading
 
 
@@ -26,10 +26,12 @@ def test_registering_makes_few_calls(
 
     # fmt: off
     assert calls(reading()) == [
-        "GetSchemaByDefinition", "RegisterSchemaVersion", "CreateSchema", "GetSchemaVersion",
+        "GetSchemaByDefinition", "ListSchemaVersions", "RegisterSchemaVersion", "CreateSchema",
+        "GetSchemaVersion",
     ]
     assert calls(reading(a="long")) == [
-        "GetSchemaByDefinition", "RegisterSchemaVersion", "GetSchemaVersion", "GetSchemaVersion",
+        "GetSchemaByDefinition", "ListSchemaVersions", "GetSchemaVersion", "GetSchema",
+        "RegisterSchemaVersion", "GetSchemaVersion",
     ]
     assert calls(reading()) == ["GetSchemaByDefinition", "GetSchemaVersion"]
     # fmt: on
@@ -49,7 +51,7 @@ def test_a_lower_version_is_read_once(
     reader.get(ids[2])
     assert glue_api.calls == ["GetSchemaVersion"] * 6
     assert len(reader.versions("readings")) == 5
-    assert glue_api.calls == ["GetSchemaVersion"] * 7
+    assert glue_api.calls == [*["GetSchemaVersion"] * 6, "ListSchemaVersions"]
 
 
 def test_the_canonical_form_is_sent(
@@ -65,11 +67,39 @@ def test_a_request_that_glue_refuses_is_not_retried(
 ) -> None:
     registry = GlueRegistry(GlueSettings("", allow=("a/*",)), glue_client, attempts=attempts())
 
-    with pytest.raises(RegistryError, match=r"glue:GetSchemaVersion with ") as caught:
+    with pytest.raises(RegistryError, match=r"glue:ListSchemaVersions with ") as caught:
         registry.versions("readings")
 
     assert not caught.value.retriable
-    assert (glue_api.calls, time.pauses) == (["GetSchemaVersion"], [])
+    assert (glue_api.calls, time.pauses) == (["ListSchemaVersions"], [])
+
+
+def test_a_list_of_several_pages_is_read_whole(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for i in range(5):
+        registry.register("readings", reading(**{f"f{i}": "long"}))
+    monkeypatch.setattr("penstock.registry.glue._PAGE_SIZE", 2)
+    glue_api.calls.clear()
+
+    assert [each.number for each in registry.versions("readings")] == [1, 2, 3, 4, 5]
+    assert glue_api.calls.count("ListSchemaVersions") == 3
+
+
+@pytest.mark.parametrize("refused", [{"temperature": "string"}, {"temperature": "double"}])
+def test_a_refused_schema_is_not_registered(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading, refused: dict[str, str]
+) -> None:
+    registry.register("readings", reading(temperature="long"))
+    glue_api.store.update(arn_of("readings"), mode=Compatibility.FULL)
+    glue_api.calls.clear()
+
+    for i in range(10):
+        with pytest.raises(IncompatibleSchemaError, match="rule FULL refuses a new version"):
+            registry.register("readings", reading(**refused, **{f"k{i}": "long"}))
+
+    assert glue_api.calls.count("RegisterSchemaVersion") == 0
+    assert len(glue_api.store.list_versions(arn_of("readings"))) == 1
 
 
 @pytest.mark.parametrize("key", ["confluent:42", f"confluent:{UNKNOWN}", "apicurio:42"])

@@ -14,7 +14,7 @@ from penstock.errors import (
     SchemaNotFoundError,
 )
 from penstock.registry import GlueRegistry, GlueSettings
-from penstock.schemas import Compatibility
+from penstock.schemas import Compatibility, canonical_form
 from tests.fixtures.glue_api import GlueApi, arn_of
 from tests.stubs.registries import FakeTime, Reading
 
@@ -36,9 +36,9 @@ def test_a_denied_call_names_the_action_and_is_retriable(
 
 
 def test_an_unknown_error_is_a_registry_error(registry: GlueRegistry, glue_api: GlueApi) -> None:
-    glue_api.fail("GetSchemaVersion", "InvalidInputException")
+    glue_api.fail("ListSchemaVersions", "InvalidInputException")
     glue_api.change(
-        "GetSchemaVersion", lambda answer: answer | {"Error": answer["Error"] | {"Message": ""}}
+        "ListSchemaVersions", lambda answer: answer | {"Error": answer["Error"] | {"Message": ""}}
     )
 
     with pytest.raises(RegistryError, match="InvalidInputException: no reason given") as caught:
@@ -73,19 +73,26 @@ def test_a_refusal_is_permanent_even_if_the_rule_cannot_be_read(
 ) -> None:
     registry.register("readings", reading(temperature="long"))
     glue_api.store.update(arn_of("readings"), mode=Compatibility.BACKWARD)
-    glue_api.fail("GetSchema", "AccessDeniedException")
+    glue_api.fail("GetSchema", "AccessDeniedException", times=2)
+    required = reading(temperature="long")
+    assert isinstance(required, dict)
+    required["fields"].append({"name": "site", "type": "string"})
 
-    with pytest.raises(IncompatibleSchemaError, match=r"rule \(not readable\): for") as caught:
-        registry.register("readings", reading(temperature="string"))
+    with pytest.raises(
+        IncompatibleSchemaError, match=r"rule \(not readable\) has refused version 2 .*: for"
+    ) as caught:
+        registry.register("readings", required)
 
     assert caught.value.rule == ""
-    assert caught.value.diff == "~ temperature: long (optional) -> string (optional)"
+    assert caught.value.diff == "+ site: string"
 
 
 def test_a_contradiction_is_refused_even_when_it_cannot_be_marked(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry.register("readings", reading(temperature="long"))
+    glue_api.store.update(arn_of("readings"), mode=Compatibility.NONE)
+    glue_api.store.add(arn_of("readings"), canonical_form(reading(temperature="string")))
     glue_api.fail("PutSchemaVersionMetadata", "AccessDeniedException")
 
     with pytest.raises(SchemaConflictError):
