@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
@@ -30,7 +30,6 @@ from penstock.records import base_fields, check_key, write_key
 from penstock.registry import (
     CachedRegistry,
     Registration,
-    SchemaRegistry,
     SchemaVersion,
     load_registry,
 )
@@ -94,11 +93,22 @@ class _Prepared:
     registration: Registration
 
 
+@dataclass(slots=True)
+class _Batch:
+    """The events of one call, the outcome of each so far, and the records that are ready."""
+
+    events: Sequence[StampedEvent]
+    deadline: float
+    outcomes: list[Outcome]
+    prepared: list[_Prepared] = field(default_factory=list)
+    is_list_fresh: bool = False  # the versions were listed after the events came
+
+
 class EventProducer:
     """Writes events to one topic, one batch at a time."""
 
     def __init__(
-        self, settings: ProducerSettings, registry: SchemaRegistry, producer: Producer
+        self, settings: ProducerSettings, registry: CachedRegistry, producer: Producer
     ) -> None:
         self._settings = settings
         self._registry = registry
@@ -121,43 +131,33 @@ class EventProducer:
         """
         deadline = time.monotonic() + seconds
         late = judge(RegistryUnavailableError(f"its schema is not registered after {seconds:g} s"))
-        outcomes: list[Outcome] = [late] * len(events)
-        prepared: list[_Prepared] = []
-        run_within(
-            seconds * _REGISTERING_SHARE,
-            partial(self._prepare_all, events, outcomes, prepared, deadline),
-        )
-        ready = list(prepared)  # a thread that ran out of time may still append to `prepared`
+        batch = _Batch(events, deadline, [late] * len(events))
+        run_within(seconds * _REGISTERING_SHARE, partial(self._prepare_all, batch))
+        ready = list(batch.prepared)  # a thread that ran out of time may still append to it
         late = judge(
             DeliveryError(f"not acknowledged within {seconds:g} s, it may or may not be written")
         )
         for each in ready:
-            outcomes[each.index] = late
-        final = list(outcomes)
+            batch.outcomes[each.index] = late
+        final = list(batch.outcomes)
         if ready:
             left = deadline - time.monotonic()
             run_within(left, partial(self._send_all, ready, final, left))
         return list(final)
 
-    def _prepare_all(
-        self,
-        events: Sequence[StampedEvent],
-        outcomes: list[Outcome],
-        prepared: list[_Prepared],
-        deadline: float,
-    ) -> None:
-        for index, event in enumerate(events):
-            if time.monotonic() > deadline:
+    def _prepare_all(self, batch: _Batch) -> None:
+        for index, event in enumerate(batch.events):
+            if time.monotonic() > batch.deadline:
                 return  # no caller waits for the rest
             try:
-                prepared.append(self._prepare(index, event))
+                batch.prepared.append(self._prepare(index, event, batch))
             except PenstockError as error:
-                outcomes[index] = judge(error, self._diff(event.event, error))
+                batch.outcomes[index] = judge(error, self._diff(event.event, error))
 
-    def _prepare(self, index: int, stamped: StampedEvent) -> _Prepared:
+    def _prepare(self, index: int, stamped: StampedEvent, batch: _Batch) -> _Prepared:
         event = parse_event(_write(stamped.event))
         check_key(self._settings.shape, {**stamped.base, **event})
-        registration = self._register(event)
+        registration = self._register(event, batch)
         version = registration.version
         record = to_record(event, version.schema, stamped.base)
         payload = _compile(version)(record)
@@ -165,20 +165,39 @@ class EventProducer:
         key = write_key(self._settings.shape, {**stamped.base, **event})
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 
-    def _register(self, event: dict[str, Any]) -> Registration:
+    def _register(self, event: dict[str, Any], batch: _Batch) -> Registration:
         """Find or register the schema of an event; retry while the registry's answer is wrong."""
-        name, settings = self._settings.schema_name, self._settings
         for _ in _ANSWER_ATTEMPTS:
             try:
-                versions = self._read_versions()
-                inferred = infer_schema(event, name, versions.merged, self._base)
-                chosen = versions.choose(inferred, settings.policy, settings.version_budget)
-                registration = self._registry.register(name, chosen)
+                registration = self._find_or_register(event, batch)
                 self._used_keys.add(registration.version.key)
                 return registration
             except RegistryAnswerError as error:
                 problem = error
         raise problem
+
+    def _find_or_register(self, event: dict[str, Any], batch: _Batch) -> Registration:
+        """Find or register the schema of an event.
+
+        Other producers register versions too. So no event is rejected, and no version registered,
+        under a list of versions that was read before the event came.
+        """
+        name, settings = self._settings.schema_name, self._settings
+        while True:
+            versions = self._read_versions()
+            try:
+                inferred = infer_schema(event, name, versions.merged, self._base)
+                chosen = versions.choose(inferred, settings.policy, settings.version_budget)
+                if batch.is_list_fresh or chosen in versions:
+                    return self._registry.register(name, chosen)
+            except PenstockError as error:
+                if not judge(error).is_final:
+                    raise
+                if batch.is_list_fresh and self._read_versions() is versions:
+                    raise
+            if not batch.is_list_fresh:
+                self._registry.refresh(name)
+                batch.is_list_fresh = True
 
     def _read_versions(self) -> VersionSet:
         versions = self._registry.versions(self._settings.schema_name)

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from penstock.errors import PenstockError, RegistryError
+from penstock.errors import IncompatibleSchemaError, PenstockError, RegistryError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._validation import write_definition
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
@@ -44,6 +44,7 @@ class _Listing:
 
     versions: tuple[SchemaVersion, ...]
     fresh_until: float
+    keys: frozenset[SchemaKey]
 
 
 class _LruMap(Generic[_Key, _Value]):
@@ -164,14 +165,28 @@ class CachedRegistry:
             listing = self._ask(("versions", name), lambda: self._list(name))[0]
         return listing.versions
 
+    def refresh(self, name: str) -> None:
+        """Read the list of a schema's versions now, however fresh the last one is.
+
+        Raises:
+            RegistryError: the list cannot be read; the last known list is not used.
+        """
+        self._keep_list(name, self._registry.versions(name), self._limits.fresh_seconds)
+
     def register(self, name: str, schema: Schema) -> Registration:
-        """Return the usable version with this definition; a new definition is stored first."""
+        """Return the usable version with this definition; a new definition is stored first.
+
+        A version that is no longer in the list is registered again. A refusal is cached as long as
+        the list stays the same.
+        """
         key = (name, _quick_key(schema))
         known = self._by_value.get(key)
-        if known is not None:
+        if known is not None and self._is_listed(name, known):
             return known
-        form = (name, write_definition(schema))
-        registration, leads = self._ask(form, lambda: self._register(form, schema))
+        form, listing = (name, write_definition(schema)), self._listings.get(name)
+        registration, leads = self._ask(
+            (form, listing and listing.keys), lambda: self._register(form, schema)
+        )
         known = replace(registration, created=False)
         self._by_value.put(key, known)
         return registration if leads else known
@@ -212,24 +227,44 @@ class CachedRegistry:
                 raise
             _LOG.warning("the versions of %s are used as last known: %s", name, error)
             versions = listing.versions
-        fresh = _Listing(versions, self._clock() + self._limits.fresh_seconds)
-        self._listings.put(name, fresh)
+        return self._keep_list(name, versions, self._limits.fresh_seconds)
+
+    def _keep_list(
+        self, name: str, versions: tuple[SchemaVersion, ...], fresh_seconds: float
+    ) -> _Listing:
+        fresh_until = self._clock() + fresh_seconds
+        listing = _Listing(versions, fresh_until, frozenset(each.key for each in versions))
+        self._listings.put(name, listing)
         for version in versions:
             self._versions.put(version.key, version)
-        return fresh
+        return listing
 
     def _register(self, form: tuple[str, str], schema: Schema) -> Registration:
-        known = self._by_form.get(form)
-        if known is not None:
-            return known
         name, _ = form
-        registration = self._registry.register(name, schema)
+        known = self._by_form.get(form)
+        if known is not None and self._is_listed(name, known):
+            return known
+        try:
+            registration = self._registry.register(name, schema)
+        except IncompatibleSchemaError:
+            self._expire_list(name)  # another producer may have registered a version before
+            raise
         self._by_form.put(form, replace(registration, created=False))
-        listing = self._listings.get(name)
-        if registration.created and listing is not None:
-            self._listings.put(name, replace(listing, fresh_until=self._clock()))
+        if not self._is_listed(name, registration):
+            self._expire_list(name, registration.version)
         self._versions.put(registration.version.key, registration.version)
         return registration
+
+    def _is_listed(self, name: str, registration: Registration) -> bool:
+        """Return whether the list has a version; without a list, every version counts."""
+        listing = self._listings.get(name)
+        return listing is None or registration.version.key in listing.keys
+
+    def _expire_list(self, name: str, *more: SchemaVersion) -> None:
+        listing = self._listings.get(name)
+        if listing is not None:
+            versions = sorted([*listing.versions, *more], key=lambda each: each.number)
+            self._keep_list(name, tuple(versions), 0)
 
 
 def _quick_key(schema: Schema) -> bytes:

@@ -48,6 +48,10 @@ class VersionSet:
         """Count the versions."""
         return len(self._by_form)
 
+    def __contains__(self, schema: object) -> bool:
+        """Return whether a schema that `choose` returned is one of the versions."""
+        return any(schema is version for version in self._by_form.values())
+
     def choose(self, inferred: Schema, policy: Policy, budget: int) -> Schema:
         """Choose the schema for an event.
 

@@ -12,7 +12,7 @@ from penstock.errors import Reason
 from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal, Stamper
 from penstock.records import Mode, Record, RowShape, Source, Tombstone
-from penstock.registry import MemoryRegistry, Registries
+from penstock.registry import CachedRegistry, MemoryRegistry, Registries
 from tests.stubs.consuming import FakeErrors, FakeTable
 from tests.stubs.topic import FakeTopic
 
@@ -33,7 +33,7 @@ def _produce(
     shape: RowShape, topic: FakeTopic, registry: MemoryRegistry, *events: Any
 ) -> list[Any]:
     settings = ProducerSettings(KAFKA, "memory://", "rejected", shape=shape, schema_name="order")
-    producer = EventProducer(settings, registry, topic)  # type: ignore[arg-type]
+    producer = EventProducer(settings, CachedRegistry(registry), topic)  # type: ignore[arg-type]
     stamper = Stamper(shape, "000001")
     return producer.produce([stamper.stamp(event) for event in events], 10)
 

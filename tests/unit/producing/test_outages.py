@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from penstock.errors import DeliveryError, RegistryAnswerError, RegistryUnavailableError
 from penstock.producing import EventProducer, Produced, Refusal
-from penstock.registry import CachedRegistry
+from penstock.registry import CachedRegistry, Registration
 from penstock.schemas import Schema
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import refused, send, written
@@ -61,15 +61,16 @@ def test_a_wrong_answer_of_the_registry_is_retried(
     producer: EventProducer, registry: CachedRegistry
 ) -> None:
     wrong = RegistryAnswerError("another version than was asked for")
-    registration = registry.register("sensor", {"type": "record", "name": "sensor", "fields": []})
-    calls = [wrong, wrong, registration]
-    with (
-        patch("penstock.attempts.time.sleep"),
-        patch.object(registry, "register", side_effect=calls) as register,
-    ):
-        found = producer._register({})
+    answers = iter([wrong, wrong])
 
-    assert found is registration
+    def answer(name: str, schema: Schema) -> Registration:
+        for error in answers:
+            raise error
+        return CachedRegistry.register(registry, name, schema)
+
+    with patch.object(registry, "register", side_effect=answer) as register:
+        written(producer, {})
+
     assert register.call_count == 3
 
 

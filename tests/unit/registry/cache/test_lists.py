@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import RegistryUnavailableError, SchemaForbiddenError
+from penstock.errors import (
+    IncompatibleSchemaError,
+    RegistryUnavailableError,
+    SchemaForbiddenError,
+)
 from penstock.registry import CachedRegistry, SchemaVersion
 from tests.stubs.registries import CountedRegistry, FakeTime, Reading, unavailable
 
@@ -60,6 +64,56 @@ def test_an_unknown_list_needs_the_registry(cached: CachedRegistry, inner: Count
 
     with pytest.raises(RegistryUnavailableError, match="the registry is down"):
         cached.versions("readings")
+
+
+def test_a_list_can_be_read_again_at_once(
+    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, reading: Reading
+) -> None:
+    cached.versions("readings")
+    second = inner.register("readings", reading(temperature="long")).version
+
+    cached.refresh("readings")
+
+    assert cached.versions("readings") == (known, second)
+    inner.down = unavailable
+    with pytest.raises(RegistryUnavailableError):
+        cached.refresh("readings")
+
+
+def test_a_registration_is_forgotten_when_the_list_lacks_its_version(
+    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, reading: Reading
+) -> None:
+    second = cached.register("readings", reading(temperature="long")).version
+    assert cached.versions("readings") == (known, second)
+    inner._schemas.delete(str(second.key))
+    assert cached.register("readings", reading(temperature="long")).version == second
+
+    cached.refresh("readings")
+    third = cached.register("readings", reading(temperature="long"))
+
+    assert (third.created, third.version.number) == (True, 3)
+    assert cached.versions("readings") == (known, third.version)
+    assert cached.get(second.key) == second
+
+
+def test_a_refusal_is_forgotten_when_the_list_changes(
+    cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, reading: Reading
+) -> None:
+    cached.versions("readings")
+    inner.down = lambda: IncompatibleSchemaError("refused", rule="FULL", diff="")
+    for _ in range(2):
+        with pytest.raises(IncompatibleSchemaError):
+            cached.register("readings", reading(temperature="long"))
+    inner.down = None
+    assert inner.calls.count("register") == 1
+
+    cached.refresh("readings")  # the same versions
+    with pytest.raises(IncompatibleSchemaError):
+        cached.register("readings", reading(temperature="long"))
+
+    inner.register("readings", reading(unit="string"))
+    cached.refresh("readings")
+    assert cached.register("readings", reading(temperature="long")).version.number == 3
 
 
 def test_a_list_that_is_forbidden_by_now_is_not_used(
