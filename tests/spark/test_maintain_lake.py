@@ -10,7 +10,7 @@ import pytest
 from jobs import maintain_lake
 from penstock.errors import SettingsError
 from penstock.spark import MaintainSettings, maintain_table
-from penstock.spark.lake.maintenance import _settle_writers
+from penstock.spark.lake.maintenance import _refresh_writers
 from tests.spark.lakes import batch, make_rows
 
 
@@ -39,7 +39,7 @@ def test_files_become_few_and_batches_are_still_known(spark, reader, maintain):
     assert done["snapshots_after"] > done["snapshots_before"] == 5  # none of them is old yet
 
     table = reader.table()
-    _settle_writers(table)
+    _refresh_writers(table)
     table.expire(2**62)  # as after days without a batch
 
     assert table.count_snapshots() == 1
