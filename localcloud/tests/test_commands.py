@@ -74,7 +74,7 @@ def _environment(folder, *words):
     return dict(line.split("=", 1) for line in shown.decode().split("\0") if line)
 
 
-def test_up_says_what_runs_and_a_second_up_says_so(folder, free_port):
+def test_up_prints_the_endpoint_and_a_second_up_too(folder, free_port):
     begun = time.monotonic()
     first = _run(folder, "up", "--port", str(free_port))
     assert time.monotonic() - begun < 60
@@ -99,7 +99,7 @@ def test_a_port_that_is_taken_is_a_clear_error(folder):
     assert done.stderr == f"port {port} of 127.0.0.1 {said}\n"
 
 
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path, free_port):
+def test_a_folder_of_other_files_is_left_alone(tmp_path, free_port):
     (tmp_path / "thesis.txt").write_text("years of work")
     done = _run(tmp_path, "up", "--port", str(free_port))
     assert done.returncode == 1
@@ -166,7 +166,7 @@ def test_env_is_all_that_the_aws_command_and_boto3_need(shared):
     assert environment["AWS_EC2_METADATA_DISABLED"] == "true"
 
 
-def test_status_and_logs_tell_of_the_calls(shared):
+def test_status_and_logs_show_the_calls(shared):
     running = find_instance(shared)
     environment = _environment(shared, "--account", "333333333333")
     subprocess.run([_AWS, "dynamodb", "list-tables"], env=environment, check=True)

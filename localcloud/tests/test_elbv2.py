@@ -59,7 +59,7 @@ def test_security_groups_cannot_come_later(accounts):
     assert refused.value.response["Error"]["Code"] == "InvalidConfigurationRequest"
 
 
-def test_the_groups_of_other_load_balancers_are_moto_s_affair(accounts):
+def test_moto_answers_for_groups_of_other_load_balancers(accounts):
     balancer = make_balancer(accounts, "web", Type="application")
     groups = [accounts.groups["balancer"]]
 

@@ -69,7 +69,7 @@ def test_an_application_is_made_and_described(emr, account):
     assert found["createdAt"] == found["updatedAt"]
 
 
-def test_an_application_that_cannot_be_is_refused(emr):
+def test_an_invalid_application_is_rejected(emr):
     create, label = emr.create_application, "emr-spark-8.1.0"
     said = "Type FLINK is not supported, only Spark or Hive"
     _fails("ValidationException", said, create, releaseLabel=label, type="FLINK")

@@ -215,14 +215,14 @@ def test_a_batch_that_is_refused_stays_refused(door, table):
         ({"kind": "unprocessed", "items": 0}, "items is 0, expected 1 to inf"),
     ],
 )
-def test_what_the_door_does_not_know_it_refuses(door, arguments, refusal):
+def test_an_unknown_action_is_rejected(door, arguments, refusal):
     status, said = door("add-fault", **arguments)
     assert status == 400
     assert said.startswith(refusal)
     assert door("list-faults") == []
 
 
-def test_the_door_tells_what_it_can_do(door):
+def test_the_control_door_lists_its_actions(door):
     assert "Remove all faults" in door("", method="GET")["clear-faults"]
     status, said = door("no-such-thing")
     assert status == 404
@@ -230,7 +230,7 @@ def test_the_door_tells_what_it_can_do(door):
     assert "add-fault" in said
 
 
-def test_what_the_door_tries_in_vain_it_says(door, monkeypatch):
+def test_a_failed_action_is_reported(door, monkeypatch):
     def fail(_cloud):
         raise BrokerStartError("broker 1 did not answer within 30 s")
 

@@ -50,7 +50,7 @@ def test_a_key_of_12_digits_is_that_account(client):
         ("translate", "list_languages", {}),
     ],
 )
-def test_what_nobody_implements_is_named(client, service, operation, params):
+def test_an_unimplemented_operation_is_named(client, service, operation, params):
     made = client(service, config=Config(parameter_validation=False))
     name = made.meta.method_to_api_mapping[operation]
     with pytest.raises(ClientError) as refused:
@@ -61,7 +61,7 @@ def test_what_nobody_implements_is_named(client, service, operation, params):
     assert f"nor moto answers {service}:{name}" in answer["Error"]["Message"]
 
 
-def test_a_method_that_is_only_inherited_is_no_operation():
+def test_an_inherited_method_is_not_an_operation():
     assert moto_fallback.knows("glue", "GetDatabase")
     assert hasattr(BaseResponse, "dispatch")
     assert not moto_fallback.knows("glue", "Dispatch")
@@ -77,7 +77,7 @@ def test_a_page_of_html_becomes_an_error_that_names_the_operation(client, monkey
         client("sqs").list_queues()
 
 
-def test_moto_saying_it_is_not_implemented_is_heard(client, monkeypatch):
+def test_an_operation_that_moto_does_not_implement_is_an_error(client, monkeypatch):
     def lacking(_environ, _start_response):
         raise NotImplementedError  # as moto does for an operation that it lacks
 
@@ -117,7 +117,7 @@ def test_a_request_that_no_operation_matches_is_named(cloud):
     ("service", "operation"),
     [("dynamodb", "list_tables"), ("iam", "list_roles"), ("ec2", "describe_vpcs")],
 )
-def test_what_goes_unsigned_is_refused(client, service, operation):
+def test_an_unsigned_request_is_rejected(client, service, operation):
     unsigned = client(service, config=Config(signature_version=UNSIGNED))
     with pytest.raises(ClientError, match="Request is missing Authentication Token") as refused:
         getattr(unsigned, operation)()
@@ -139,7 +139,7 @@ def test_an_object_that_is_public_needs_no_signature(client):
 
 
 @pytest.mark.parametrize("body", [b"{nonsense", b'{"KeyId": "k", "Plaintext": 5}'])
-def test_a_body_that_is_no_request_is_refused(cloud, body):
+def test_an_invalid_body_is_rejected(cloud, body):
     scope = "Credential=111111111111/20260101/eu-central-1/kms/aws4_request"
     request = urllib.request.Request(cloud.endpoint, data=body)
     request.add_header("Authorization", f"AWS4-HMAC-SHA256 {scope}")
@@ -194,7 +194,7 @@ def test_every_call_is_a_line_without_its_secrets(cloud, client):
     assert changed[-1]["parameters"]["Environment"] == {"Variables": {"KEY": "***"}}
 
 
-def test_the_log_is_put_aside_when_it_is_long(tmp_path, monkeypatch, cloud):
+def test_a_long_log_is_rotated(tmp_path, monkeypatch, cloud):
     monkeypatch.setattr(call_log, "_MAX_BYTES", 400)
     log = CallLog(tmp_path / "calls.jsonl")
     caller = Caller("999999999999", "eu-central-1", "key", "arn")

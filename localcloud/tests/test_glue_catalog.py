@@ -50,7 +50,7 @@ def test_each_update_makes_the_next_version(glue):
     assert len(archived) == 3
 
 
-def test_an_update_of_a_version_that_is_no_more_is_refused(glue):
+def test_an_update_of_an_old_version_is_rejected(glue):
     _, version = _read(glue)
     _write(glue, ["a"], VersionId=version)
 
@@ -70,7 +70,7 @@ def test_an_update_that_names_no_version_is_let_through(glue):
     assert _read(glue)[0] == ["b"]
 
 
-def test_who_skips_the_archive_leaves_no_older_version(glue):
+def test_an_update_that_skips_the_archive_keeps_no_older_version(glue):
     for commit in ("a", "b"):
         _write(glue, [commit], VersionId=_read(glue)[1], SkipArchive=True)
 
@@ -78,7 +78,7 @@ def test_who_skips_the_archive_leaves_no_older_version(glue):
     assert [each["VersionId"] for each in archived] == [_read(glue)[1]] == ["3"]
 
 
-def test_a_table_that_is_not_there_is_not_found(glue):
+def test_a_missing_table_is_not_found(glue):
     with pytest.raises(glue.exceptions.EntityNotFoundException, match="Table other not found"):
         glue.update_table(DatabaseName="lake", TableInput={"Name": "other"}, VersionId="1")
 
@@ -107,7 +107,7 @@ def test_two_writers_lose_no_commit(glue, client):
     assert int(version) == 1 + _WRITERS * _COMMITS
 
 
-def test_of_many_updates_of_one_version_one_is_let_through(glue, monkeypatch):
+def test_of_concurrent_updates_of_one_version_one_succeeds(glue, monkeypatch):
     _, version = _read(glue)
     barrier = Barrier(8)
     update = FakeTable.update

@@ -66,7 +66,7 @@ def test_a_connection_serves_many_requests(connection, application):
     assert application.asked == [("/0", b""), ("/1", b"x"), ("/2", b"xx")]
 
 
-def test_a_head_tells_the_length_and_sends_no_body(connection):
+def test_a_head_request_has_the_length_and_no_body(connection):
     connection.request("HEAD", "/")
     answer = connection.getresponse()
     assert (answer.headers["Content-Length"], answer.read()) == ("0", b"")
@@ -121,7 +121,7 @@ def test_a_client_that_waits_for_100_continue_gets_it(server):
         assert raw.recv(1000).startswith(b"HTTP/1.1 200")
 
 
-def test_a_port_in_use_is_told(server, application):
+def test_a_port_in_use_is_reported(server, application):
     with pytest.raises(AddressInUseError, match=rf"port {server.port} of 127.0.0.1 cannot be"):
         serve("127.0.0.1", server.port, application)
 

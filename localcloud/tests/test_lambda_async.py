@@ -49,7 +49,7 @@ def test_an_event_is_accepted_and_handled_later(client, calls):
     wait_until("the call", lambda: len(read()) == 1)
 
 
-def test_a_failure_is_tried_three_times_then_told(client, calls):
+def test_a_failure_is_tried_three_times_and_then_reported(client, calls):
     read, settings = calls
     queue, take = make_queue(client)
     role = make_role(client)
@@ -71,7 +71,7 @@ def test_a_failure_is_tried_three_times_then_told(client, calls):
     assert record["responsePayload"]["errorMessage"] == "no"
 
 
-def test_retries_can_be_turned_off_and_success_be_told(client, calls):
+def test_retries_can_be_turned_off_and_success_reported(client, calls):
     read, settings = calls
     queue, take = make_queue(client)
     role = make_role(client)
@@ -131,7 +131,7 @@ def test_an_event_that_failed_is_kept_in_a_queue(client, calls):
     assert len(read()) == 3
 
 
-def test_an_event_that_failed_is_told_to_a_topic(client, calls):
+def test_a_failed_event_is_published_to_a_topic(client, calls):
     sns = client("sns")
     topic = sns.create_topic(Name=f"t-{secrets.token_hex(4)}")["TopicArn"]
     queue, take = make_queue(client)

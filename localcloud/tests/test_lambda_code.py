@@ -61,12 +61,12 @@ def test_an_extension_for_another_machine_than_this_is_refused(client):
     assert message.endswith(f".so is built for {_OTHER}, but this machine is {ARCHITECTURE}")
 
 
-def test_what_is_only_named_so_is_no_extension(client):
+def test_a_file_with_the_name_of_an_extension_is_not_one(client):
     files = {"app.py": ECHO, "lib/readme.so": b"not ELF"}
     assert invoke(client, deploy(client, Code={"ZipFile": make_zip(files)}), 2) == (2, None)
 
 
-def test_what_is_no_zip_is_refused(client):
+def test_an_invalid_zip_is_rejected(client):
     code, message = refusal(client, Code={"ZipFile": b"no zip at all"})
     assert code == "InvalidParameterValueException"
     assert message == "Could not unzip uploaded file: File is not a zip file"

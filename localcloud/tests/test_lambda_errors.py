@@ -10,7 +10,7 @@ import pytest
 from tests.fixtures.functions import ECHO, deploy, error_of, invoke, is_running, wait_until
 
 
-def test_an_exception_is_told_with_its_stack(client):
+def test_an_exception_is_reported_with_its_stack(client):
     name = deploy(client, "def handler(e, c):\n    raise ValueError('boom')\n")
     body, kind = invoke(client, name)
     assert kind == "Unhandled"
@@ -55,7 +55,7 @@ def test_each_failure_has_the_error_type_of_aws(client, source, error, message):
     assert message in text
 
 
-def test_a_handler_name_without_a_dot_is_told(client):
+def test_a_handler_name_without_a_dot_is_reported(client):
     kind, error, _ = error_of(client, ECHO, Handler="handler")
     assert (kind, error) == ("Unhandled", "Runtime.MalformedHandlerName")
 

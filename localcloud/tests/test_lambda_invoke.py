@@ -207,7 +207,7 @@ def test_an_event_that_is_too_large_is_refused(client, kind, size, limit):
     ) in str(caught.value)
 
 
-def test_an_event_that_is_no_json_is_refused(client):
+def test_an_event_that_is_not_json_is_rejected(client):
     with pytest.raises(ClientError, match="InvalidRequestContentException"):
         client("lambda").invoke(FunctionName=deploy(client), Payload=b"{no json")
 

@@ -90,7 +90,7 @@ def test_a_mapping_in_a_vpc_needs_endpoints_for_its_poller(client, vpc):
     lambda_.delete_event_source_mapping(UUID=mapping)
 
 
-def test_a_mapping_names_the_hop_that_misses(cloud, client):
+def test_a_mapping_names_the_missing_hop(cloud, client):
     accounts = TwoAccounts(cloud, client, "mapping.abc123.c1.kafka.eu-central-1.amazonaws.com", 1)
     broker, ec2 = accounts.brokers[0], accounts.ec2[CONSUMER]
     accounts.allow_https()

@@ -21,13 +21,13 @@ def test_a_name_of_the_table() -> None:
         assert _resolve(_NAME + ".") == "127.0.10.1"
 
 
-def test_a_name_that_is_not_there_does_not_exist() -> None:
+def test_an_unknown_name_does_not_exist() -> None:
     with resolve_names({_NAME: "127.0.10.1"}):
         with pytest.raises(socket.gaierror, match=r"sts\.amazonaws\.com is not in the table"):
             _resolve("sts.amazonaws.com")
 
 
-def test_other_names_are_none_of_its_business() -> None:
+def test_other_names_are_resolved_as_usual() -> None:
     with resolve_names({}):
         assert _resolve("127.0.0.1") == "127.0.0.1"
         assert socket.getaddrinfo(None, 9094)

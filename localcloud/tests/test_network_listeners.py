@@ -37,7 +37,7 @@ def assert_reset(address):
             connection.recv(1)
 
 
-def test_a_server_that_is_down_is_told(relays, addresses):
+def test_a_server_that_is_down_is_reported(relays, addresses):
     address, nobody = addresses.take(), addresses.take()
     link = Link("here", lambda: (nobody, PORT))
     relays.open(address, PORT, link)
@@ -48,7 +48,7 @@ def test_a_server_that_is_down_is_told(relays, addresses):
     assert link.refusal.startswith("here: the server behind does not answer")
 
 
-def test_a_way_that_is_missing_is_told(relays, addresses):
+def test_a_missing_hop_is_reported(relays, addresses):
     def refuse():
         raise MissingHopError("no bridge")
 
@@ -100,7 +100,7 @@ def test_a_taken_port_is_a_clear_error(relays, addresses):
     assert f"cannot relay here on {address}:{PORT}" in str(refused.value)
 
 
-def test_a_closed_relay_listens_no_more(relays, addresses):
+def test_a_closed_relay_does_not_listen(relays, addresses):
     address = addresses.take()
     relays.open(address, PORT, Link("here", lambda: (address, PORT)))
 

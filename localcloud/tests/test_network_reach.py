@@ -136,14 +136,14 @@ def test_a_closed_security_group_of_an_endpoint_is_named(vpc):
         require_service(vpc.source, "sts", REGION)
 
 
-def test_an_endpoint_without_private_dns_is_no_help(vpc):
+def test_an_endpoint_without_private_dns_is_not_used(vpc):
     endpoint = vpc.make_endpoint("sts", SecurityGroupIds=[vpc.open_group], PrivateDnsEnabled=False)
 
     with pytest.raises(MissingHopError, match=f"endpoint {endpoint} for .* has private DNS off"):
         require_service(vpc.source, "sts", REGION)
 
 
-def test_a_gateway_outside_of_the_subnets_route_table_is_no_help(vpc):
+def test_a_gateway_endpoint_must_be_in_the_subnets_route_table(vpc):
     table = vpc.ec2.create_route_table(VpcId=vpc.id)["RouteTable"]["RouteTableId"]
     vpc.ec2.associate_route_table(RouteTableId=table, SubnetId=vpc.subnet)
     vpc.make_gateway("s3", [vpc.main_route_table()])

@@ -79,12 +79,12 @@ def send_until_stuck(connection):
     return total
 
 
-def test_whoever_does_not_read_is_not_read_from(dial):
+def test_the_relay_buffers_no_more_than_the_kernel(dial):
     """The relay holds no more than the kernel's buffers; the rest waits with the sender."""
     assert send_until_stuck(dial()) < 64 * 1024 * 1024
 
 
-def test_what_cannot_be_written_is_given_up(cloud, dial, host, monkeypatch):
+def test_a_connection_with_bytes_that_cannot_be_written_is_closed(cloud, dial, host, monkeypatch):
     """The server waits for us to read, we for it: only giving up ends that."""
     monkeypatch.setattr("localcloud.network._connection._FLUSH_SECONDS", 0.1)
     earlier = connections_to(cloud, host)
@@ -109,7 +109,7 @@ def test_the_end_of_one_side_reaches_the_other(dial):
     assert connection.recv(100) == b""
 
 
-def test_a_cut_link_lets_nobody_through_until_restored(cloud, dial, host):
+def test_a_cut_link_carries_nothing_until_restored(cloud, dial, host):
     live = dial()
 
     done = ask(cloud, "cut-link", host=host)
@@ -135,7 +135,7 @@ def test_a_reset_link_takes_new_connections_at_once(cloud, dial, host):
     dial()
 
 
-def test_a_slow_link_takes_its_time(cloud, dial, host):
+def test_a_slow_link_is_slow(cloud, dial, host):
     connection = dial()
     ask(cloud, "slow-link", host=host, latency_ms=50, bytes_per_second=10_000)
     started = time.monotonic()
@@ -157,7 +157,7 @@ def test_a_link_cannot_be_faster_than_it_is(cloud, host, limit):
         assert json.load(answer) == {"error": f"{limit} is -1, expected 0 or more"}
 
 
-def test_status_tells_of_links_in_use(cloud, dial, host):
+def test_status_lists_links_in_use(cloud, dial, host):
     dial()
 
     with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/status", timeout=5) as answer:

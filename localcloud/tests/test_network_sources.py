@@ -41,7 +41,7 @@ def test_a_source_that_does_not_exist(accounts, network, source, expected):
         network.view(source(accounts) if callable(source) else source)
 
 
-def test_someone_in_another_group_is_kept_out(accounts, network):
+def test_a_member_of_another_group_is_rejected(accounts, network):
     other = accounts.ec2[CONSUMER].create_security_group(
         GroupName="other", Description="other", VpcId=accounts.vpcs[CONSUMER]
     )["GroupId"]
@@ -51,7 +51,7 @@ def test_someone_in_another_group_is_kept_out(accounts, network):
         find_path(accounts.nodes, source, accounts.brokers[0].host, PORT)
 
 
-def test_anyone_is_let_in_where_somebody_is(accounts):
+def test_a_source_without_a_group_is_admitted_where_any_group_is(accounts):
     anyone = Source(accounts.vpcs[CONSUMER])
 
     assert find_path(accounts.nodes, anyone, accounts.brokers[0].host, PORT).port == PORT
@@ -86,7 +86,7 @@ def test_in_their_own_vpc_brokers_are_reached_directly(accounts, network):
     accounts.allow("broker")
 
 
-def test_a_vpc_without_the_zone_does_not_know_the_names(accounts, network, client):
+def test_a_vpc_without_the_zone_does_not_resolve_the_names(accounts, network, client):
     ec2 = client("ec2", CONSUMER)
     elsewhere = Source(ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"])
 

@@ -150,7 +150,7 @@ def test_a_change_is_in_place_at_once(dns, make_vpc):
         assert answer["ChangeInfo"]["Status"] == "INSYNC"
 
 
-def test_terraform_is_told_of_no_change_to_wait_for(terraform_dns, make_vpc):
+def test_terraform_gets_no_change_to_wait_for(terraform_dns, make_vpc):
     answers = list(changes(terraform_dns, "seven.example.com", make_vpc(), make_vpc()))
 
     assert not [it for it in answers if "ChangeInfo" in it]

@@ -164,7 +164,7 @@ def over(cloud, iam):
         ("lambda", "list_functions", ("ExpiredTokenException", 403)),
     ],
 )
-def test_a_session_that_is_over_is_told_so(over, client, service, operation, refusal):
+def test_an_expired_session_is_rejected(over, client, service, operation, refusal):
     assert _refusal(getattr(client(service, **over), operation))[:2] == refusal
 
 
@@ -187,7 +187,7 @@ def test_keys_of_a_user_are_of_the_users_account(client):
     assert info["Account"] == CONSUMER
 
 
-def test_the_account_of_an_unknown_key_is_not_told(client):
+def test_the_account_of_an_unknown_key_is_an_error(client):
     unknown = "ASIAXXXXXXXXXXXXXXXX"
     code, _, message = _refusal(client("sts").get_access_key_info, AccessKeyId=unknown)
     assert code == "AccessDenied"
@@ -199,7 +199,7 @@ def test_a_session_token_of_the_account_itself(client):
     assert client("sts", **keys).get_caller_identity()["Account"] == CONSUMER
 
 
-def test_who_took_a_role_gets_no_other_keys_by_it(client, iam):
+def test_an_assumed_role_cannot_get_session_tokens(client, iam):
     role = make_role(iam, trust("111111111111"))
     taken = client("sts").assume_role(RoleArn=role, RoleSessionName="one")["Credentials"]
     code, status, message = _refusal(client("sts", **keys_of(taken)).get_session_token)

@@ -19,7 +19,7 @@ def vpc(ec2):
 @pytest.mark.parametrize(
     "zone", [{"AvailabilityZoneId": "euc1-az1"}, {"AvailabilityZone": "eu-central-1a"}]
 )
-def test_the_first_subnet_of_a_vpc_is_no_default(ec2, vpc, zone):
+def test_the_first_subnet_of_a_vpc_is_not_a_default_subnet(ec2, vpc, zone):
     tags = [{"ResourceType": "subnet", "Tags": [{"Key": "Name", "Value": "a & b"}]}]
 
     made = ec2.create_subnet(VpcId=vpc, CidrBlock="10.8.0.0/24", TagSpecifications=tags, **zone)

@@ -90,7 +90,7 @@ def test_a_login_ends_with_its_credentials() -> None:
         ),
     ],
 )
-def test_what_does_not_hold(make: Callable[[], str], message: str) -> None:
+def test_invalid_tokens_are_rejected(make: Callable[[], str], message: str) -> None:
     with pytest.raises(TokenRefusedError) as caught:
         _check(make())
 
@@ -107,7 +107,7 @@ def test_a_token_at_another_time(after: float, message: str) -> None:
         _check(token, after=after)
 
 
-def test_a_token_that_would_hold_for_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_is_valid_for_hours_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MSKAuthTokenProvider, "DEFAULT_TOKEN_EXPIRY_SECONDS", 43_200)
 
     with pytest.raises(TokenRefusedError, match="it expires after 43200 s, expected 1 to 900"):
@@ -149,7 +149,7 @@ def test_a_payload_that_is_signed_for_a_broker_holds() -> None:
         (_sign_payload(**{"x-amz-security-token": "x"}), "the session token is not the one of its"),
     ],
 )
-def test_payloads_that_do_not_hold(payload: str, message: str) -> None:
+def test_invalid_payloads_are_rejected(payload: str, message: str) -> None:
     with pytest.raises(TokenRefusedError) as caught:
         _check_payload(payload)
 

@@ -48,7 +48,7 @@ def test_a_record_comes_into_the_tables_of_its_route(exercised, consumer):
     assert (source_of(kept), kept["device"], kept["temperature"]) == (source, "shop", "cool")
 
 
-def test_what_cannot_be_mended_has_failed_once_more(exercised):
+def test_a_dead_letter_that_cannot_be_decoded_fails_again(exercised):
     junk = [row for row in exercised.given_up.values() if row["reason"] == "unknown-framing"]
     assert len(junk) == 2
     for row in junk:
@@ -58,7 +58,7 @@ def test_what_cannot_be_mended_has_failed_once_more(exercised):
     assert exercised.tried_again.keys() == exercised.given_up.keys()
 
 
-def test_all_jobs_are_told_the_same_tables(words):
+def test_all_jobs_have_the_same_tables(words):
     assert {run: job for run, (job, _) in words.items()} == {
         "consume": "consume.py",
         "maintain-orders": "maintain_lake.py",

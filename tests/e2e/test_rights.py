@@ -152,7 +152,7 @@ def test_a_role_uses_all_that_it_is_granted_and_is_refused_nothing(exercised, ro
 
 
 @pytest.mark.parametrize(("role", "action", "parameters"), _NEIGHBOURS)
-def test_what_is_next_to_it_is_refused(accounts, role, action, parameters):
+def test_a_role_is_denied_neighbouring_resources(accounts, role, action, parameters):
     service, _, operation = action.partition(":")
     if operation == "AssumeRole":
         parameters = {"RoleSessionName": "probe"} | parameters

@@ -42,7 +42,7 @@ _ORDERS = {
 }
 
 
-def test_the_plan_refuses_what_is_fixed_for_life(accounts):
+def test_the_plan_rejects_changes_of_fixed_inputs(accounts):
     """Other zones would be another cluster, another name another registry."""
     zones = ["euc1-az1", "euc1-az2", "euc1-az3"]
 
@@ -173,7 +173,7 @@ def test_an_event_with_a_key_of_its_own_becomes_a_row_by_that_key(accounts):
     assert sorted((row["orderId"], row["revision"]) for row in rows) == [("o-1", 2), ("o-2", 1)]
 
 
-def test_no_password_is_in_what_terraform_keeps_and_says(accounts):
+def test_no_password_is_in_terraforms_state_plan_or_output(accounts):
     for consumer in accounts.consumers.values():
         assert CANARY in accounts.password_of(consumer)
 

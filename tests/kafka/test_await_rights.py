@@ -38,7 +38,7 @@ def test_a_login_that_is_refused_at_first(brokers: Brokers) -> None:
     assert brokers.logins[access_key] > 1
 
 
-def test_a_login_that_is_never_let_in(brokers: Brokers) -> None:
+def test_a_login_that_is_never_accepted(brokers: Brokers) -> None:
     with logged_in(brokers, PRODUCER) as access_key:
         brokers.keys.pop(access_key)
         with pytest.raises(BrokerLoginError, match="refuses the login by OAUTHBEARER"):

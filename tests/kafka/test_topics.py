@@ -70,7 +70,7 @@ def test_a_principal_without_permission_cannot_create(brokers: Brokers) -> None:
         ensure_topic(brokers.settings(Security.TLS), Topic("not-yet"))
 
 
-def test_what_the_brokers_cannot_create(brokers: Brokers) -> None:
+def test_a_topic_that_the_brokers_cannot_create(brokers: Brokers) -> None:
     with logged_in(brokers, PRODUCER):
         with pytest.raises(BrokerError, match=r"topic 'wide' cannot be created: .*only 3 broker"):
             ensure_topic(brokers.settings(Security.IAM), Topic("wide", replicas=9))

@@ -70,7 +70,7 @@ def test_a_wrong_query_fails_with_its_reason(lake):
     )
 
 
-def test_what_is_no_query_is_refused_at_once(lake):
+def test_a_statement_that_is_not_a_query_is_rejected(lake):
     def said(sql):
         return refused(lake.start, sql=sql)
 

@@ -112,7 +112,7 @@ def test_private_dns_is_not_for_a_service_without_a_name(accounts, broker):
     assert code_of(refused) == "InvalidParameter"
 
 
-def test_a_gateway_endpoint_is_moto_s_affair(accounts):
+def test_moto_answers_for_a_gateway_endpoint(accounts):
     made = accounts.ec2[CONSUMER].create_vpc_endpoint(
         VpcId=accounts.vpcs[CONSUMER], ServiceName="com.amazonaws.eu-central-1.s3"
     )["VpcEndpoint"]

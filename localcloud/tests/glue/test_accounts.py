@@ -64,7 +64,7 @@ def test_a_role_of_the_producer_reads_versions_by_id(glue, schema, consume):
         registry.register("readings", _FIRST)
 
 
-def test_who_does_not_know_the_external_id_reads_nothing(glue, schema, consume):
+def test_a_caller_without_the_external_id_reads_nothing(glue, schema, consume):
     schema()
 
     with pytest.raises(RegistryAccessDeniedError, match="sts:AssumeRole with AccessDenied"):

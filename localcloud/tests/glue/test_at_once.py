@@ -22,7 +22,7 @@ def _at_once(count, call):
         return list(pool.map(one, range(count)))
 
 
-def test_fifty_who_register_one_definition_get_one_version(glue, schema):
+def test_fifty_concurrent_registrations_of_one_definition_make_one_version(glue, schema):
     readings = schema()
 
     answers = _at_once(
@@ -34,7 +34,7 @@ def test_fifty_who_register_one_definition_get_one_version(glue, schema):
     assert len(glue.list_schema_versions(SchemaId=readings)["Schemas"]) == 2
 
 
-def test_fifty_who_register_different_definitions_get_consecutive_numbers(glue, schema):
+def test_fifty_concurrent_definitions_get_consecutive_numbers(glue, schema):
     readings = schema(mode="FULL_ALL")
 
     answers = _at_once(
@@ -49,7 +49,7 @@ def test_fifty_who_register_different_definitions_get_consecutive_numbers(glue, 
     assert len({each["SchemaVersionId"] for each in answers}) == 50
 
 
-def test_of_fifty_who_create_one_schema_one_does(glue):
+def test_fifty_concurrent_calls_create_one_schema(glue):
     def create(_):
         try:
             return glue.create_schema(
@@ -64,7 +64,7 @@ def test_of_fifty_who_create_one_schema_one_does(glue):
     assert len([each for each in _at_once(50, create) if each]) == 1
 
 
-def test_of_many_who_create_one_registry_one_does(glue, monkeypatch):
+def test_many_concurrent_calls_create_one_registry(glue, monkeypatch):
     def add_slowly(*arguments):
         """Leave time between the look at the name and its taking."""
         time.sleep(0.02)

@@ -52,7 +52,7 @@ def _read(registry, frame, reader=None):
 
 
 @pytest.mark.parametrize("compression", ["NONE", "ZLIB"])
-def test_what_java_registers_and_writes_is_read(java, registry, compression):
+def test_records_written_by_java_are_read(java, registry, compression):
     topic = f"from-java-{compression}"
     value = {"id": "ä" * 200, "t": {"double": 21.5}}
 
@@ -64,7 +64,7 @@ def test_what_java_registers_and_writes_is_read(java, registry, compression):
 
 
 @pytest.mark.parametrize("compress", [False, True])
-def test_what_is_registered_and_written_here_is_read_by_java(java, registry, compress):
+def test_java_reads_records_written_here(java, registry, compress):
     topic = f"to-java-{compress}"
     version = registry.register(topic, _V2).version
     value = {"id": "ä" * 200, "t": 21.5}
@@ -99,7 +99,7 @@ def test_a_schema_that_grows_is_read_on_both_sides(java, registry):
     ]
 
 
-def test_java_finds_what_is_registered_already(java, registry):
+def test_java_finds_a_registered_schema(java, registry):
     version = registry.register("known", _V1).version
     text = json.dumps(_V1, separators=(",", ":"))
 

@@ -36,7 +36,7 @@ def test_metadata_is_put_asked_for_and_removed(glue, schema):
     assert list(rest["MetadataInfoMap"]) == ["site"]
 
 
-def test_metadata_that_cannot_be_is_refused(glue, schema):
+def test_invalid_metadata_is_rejected(glue, schema):
     version = {"SchemaVersionId": read_number(glue, schema(), 1)["SchemaVersionId"]}
     put, remove = glue.put_schema_version_metadata, glue.remove_schema_version_metadata
     for number in range(10):

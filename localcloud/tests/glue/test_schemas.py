@@ -141,7 +141,7 @@ def test_updating_a_schema_moves_checkpoint_and_mode(glue, schema):
     assert shown == (1, "FULL", "new")
 
 
-def test_an_update_that_cannot_be_is_refused(glue, schema):
+def test_an_invalid_update_is_rejected(glue, schema):
     readings = schema(FIRST, REFUSED)
 
     def update(code, message, **arguments):

@@ -58,9 +58,7 @@ def test_the_eight_modes(glue, schema, mode, accepted):
     ("compared_with", "status"),
     [("checkpoint", "AVAILABLE"), ("previous", "FAILURE"), ("both", "FAILURE")],
 )
-def test_both_readings_of_what_a_version_is_compared_with(
-    glue, schema, settings, compared_with, status
-):
+def test_both_readings_of_the_compatibility_rule(glue, schema, settings, compared_with, status):
     settings(compared_with=compared_with)
     readings = schema(FIRST, avro(id="string", t="double?"))
 
@@ -135,7 +133,7 @@ def test_json_is_kept_and_never_compared(glue, schema):
     assert read_number(glue, readings, 2)["DataFormat"] == "JSON"
 
 
-def test_protobuf_is_kept_and_a_verdict_on_it_not_made_up(glue, schema):
+def test_protobuf_is_kept_and_not_judged(glue, schema):
     free = schema(MESSAGE, mode="NONE", data_format="PROTOBUF", name="free")
     held = schema(MESSAGE, mode="BACKWARD", data_format="PROTOBUF", name="held")
     other = MESSAGE.replace("1", "2")

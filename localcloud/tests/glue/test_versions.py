@@ -74,7 +74,7 @@ def test_a_version_is_read_by_id_number_or_as_the_latest(glue, schema):
     fails("InvalidInputException", "One of SchemaVersionId and SchemaId is needed.", get)
 
 
-def test_a_definition_that_is_not_there_is_told_apart_from_a_schema(glue, schema):
+def test_a_missing_definition_and_a_missing_schema_are_different_errors(glue, schema):
     readings = schema()
     find = glue.get_schema_by_definition
 
@@ -146,7 +146,7 @@ def test_versions_that_are_needed_are_not_deleted(glue, schema, versions, messag
     assert len(glue.list_schema_versions(SchemaId=readings)["Schemas"]) == 3
 
 
-def test_two_versions_are_told_apart(glue, schema):
+def test_two_versions_are_compared(glue, schema):
     readings = schema(avro(a="long", b="long?"), avro(a="string"), mode="NONE")
     numbers = {
         "FirstSchemaVersionNumber": {"VersionNumber": 1},

@@ -51,7 +51,7 @@ def test_java_does_not_compile_for_a_long_life(cloud, tmp_path):
     assert " -XX:TieredStopAtLevel=1" in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
 
 
-def test_java_trusts_as_usual_where_there_is_no_authority(cloud, monkeypatch, tmp_path):
+def test_java_uses_its_own_trust_store_without_authorities(cloud, monkeypatch, tmp_path):
     monkeypatch.setattr(Authorities, "files", lambda _self: [])
     assert "trustStore" not in describe(cloud, tmp_path)["JAVA_TOOL_OPTIONS"]
 
@@ -70,7 +70,7 @@ def test_an_archive_that_is_none_fails_the_run(client, bucket, tmp_path):
         fetch_archive(client("s3"), f"{place}#box", tmp_path / "work", tmp_path / "scratch")
 
 
-def test_a_log_that_cannot_be_delivered_is_told(client, tmp_path):
+def test_a_log_that_cannot_be_delivered_is_reported(client, tmp_path):
     (tmp_path / "stdout").write_text("hello")
     nowhere = {"s3MonitoringConfiguration": {"logUri": "s3://no-such-bucket-here/logs"}}
     places = read_places("owner", nowhere, by_attempt=False)

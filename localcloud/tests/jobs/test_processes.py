@@ -62,7 +62,7 @@ def states(run):
     return [attempt.state for attempt in run.attempts]
 
 
-def test_parameters_are_told_apart():
+def test_parameters_are_parsed():
     read = read_submission(
         "--jars s3://b/1.jar,s3://b/2.jar --conf spark.a='x y' -c spark.b=1=2 --class=Main "
         "--driver-memory 2g --verbose",
@@ -142,7 +142,7 @@ def test_a_job_that_does_not_heed_its_end_is_killed(tmp_path):
     assert driver.wait(20) not in {0, None}
 
 
-def test_a_bug_of_ours_fails_the_run():
+def test_an_unexpected_error_fails_the_run():
     run = JobRun("1", RetryRule(), None)
 
     def prepare():

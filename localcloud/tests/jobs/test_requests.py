@@ -17,7 +17,7 @@ def _submit(jobs, **settings):
     return jobs.submit({"entryPoint": f"s3://{jobs.bucket}/nothing.py"}, **settings)
 
 
-def test_an_entry_point_that_cannot_be_had_fails_the_run(client, jobs):
+def test_a_missing_entry_point_fails_the_run(client, jobs):
     missing = jobs.wait_end(_submit(jobs))
     local = jobs.wait_end(jobs.submit({"entryPoint": "/job.py"}))
     role = make_job_role(client, _ACCOUNT, "logs:*")
@@ -55,7 +55,7 @@ def test_the_same_token_begins_one_run(jobs):
         _submit(jobs, clientToken="t", name="other")
 
 
-def test_a_run_that_cannot_be_is_refused(client, jobs):
+def test_an_invalid_run_is_rejected(client, jobs):
     def refused(**settings):
         with pytest.raises(ClientError) as caught:
             _submit(jobs, **settings)
@@ -110,7 +110,7 @@ def test_a_run_that_cannot_be_is_refused(client, jobs):
         jobs.start("", parameters="--master yarn")
 
 
-def test_a_run_that_is_not_there_is_not_found(jobs):
+def test_a_missing_run_is_not_found(jobs):
     where = {"applicationId": jobs.application, "jobRunId": _NO_RUN}
     for call in (jobs.emr.get_job_run, jobs.emr.cancel_job_run, jobs.emr.list_job_run_attempts):
         with pytest.raises(ClientError, match=f"JobRun {_NO_RUN} does not exist"):

@@ -110,7 +110,7 @@ def accounts(cloud, client):
     made.close()
 
 
-def test_a_job_in_a_vpc_sees_what_the_vpc_sees(client, accounts):
+def test_a_job_in_a_vpc_reaches_only_hosts_of_the_vpc(client, accounts):
     network = {
         "subnetIds": accounts.subnets[CONSUMER],
         "securityGroupIds": [accounts.groups["client"]],

@@ -44,7 +44,7 @@ def test_serverless_is_refused_with_a_sentence(kafka, subnets):
         ),
     ],
 )
-def test_what_msk_does_not_accept_is_refused(kafka, subnets, pretended, changes, message):
+def test_an_invalid_cluster_request_is_rejected(kafka, subnets, pretended, changes, message):
     code, found = refusal(kafka.create_cluster, **describe_request(subnets) | changes)
     assert code == "BadRequestException"
     assert message in found

@@ -54,7 +54,7 @@ def test_the_second_form_shows_settings_under_provisioned(kafka, subnets, preten
     assert shown["Provisioned"]["NumberOfBrokerNodes"] == 2
 
 
-def test_brokers_that_do_not_start_are_told(kafka, subnets, cloud, monkeypatch):
+def test_brokers_that_do_not_start_are_reported(kafka, subnets, cloud, monkeypatch):
     def launch(*_):
         raise OSError("no room for brokers")
 
@@ -161,7 +161,7 @@ def test_unknown_clusters_are_not_found(kafka, name):
     assert message == f"The requested resource doesn't exist: {_UNKNOWN}"
 
 
-def test_what_is_no_arn_is_a_bad_request(kafka):
+def test_an_invalid_arn_is_a_bad_request(kafka):
     code, message = refusal(kafka.describe_cluster, ClusterArn="none")
     assert (code, message) == (
         "BadRequestException",

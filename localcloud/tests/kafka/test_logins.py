@@ -107,7 +107,7 @@ def test_an_idempotent_producer_needs_its_own_permission(running):
     produce(running.iam(keys) | {"enable_idempotence": False}, topic)
 
 
-def test_topics_are_made_by_who_may(running):
+def test_creating_a_topic_needs_permission(running):
     _, keys = running.assume_role(["Connect", "DescribeTopic"])
     with (
         closing(KafkaAdminClient(**running.iam(keys))) as admin,

@@ -11,7 +11,7 @@ from localcloud.tests.refusals import refusal
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster-operation/c/u/o-1"
 
 
-def test_what_brokers_refuse_fails_the_operation_alone(
+def test_a_change_that_brokers_reject_fails_only_its_operation(
     kafka, make_cluster, make_configuration, pretended
 ):
     shown = make_cluster()

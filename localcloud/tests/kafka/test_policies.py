@@ -32,7 +32,7 @@ def test_a_policy_is_set_replaced_and_deleted(kafka, make_cluster):
 
 
 @pytest.mark.parametrize("policy", ["{", "[]", "{}", '{"Statement": [{"Effect": "Allow"}]}'])
-def test_what_is_no_policy_is_refused(kafka, make_cluster, policy):
+def test_an_invalid_policy_is_rejected(kafka, make_cluster, policy):
     arn = make_cluster()["ClusterArn"]
     code, message = refusal(kafka.put_cluster_policy, ClusterArn=arn, Policy=policy)
     assert code == "BadRequestException"
@@ -71,7 +71,7 @@ def test_a_connection_from_another_account_needs_the_policy(open_cluster, kafka,
     assert (code, message) == ("ForbiddenException", f"{made} is not a connection to {arn}")
 
 
-def test_a_policy_that_cannot_be_judged_lets_nobody_in(kafka, make_cluster, client):
+def test_an_undecidable_policy_denies_everybody(kafka, make_cluster, client):
     arn = make_cluster()["ClusterArn"]
     (statement,) = json.loads(_policy(arn))["Statement"]
     statement["Condition"] = {"DateEquals": {"aws:CurrentTime": "2026-01-01T00:00:00Z"}}

@@ -129,7 +129,7 @@ def test_a_java_client_writes_by_iam_from_the_consumers_vpc(cloud, accounts, run
     assert consume(running.iam(keys), topic) == b"from java by AWS_MSK_IAM"
 
 
-def test_without_the_way_there_is_no_kafka(cloud, accounts, user):
+def test_behind_a_rejected_endpoint_brokers_are_unreachable(cloud, accounts, user):
     """As on AWS the client says only that nobody answers; the reason is with the links."""
     network = load_network(cloud)
     environment = network.environment_for(accounts.source)

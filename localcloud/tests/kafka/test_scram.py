@@ -45,7 +45,7 @@ def test_secrets_that_msk_cannot_use(kafka, cluster, keep_secret, changes, messa
     assert kafka.list_scram_secrets(ClusterArn=arn)["SecretArnList"] == []
 
 
-def test_what_is_no_secret_of_the_cluster(kafka, cluster):
+def test_an_invalid_secret_is_rejected(kafka, cluster):
     arn, _ = cluster
     unknown = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:AmazonMSK_none-AbCdEf"
     answer = kafka.batch_associate_scram_secret(ClusterArn=arn, SecretArnList=[unknown, "x"])
@@ -58,7 +58,7 @@ def test_what_is_no_secret_of_the_cluster(kafka, cluster):
     )
 
 
-def test_calls_that_cannot_be(kafka, make_cluster, keep_secret):
+def test_invalid_calls_are_rejected(kafka, make_cluster, keep_secret):
     iam = {"Sasl": {"Iam": {"Enabled": True}}}
     arn = make_cluster(ClientAuthentication=iam)["ClusterArn"]
     secret = keep_secret("anna", "a")
@@ -127,7 +127,7 @@ def test_rotation_by_a_function_is_refused_and_takes_no_value(keep_secret, clien
     assert manager.get_secret_value(SecretId=secret)["SecretString"] == _user("anna", "a-1")
 
 
-def test_a_pending_value_is_no_password_yet(kafka, cluster, keep_secret, client):
+def test_a_pending_secret_version_is_not_the_password(kafka, cluster, keep_secret, client):
     arn, users = cluster
     secret = keep_secret("anna", "a-1")
     kafka.batch_associate_scram_secret(ClusterArn=arn, SecretArnList=[secret])

@@ -57,7 +57,7 @@ def test_silence_is_no_permission(tmp_path):
         assert "refuses the login by OAUTHBEARER" in refused_login(settings)
 
 
-def test_aws_msk_iam_is_for_nobody_unless_it_is_checked():
+def test_aws_msk_iam_is_rejected_unless_enabled():
     with serve_token_checks(_accept) as url:
         answer = requests.post(f"{url}payload", data="{}", timeout=10)
     assert (answer.status_code, answer.text) == (403, "this cluster has no AWS_MSK_IAM login")

@@ -67,7 +67,7 @@ def test_a_mapping_logs_in_by_scram_with_its_secrets(client, broker, function, t
         wait_for_result(client, mapping, "OK")
 
 
-def test_a_wrong_password_is_told_and_its_correction_followed(
+def test_a_wrong_password_is_reported_and_its_correction_used(
     client, broker, function, trace, keep
 ):
     topic = create_topic(broker)
@@ -85,7 +85,7 @@ def test_a_wrong_password_is_told_and_its_correction_followed(
         wait_for_result(client, mapping, "OK")
 
 
-def test_brokers_that_no_authority_vouches_for_are_told(client, broker, function, keep):
+def test_brokers_with_an_untrusted_certificate_are_reported(client, broker, function, keep):
     topic = create_topic(broker)
     login = keep(username=USER, password=PASSWORD)
     settings = by_scram(broker, login, "")
@@ -104,7 +104,7 @@ def test_brokers_that_no_authority_vouches_for_are_told(client, broker, function
         (None, {"certificate": "no pem"}, "holds no PEM certificate"),
     ],
 )
-def test_secrets_that_hold_something_else_are_told(  # noqa: PLR0913, PLR0917 - a table
+def test_secrets_of_another_shape_are_reported(  # noqa: PLR0913, PLR0917 - a table
     client, broker, function, keep, login, root, problem
 ):
     login = keep(**(login or {"username": USER, "password": PASSWORD}))
@@ -116,7 +116,7 @@ def test_secrets_that_hold_something_else_are_told(  # noqa: PLR0913, PLR0917 - 
     assert result.endswith(problem)
 
 
-def test_brokers_that_go_away_and_come_back_are_told_and_found(client, function, trace, tmp_path):
+def test_unavailable_brokers_are_reported_and_found_again(client, function, trace, tmp_path):
     with run_broker(tmp_path / "own") as own:
         topic = create_topic(own)
         with mapped(client, function, topic) as mapping:

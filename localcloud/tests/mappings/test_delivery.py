@@ -80,7 +80,7 @@ def test_the_event_has_exactly_the_shape_of_aws(client, broker, trace):
     }
 
 
-def test_only_what_a_filter_matches_is_given(client, broker, trace):
+def test_only_records_that_match_a_filter_are_delivered(client, broker, trace):
     topic = create_topic(broker)
     hot = {"value": {"temperature": [{"numeric": [">", 30]}]}}
     filters = {"FilterCriteria": {"Filters": [{"Pattern": json.dumps(hot)}]}}

@@ -104,7 +104,7 @@ def test_s3_gets_the_record_with_the_payload(client, broker, trace, role):
     assert json.loads(record["payload"]) == read_trace(trace)[0]["event"]
 
 
-def test_what_follows_a_discarded_batch_is_delivered(client, broker, trace, role):
+def test_records_after_a_discarded_batch_are_delivered(client, broker, trace, role):
     topic = create_topic(broker)
     body = "    if 'bad' in seen[next(iter(seen))]:\n        raise ValueError('bad')\n"
     topic.send("a", "bad", "c", "d")

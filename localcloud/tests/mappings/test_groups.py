@@ -90,7 +90,7 @@ def test_a_rebalance_loses_nothing_and_repeats_one_batch_at_most(client, broker,
         ),
     ],
 )
-def test_a_new_group_begins_where_it_is_told(client, broker, trace, position, expected):
+def test_a_new_group_begins_at_the_starting_position(client, broker, trace, position, expected):
     topic = create_topic(broker)
     topic.send("old", timestamp_ms=1_700_000_000_000)
     topic.send("middle", timestamp_ms=1_700_000_100_000)

@@ -10,7 +10,7 @@ from tests.fixtures.functions import invoke, is_running
 __all__ = ["create", "function"]
 
 
-def test_a_way_that_leads_nowhere_is_told(client, create):
+def test_a_broken_network_path_is_reported(client, create):
     identity = create(Enabled=True, servers=NOWHERE)["UUID"]
     shown = settle(client, identity)
     assert shown["State"] == "Enabled"
@@ -18,20 +18,20 @@ def test_a_way_that_leads_nowhere_is_told(client, create):
     assert "Connection refused" in shown["LastProcessingResult"]
 
 
-def test_a_name_that_does_not_resolve_is_told(client, create):
+def test_an_unresolvable_name_is_reported(client, create):
     servers = ["b-1.nowhere.abc.c1.kafka.eu-central-1.amazonaws.com:9096"]
     shown = settle(client, create(Enabled=True, servers=servers)["UUID"])
     assert servers[0] in shown["LastProcessingResult"]
     assert shown["LastProcessingResult"].endswith(" does not resolve")
 
 
-def test_a_subnet_that_does_not_exist_is_told(client, create):
+def test_a_missing_subnet_is_reported(client, create):
     access = [{"Type": "VPC_SUBNET", "URI": "subnet:subnet-0123"}]
     shown = settle(client, create(Enabled=True, SourceAccessConfigurations=access)["UUID"])
     assert "there is no subnet subnet-0123 in any account" in shown["LastProcessingResult"]
 
 
-def test_a_secret_that_cannot_be_read_is_told(client, create):
+def test_an_unreadable_secret_is_reported(client, create):
     arn = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:nobody-abcdef"
     access = [{"Type": "SASL_SCRAM_512_AUTH", "URI": arn}]
     shown = settle(client, create(Enabled=True, SourceAccessConfigurations=access)["UUID"])
@@ -39,7 +39,7 @@ def test_a_secret_that_cannot_be_read_is_told(client, create):
     assert "AccessDenied" in shown["LastProcessingResult"]  # the role has no right to it
 
 
-def test_status_tells_mappings_and_functions(client, cloud, create, function):
+def test_status_lists_mappings_and_functions(client, cloud, create, function):
     invoke(client, function)
     identity = create(Enabled=True, servers=NOWHERE)["UUID"]
     settle(client, identity)
@@ -55,7 +55,7 @@ def test_status_tells_mappings_and_functions(client, cloud, create, function):
     _check_process(environment)
 
 
-def test_status_of_a_mapping_without_a_poller_tells_of_no_process(client, cloud, create):
+def test_status_of_a_mapping_without_a_poller_has_no_process(client, cloud, create):
     identity = create()["UUID"]
     settle(client, identity)
     status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()

@@ -119,7 +119,7 @@ _PATTERN = {"Filters": [{"Pattern": '{"value": {"a": [{"like": 1}]}}'}]}
         ),
     ],
 )
-def test_what_aws_refuses_is_refused(create, changes, message):
+def test_settings_that_aws_rejects_are_rejected(create, changes, message):
     assert refusal(create, **changes) == ("InvalidParameterValueException", message)
 
 
@@ -146,7 +146,7 @@ def test_an_update_is_held_to_the_same_rules(client, create):
     assert "MaximumRetryAttempts" not in settle(client, identity)
 
 
-def test_a_mapping_of_an_msk_cluster_is_not_imitated(client, function):
+def test_a_mapping_of_an_msk_cluster_is_not_supported(client, function):
     arn = "arn:aws:kafka:eu-central-1:111111111111:cluster/c/abc"
     code, message = refusal(
         client("lambda").create_event_source_mapping, FunctionName=function, EventSourceArn=arn

@@ -9,7 +9,7 @@ from tests.fixtures.functions import deploy
 __all__ = ["create", "function"]
 
 
-def test_what_is_created_is_shown(client, create, function):
+def test_a_created_mapping_is_described(client, create, function):
     created = create(SelfManagedKafkaEventSourceConfig={"ConsumerGroupId": "readers"})
     arn = f"arn:aws:lambda:eu-central-1:111111111111:event-source-mapping:{created['UUID']}"
     assert created["ResponseMetadata"]["HTTPStatusCode"] == 202
@@ -27,7 +27,7 @@ def test_what_is_created_is_shown(client, create, function):
     assert shown["StateTransitionReason"] == "USER_INITIATED"
 
 
-def test_the_group_is_named_like_the_mapping_unless_told(create):
+def test_the_group_is_named_after_the_mapping_by_default(create):
     created = create()
     group = created["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
     assert group == created["UUID"]

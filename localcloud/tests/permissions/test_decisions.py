@@ -22,7 +22,7 @@ def ask(cloud, role):
         return json.load(answer)
 
 
-def test_calls_and_questions_of_services_are_told_once_each(cloud, iam, role, acting):
+def test_calls_and_questions_of_services_are_listed_once_each(cloud, iam, role, acting):
     topic = "arn:aws:kafka:eu-central-1:111111111111:topic/c/1/readings"
     allow_role(role, iam, allow("sqs:ListQueues"))
     assert ask(cloud, role) == []
@@ -39,7 +39,7 @@ def test_calls_and_questions_of_services_are_told_once_each(cloud, iam, role, ac
     ]
 
 
-def test_of_too_many_the_oldest_is_forgotten(cloud, monkeypatch):
+def test_the_oldest_decisions_are_dropped(cloud, monkeypatch):
     monkeypatch.setattr(decisions, "_decisions", {})
     monkeypatch.setattr(decisions, "_MOST", 2)
     for number in range(3):

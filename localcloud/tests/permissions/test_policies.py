@@ -48,7 +48,7 @@ def test_a_role_that_was_deleted_may_nothing(iam, acting, role):
         sqs.list_queues()
 
 
-def test_an_operator_that_nobody_knows_refuses_and_says_so(iam, acting, role):
+def test_an_unknown_condition_operator_denies_and_is_named(iam, acting, role):
     strange = {"BinaryEquals": {"aws:PrincipalAccount": "eA=="}}
     allow_role(role, iam, allow("sqs:*", Condition=strange))
     with pytest.raises(ClientError, match="not know the condition operator BinaryEquals: sqs:Lis"):

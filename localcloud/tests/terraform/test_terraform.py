@@ -119,7 +119,7 @@ def test_a_cluster_has_its_users_properties_and_names(pretended, outputs):
 
 
 @pytest.mark.usefixtures("made")
-def test_who_connects_by_msks_own_connections_is_in_the_clusters_policy(client):
+def test_consumers_with_msk_connections_are_in_the_cluster_policy(client):
     kafka = client("kafka", account=_ACCOUNT)
     (cluster,) = kafka.list_clusters_v2(ClusterNameFilter="applied")["ClusterInfoList"]
     policy = kafka.get_cluster_policy(ClusterArn=cluster["ClusterArn"])["Policy"]

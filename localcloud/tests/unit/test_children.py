@@ -37,7 +37,7 @@ def test_a_child_is_killed_with_what_it_started():
     child.kill()  # it is no error
 
 
-def test_what_a_child_leaves_behind_is_killed_with_its_end():
+def test_processes_of_a_child_are_killed_when_it_ends():
     child, left = _start(["sh", "-c", "sleep 60 & echo $!"])
 
     assert child.wait(None) == 0
@@ -89,7 +89,7 @@ def test_a_child_gets_lines_and_nothing_but_its_own_variables(tmp_path):
     assert child.wait(None) == 0
 
 
-def test_a_process_is_told_with_its_start_and_its_memory() -> None:
+def test_a_process_is_described_with_its_start_and_memory() -> None:
     told = describe_process(os.getpid(), 1.23456)
 
     assert (told["pid"], told["start_seconds"]) == (os.getpid(), 1.23)

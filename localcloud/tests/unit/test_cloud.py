@@ -36,7 +36,7 @@ def test_the_end_comes_once_and_newest_first(cloud):
     assert ended == ["second", "first"]
 
 
-def test_who_cannot_be_ended_does_not_keep_the_others(cloud):
+def test_a_part_that_cannot_be_stopped_does_not_block_the_others(cloud):
     ended = []
     cloud.on_stop(lambda: ended.append("first"))
 

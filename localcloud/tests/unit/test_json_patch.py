@@ -48,7 +48,7 @@ def test_a_patch_makes_the_new_value_of_the_old(old: Any, new: Any) -> None:
     assert json.dumps(made, sort_keys=True) == json.dumps(new, sort_keys=True)
 
 
-def test_what_is_equal_has_no_patch() -> None:
+def test_equal_values_have_no_patch() -> None:
     value = {"a": [1, {"b/~": None}]}
 
     assert list(list_changes(value, copy.deepcopy(value))) == []

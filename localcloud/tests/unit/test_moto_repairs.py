@@ -21,7 +21,7 @@ class Kind:
         """As some class of moto has one."""
 
 
-def test_the_pinned_moto_is_the_one_that_was_expected():
+def test_the_pinned_moto_has_the_expected_signatures():
     repair_moto()
     for repair in REPAIRS:
         if repair.replacement is not None:
@@ -32,7 +32,7 @@ def test_the_pinned_moto_is_the_one_that_was_expected():
     ("name", "expected"),
     [("method", "(self, name, size)"), ("limit", "int"), ("missing", "nothing")],
 )
-def test_what_is_as_expected_passes(name, expected):
+def test_an_expected_signature_passes(name, expected):
     Repair(Kind, name, expected).check()
 
 
@@ -52,7 +52,7 @@ def test_a_moto_that_has_changed_is_refused_with_its_version(name, expected, fou
         Repair(Kind, name, expected).check()
 
 
-def test_each_repair_takes_as_many_parameters_as_what_it_replaces():
+def test_each_repair_takes_the_parameters_of_the_original():
     for repair in REPAIRS:
         if callable(repair.replacement) and repair.expected != "nothing":
             given = describe(repair.replacement)

@@ -113,7 +113,7 @@ def test_a_partial_answer_goes_on_at_each_partitions_first_failure():
     assert function.calls[1] == [(0, 1), (0, 2), (1, 8), (1, 9)]
 
 
-def test_a_partial_failure_that_lasts_discards_what_is_left():
+def test_a_lasting_partial_failure_discards_the_rest():
     function = Function(report_failures((0, 1)))
     deliver(function, [record(o) for o in range(3)], MaximumRetryAttempts=0, **_PARTIAL)
     ((discarded, event),) = function.discarded
@@ -157,7 +157,7 @@ def test_an_answer_is_not_read_unless_asked_for():
     assert steps == [{P0: 1}]
 
 
-def test_a_call_that_cannot_be_made_is_no_attempt():
+def test_a_call_that_cannot_be_made_does_not_count_as_an_attempt():
     function = Function(refusals=5)
     steps, reports = deliver(function, [record(0)], MaximumRetryAttempts=0)
     assert steps == [{}] * 5 + [{P0: 1}]

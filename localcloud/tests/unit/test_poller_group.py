@@ -70,7 +70,7 @@ def test_a_partition_that_comes_back_goes_on_after_the_batch_in_work(group):
     assert group.offsets == {P0: 4, P1: 0}
 
 
-def test_a_partition_that_is_lost_is_told_and_not_committed(group):
+def test_a_lost_partition_is_reported_and_not_committed(group):
     poller = join(group, BatchSize=4)
     poller.take(0.1, _GO_ON)
     group.next_change = lambda: group.assign(P1)
@@ -92,7 +92,7 @@ def test_nothing_of_a_new_partition_is_skipped_while_a_call_runs(group):
     assert places_of(poller.take(0.1, _GO_ON)) == [(1, o) for o in range(4)]
 
 
-def test_records_that_came_before_the_rebalance_was_told_are_read_again(group):
+def test_records_fetched_before_a_rebalance_are_read_again(group):
     poller = join(group, BatchSize=30, MaximumBatchingWindowInSeconds=1)
 
     def told_late():
@@ -128,7 +128,7 @@ def test_a_partition_that_was_read_to_its_end_makes_room_for_parked_ones(group, 
     assert group._fetcher._next_partition_records == (left or None)
 
 
-def test_what_was_collected_of_a_lost_partition_is_dropped(group):
+def test_collected_records_of_a_lost_partition_are_dropped(group):
     poller = join(group, BatchSize=30, MaximumBatchingWindowInSeconds=1)
 
     def later():
@@ -166,7 +166,7 @@ def test_a_refused_commit_is_not_the_end(group):
         ({"StartingPosition": "AT_TIMESTAMP", "StartingPositionTimestamp": 99}, 10),
     ],
 )
-def test_a_group_that_never_read_begins_as_told_and_keeps_where(group, position, start):
+def test_a_new_group_begins_at_its_position_and_commits_it(group, position, start):
     group.log[P0] = [record(o, timestamp_ms=o * 1000) for o in range(10)]
     group.log[P1], group.offsets = [], {P0: None, P1: 0}
     poller = join(group, BatchSize=20, **position)
@@ -176,7 +176,7 @@ def test_a_group_that_never_read_begins_as_told_and_keeps_where(group, position,
     assert group.offsets[P0] == start
 
 
-def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
+def test_a_worker_does_not_commit_a_lost_partition_that_returns(group):
     """Partition 0 goes away in mid-batch and returns: what was dropped is not skipped."""
     tries = []
 
@@ -204,7 +204,7 @@ def test_a_worker_does_not_commit_what_it_lost_though_it_comes_back(group):
     assert group.offsets == {P0: 0, P1: 2}
 
 
-def test_who_is_not_let_in_begins_anew(group):
+def test_a_poller_without_a_place_in_its_group_is_kept_out(group):
     with patch("localcloud.poller.poller.KafkaConsumer", group):
         poller = Poller(settings(), {})
     assert not poller.is_kept_out  # it has time to get in

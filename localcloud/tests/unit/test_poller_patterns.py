@@ -77,6 +77,6 @@ def test_a_pattern_that_is_not_understood_is_refused(text, message):
     assert str(caught.value).startswith(message)
 
 
-def test_a_pattern_that_is_no_json_is_refused():
+def test_a_pattern_that_is_not_json_is_rejected():
     with pytest.raises(ValueError, match="Expecting"):
         parse_pattern("{")

@@ -66,7 +66,7 @@ def test_every_module_of_services_is_imported():
     assert all(importlib.import_module(f"localcloud.services.{name}") for name in found)
 
 
-def test_a_service_that_lacks_everything_is_told_what(monkeypatch):
+def test_a_service_without_its_places_is_reported(monkeypatch):
     monkeypatch.delitem(THROTTLES, "kafka")
     monkeypatch.delitem(ENDPOINT_NAMES, "kafka")
     monkeypatch.setattr(f"{__name__}.BY_ACTION_ALONE", frozenset())

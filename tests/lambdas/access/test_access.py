@@ -101,7 +101,7 @@ def rename(event: dict[str, Any], username: str) -> dict[str, Any]:
     return event
 
 
-def test_a_topic_stays_unless_told_otherwise(brokers: Brokers, handle: Handle) -> None:
+def test_a_removed_topic_is_kept_by_default(brokers: Brokers, handle: Handle) -> None:
     name = brokers.create_topic()
     event = read_event("delete_topic")
     event["topic"] = {"name": name, "delete_when_removed": False}
@@ -123,7 +123,7 @@ def test_the_same_reader_under_the_same_name_keeps_its_lists(
     assert len(lists_of(brokers, "analytics")) == 2
 
 
-def test_what_cannot_be_done_fails_the_call(brokers: Brokers, handle: Handle) -> None:
+def test_a_change_that_fails_fails_the_call(brokers: Brokers, handle: Handle) -> None:
     name = brokers.create_topic(partitions=3)
     event = {"wanted": {"topics": {name: {"partitions": 1}}, "readers": {}}}
 
@@ -131,6 +131,6 @@ def test_what_cannot_be_done_fails_the_call(brokers: Brokers, handle: Handle) ->
         handle(event)
 
 
-def test_missing_settings_are_told_at_the_start() -> None:
+def test_missing_settings_are_reported_at_the_start() -> None:
     with pytest.raises(SettingsError, match=r"KAFKA_BOOTSTRAP_SERVERS .* is missing"):
         load_handler()

@@ -194,7 +194,7 @@ def _registry_down(flow: Flow, faults: Faults) -> Iterator[str]:
 @pytest.mark.parametrize(
     "outage", [_wrong_external_id, _no_reader_role, _throttled_table, _registry_down]
 )
-def test_an_outage_is_told_and_nothing_is_lost(
+def test_an_outage_is_reported_and_nothing_is_lost(
     flow: Flow, faults: Faults, outage: Callable[..., Any]
 ) -> None:
     flow.send_some(10)

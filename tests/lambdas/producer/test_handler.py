@@ -107,7 +107,7 @@ def test_a_batch_and_apis_are_answered(
     assert len(keys_of(client, bucket)) == 4  # number 1 of the second call is that of the first
 
 
-def test_a_refused_event_is_kept_and_told_of_without_what_it_holds(
+def test_a_rejected_event_is_kept_and_logged_without_its_content(
     function: Function, client: Callable[..., Any], bucket: str
 ) -> None:
     function({"temperature": 30})
@@ -161,7 +161,7 @@ def test_without_kafka_the_event_is_kept_within_the_time(
     assert function.metrics["UndeliveredEvents"] == [1.0]
 
 
-def test_clients_are_built_once_and_anew_after_a_snapshot(function: Function) -> None:
+def test_clients_are_built_once_and_again_after_a_snapshot(function: Function) -> None:
     function({})
     intake = function.module._intake
     function({})
@@ -176,6 +176,6 @@ def test_clients_are_built_once_and_anew_after_a_snapshot(function: Function) ->
     assert function({})["offset"] == 2
 
 
-def test_missing_settings_are_told_at_the_start() -> None:
+def test_missing_settings_are_reported_at_the_start() -> None:
     with pytest.raises(SettingsError, match=r"PENSTOCK_REJECTED_BUCKET .* is missing"):
         load({"AWS_REGION": "eu-central-1"})

@@ -59,7 +59,7 @@ def test_an_event_that_kafka_did_not_take_is_sent_again(
 
 
 @pytest.mark.parametrize("timeout", [4, 12])
-def test_a_kafka_that_never_answers_is_told_of_before_the_time_is_over(
+def test_a_kafka_that_never_answers_is_reported_before_the_timeout(
     producers: Producers, timeout: int
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:

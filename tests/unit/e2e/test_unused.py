@@ -42,5 +42,5 @@ def used(action, resource, *, allowed=True):
     ],
     ids=["nothing", "one", "refused", "elsewhere", "no resource", "all resources"],
 )
-def test_what_is_allowed_and_never_asked_for_is_listed(decisions, unused):
+def test_unused_permissions_are_listed(decisions, unused):
     assert find_unused([_POLICY], decisions) == unused

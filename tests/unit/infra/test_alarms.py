@@ -13,7 +13,7 @@ _WATCHED = re.compile(r'namespace += "Penstock", metric = "(\w+)"')
 _OF_A_CONSUMER = re.compile(r'\("(\w+)", ')
 
 
-def test_what_is_watched_is_published() -> None:
+def test_metrics_under_alarm_are_published() -> None:
     alarms = (_ROOT / "infra/modules/alarms/alarms.tf").read_text()
     handler = (_ROOT / "lambdas/consumer/handler.py").read_text()
     published = {*_OF_A_CONSUMER.findall(handler), *re.findall('"(.+)":', _counts())}

@@ -56,7 +56,7 @@ _FAILED = Plan({}, {}, {}, (_ERROR,))
         {"counts": {"aws_subnet": 1, "aws_vpc": 0}, "outputs": {"ids": {"a": UNKNOWN}}},
     ],
 )
-def test_what_a_case_does_not_name_may_be_anything(expected):
+def test_unnamed_values_may_be_anything(expected):
     assert find_differences(expected, _PLAN) == []
 
 
@@ -87,7 +87,7 @@ def test_what_a_case_does_not_name_may_be_anything(expected):
         ),
     ],
 )
-def test_a_difference_is_told_with_its_place(expected, told):
+def test_a_difference_is_reported_with_its_place(expected, told):
     assert find_differences(expected, _PLAN) == [told]
 
 
@@ -115,7 +115,7 @@ def test_a_rewritten_case_names_what_it_named():
     assert rewrite({}, _FAILED) == {"errors": ["name is X: give a."]}
 
 
-def test_policies_are_told_as_who_may_do_what():
+def test_policies_are_shown_as_principals_and_actions():
     assert list_policies(_PLAN) == {
         "aws_iam_role.this": [
             {

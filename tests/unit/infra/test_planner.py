@@ -102,12 +102,12 @@ def test_errors_while_planning_leave_the_others_planned(plan):
     assert plan("fine", "later", "bad") == (found, [3, 2])
 
 
-def test_all_tell_an_error_that_names_no_case(plan):
+def test_an_error_without_a_case_is_reported_by_all(plan):
     wrong = Plan({}, {}, {}, ("terraform: Wrong: everybody's",))
     assert plan("fine", "everybody's") == ([wrong, wrong], [2])
 
 
-def test_all_tell_what_a_terraform_that_crashed_said(plan):
+def test_output_of_a_crashed_terraform_is_reported_by_all(plan):
     wrong = Plan({}, {}, {}, ("terraform: crashed",))
     assert plan("fine", "crash") == ([wrong, wrong], [2])
 

@@ -36,7 +36,7 @@ def _public_names(source: str) -> set[str]:
 
 
 @pytest.mark.parametrize("package", _PACKAGES)
-def test_the_door_shows_exactly_what_is_public(package: str) -> None:
+def test_a_package_exports_exactly_its_public_names(package: str) -> None:
     folder = _SOURCE / Path(*package.split("."))
     modules = [path for path in folder.rglob("*.py") if not path.name.startswith("_")]
     defined = set().union(*(_public_names(path.read_text()) for path in modules))

@@ -53,7 +53,7 @@ def test_a_zip_that_would_be_the_same_is_left_alone(tmp_path: Path) -> None:
     assert path.stat().st_mtime > 1
 
 
-def test_what_an_installer_leaves_behind_does_not_ship(tmp_path: Path) -> None:
+def test_files_of_the_installer_are_not_packaged(tmp_path: Path) -> None:
     notes = ("RECORD", "INSTALLER", "REQUESTED", "WHEEL", "direct_url.json", "METADATA")
     folder = _fill(
         tmp_path,
@@ -102,7 +102,7 @@ def test_the_pins_are_those_of_the_extra_and_carry_hashes() -> None:
     assert all("--hash=sha256:" in block for block in re.split(r"\n(?=[a-z])", pins))
 
 
-def test_packages_that_cannot_be_had_leave_nothing_behind(
+def test_a_failed_download_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UV_OFFLINE", "1")

@@ -59,7 +59,7 @@ def test_it_is_installed_once_for_each_lock_and_quiet_when_all_is_safe(clone: Pa
     assert _calls(clone)[0] == "venv"
 
 
-def test_what_is_unsafe_is_shown(clone: Path) -> None:
+def test_findings_are_shown(clone: Path) -> None:
     _run(clone)
     (clone / "unsafe").touch()
 

@@ -203,7 +203,7 @@ def test_an_archive_that_is_missing_is_recorded_again(clone: _Clone) -> None:
     assert clone.calls() == ["prepare", "classes"]
 
 
-def test_asking_for_another_python_makes_the_environment_anew(clone: _Clone) -> None:
+def test_another_python_makes_the_environment_again(clone: _Clone) -> None:
     clone.install()
     clone.provide("python3.13", _PYTHON.replace("3.11.7", "3.13.0"))
 

@@ -88,7 +88,7 @@ def test_modules_are_called_together_with_the_providers_that_they_take(infra: Pa
 
 
 @pytest.mark.usefixtures("calls")
-def test_what_is_wrong_is_told_by_folder(infra: Path) -> None:
+def test_findings_are_reported_by_folder(infra: Path) -> None:
     (infra / "badly.tf").write_text("x=1\n")
     (infra / "versions.tf").write_text("# nothing\n")
     (infra / "producer/main.tf").write_text("wrong\n")
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_told_by_folder(infra: Path) -> None:
     ]
 
 
-def test_the_command_ends_with_what_it_found(
+def test_the_exit_code_reports_the_findings(
     calls: Path, infra: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(terraform, "_ROOT", infra.parent)

@@ -55,7 +55,7 @@ def test_a_child_gets_the_endpoint_and_nothing_of_the_users_own(
     ]
 
 
-def test_a_plan_tells_whether_there_are_changes(run: Terraform) -> None:
+def test_a_plan_reports_whether_there_are_changes(run: Terraform) -> None:
     assert run.has_changes(code=2)
     assert not run.has_changes(code=0)
 

@@ -48,7 +48,7 @@ def test_a_statement_about_reading_a_table(statement, verdict):
 
 
 @pytest.mark.parametrize("exception", ["NotAction", "NotResource"])
-def test_what_is_excepted_is_not_covered(exception):
+def test_an_excepted_resource_is_not_covered(exception):
     statement = _statement()
     del statement[exception.removeprefix("Not")]
     mine = {"NotAction": "dynamodb:DeleteTable", "NotResource": f"{_TABLE}/*"}[exception]

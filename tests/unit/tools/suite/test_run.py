@@ -58,7 +58,7 @@ def test_results_are_counted(tmp_path):
     ]
 
 
-def test_what_runs_is_interrupted_with_the_suite(tmp_path):
+def test_running_rooms_are_interrupted_with_the_suite(tmp_path):
     lines = ["import os, pathlib, time, pytest", "def test_it():", " pathlib.Path('begun').touch()"]
     lines += [" try:", "  time.sleep(600)", " finally:", "  pathlib.Path('cleaned').touch()"]
     (tmp_path / "tests").mkdir()
