@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import ClusterAuthorizationFailedError
 
 from localcloud.poller.settings import MappingSettings
 
+_BOOTSTRAP_MS = 5_000
 _MECHANISMS = {
     "SASL_SCRAM_512_AUTH": "SCRAM-SHA-512",
     "SASL_SCRAM_256_AUTH": "SCRAM-SHA-256",
@@ -55,6 +60,21 @@ def read_options(
         options["ssl_context"] = context
     options["security_protocol"] = "SASL_SSL" if login else "SSL" if root else "PLAINTEXT"
     return options
+
+
+def check_cluster_rights(options: Mapping[str, Any]) -> None:
+    """Read the configuration of a broker, as Lambda's poller does.
+
+    Raises:
+        AccessError: the user lacks DescribeConfigs on the cluster; the message is Lambda's own.
+        KafkaError: the brokers cannot be reached.
+    """
+    with closing(KafkaAdminClient(**options, bootstrap_timeout_ms=_BOOTSTRAP_MS)) as admin:
+        broker = admin.describe_cluster()["brokers"][0]["broker_id"]
+        try:
+            admin.describe_configs([ConfigResource(ConfigResourceType.BROKER, str(broker))])
+        except ClusterAuthorizationFailedError as error:
+            raise AccessError("Cluster failed to authorize Lambda") from error
 
 
 def _trust(context: ssl.SSLContext, arn: str, certificate: str) -> None:

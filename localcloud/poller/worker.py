@@ -24,7 +24,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from kafka.errors import KafkaError
 
 from localcloud.destinations import send_record, service_of
-from localcloud.poller.access import AccessError, read_options
+from localcloud.poller.access import AccessError, check_cluster_rights, read_options
 from localcloud.poller.batch import Place, is_wanted, make_item, place_of
 from localcloud.poller.delivery import NOTHING_YET, CallRefusedError, Delivery, Reply
 from localcloud.poller.patterns import parse_pattern
@@ -157,12 +157,13 @@ class Worker:
             raise AccessError(f"the function's role cannot be assumed: {error}") from error
 
     def _probe(self, options: Mapping[str, Any]) -> None:
-        """Log in once, to report why that fails; a topic may be created later."""
+        """Log in, to report why that fails; a topic may be created later."""
         try:
             check_access(options, self._settings.topics)
         except TopicNotFoundError as error:
             self._reports.obstruct(str(error))
         else:
+            check_cluster_rights(options)
             self._reports.clear()
 
     def _consume(self, poller: Poller, options: Mapping[str, Any]) -> None:

@@ -33,9 +33,12 @@ def lists_of(brokers: Brokers, user: str) -> set[ACL]:
 def reading(user: str, topics: list[str], group_prefix: str) -> set[ACL]:
     patterns = [ResourcePattern(ResourceType.TOPIC, topic) for topic in topics]
     patterns.append(ResourcePattern(ResourceType.GROUP, group_prefix, PatternType.PREFIXED))
+    allowed = [(ACLOperation.READ, pattern) for pattern in patterns]
+    cluster = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
+    allowed.append((ACLOperation.DESCRIBE_CONFIGS, cluster))
     return {
-        ACL(f"User:{user}", "*", ACLOperation.READ, ACLPermissionType.ALLOW, pattern)
-        for pattern in patterns
+        ACL(f"User:{user}", "*", operation, ACLPermissionType.ALLOW, pattern)
+        for operation, pattern in allowed
     }
 
 
@@ -48,7 +51,7 @@ def test_a_reader_reads_its_topics_and_its_groups(brokers: Brokers, name: str) -
     assert lists_of(brokers, name) == reading(name, ["a", "b"], f"{name}-")
     assert f"User:{name} ALLOW READ on topic a" in first.created
     assert f"User:{name} ALLOW READ on group {name}- by prefix" in first.created
-    assert (len(first.created), first.deleted) == (3, ())
+    assert (len(first.created), first.deleted) == (4, ())
     assert (again.created, again.deleted) == ((), ())
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import closing, contextmanager
 
 import pytest
+from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
 from tests.fixtures.functions import allow, deploy, make_role, wait_until
 from tests.fixtures.mappings import (
@@ -43,6 +45,18 @@ def keep(client):
         return made["ARN"]
 
     return keep
+
+
+@contextmanager
+def settings_of_brokers_only_for(user, broker):
+    """Let one user read the brokers' settings, which everybody may as long as no list says who."""
+    cluster = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
+    wanted = ACLOperation.DESCRIBE_CONFIGS
+    acl = ACL(f"User:{user}", "*", wanted, ACLPermissionType.ALLOW, cluster)
+    with closing(broker.open_admin()) as admin:
+        assert admin.create_acls([acl])["failed"] == []
+        yield
+        admin.delete_acls([acl])
 
 
 def by_scram(broker, login, root):
@@ -83,6 +97,19 @@ def test_a_wrong_password_is_reported_and_its_correction_used(
         client("secretsmanager").put_secret_value(SecretId=login, SecretString=right)
         wait_until("the record", lambda: seen(trace, f"{topic.name}-0") == ["late"])
         wait_for_result(client, mapping, "OK")
+
+
+def test_a_user_who_may_not_read_the_brokers_settings_gets_no_records(
+    client, broker, function, trace, keep
+):
+    topic = create_topic(broker)
+    settings = by_scram(broker, keep(username=USER, password=PASSWORD), "")
+    settings["SourceAccessConfigurations"][1]["URI"] = keep(certificate=broker.ca_file.read_text())
+    topic.send("a")
+    with settings_of_brokers_only_for("somebody", broker):
+        with mapped(client, function, topic, **settings) as mapping:
+            wait_for_result(client, mapping, "PROBLEM: Cluster failed to authorize Lambda")
+            assert seen(trace, f"{topic.name}-0") == []
 
 
 def test_brokers_with_an_untrusted_certificate_are_reported(client, broker, function, keep):

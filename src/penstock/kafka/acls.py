@@ -32,6 +32,7 @@ from penstock.kafka.topics import open_admin
 _PAUSE_SECONDS = 0.05
 _ANY_HOST = "*"
 _READING = ACLOperation.READ  # it implies DESCRIBE
+_CLUSTER = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,12 @@ def _wanted(reader: Reader) -> set[ACL]:
     patterns.append(
         ResourcePattern(ResourceType.GROUP, reader.group_prefix, ACLResourcePatternType.PREFIXED)
     )
+    allowed = [(_READING, pattern) for pattern in patterns]
+    # Lambda's poller reads the brokers' settings, and delivers nothing to a user who may not.
+    allowed.append((ACLOperation.DESCRIBE_CONFIGS, _CLUSTER))
     return {
-        ACL(_principal(reader.username), _ANY_HOST, _READING, ACLPermissionType.ALLOW, pattern)
-        for pattern in patterns
+        ACL(_principal(reader.username), _ANY_HOST, operation, ACLPermissionType.ALLOW, pattern)
+        for operation, pattern in allowed
     }
 
 
