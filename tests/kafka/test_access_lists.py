@@ -96,7 +96,7 @@ def test_other_users_are_left_alone(brokers: Brokers, name: str) -> None:
 def test_a_user_is_dropped_once_and_again(brokers: Brokers, name: str) -> None:
     with logged_in(brokers, PRODUCER):
         apply_readers(brokers.settings(Security.IAM), [Reader(name, ("a",), "g-")])
-        assert len(drop_access(brokers.settings(Security.IAM), name).deleted) == 2
+        assert len(drop_access(brokers.settings(Security.IAM), name).deleted) == 3
         assert drop_access(brokers.settings(Security.IAM), name).deleted == ()
 
 

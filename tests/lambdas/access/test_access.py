@@ -88,10 +88,10 @@ def test_a_reader_comes_changes_and_goes(brokers: Brokers, handle: Handle) -> No
     assert handle(read_event("wanted")) == {"done": []}
 
     handle(rename(read_event("wanted"), "analysts"))
-    assert len(handle(read_event("update_reader"))["done"]) == 2
+    assert len(handle(read_event("update_reader"))["done"]) == 3
     assert (len(lists_of(brokers, "analytics")), lists_of(brokers, "analysts")) == (3, set())
 
-    assert len(handle(read_event("delete_reader"))["done"]) == 2
+    assert len(handle(read_event("delete_reader"))["done"]) == 3
     assert handle(read_event("delete_reader")) == {"done": []}
     assert lists_of(brokers, "analytics") == set()
 
