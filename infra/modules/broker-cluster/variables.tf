@@ -39,8 +39,8 @@ variable "cluster" {
     error_message = "broker_count is ${coalesce(var.cluster.broker_count, 0)} in ${length(var.subnet_ids)} zones; MSK spreads brokers evenly, so give a multiple of the number of zones, up to 60."
   }
   validation {
-    condition     = can(regex("^kafka[.](t3[.]small|(m5|m7g)[.][0-9]*x?large)$", coalesce(var.cluster.instance_type, "kafka.m7g.large")))
-    error_message = "instance_type is ${coalesce(var.cluster.instance_type, "none")}; choose kafka.t3.small or a size of kafka.m5 or kafka.m7g, since other brokers have no volumes that grow."
+    condition     = can(regex("^kafka[.](m5|m7g)[.][0-9]*x?large$", coalesce(var.cluster.instance_type, "kafka.m7g.large")))
+    error_message = "instance_type is ${coalesce(var.cluster.instance_type, "none")}; choose a size of kafka.m5 or kafka.m7g, since kafka.t3.small has no KRaft and other brokers have no volumes that grow."
   }
   validation {
     condition     = can(regex("^([4-9][.][0-9]+|3[.]([7-9]|[1-9][0-9]))[.]x[.]kraft$", coalesce(var.cluster.kafka_version, "3.9.x.kraft")))
@@ -79,10 +79,6 @@ variable "exposure" {
   validation {
     condition     = var.exposure != "multi_vpc" || var.cluster.type != "serverless"
     error_message = "A serverless cluster has no multi-VPC connectivity; make the cluster provisioned."
-  }
-  validation {
-    condition     = var.exposure != "multi_vpc" || coalesce(var.cluster.instance_type, "kafka.m7g.large") != "kafka.t3.small"
-    error_message = "Brokers of kafka.t3.small have no multi-VPC connectivity; choose a larger instance_type, or the exposure privatelink."
   }
 }
 

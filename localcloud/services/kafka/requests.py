@@ -17,7 +17,9 @@ from localcloud.services.kafka.model import bad_request
 from localcloud.services.kafka.versions import VERSIONS
 
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{0,63}")
-_INSTANCE = re.compile(r"kafka\.(t3\.small|(m5|m7g|express\.m7g)\.\d*x?large)")
+_INSTANCE = re.compile(r"(express\.m7g|kafka\.m5|kafka\.m7g)\.\d*x?large")
+_BURSTABLE = "kafka.t3.small"  # with ZooKeeper only; observed on AWS in 2026-09, no page says so
+_KRAFT = ".kraft"
 _ZONES = (2, 3)
 _MAX_VOLUME_GB = 16384
 _MAX_BROKERS = 60
@@ -33,7 +35,7 @@ def fill_settings(call: Call, given: dict[str, Any]) -> dict[str, Any]:
     """Check the parameters of a provisioned cluster and return them with MSK's defaults."""
     group = given["BrokerNodeGroupInfo"]
     check_version(given["KafkaVersion"])
-    check_instance_type(group["InstanceType"])
+    check_instance_type(group["InstanceType"], given["KafkaVersion"])
     if len(group["ClientSubnets"]) not in _ZONES:
         raise bad_request("Specify either two or three client subnets")
     check_broker_count(given["NumberOfBrokerNodes"], len(group["ClientSubnets"]))
@@ -59,10 +61,14 @@ def check_version(version: str) -> None:
         )
 
 
-def check_instance_type(instance_type: str) -> None:
-    """Raise AwsError for an instance type that MSK does not offer."""
-    if not _INSTANCE.fullmatch(instance_type):
-        raise bad_request(f"Unsupported InstanceType [{instance_type}]")
+def check_instance_type(instance_type: str, version: str) -> None:
+    """Raise AwsError for an instance type that MSK does not offer with this Kafka version."""
+    burstable = instance_type == _BURSTABLE and not version.endswith(_KRAFT)
+    if not (burstable or _INSTANCE.fullmatch(instance_type)):
+        raise bad_request(
+            "Unsupported InstanceType specified. Valid values: "
+            "[express.m7g.*, kafka.m5.*, kafka.m7g.*]"
+        )
 
 
 def check_broker_count(count: int, zones: int) -> None:

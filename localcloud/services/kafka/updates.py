@@ -70,8 +70,9 @@ def update_storage(call: Call) -> dict[str, Any]:
 def update_broker_type(call: Call) -> dict[str, Any]:
     """Change the instance type; here only the name changes."""
     wanted = call.params["TargetInstanceType"]
-    check_instance_type(wanted)
-    if wanted == find_own_cluster(call).settings["BrokerNodeGroupInfo"]["InstanceType"]:
+    settings = find_own_cluster(call).settings
+    check_instance_type(wanted, settings["CurrentBrokerSoftwareInfo"]["KafkaVersion"])
+    if wanted == settings["BrokerNodeGroupInfo"]["InstanceType"]:
         raise bad_request(f"The brokers are of type {wanted} already")
 
     def change(cluster: Cluster) -> None:

@@ -53,7 +53,8 @@ def test_an_invalid_cluster_request_is_rejected(kafka, subnets, pretended, chang
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"InstanceType": "m5.large"}, "Unsupported InstanceType [m5.large]"),
+        ({"InstanceType": "m5.large"}, "Unsupported InstanceType specified"),
+        ({"InstanceType": "kafka.t3.small"}, "Unsupported InstanceType specified"),
         ({"ClientSubnets": ["subnet-1"]}, "Specify either two or three client subnets"),
         ({"ClientSubnets": ["subnet-1", "subnet-2"]}, "The subnet subnet-1 does not exist"),
         ({"SecurityGroups": ["sg-1"]}, "The security group sg-1 does not exist in vpc-"),

@@ -1,7 +1,0 @@
-account_id = "111111111111"
-prefix     = "penstock-producer"
-region     = "eu-central-1"
-cluster    = { instance_type = "kafka.t3.small" }
-exposure   = "multi_vpc"
-subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2" }
-vpc_id     = "vpc-1"
