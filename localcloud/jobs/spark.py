@@ -62,7 +62,6 @@ def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunc
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "AWS_REGION": job.region,
-        "AWS_DEFAULT_REGION": job.region,
         "AWS_EC2_METADATA_DISABLED": "true",
         **job.variables,
     }

@@ -203,7 +203,6 @@ def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:
         "AWS_ACCESS_KEY_ID": ACCOUNT,
         "AWS_SECRET_ACCESS_KEY": "any",
         "AWS_REGION": REGION,
-        "AWS_DEFAULT_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_ENDPOINT_URL": endpoint,
     }
