@@ -162,7 +162,7 @@ def test_both_consumers_have_all_records(accounts):
     known = accounts.rows("analytics")
     for name in accounts.consumers:
         accounts.read(name, "sensor", 2)
-        wait_until("all rows are there", lambda name=name: accounts.rows(name) == known, 60)
+        wait_until("all rows are there", lambda name=name: accounts.rows(name) == known)
 
 
 def test_an_event_with_a_key_of_its_own_becomes_a_row_by_that_key(accounts):
