@@ -11,6 +11,7 @@ from penstock.errors import EventValueError, UnroutableError
 from penstock.records.record import Record, Source
 from penstock.records.shape import ORDER, Mode, RowShape
 
+_SHOWN_CHARACTERS: Final = 40
 _MAX_TIMESTAMP: Final = 10**13 - 1
 _MAX_KEY_BYTES: Final = 2_048  # of DynamoDB's partition keys
 _DELETED: Final = "_deleted"
@@ -66,7 +67,7 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         key = ""
     if not key:
         raise UnroutableError(
-            f"{record.source}: found a tombstone with key {record.key!r}, expected a string"
+            f"{record.source}: found a tombstone with key {_show(record.key)}, expected a string"
         )
     return {
         shape.key_attribute: key,
@@ -127,7 +128,7 @@ def _sort(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
     time = event.get(shape.event_time)
     if type(time) is not int or not 0 <= time <= _MAX_TIMESTAMP:
         raise UnroutableError(
-            f"{source}: found {shape.event_time} {time!r}, expected milliseconds since 1970"
+            f"{source}: found {shape.event_time} {_show(time)}, expected milliseconds since 1970"
         )
     return f"{time:013d}-{place}"
 
@@ -141,7 +142,9 @@ def _join(event: Mapping[str, Any], fields: Sequence[str], source: Source) -> st
         value = event.get(field)
         if type(value) not in kinds or value == "":
             expected = " or a whole number" if len(fields) > 1 else ""
-            raise UnroutableError(f"{source}: found {field} {value!r}, expected a string{expected}")
+            raise UnroutableError(
+                f"{source}: found {field} {_show(value)}, expected a string{expected}"
+            )
     return "/".join(_escape(str(event[field]), fields) for field in fields)
 
 
@@ -167,7 +170,7 @@ def _write_ordered(value: Any, field: str, source: Source) -> bytes:
         return b"\2" + value.encode().replace(b"\0", b"\0\xff") + b"\0\0"
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return b"\1" + _write_number(value)
-    raise UnroutableError(f"{source}: found {field} {value!r}, expected a number or a string")
+    raise UnroutableError(f"{source}: found {field} {_show(value)}, expected a number or a string")
 
 
 def _write_number(value: float) -> bytes:
@@ -177,3 +180,11 @@ def _write_number(value: float) -> bytes:
     ordered = bits ^ _ALL if bits & _NEGATIVE else bits | _NEGATIVE
     beyond = value - int(near) if isinstance(value, int) else 0
     return ordered.to_bytes(8) + (beyond + _MIDDLE).to_bytes(2)
+
+
+def _show(value: Any) -> str:
+    """Return a value for a message: a short text of a scalar, and only the type of others."""
+    if isinstance(value, Mapping | list):
+        return f"of type {type(value).__name__}"
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."

@@ -75,6 +75,9 @@ def test_records_of_two_topics_never_share_a_row() -> None:
         ({"deviceId": "d", "timestamp": 10**13}, "found timestamp 10000000000000, expected milli"),
         ({"deviceId": "d", "timestamp": 1.5}, "found timestamp 1.5, expected milliseconds"),
         ({"deviceId": "d", "timestamp": True}, "found timestamp True, expected milliseconds"),
+        ({"deviceId": "d", "timestamp": {"pin": 7}}, "found timestamp of type dict, expected mil"),
+        ({"deviceId": ["pin"], "timestamp": 1}, "found deviceId of type list, expected a string"),
+        ({"deviceId": "d", "timestamp": "x" * 99}, f"found timestamp '{'x' * 39}..., expected mil"),
     ],
     ids=str,
 )
