@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -62,7 +63,8 @@ class Consumed:
 class _Batch:
     """A batch that is being read: each record is in one of the fields, or after a held record.
 
-    `failed` and `down` have the errors of schemas and registries, which are not asked again.
+    `failed` and `down` have the errors of schemas and registries, which are not asked again. Errors
+    are copies: the frames of a traceback would keep the payloads of their records alive.
     """
 
     read: list[Record] = field(default_factory=list)
@@ -134,12 +136,10 @@ class Consumer:
                 row = self._read(record, batch)
             except PenstockError as error:
                 if self._partial_answers and error.retriable:
+                    held = batch.held[partition] = (record.source, copy(error))
                     _LOG.warning(
-                        "%s and all later records of its partition are held: %.500s",
-                        record.source,
-                        error,
+                        "%s and all later records of its partition are held: %.500s", *held
                     )
-                    batch.held[partition] = (record.source, error)
                 else:
                     batch.errors.append(self._give_up(record, error))
                 continue
@@ -172,7 +172,7 @@ class Consumer:
         if reader := self._readers.get(key):
             return reader
         if error := batch.failed.get(key) or batch.down.get(key.kind):
-            raise error
+            raise copy(error)
         if len(batch.failed) >= _MAX_LOOKUPS:
             raise SchemaNotFoundError(
                 f"schema {key} was not looked up, since {_MAX_LOOKUPS} others of the batch failed"
@@ -180,9 +180,9 @@ class Consumer:
         try:
             version = self._registries.find(key)
         except PenstockError as error:
-            batch.failed[key] = error
+            batch.failed[key] = copy(error)
             if isinstance(error, RegistryAccessDeniedError | RegistryUnavailableError):
-                batch.down[key.kind] = error
+                batch.down[key.kind] = batch.failed[key]
             raise
         if len(self._readers) == _MAX_READERS:
             del self._readers[next(iter(self._readers))]
@@ -192,7 +192,7 @@ class Consumer:
     def _give_up(self, record: Record, error: PenstockError) -> FailedRecord:
         """Return the failed record for an error, or raise the error if no record is at fault."""
         failure = Failure.of(error)
-        _LOG.warning("%s is given up as %s: %.500s", record.source, failure.reason, error)
+        _LOG.warning("%s is given up as %s: %.500s", record.source, failure.reason, failure.detail)
         key = self._registries.read_key(record.value, record.headers)
         return FailedRecord.of(record, failure, key, self._stage)
 

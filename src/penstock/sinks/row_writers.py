@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -24,6 +25,7 @@ _UPSERT: Final = (
     b'"ExpressionAttributeValues":%b}'
 )
 
+# By position. The errors are copies: the frames of a traceback would keep all rejected rows alive.
 _Refused = dict[int, SinkRefusedError]
 
 
@@ -88,7 +90,7 @@ class TableWriter:
             self._put([row.text for row in rows])
         except SinkRefusedError as error:
             if len(rows) == 1:
-                return {rows[0].place: error}
+                return {rows[0].place: copy(error)}
         else:
             return {}
         middle = len(rows) // 2
@@ -135,7 +137,7 @@ class UpsertWriter:
                 except RowExistsError:
                     pass  # the table has a newer one
                 except SinkRefusedError as error:
-                    refused[row.place] = error
+                    refused[row.place] = copy(error)
                     continue
                 done.add(row.key)
         return refused
@@ -154,7 +156,7 @@ def _encode(
         try:
             text = write_item(item)
         except SinkRefusedError as error:
-            refused[place] = error
+            refused[place] = copy(error)
         else:
             yield _Row(place, key, item.get(ORDER, ""), text)
 

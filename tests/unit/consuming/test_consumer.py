@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -109,6 +110,20 @@ def test_a_flood_of_unknown_schemas_is_bounded_and_leaves_other_records_flowing(
     assert len(world.registry.asked) == 101
     told = {each.failure.detail.partition(" was not")[2] for each in world.errors.rows.values()}
     assert " looked up, since 100 others of the batch failed" in told
+
+
+@pytest.mark.parametrize("ids", [1, 50])
+def test_records_of_unknown_schemas_keep_no_payload_in_memory(world: World, ids: int) -> None:
+    keys = [SchemaKey(FrameKind.GLUE, number.to_bytes(16)) for number in range(ids)]
+    payload = bytes(2**20)
+    frames = [encode_glue_frame(key, payload, compress="if-smaller") for key in keys]
+    tracemalloc.start()
+
+    world.consume(*frames * (50 // ids))
+
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * 2**20
 
 
 def test_a_registry_that_is_down_is_asked_once_in_a_batch(world: World) -> None:

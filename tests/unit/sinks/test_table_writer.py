@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import tracemalloc
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -111,6 +112,21 @@ def test_few_rows_are_held_at_the_same_time(
 
     assert writer.write(rows()) == {}
     assert (written, most) == (60, held)
+
+
+@pytest.mark.parametrize("size", [300_000, 7_000_000])
+def test_rejected_rows_are_not_kept_in_memory(
+    api: DynamoDbApi, writer: TableWriter, size: int
+) -> None:
+    api.otherwise = lambda _: refusal("ValidationException", "Item size has exceeded")
+    tracemalloc.start()
+
+    refused = writer.write({"id": str(number), "text": "x" * size} for number in range(50))
+
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(refused) == 50
+    assert held - sum(len(str(each)) for each in api.requests) < 2**20
 
 
 def test_a_row_that_no_table_takes_enters_no_request(api: DynamoDbApi, writer: TableWriter) -> None:
