@@ -79,11 +79,13 @@ def follow(
     """Follow a stream of Kafka records into your own sink; new schemas need no restart.
 
     Args:
-        stream: the stream of Spark's Kafka source.
+        stream: the stream of Spark's Kafka source; with `includeHeaders`, schema ids in headers are
+            found, and dead letters keep their headers.
         registries: the registries in which versions are looked up.
         checkpoint: a folder for this query alone.
         write: called with the rows of each part of a batch (`penstock.spark.rows`), at least once;
-            after a crash it is called again with the same rows, batch and part.
+            after a crash it is called again with the same rows, batch and part. Each read of them
+            reads Kafka, and only the first is compared with other passes: cache them for more.
         errors: a sink for records that cannot be decoded; without it they are logged.
         trigger: arguments of Spark's `trigger`, such as `availableNow=True`.
 

@@ -14,6 +14,7 @@ them. Each lookup is one file, `BATCH-ROUND.jsonl`, with one JSON value per line
 |                                                  | files with versions precede this file    |
 
 A file of the current batch without its last line was cut off by a crash; nothing depends on it.
+Files are never merged: a start reads one file for each batch that brought new versions.
 """
 
 from __future__ import annotations
