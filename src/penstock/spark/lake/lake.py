@@ -58,9 +58,10 @@ _PROPERTIES: Final = {
     "history.expire.max-snapshot-age-ms": str(5 * 24 * _HOUR_MS),
     # One commit per minute would leave half a million metadata files a year.
     "write.metadata.delete-after-commit.enabled": "true",
-    # Lets an append be staged, and published if nobody has published the same (`Lake._append`).
+    # Lets an append be staged, and published if nobody has published the same (`Lake._publish`).
     _WAP_ENABLED: "true",
-    # By day, all rows of a batch would go to one task; sorted in each task they need one file each.
+    # By day, all rows of a batch would go to one task. A task has a file open for each day instead,
+    # and `EventTime` limits the days.
     "write.distribution-mode": "none",
     "write.update.isolation-level": "snapshot",
 }
