@@ -30,6 +30,9 @@ INTEGER_LIMITS: Final = {
 _NAMED = ("record", "enum", "fixed")
 _ITEM_KEYS = {"array": "items", "map": "values"}
 
+_SHOWN_SYMBOLS = 5
+_SHOWN_CHARACTERS = 200
+
 # A schema can reference one type twice, and that type can do the same: 30 lines of text expand to
 # 2^30 fields. The functions of this package walk the expanded form, so its size is bounded.
 _MAX_EXPANDED_TYPES = 100_000
@@ -91,17 +94,23 @@ class AvroType:
 
     def label(self) -> str:
         """Return the type in a few words for a message: `array of long`, `decimal(10, 2)`."""
+        text = self.describe(_SHOWN_SYMBOLS)
+        return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+
+    def describe(self, symbols: int | None = None) -> str:
+        """Return the type in words, with the first symbols of each enum, or all of them."""
         if self.kind == "union":
-            words = [branch.label() for branch in self.branches if branch.kind != "null"]
+            words = [branch.describe(symbols) for branch in self.branches if branch.kind != "null"]
             return " or ".join(words) + (" (optional)" if self.nullable else "")
         if self.item is not None:
-            return f"{self.kind} of {self.item.label()}"
+            return f"{self.kind} of {self.item.describe(symbols)}"
         if self.logical:
             precision, scale = self.logical[1:]
             digits = "" if precision is None else f"({precision}, {scale or 0})"
             return f"{self.logical[0]}{digits}"
         if self.kind == "enum":
-            return f"enum {self.short_name} [{', '.join(self.symbols)}]"
+            more = ", ..." if len(self.symbols[:symbols]) < len(self.symbols) else ""
+            return f"enum {self.short_name} [{', '.join(self.symbols[:symbols])}{more}]"
         size = f"({self.size})" if self.size else ""
         return f"{self.kind} {self.short_name}{size}" if self.name else self.kind
 

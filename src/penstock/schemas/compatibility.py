@@ -17,6 +17,7 @@ _PROMOTIONS = {
     "bytes": {"string"},
     "string": {"bytes"},
 }
+_SHOWN_SYMBOLS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,9 @@ class _Check:
         known = frozenset(reader.symbols)
         missing = [symbol for symbol in writer.symbols if symbol not in known]
         if missing and "default" not in reader.attributes:
-            message = f"the reader lacks the writer's symbols {', '.join(missing)}"
+            more = ", ..." if len(missing) > _SHOWN_SYMBOLS else ""
+            shown = ", ".join(missing[:_SHOWN_SYMBOLS])
+            message = f"the reader lacks the writer's symbols {shown}{more}"
             return [Incompatibility("MISSING_ENUM_SYMBOLS", path, message)]
         return []
 

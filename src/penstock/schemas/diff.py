@@ -49,8 +49,8 @@ def diff_schemas(before: Schema, after: Schema) -> SchemaDiff:
 
 
 def _diff_types(before: AvroType, after: AvroType, path: str) -> Iterator[SchemaChange]:
-    if before.label() != after.label():
-        yield SchemaChange(path or "the schema", before.label(), after.label())
+    if before.describe() != after.describe():
+        yield SchemaChange(path or "the schema", before.describe(), after.describe())
     old, new = _parts(before), _parts(after)
     if old is None or new is None:
         return

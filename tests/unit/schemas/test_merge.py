@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from penstock.errors import SchemaConflictError
-from penstock.schemas import check_compatibility, check_schema, decode, encode, merge_schemas
+from penstock.schemas import (
+    check_compatibility,
+    check_schema,
+    decode,
+    diff_schemas,
+    encode,
+    merge_schemas,
+)
 
 
 def _record(*fields: dict[str, Any], name: str = "R", **attributes: Any) -> dict[str, Any]:
@@ -221,3 +228,22 @@ def test_a_field_of_type_null_that_a_version_lacks_has_a_default() -> None:
         assert check_compatibility(merged, version) == ()
         value = {name["name"]: None for name in version["fields"]} | {"x": 1}
         assert decode(encode(value, version), version, merged) == {"x": 1, "d": None}
+
+
+def test_a_message_shows_the_start_of_a_long_type() -> None:
+    enum = {"type": "enum", "name": "E", "symbols": [f"S{number}" for number in range(10_000)]}
+    other = enum | {"symbols": ["A"]}
+    wide = [{"type": "fixed", "name": f"{'F' * 50}{number}", "size": 1} for number in range(200)]
+
+    for type_, start in (
+        (enum, "f: enum E [S0, S1, S2, S3, S4, ...] in one version and"),
+        (wide, "f: "),
+    ):
+        with pytest.raises(SchemaConflictError) as caught:
+            merge_schemas([_record(_field("f", type_)), _record(_field("f", "string"))])
+        assert str(caught.value).startswith(start)
+        assert len(str(caught.value)) < 400
+    (missing,) = check_compatibility(reader=other, writer=enum)
+    assert missing.message == "the reader lacks the writer's symbols S0, S1, S2, S3, S4, ..."
+    (change,) = diff_schemas(_record(_field("f", enum)), _record(_field("f", other))).changes
+    assert change.before.endswith("S9998, S9999]")
