@@ -156,13 +156,14 @@ class EventProducer:
 
     def _prepare(self, index: int, stamped: StampedEvent, batch: _Batch) -> _Prepared:
         event = parse_event(_write(stamped.event))
-        check_key(self._settings.shape, {**stamped.base, **event})
+        whole = {**stamped.base, **event}
+        check_key(self._settings.shape, whole)
         registration = self._register(event, batch)
         version = registration.version
         record = to_record(event, version.schema, stamped.base)
         payload = _compile(version)(record)
         frame = encode_frame(version.key, payload)
-        key = write_key(self._settings.shape, {**stamped.base, **event})
+        key = write_key(self._settings.shape, whole)
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 
     def _register(self, event: dict[str, Any], batch: _Batch) -> Registration:
@@ -203,7 +204,11 @@ class EventProducer:
         versions = self._registry.versions(self._settings.schema_name)
         keys = tuple(version.key for version in versions)
         if keys != self._version_keys:
-            self._versions = VersionSet([version.schema for version in versions])
+            known = len(self._version_keys)
+            if keys[:known] != self._version_keys:  # a version was deleted
+                self._versions, known = VersionSet(()), 0
+            new = [version.schema for version in versions[known:]]
+            self._versions = VersionSet(new, self._versions)
             self._version_keys, self._used_keys = keys, set()
         return self._versions
 

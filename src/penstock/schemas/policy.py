@@ -33,15 +33,18 @@ class VersionSet:
     """The usable versions of a schema, oldest first, with their merge and canonical forms.
 
     Merging 15 versions and writing their canonical forms takes milliseconds, one event a tenth of
-    a millisecond. So reuse a set as long as the versions are the same.
+    a millisecond. So reuse a set as long as the versions are the same, and build the next one from
+    the versions that are new and the set of those `before`.
 
     Raises:
         SchemaConflictError: the versions contradict each other.
     """
 
-    def __init__(self, versions: Sequence[Schema]) -> None:
-        self.merged = merge_schemas(versions) if versions else None
-        self._by_form = {canonical_form(version): version for version in versions}
+    def __init__(self, versions: Sequence[Schema], before: VersionSet | None = None) -> None:
+        self._by_form = dict(before._by_form) if before else {}
+        merged = [before.merged] if before and before.merged is not None else []
+        self.merged = merge_schemas([*merged, *versions]) if merged or versions else None
+        self._by_form.update((canonical_form(version), version) for version in versions)
         self._covering: dict[str, Schema] = {}
 
     def __len__(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from unittest.mock import patch
 
 import pytest
@@ -12,7 +13,7 @@ from penstock.framing import Compression, decode_frame
 from penstock.kafka import Topic
 from penstock.producing import EventProducer, ProducerSettings, build_event_producer
 from penstock.registry import CachedRegistry
-from penstock.schemas import Policy, VersionSet
+from penstock.schemas import Policy, Schema, VersionSet, merge_schemas
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA, Build, refused, written
 
@@ -112,6 +113,26 @@ def test_versions_of_other_producers_are_merged_once(build: Build) -> None:
 
     assert merging.call_count == 1
     assert (one.version_count, other.version_count) == (1, 1)
+
+
+def test_the_versions_of_a_growing_schema_are_merged_in_linear_time(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer, count, merged = build(), 30, 0
+
+    def count_merged(schemas: Iterable[Schema]) -> Schema:
+        nonlocal merged
+        given = list(schemas)
+        merged += len(given)
+        return merge_schemas(given)
+
+    monkeypatch.setattr("penstock.schemas.policy.merge_schemas", count_merged)
+    monkeypatch.setattr("penstock.registry._agreement.merge_schemas", count_merged)
+    written(producer, *({f"f{number}": 1} for number in range(count)))
+
+    assert producer.version_count == count
+    # For each: to choose it, before and after it is registered, and in the lists of both.
+    assert merged <= 12 * count
 
 
 def test_settings_have_defaults_and_name_all_problems() -> None:

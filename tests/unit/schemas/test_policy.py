@@ -150,6 +150,21 @@ def test_a_set_of_versions_chooses_as_a_merge_of_all_of_them_would(
             story.send(event)
 
 
+@pytest.mark.parametrize("policy", list(Policy))
+def test_a_set_built_on_the_set_before_is_the_set_of_all(policy: Policy) -> None:
+    events = [{"t": 1}, {"u": "a"}, {"t": 0.5}, {"t": 1, "o": {"x": 1}}]
+    schemas = [infer_schema(event, "sensor") for event in events]
+    for split in range(len(schemas) + 1):
+        grown = VersionSet(schemas[split:], VersionSet(schemas[:split]))
+
+        assert grown.merged == VersionSet(schemas).merged
+        assert len(grown) == len(schemas)
+        for schema in schemas:
+            assert grown.choose(schema, policy, 100) == VersionSet(schemas).choose(
+                schema, policy, 100
+            )
+
+
 def test_the_cache_of_covered_events_is_bounded() -> None:
     whole = infer_schema(dict.fromkeys("abcde", 1), "reading", base=BASE_FIELDS)
     versions = VersionSet([whole])
