@@ -41,9 +41,11 @@ class VersionSet:
     """
 
     def __init__(self, versions: Sequence[Schema], before: VersionSet | None = None) -> None:
-        self._by_form = dict(before._by_form) if before else {}
+        self._by_form: dict[str, Schema] = dict(before._by_form) if before else {}
         merged = [before.merged] if before and before.merged is not None else []
-        self.merged = merge_schemas([*merged, *versions]) if merged or versions else None
+        self.merged: Schema | None = None
+        if merged or versions:
+            self.merged = merge_schemas([*merged, *versions])
         self._by_form.update((canonical_form(version), version) for version in versions)
         self._covering: dict[str, Schema] = {}
 
