@@ -87,6 +87,7 @@ def test_a_mapping_feeds_a_function_by_private_link_alone(
     open_endpoints(consumer, accounts, "sts", "lambda", "secretsmanager")
     name, group, trace = settings["sasl_plain_username"], f"g-{topic}", tmp_path / "trace"
     running.allow(name, "GROUP", group, "READ")
+    running.allow(name, "CLUSTER", "kafka-cluster", "DESCRIBE_CONFIGS")
     login = {"username": name, "password": settings["sasl_plain_password"]}
     secret = consumer("secretsmanager").create_secret(Name=name, SecretString=json.dumps(login))
     role = make_role(consumer)
