@@ -67,8 +67,8 @@ def test_a_filter_by_status_decodes_each_record_once(spark):
 
 
 def _frames(spark, value):
-    """A topic's frames as the job reads them: without headers."""
-    return split_frames(make_topic(spark, [value]).drop("headers"))
+    """A topic's frames as the job reads them, with headers."""
+    return split_frames(make_topic(spark, [value]))
 
 
 def _method_sizes(spark, rows):

@@ -172,12 +172,14 @@ def test_headers_decide_as_in_the_lambda_and_are_kept(job):
     job.send(value, headers=(guid, ("trace", b"1")))
     job.send(value, headers=(("trace", b"2"),))
     job.send(value[:-1], headers=(("trace", b"3"),))
+    job.send(value, headers=(("__value_schema_id", b"\1"),))
     job.run()
 
     assert job.query("deviceId, _offset") == [("a", 1)]
     assert {at: (each["reason"], each["headers"]) for at, each in job.errors.read().items()} == {
         0: ("no-registry-for-framing", [[guid[0], guid[1].hex()], ["trace", b"1".hex()]]),
         2: ("truncated", [["trace", b"3".hex()]]),
+        3: ("truncated", [["__value_schema_id", "01"]]),
     }
 
 

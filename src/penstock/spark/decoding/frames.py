@@ -81,7 +81,12 @@ class _FrameSql:
                  ELSE '{Reason.UNKNOWN_FRAMING}' END"""
         if not self.with_headers:
             return value
-        return f"CASE WHEN value IS NOT NULL AND {_NAMED} THEN {self._header()} ELSE {value} END"
+        named = self._header()
+        if self.kinds <= {FrameKind.GLUE}:
+            # No such record can be decoded. All the reasons would be more code than HotSpot
+            # compiles for one method; the dead letter has the right one (`failures.Judge`).
+            named = f"'{Reason.NO_REGISTRY_FOR_FRAMING}'"
+        return f"CASE WHEN value IS NOT NULL AND {_NAMED} THEN {named} ELSE {value} END"
 
     def schema(self) -> str:
         """Return the packed schema key of a readable frame."""
