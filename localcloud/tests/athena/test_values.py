@@ -64,5 +64,5 @@ def test_types_of_the_catalog_are_read():
     assert read_type("struct<a:array<int>,b:map<string,float>>") == nested
     assert read_type("decimal(10, 2)") == pa.decimal128(10, 2)
     assert read_type("varchar(20)") == pa.string()
-    with pytest.raises(ValueError, match=r"the type 'uniontype<int>' of the catalog is not known"):
+    with pytest.raises(ValueError, match=r"the catalog type 'uniontype<int>' is not supported"):
         read_type("uniontype<int>")

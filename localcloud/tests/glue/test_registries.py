@@ -69,7 +69,7 @@ def test_registries_are_listed_page_by_page(glue):
     names = [[each["RegistryName"] for each in page["Registries"]] for page in (first, second)]
     assert names == [["a", "b"], ["c", "plant"]]
     assert "NextToken" not in second
-    fails("InvalidInputException", "NextToken 'x' is not", glue.list_registries, NextToken="x")
+    fails("InvalidInputException", "NextToken 'x' is unknown", glue.list_registries, NextToken="x")
     said = "1 validation error detected: Value '101' at 'maxResults' failed to satisfy constraint: "
     fails("InvalidInputException", said, glue.list_registries, MaxResults=101)
 
