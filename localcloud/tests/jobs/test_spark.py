@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 _ACCOUNT = "111111111111"
 _JAR = Path(__file__).parents[3] / "jars/spark/lib/commons-pool2-2.12.1.jar"
 _STREAM = """
-import sys
+import os, sys
 import boto3
 from pyspark.sql import SparkSession
 import words
@@ -30,7 +30,7 @@ for run in range(2):
     query.awaitTermination()
 rows = sorted(row.value for row in spark.read.parquet(f"{place}/out").collect())
 print(words.GREETING, rows, spark.conf.get("spark.colour"))
-print(boto3.client("sts").get_caller_identity()["Arn"])
+print(boto3.client("sts", os.environ["AWS_REGION"]).get_caller_identity()["Arn"])
 loader = spark._jvm.Thread.currentThread().getContextClassLoader()
 print(loader.loadClass("org.apache.commons.pool2.ObjectPool").getSimpleName())
 try:
