@@ -16,6 +16,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from localcloud.poller.settings import MappingSettings
 
 _BOOTSTRAP_MS = 5_000
+_ANSWER_MS = 10_000
 _MECHANISMS = {
     "SASL_SCRAM_512_AUTH": "SCRAM-SHA-512",
     "SASL_SCRAM_256_AUTH": "SCRAM-SHA-256",
@@ -68,7 +69,8 @@ def check_cluster_rights(options: Mapping[str, Any]) -> None:
         AccessError: the user lacks DescribeConfigs on the cluster; the message is Lambda's own.
         KafkaError: the brokers cannot be reached.
     """
-    with closing(KafkaAdminClient(**options, bootstrap_timeout_ms=_BOOTSTRAP_MS)) as admin:
+    bounds = {"bootstrap_timeout_ms": _BOOTSTRAP_MS, "request_timeout_ms": _ANSWER_MS}
+    with closing(KafkaAdminClient(**options, **bounds)) as admin:
         broker = str(admin.describe_cluster()["brokers"][0]["broker_id"])
         asked = [ConfigResource(ConfigResourceType.BROKER, broker)]
         # kafka-python drops the error; an answer without one has every setting of the broker.

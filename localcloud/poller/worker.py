@@ -127,6 +127,7 @@ class Worker:
         self._calls = AwsCalls(self._settings, job["service_account"], job["region"])
         self._reports = reports
         self._stop = stop
+        self._authorized = False  # since the last login
         self._pool = ThreadPoolExecutor(1)
 
     def run(self) -> None:
@@ -135,6 +136,7 @@ class Worker:
             try:
                 self._assume_role()
                 options = read_options(self._settings, _open_client, self._ca_files)
+                self._authorized = False
                 self._probe(options)
                 poller = Poller(self._settings, options)
                 try:
@@ -163,7 +165,9 @@ class Worker:
         except TopicNotFoundError as error:
             self._reports.obstruct(str(error))
         else:
-            check_cluster_rights(options)
+            if not self._authorized:
+                check_cluster_rights(options)
+                self._authorized = True
             self._reports.clear()
 
     def _consume(self, poller: Poller, options: Mapping[str, Any]) -> None:
