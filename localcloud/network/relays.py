@@ -17,6 +17,7 @@ from localcloud.network._connection import Connection, Link
 
 _ANSWER_SECONDS = 10.0
 _BACKLOG = 128
+_ACCEPT_TURNS = 3  # for the task, the transport, and its protocol
 
 
 class Relays:
@@ -78,6 +79,12 @@ class Relays:
 
     async def _close(self, address: str, port: int) -> None:
         link, server = self._servers.pop((address, port))
+        # A connection that was just accepted becomes a transport in a later turn, and asyncio
+        # leaves its socket open if the server is closed by then.
+        for listening in server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        for _ in range(_ACCEPT_TURNS):
+            await asyncio.sleep(0)
         server.close()
         link.reset()
 
