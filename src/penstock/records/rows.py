@@ -15,7 +15,7 @@ _SHOWN_CHARACTERS: Final = 40
 _MAX_TIMESTAMP: Final = 10**13 - 1
 _MAX_KEY_BYTES: Final = 2_048  # of DynamoDB's partition keys
 _DELETED: Final = "_deleted"
-_OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event")
+_OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event", "_expiresAt")
 _ALL: Final = 2**64 - 1
 _NEGATIVE: Final = 2**63
 _MIDDLE: Final = 2**15  # a whole number of 64 bits differs from its double by at most 1,024
@@ -43,9 +43,10 @@ def make_row(
         if (name,) not in (shape.key, shape.sort)
     ]
     hidden = {name: event[name] for name in (*_OURS, *ours) if name in event}
+    if hidden:
+        event = {name: event[name] for name in event if name not in hidden} | {"_event": hidden}
     return {
         **event,
-        **({"_event": hidden} if hidden else {}),
         **key,
         "_topic": source.topic,
         "_source": str(source),

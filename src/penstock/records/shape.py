@@ -11,6 +11,7 @@ A row has all fields of its event, and these attributes:
     _schemaId   the schema key of that version
     _order      in upsert mode: text that is greater for a newer version of the row
     _deleted    in upsert mode: true if a tombstone deleted the row
+    _expiresAt  the TTL attribute, for programs that let rows expire; no event sets it
 
 A field of the event with the name of one of these attributes is kept in the map `_event`. A deleted
 row keeps its key and `_order`, so that an older record that arrives later does not restore it.

@@ -27,7 +27,9 @@ def test_a_reading_has_the_event_and_its_source() -> None:
     assert make_row(_READING, event, _SOURCE, 2, "an-id") == {**event, **_OURS}
 
 
-@pytest.mark.parametrize("name", ["readingId", "_topic", "_source", "_schema", "_schemaId"])
+@pytest.mark.parametrize(
+    "name", ["readingId", "_topic", "_source", "_schema", "_schemaId", "_expiresAt"]
+)
 def test_a_field_named_like_an_attribute_of_the_row_is_kept(name: str) -> None:
     row = make_row(_READING, {**_BASE, name: "theirs"}, _SOURCE, 2, "an-id")
 
