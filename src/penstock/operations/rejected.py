@@ -83,12 +83,19 @@ def replay_rejected(
 def _send_again(events: RejectedEvents, key: str, client: Any, function: str | None) -> str:
     """Send one event, delete it, and return its record as topic/partition/offset."""
     event = events.read(key)
-    answer = _invoke(client, function or event.function, event.again())
-    if refusal := answer.get("error"):
-        # The producer kept the event a second time; the first copy has the first time of arrival.
-        if refusal["kept"]:
-            events.delete(refusal["kept"])
-        raise _NotAcceptedError(f"{refusal['reason']}: {refusal['message']}")
+    name = function or event.function
+    match _invoke(client, name, event.again()):
+        case {"topic": str(topic), "partition": int(partition), "offset": int(offset)}:
+            record = f"{topic}/{partition}/{offset}"
+        case {"error": {"reason": reason, "message": message, "kept": kept}}:
+            # The producer kept the event again; the first copy has the first time of arrival.
+            if kept:
+                events.delete(kept)
+            raise _NotAcceptedError(f"{reason}: {message}")
+        case outcome:
+            raise _NotAcceptedError(
+                f"found {outcome!r:.200} as the outcome from {name}, expected a record or an error"
+            )
     try:
         events.delete(key)
     except SinkError as error:
@@ -96,10 +103,10 @@ def _send_again(events: RejectedEvents, key: str, client: Any, function: str | N
             f"{error}; the event is written, so delete the object by hand, or a replay writes it "
             "again"
         ) from error
-    return f"{answer['topic']}/{answer['partition']}/{answer['offset']}"
+    return record
 
 
-def _invoke(client: Any, function: str, event: Any) -> dict[str, Any]:
+def _invoke(client: Any, function: str, event: Any) -> Any:
     """Send one event as a batch, whose answer has the outcome of each event, and return that."""
     try:
         answer = client.invoke(FunctionName=function, Payload=json.dumps([event]).encode())
@@ -113,5 +120,4 @@ def _invoke(client: Any, function: str, event: Any) -> dict[str, Any]:
         raise _NotAcceptedError(
             f"found {content!r:.200} as the answer of {function}, expected a list of one outcome"
         )
-    answered: dict[str, Any] = content[0]
-    return answered
+    return content[0]
