@@ -16,6 +16,8 @@ from penstock.schemas._types import PRIMITIVES, full_name
 MAX_FIXED_SIZE = 2**20  # Kafka's usual limit for a whole message
 MAX_BRANCHES = 256  # comparing two unions takes the product of their sizes
 
+_MAX_NESTING = 5 * MAX_DEPTH  # an optional record in a record is four objects and lists deeper
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FULL_NAME = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
 
@@ -23,6 +25,21 @@ _FULL_NAME = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
 def check_shape(schema: Any) -> None:
     """Raise SchemaError if a value does not have the shape of a schema, or contains itself."""
     _Shape().check(schema, "", "", 0)
+    _check_nesting(schema)
+
+
+def _check_nesting(schema: Any) -> None:
+    """Raise SchemaLimitError for attributes that no recursive function could walk through."""
+    level = [schema]
+    for _ in range(_MAX_NESTING):
+        lists = [list(each.values()) if isinstance(each, dict) else each for each in level]
+        inner = {id(child): child for each in lists for child in each}
+        level = [child for child in inner.values() if isinstance(child, dict | list)]
+        if not level:
+            return
+    raise SchemaLimitError(
+        f"the schema: expected at most {_MAX_NESTING} objects and lists inside one another"
+    )
 
 
 class _Shape:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.errors import InvalidSchemaError, RecursiveSchemaError
+from penstock.errors import InvalidSchemaError, RecursiveSchemaError, SchemaLimitError
 from penstock.schemas import check_schema, load_schema
 from penstock.schemas._json import MAX_DEPTH
 from tests.unit.schemas.writing import field, nested, record
@@ -167,6 +167,14 @@ def test_refuses_a_default_that_its_type_cannot_hold(
 
     assert str(caught.value).startswith("a: found default ")
     assert str(caught.value).endswith(f", expected a value of {expected}")
+
+
+def test_refuses_attributes_nested_too_deeply() -> None:
+    attribute: Any = []
+    for _ in range(700):
+        attribute = [attribute]
+    with pytest.raises(SchemaLimitError, match="expected at most 160 objects and lists inside"):
+        load_schema(json.dumps(record(field("int")) | {"note": attribute}))
 
 
 def test_refuses_a_type_that_contains_itself() -> None:
