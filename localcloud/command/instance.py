@@ -65,7 +65,7 @@ class Instance:
 
 
 def find_instance(folder: Path) -> Instance | None:
-    """Return the server that runs on a folder, None if there is none."""
+    """Return the server that runs on a folder, or None."""
     try:
         instance = Instance(**json.loads((folder / _FILE).read_text()))
     except (OSError, ValueError, TypeError):

@@ -64,7 +64,7 @@ class EventSourceMapping:
 
     @property
     def poller(self) -> PollerProcess | None:
-        """The polling process, None if there is none."""
+        """The polling process, or None."""
         return self._process
 
     def view(self) -> dict[str, Any]:

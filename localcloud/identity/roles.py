@@ -52,7 +52,7 @@ def permission_statements(role: Any) -> list[Statement]:
 
 
 def boundary_statements(role: Any) -> list[Statement] | None:
-    """Return the statements of a role's permissions boundary, None if it has none."""
+    """Return the statements of a role's permissions boundary, or None without one."""
     if not role.permissions_boundary_arn:
         return None
     policies = iam_backends[role.account_id]["aws"].managed_policies

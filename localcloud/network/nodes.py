@@ -47,7 +47,7 @@ class Nodes:
         self._by_interface.pop(interface_id, None)
 
     def behind(self, interface_id: str) -> Node | None:
-        """Return the server behind an interface, None if there is none."""
+        """Return the server behind an interface, or None."""
         return self._by_interface.get(interface_id)
 
     def ports(self) -> frozenset[int]:

@@ -141,7 +141,7 @@ class Delivery:
     def _discard(
         self, chunk: _Chunk, event: bytes, ending: Ending
     ) -> tuple[Sequence[Item], list[_Chunk]]:
-        """Give records up, after the destination has accepted the failure record."""
+        """Discard records, after the destination has accepted the failure record."""
         record = describe_discarded(self._settings, chunk.items, len(event), ending)
         tries = 0
         while not self._stop.is_set():

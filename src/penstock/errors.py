@@ -1,4 +1,4 @@
-"""Every error Penstock raises, as one tree.
+"""Every error Penstock raises: one tree on one page, so this module is longer than others.
 
 PenstockError                       the base class of all errors of Penstock
 ├── SettingsError                   invalid settings, with every problem in one error

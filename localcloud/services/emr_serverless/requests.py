@@ -68,7 +68,7 @@ def read_rule(params: dict[str, Any]) -> RetryRule:
 
 
 def read_timeout_minutes(params: dict[str, Any]) -> int:
-    """Return the timeout of the run in minutes; 0 is none."""
+    """Return the timeout of the run in minutes; 0 means no timeout."""
     default = _TIMEOUT_MINUTES[params.get("mode", "BATCH")]
     return int(params.get("executionTimeoutMinutes", default))
 

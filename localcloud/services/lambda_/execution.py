@@ -36,7 +36,7 @@ def find_function(call: Call) -> FunctionSpec:
     """Return the function that a call names: by name or ARN, with a version, alias or neither.
 
     Raises:
-        AwsError: ResourceNotFoundException if there is none.
+        AwsError: ResourceNotFoundException if the function does not exist.
     """
     name = call.params["FunctionName"]
     account = name.split(":")[4] if name.startswith("arn:") else call.account

@@ -16,7 +16,7 @@ from penstock.kafka.settings import KafkaSettings
 
 @contextmanager
 def aws_session(settings: KafkaSettings, region: str, failure: str) -> Iterator[Session]:
-    """Yield a session for the settings' role, or of the process if there is none.
+    """Yield a session for the settings' role, or for the process without a role.
 
     Raises:
         BrokerUnavailableError: AWS throttles, fails or cannot be reached (retriable); the message

@@ -56,7 +56,7 @@ class _LruMap(Generic[_Key, _Value]):
         self._lock = threading.Lock()
 
     def get(self, key: _Key) -> _Value | None:
-        """Return the value of a key and mark it as just used; None if there is none."""
+        """Return the value of a key and mark it as just used, or return None."""
         with self._lock:
             if key not in self._entries:
                 return None
