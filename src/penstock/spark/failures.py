@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import islice
 from typing import Any, Final, Protocol
 
@@ -158,19 +158,19 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
     columns = ["topic", "partition", "offset", "key", "value", "status"]
     written = F.unix_millis("timestamp").alias("timestamp_ms")
     chosen = rows.select(*columns, written, *({"headers"} & set(rows.columns)))
-    return count_by_reason(chosen, _File(judge, sink))
+    return count_by_reason(chosen, _File(judge.judge, sink))
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The task that judges and stores the rows of a partition."""
+    """The task that makes failed records of the rows of a partition and stores them."""
 
-    judge: Judge
+    make: Callable[[Any], FailedRecord]
     sink: ErrorSink
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         for chunk in in_chunks(rows):
-            failed = [self.judge.judge(row) for row in chunk]
+            failed = [self.make(row) for row in chunk]
             self.sink.keep(failed)
             yield Counter(each.failure.reason for each in failed)
 
@@ -202,20 +202,7 @@ def file_rows(rows: DataFrame, failure: Failure, sink: ErrorSink) -> Counter[Rea
         SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
             is idempotent.
     """
-    return count_by_reason(rows, _FileRows(failure, sink))
-
-
-@dataclass(frozen=True, slots=True)
-class _FileRows:
-    """The task that stores the rows of a partition."""
-
-    failure: Failure
-    sink: ErrorSink
-
-    def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
-        for chunk in in_chunks(rows):
-            self.sink.keep([make_failed(row, self.failure) for row in chunk])
-            yield Counter({self.failure.reason: len(chunk)})
+    return count_by_reason(rows, _File(partial(make_failed, failure=failure), sink))
 
 
 def count_by_reason(
