@@ -111,7 +111,8 @@ def test_the_table_of_rooms_says_what_each_may_import() -> None:
     assert with_rooms_table(page, {"errors": set(), "attempts": {"errors"}}) == (
         "a\n<!-- rooms of penstock: made -->\n\n"
         "| room | what it holds | what it may import |\n| --- | --- | --- |\n"
-        "| `errors` | Every error Penstock raises, as one tree |  |\n"
+        "| `errors` | Every error Penstock raises: one tree on one page, so this module is longer "
+        "than others |  |\n"
         "| `attempts` | Retries with exponential backoff and jitter, within a total time "
         "| errors |\n"
         "\n<!-- end of rooms of penstock -->\nb\n"
