@@ -25,7 +25,8 @@ _MORE = Room("more", "tests/more", spark=True, waits=True)
         (_WORKS, [_ALSO, _WAITS], True),
         (_WAITS, [_ALSO, _WORKS], True),
         (_MORE, [_SPARK], True),
-        (_MORE, [_SPARK, _SPARK], False),
+        (_MORE, [_SPARK, _MORE], True),
+        (_MORE, [_SPARK, _MORE, _MORE], False),
         (_SPARK, [_MORE, _WAITS], True),
     ],
 )
