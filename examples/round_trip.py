@@ -20,7 +20,7 @@ from typing import Any
 from localcloud.brokers import BrokerCluster, ClusterSpec, choose_network, prepare_brokers
 from localcloud.network import resolve_names
 from penstock.errors import PenstockError
-from penstock.framing import decode_frame, encode_glue_frame
+from penstock.framing import decode_frame, encode_frame
 from penstock.kafka import (
     KafkaSettings,
     Producer,
@@ -80,7 +80,7 @@ def _send(producer: Producer, registry: SchemaRegistry, text: str) -> str:
     registration = registry.register(_NAME, schema)
     own = {"deviceId": _DEVICE, "timestamp": time.time_ns() // 1_000_000}
     payload = encode(to_record(event, schema, own), schema)
-    frame = encode_glue_frame(registration.version.key, payload, compress="if-smaller")
+    frame = encode_frame(registration.version.key, payload)
     delivery = producer.send(_NAME, frame, key=_DEVICE.encode())
     said = f"version {registration.version.number}, offset {delivery.offset}"
     if registration.created and registration.previous:

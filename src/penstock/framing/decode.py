@@ -13,24 +13,27 @@ from penstock.framing._confluent import (
     encode_confluent_frame,
 )
 from penstock.framing._describe import describe
-from penstock.framing.frame import Frame
+from penstock.framing.frame import CompressionRule, Frame
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey
 
 _VALUE_ID_HEADER: Final = "__value_schema_id"
 _KEY_ID_HEADER: Final = "__key_schema_id"
+_COMPRESSION: Final = CompressionRule()
 _KINDS: Final = (FrameKind.GLUE, FrameKind.CONFLUENT)
 
 
-def encode_frame(key: SchemaKey, payload: bytes) -> bytes:
-    """Return a payload in a frame of its key's kind; Glue frames are compressed if smaller.
+def encode_frame(
+    key: SchemaKey, payload: bytes, compression: CompressionRule = _COMPRESSION
+) -> bytes:
+    """Return a payload in a frame of its key's kind; only Glue's frames know compression.
 
     Raises:
         RecordTooLargeError: the compressed payload is larger than a reader inflates.
     """
     match key.kind:
         case FrameKind.GLUE:
-            return encode_glue_frame(key, payload, compress="if-smaller")
+            return encode_glue_frame(key, payload, compression)
         case FrameKind.CONFLUENT:
             return encode_confluent_frame(key, payload)
         case FrameKind.APICURIO:

@@ -16,6 +16,17 @@ class Compression(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CompressionRule:
+    """The payloads worth compressing: large enough, and becoming enough smaller.
+
+    Inflating costs a reader more than the bytes that a small saving spares it.
+    """
+
+    min_bytes: int = 1024  # of a payload
+    min_saving: int = 25  # percent of a payload
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """The decoded frame of one record; its payload is decompressed."""
 

@@ -13,7 +13,7 @@ needs neither the schema's name nor the version's number.
 from __future__ import annotations
 
 import zlib
-from typing import Final, Literal
+from typing import Final
 
 from penstock.errors import (
     CorruptFrameError,
@@ -23,7 +23,7 @@ from penstock.errors import (
     UnknownFramingError,
 )
 from penstock.framing._describe import describe
-from penstock.framing.frame import Compression, Frame
+from penstock.framing.frame import Compression, CompressionRule, Frame
 from penstock.framing.key import FrameKind, SchemaKey
 
 _MAGIC: Final = 3
@@ -38,21 +38,22 @@ _ZLIB: Final = bytes([_MAGIC, 5])
 
 
 def encode_glue_frame(
-    key: SchemaKey, payload: bytes, compress: bool | Literal["if-smaller"] = False
+    key: SchemaKey, payload: bytes, compress: bool | CompressionRule = False
 ) -> bytes:
-    """Return the frame of a payload: plain, compressed, or compressed only if that is smaller.
+    """Return the frame of a payload: plain, compressed, or compressed where a rule says so.
 
     Raises:
         RecordTooLargeError: the payload is to be compressed, and no reader would inflate it.
     """
-    if not compress:
+    rule = compress if isinstance(compress, CompressionRule) else None
+    if not compress or (rule and len(payload) < rule.min_bytes):
         return _PLAIN + key.id + payload
     if len(payload) > _MAX_PAYLOAD_BYTES:
         raise RecordTooLargeError(
             f"found a payload of {len(payload):,} bytes, expected at most {_MAX_PAYLOAD_BYTES:,}"
         )
     compressed = zlib.compress(payload)
-    if compress == "if-smaller" and len(compressed) >= len(payload):
+    if rule and 100 * (len(payload) - len(compressed)) < rule.min_saving * len(payload):
         return _PLAIN + key.id + payload
     return _ZLIB + key.id + compressed
 

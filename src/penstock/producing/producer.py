@@ -162,7 +162,7 @@ class EventProducer:
         version = registration.version
         record = to_record(event, version.schema, stamped.base)
         payload = _compile(version)(record)
-        frame = encode_frame(version.key, payload)
+        frame = encode_frame(version.key, payload, self._settings.compression)
         key = write_key(self._settings.shape, whole)
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 

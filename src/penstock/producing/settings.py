@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from penstock.errors import SchemaError
+from penstock.framing import CompressionRule
 from penstock.kafka import KafkaSettings, Topic
 from penstock.records import READING, RowShape
 from penstock.schemas import Policy, check_schema
@@ -19,6 +20,12 @@ _TOPIC = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 
 def _parse_size(text: str) -> int:
     return _LEFT_TO_BROKERS if text == str(_LEFT_TO_BROKERS) else parse_count(text)
+
+
+def _parse_percent(text: str) -> int:
+    if (percent := parse_count(text)) > 100:
+        raise ValueError(text)
+    return percent
 
 
 def _parse_topic(text: str) -> str:
@@ -85,10 +92,27 @@ class ProducerSettings(Settings):
         parse=parse_count,
         default=100,
     )
+    compress_bytes: int = setting(
+        "PENSTOCK_COMPRESS_BYTES",
+        "size of the smallest payload that is compressed",
+        parse=parse_count,
+        default=CompressionRule().min_bytes,
+    )
+    compress_saving: int = setting(
+        "PENSTOCK_COMPRESS_SAVING",
+        "percent that compression has to save, 1 to 100, or the payload stays plain",
+        parse=_parse_percent,
+        default=CompressionRule().min_saving,
+    )
     device_id: str = setting(
         "DEVICE_ID", "the device of a reading that names none", default="000001"
     )
     shape: RowShape = nested(RowShape, READING)
+
+    @property
+    def compression(self) -> CompressionRule:
+        """The payloads to compress."""
+        return CompressionRule(self.compress_bytes, self.compress_saving)
 
     @property
     def new_topic(self) -> Topic:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import CorruptFrameError, InflateLimitError, RecordTooLargeError
-from penstock.framing import SchemaKey, decode_frame, encode_glue_frame, glue
+from penstock.framing import CompressionRule, SchemaKey, decode_frame, encode_glue_frame, glue
 
 _VERSION = "00000000-0000-0000-0000-000000000001"
 _HEAD = bytes.fromhex("0305" + _VERSION.replace("-", ""))
@@ -115,7 +115,7 @@ def test_every_payload_that_is_encoded_is_decoded(part: bytes, times: int) -> No
     payload = part * times
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(glue, "_MAX_PAYLOAD_BYTES", 10_000)
-        for compress in (False, True, "if-smaller"):
+        for compress in (False, True, CompressionRule()):
             try:
                 value = encode_glue_frame(_KEY, payload, compress)
             except RecordTooLargeError as error:

@@ -56,13 +56,17 @@ def test_a_record_is_the_event_of_the_device(
     assert second == {"deviceId": "d-7", "timestamp": 5}
 
 
-def test_a_payload_is_compressed_if_it_becomes_smaller(
-    producer: EventProducer, topic: FakeTopic
-) -> None:
-    written(producer, {}, {"text": "x" * 1_000})
+def test_a_payload_is_compressed_from_the_size_that_is_set(build: Build, topic: FakeTopic) -> None:
+    written(build(compress_bytes=1_000), {"text": "x" * 900}, {"text": "x" * 1_000})
 
     frames = [decode_frame(each.value or b"") for each in topic.records]
     assert [frame and frame.compression for frame in frames] == [Compression.NONE, Compression.ZLIB]
+
+
+@pytest.mark.parametrize("text", ["0", "101", "25 %", "-1"])
+def test_a_saving_is_between_1_and_100_percent(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"PENSTOCK_COMPRESS_SAVING is '.*', expected percent"):
+        ProducerSettings.from_environ({"PENSTOCK_COMPRESS_SAVING": text})
 
 
 def test_the_topic_is_created_with_the_first_events_only(build: Build, topic: FakeTopic) -> None:
