@@ -153,6 +153,15 @@ module "producer" {
   tracing         = true
 }
 
+module "test_events" {
+  source = "../modules/test-events"
+  count  = length(var.test_events.events) > 0 ? 1 : 0
+
+  create_registry = var.test_events.create_registry
+  events          = var.test_events.events
+  functions       = values(local.producers)[*].function
+}
+
 module "kafka_client" {
   source   = "../modules/kafka-client"
   for_each = var.clients

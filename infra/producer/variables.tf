@@ -210,6 +210,15 @@ variable "subscribers" {
   default     = []
 }
 
+variable "test_events" {
+  description = "The shareable test events of each producer function in Lambda's console, by name, each as JSON ({} for none); create_registry is false where the account has the registry lambda-testevent-schemas in this region, which the console makes with the first event that somebody shares."
+  type = object({
+    create_registry = optional(bool, true)
+    events          = optional(map(string), { EmptyTestEvent = "{}", AddTemperatureEvent = "{\"temperature\": 30}" })
+  })
+  default = {}
+}
+
 variable "topics" {
   description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted; a producer's topic that is missing here is created by its first record, without readers."
   type = map(object({

@@ -165,6 +165,7 @@ THROTTLES = {
     "lambda": ("TooManyRequestsException", 429),
     "route53": ("Throttling", 400),
     "s3": ("SlowDown", 503),
+    "schemas": ("TooManyRequestsException", 429),
     "secretsmanager": ("ThrottlingException", 400),
     "sts": ("Throttling", 400),
 }

@@ -234,6 +234,16 @@ def _logs(call: Call) -> Iterator[Access]:
     yield Access(_action(call), _arn(call, group, end) if group else None)
 
 
+def _schemas(call: Call) -> Iterator[Access]:
+    registry, schema = call.params.get("RegistryName"), call.params.get("SchemaName")
+    arn = call.params.get("ResourceArn")
+    if schema:
+        arn = _arn(call, f"schema/{registry}/{schema}")
+    elif registry:
+        arn = _arn(call, f"registry/{registry}")
+    yield Access(_action(call), arn)
+
+
 def _nothing(_call: Call) -> Iterator[Access]:
     """Yield nothing: only AssumeRole needs permission, and the trust policy decides on that too."""
     yield from ()
@@ -246,6 +256,7 @@ _SPECIAL: dict[str, _Lister] = {
     "kms": _kms,
     "logs": _logs,
     "s3": _s3,
+    "schemas": _schemas,
     "secretsmanager": _secretsmanager,
     "sqs": _sqs,
     "sts": _nothing,

@@ -37,6 +37,7 @@ ENDPOINT_NAMES = {
     "kinesis": "kinesis-streams",
     "lambda": "lambda",
     "route53": "",
+    "schemas": "",
     "secretsmanager": "secretsmanager",
     "sts": "sts",
 }

@@ -13,6 +13,7 @@ from localcloud.services import (
     kafka,
     lambda_,
     route53,
+    schemas,
     secretsmanager,
     sts,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "kafka",
     "lambda_",
     "route53",
+    "schemas",
     "secretsmanager",
     "sts",
 ]

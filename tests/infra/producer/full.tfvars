@@ -38,5 +38,6 @@ producers = {
   meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }
   producer = { topic = "sensor", version_budget = 50 }
 }
+test_events = { create_registry = false, events = { Meter = "{\"site\": \"a\"}" } }
 subscribers = ["platform@example.com"]
 topics      = { meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }

@@ -1,0 +1,3 @@
+create_registry = false
+events          = { EmptyTestEvent = "{}", AddTemperatureEvent = "{\"temperature\": 30}", List = "[{\"a\": 1}]" }
+functions       = ["penstock-orders", "penstock-producer"]

@@ -1,0 +1,2 @@
+events    = { EmptyTestEvent = "{" }
+functions = ["penstock-producer"]
