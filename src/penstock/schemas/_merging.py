@@ -6,14 +6,15 @@ Avro allows one definition for each name, so all definitions of a name are merge
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from penstock.errors import SchemaConflictError
 from penstock.schemas._errors import show
 from penstock.schemas._normal_form import to_schema
-from penstock.schemas._types import NUMBERS, AvroField, AvroType
+from penstock.schemas._types import MAX_EXPANDED_TYPES, NUMBERS, AvroField, AvroType
 
 _NULL = AvroType("null")
 _Mark = tuple[str, str]
@@ -31,7 +32,18 @@ def merge_types(types: Sequence[AvroType], path: str) -> AvroType:
     merged.sort(key=lambda branch: (branch.kind, branch.name))
     if len(merged) < len(groups):
         merged.insert(0, _NULL)
-    return merged[0] if len(merged) == 1 else AvroType("union", branches=tuple(merged))
+    if len(merged) == 1 and not (_takes_no_bytes(merged[0]) and any(t.branches for t in types)):
+        return merged[0]
+    return AvroType("union", branches=tuple(merged))
+
+
+def _takes_no_bytes(type_: AvroType) -> bool:
+    """Return whether a value takes no bytes; it may be an item only as the branch of a union."""
+    return (
+        type_.kind == "null"
+        or (type_.kind == "fixed" and type_.size == 0)
+        or (type_.kind == "record" and not type_.fields)
+    )
 
 
 def _merge_family(group: Sequence[AvroType], path: str) -> AvroType:
@@ -135,52 +147,103 @@ def unify_names(root: AvroType) -> AvroType:
     the type, a merge field by field leaves the name with two definitions, which Avro forbids.
 
     Raises:
-        SchemaConflictError: two definitions contradict each other, or a type contains itself.
+        SchemaConflictError: two definitions contradict each other, a type contains itself, or the
+            merge has too many types.
     """
     while True:
+        types = _list_types(root)
+        _check_circles(types)
+        _check_expanded_size(types)
         shared: dict[str, AvroType] = {}
-        for name, shapes in _definitions(root).items():
+        for name, shapes in _definitions(types).items():
             if len(shapes) > 1:
                 shared[name] = merge_types(list(shapes.values()), name)
         if not shared:
             return root
-        root = _replace(root, shared)
+        root = _replace(root, shared, {})
 
 
-def _definitions(root: AvroType) -> dict[str, dict[str, AvroType]]:
+def _list_types(root: AvroType) -> list[AvroType]:
+    """Return each type of a graph once, inner types before those that contain them."""
+    found: dict[int, AvroType] = {}
+
+    def visit(type_: AvroType) -> None:
+        for child in type_.children():
+            if id(child) not in found:
+                visit(child)
+        found[id(type_)] = type_
+
+    visit(root)
+    return list(found.values())
+
+
+def _definitions(types: Sequence[AvroType]) -> dict[str, dict[str, AvroType]]:
     """Return the definitions, by their text, of each name that occurs more than once."""
     found: dict[str, list[AvroType]] = {}
-    for type_ in _named(root, ()):
-        found.setdefault(type_.name, []).append(type_)
+    for type_ in types:
+        if type_.name:
+            found.setdefault(type_.name, []).append(type_)
     return {
-        name: {json.dumps(to_schema(type_)): type_ for type_ in types}
-        for name, types in found.items()
-        if len(types) > 1
+        name: {json.dumps(to_schema(type_)): type_ for type_ in same}
+        for name, same in found.items()
+        if len(same) > 1
     }
 
 
-def _named(type_: AvroType, around: tuple[str, ...]) -> Iterator[AvroType]:
-    if type_.name in around:
-        raise SchemaConflictError(
-            f"the type {type_.name} would contain itself in the merge of the versions, "
-            "expected types that do not",
-            path=type_.name,
+def _check_circles(types: Sequence[AvroType]) -> None:
+    """Raise SchemaConflictError if a name is inside itself once each name has one definition."""
+    names: dict[int, set[str]] = {}  # directly inside each type
+    inside: dict[str, set[str]] = {}
+    for type_ in types:
+        found: set[str] = set().union(
+            *({each.name} if each.name else names[id(each)] for each in type_.children())
         )
-    if type_.name:
-        yield type_
-        around = (*around, type_.name)
-    for child in type_.children():
-        yield from _named(child, around)
+        names[id(type_)] = found
+        if type_.name:
+            inside.setdefault(type_.name, set()).update(found)
+    try:
+        TopologicalSorter({name: sorted(inside[name]) for name in sorted(inside)}).prepare()
+    except CycleError as error:
+        name = error.args[1][0]
+        raise SchemaConflictError(
+            f"the type {name} would contain itself in the merge of the versions, "
+            "expected types that do not",
+            path=name,
+        ) from error
 
 
-def _replace(type_: AvroType, shared: dict[str, AvroType]) -> AvroType:
+def _check_expanded_size(types: Sequence[AvroType]) -> None:
+    """Raise SchemaConflictError if the merge would have too many types without references.
+
+    A chain of records that use each other by `a` and one that use each other by `b` become records
+    that use each other twice, so their expanded size doubles with each record.
+    """
+    sizes: dict[int, int] = {}
+    for type_ in types:
+        sizes[id(type_)] = 1 + sum(sizes[id(child)] for child in type_.children())
+        if sizes[id(type_)] > MAX_EXPANDED_TYPES:
+            raise SchemaConflictError(
+                "written out without references the merge of the versions has more than "
+                f"{MAX_EXPANDED_TYPES:,} types",
+                path=type_.name,
+            )
+
+
+def _replace(
+    type_: AvroType, shared: dict[str, AvroType], replaced: dict[int, AvroType]
+) -> AvroType:
+    """Replace the types with shared names everywhere; each type is replaced once."""
     type_ = shared.get(type_.name, type_)
-    return replace(
-        type_,
-        item=type_.item and _replace(type_.item, shared),
-        branches=tuple(_replace(branch, shared) for branch in type_.branches),
-        fields=tuple(replace(each, type=_replace(each.type, shared)) for each in type_.fields),
-    )
+    if id(type_) not in replaced:
+        replaced[id(type_)] = replace(
+            type_,
+            item=type_.item and _replace(type_.item, shared, replaced),
+            branches=tuple(_replace(branch, shared, replaced) for branch in type_.branches),
+            fields=tuple(
+                replace(each, type=_replace(each.type, shared, replaced)) for each in type_.fields
+            ),
+        )
+    return replaced[id(type_)]
 
 
 @dataclass(slots=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from penstock.errors import SchemaConflictError
 from penstock.schemas._types import AvroField, AvroType
 
 if TYPE_CHECKING:  # definition.py writes the canonical form with this
@@ -29,6 +30,7 @@ def _write(type_: AvroType, defined: set[str], space: str) -> Schema:
 
 def _write_named(type_: AvroType, defined: set[str], space: str) -> Schema:
     if type_.name in defined:
+        _check_reference(type_.name, defined, space)
         return type_.name
     defined.add(type_.name)
     own_space = type_.name.rpartition(".")[0]
@@ -45,6 +47,19 @@ def _write_named(type_: AvroType, defined: set[str], space: str) -> Schema:
         schema["size"] = type_.size
     schema.update(_ordered(type_.attributes))
     return schema
+
+
+def _check_reference(name: str, defined: set[str], space: str) -> None:
+    """Raise SchemaConflictError if the name would stand for another type, after a merge moved it.
+
+    Inside a namespace Avro has no reference to a name without one if the namespace has it too.
+    """
+    if space and "." not in name and f"{space}.{name}" in defined:
+        raise SchemaConflictError(
+            f"the type {name} is used inside the namespace {space}, where {name} stands for "
+            f"{space}.{name}, expected types with different names",
+            path=name,
+        )
 
 
 def _write_field(field: AvroField, defined: set[str], space: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ _SHOWN_CHARACTERS = 200
 
 # A schema can reference one type twice, and that type can do the same: 30 lines of text expand to
 # 2^30 fields. The functions of this package walk the expanded form, so its size is bounded.
-_MAX_EXPANDED_TYPES = 100_000
+MAX_EXPANDED_TYPES = 100_000
 _LOGICAL = ("logicalType", "precision", "scale")
 _STRUCTURE = frozenset(
     {"type", "name", "namespace", "aliases", "fields", "symbols", "items", "values", "size"}
@@ -188,9 +188,9 @@ class _Resolver:
 
     def _count(self, types: int) -> None:
         self._size += types
-        if self._size > _MAX_EXPANDED_TYPES:
+        if self._size > MAX_EXPANDED_TYPES:
             raise SchemaLimitError(
-                f"written out without references the schema has more than {_MAX_EXPANDED_TYPES:,} "
+                f"written out without references the schema has more than {MAX_EXPANDED_TYPES:,} "
                 "types"
             )
 

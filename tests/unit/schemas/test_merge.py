@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -247,3 +248,58 @@ def test_a_message_shows_the_start_of_a_long_type() -> None:
     assert missing.message == "the reader lacks the writer's symbols S0, S1, S2, S3, S4, ..."
     (change,) = diff_schemas(_record(_field("f", enum)), _record(_field("f", other))).changes
     assert change.before.endswith("S9998, S9999]")
+
+
+def _chain(field: str, depth: int) -> dict[str, Any]:
+    chain = _record(_field("v", "int"), name=f"R{depth}")
+    for number in reversed(range(depth)):
+        chain = _record(_field(field, chain), name=f"R{number}")
+    return chain
+
+
+def test_a_merge_whose_expanded_size_is_exponential_is_a_conflict_after_bounded_work() -> None:
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    versions = [_chain("a", 30), _chain("b", 30)]
+    sys.setprofile(count)
+    try:
+        with pytest.raises(SchemaConflictError, match=r"has more than 100,000 types$"):
+            merge_schemas(versions)
+    finally:
+        sys.setprofile(None)
+    assert calls < 100_000
+
+
+def test_types_that_would_contain_each_other_are_a_conflict() -> None:
+    one = _record(_field("p", _record(_field("y", _record(name="Y")), name="X")))
+    other = _record(_field("q", _record(_field("x", _record(name="X")), name="Y")))
+    with pytest.raises(SchemaConflictError, match=r"^the type X would contain itself in the merge"):
+        merge_schemas([one, other])
+
+
+@pytest.mark.parametrize(
+    "item", ["null", _record(name="E"), {"type": "fixed", "name": "F", "size": 0}]
+)
+def test_items_that_take_a_byte_only_as_a_union_stay_a_union(item: Any) -> None:
+    array = {"type": "array", "items": [item]}
+
+    assert _merged_type(array) == _merged_type(array, array) == array
+
+
+def test_a_name_that_would_stand_for_another_type_after_the_merge_is_a_conflict() -> None:
+    inner = _record(_field("k", "int"), name="R", namespace="")
+    spaced = _record(_field("r", inner), _field("q", "R"), name="n.S")
+    version = _record(
+        _field("z", ["null", spaced]),
+        _field("a", ["null", _record(name="n.R")]),  # optional fields are sorted, so it moves
+        name="T",
+    )
+    check_schema(version)
+    with pytest.raises(
+        SchemaConflictError, match=r"^the type R is used inside .* R stands for n\.R, expected"
+    ):
+        merge_schemas([version])
