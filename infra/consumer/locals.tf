@@ -1,7 +1,7 @@
 locals {
   _partition = data.aws_partition.this.partition
   prefix     = coalesce(var.prefix, "penstock-${var.contract.consumer}")
-  tags       = { application = "penstock", part = local.prefix }
+  tags       = merge({ application = "penstock", part = local.prefix }, var.tags)
 
   registry_url = join("&", [
     "glue://${var.contract.registry.name}?region=${var.contract.region}",

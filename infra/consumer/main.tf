@@ -14,6 +14,8 @@ module "network" {
   log_days            = var.retention.log_days
   other_cidrs         = var.network.other_cidrs
   zone_ids            = var.network.zone_ids
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "broker_access" {
@@ -85,6 +87,8 @@ module "consumer" {
   policy_json     = local.function_policies[each.key]
   timeout_seconds = 120
   tracing         = true
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "kafka_mapping" {

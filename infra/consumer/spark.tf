@@ -101,4 +101,6 @@ module "spark" {
   retention = var.retention
   roles     = local.job_policies
   runs      = local.runs
+
+  permissions_boundary = var.permissions_boundary
 }

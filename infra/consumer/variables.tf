@@ -183,6 +183,17 @@ variable "network" {
   })
 }
 
+variable "permissions_boundary" {
+  description = "The ARN of the permissions boundary of every role that this root creates, for accounts that demand one; null for none."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.permissions_boundary == null ? true : can(regex("^arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+$", var.permissions_boundary))
+    error_message = "permissions_boundary is ${coalesce(var.permissions_boundary, "null")}; give the ARN of a managed policy."
+  }
+}
+
 variable "prefix" {
   description = "The prefix of all names in this root, penstock-<consumer> by default."
   type        = string
@@ -292,5 +303,16 @@ variable "tables" {
   validation {
     condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for table in values(job.writes) : contains(["none", "ignore"], coalesce(try(var.tables[table].tombstone, null), "none"))]]))
     error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; Spark jobs ignore a record without a value, so leave tombstone out for the tables that they write."
+  }
+}
+
+variable "tags" {
+  description = "Tags of every resource besides application and part, such as the cost centre and the owner; objects in buckets get none."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = length(var.tags) <= 40 && alltrue([for key, value in var.tags : can(regex("^[A-Za-z0-9 _.:/=+@-]{1,128}$", key)) && !startswith(lower(key), "aws:") && can(regex("^[A-Za-z0-9 _.:/=+@-]{0,256}$", value))])
+    error_message = "The tags are ${jsonencode(var.tags)}; give up to 40, of letters, digits, spaces and _.:/=+@-, no key beginning with aws:."
   }
 }

@@ -14,6 +14,8 @@ module "network" {
   log_days            = var.retention.log_days
   other_cidrs         = var.network.other_cidrs
   zone_ids            = var.network.zone_ids
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "broker_cluster" {
@@ -86,6 +88,8 @@ module "kafka_access" {
     }
   }
   topics = var.topics
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "schema_registry" {
@@ -105,6 +109,8 @@ module "schema_registry" {
       secret_name             = module.broker_cluster.users[name].secret_name
     }
   }
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "rejected_events" {
@@ -151,6 +157,8 @@ module "producer" {
   policy_json     = local.producer_policies[each.key]
   timeout_seconds = 60
   tracing         = true
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "test_events" {

@@ -11,9 +11,6 @@ provider "aws" {
   }
 
   default_tags {
-    tags = {
-      application = "penstock"
-      part        = var.prefix
-    }
+    tags = merge({ application = "penstock", part = var.prefix }, var.tags)
   }
 }

@@ -109,6 +109,17 @@ variable "network" {
   })
 }
 
+variable "permissions_boundary" {
+  description = "The ARN of the permissions boundary of every role that this root creates, for accounts that demand one; null for none."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.permissions_boundary == null ? true : can(regex("^arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+$", var.permissions_boundary))
+    error_message = "permissions_boundary is ${coalesce(var.permissions_boundary, "null")}; give the ARN of a managed policy."
+  }
+}
+
 variable "prefix" {
   description = "The prefix of all names in this root."
   type        = string
@@ -208,6 +219,17 @@ variable "subscribers" {
   description = "E-mail addresses that are notified of alarms."
   type        = set(string)
   default     = []
+}
+
+variable "tags" {
+  description = "Tags of every resource besides application and part, such as the cost centre and the owner; objects in buckets get none."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = length(var.tags) <= 40 && alltrue([for key, value in var.tags : can(regex("^[A-Za-z0-9 _.:/=+@-]{1,128}$", key)) && !startswith(lower(key), "aws:") && can(regex("^[A-Za-z0-9 _.:/=+@-]{0,256}$", value))])
+    error_message = "The tags are ${jsonencode(var.tags)}; give up to 40, of letters, digits, spaces and _.:/=+@-, no key beginning with aws:."
+  }
 }
 
 variable "test_events" {

@@ -65,4 +65,6 @@ module "function" {
   policy_json = local.policy
   # For a cluster with many topics: the function waits until all brokers know each topic.
   timeout_seconds = 300
+
+  permissions_boundary = var.permissions_boundary
 }

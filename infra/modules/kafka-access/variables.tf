@@ -47,6 +47,12 @@ variable "package" {
   })
 }
 
+variable "permissions_boundary" {
+  description = "The ARN of the permissions boundary of the function's role; null for none."
+  type        = string
+  default     = null
+}
+
 variable "prefix" {
   description = "The prefix of the function's name."
   type        = string

@@ -30,6 +30,8 @@ resource "aws_iam_role" "this" {
       Action    = "sts:AssumeRole"
     }]
   })
+
+  permissions_boundary = var.permissions_boundary
 }
 
 # The rights of every function here.

@@ -109,6 +109,12 @@ variable "package" {
   }
 }
 
+variable "permissions_boundary" {
+  description = "The ARN of the permissions boundary of the function's role; null for none."
+  type        = string
+  default     = null
+}
+
 variable "policy_json" {
   description = "The IAM policy of the function, besides what every function needs."
   type        = string

@@ -46,6 +46,8 @@ resource "aws_iam_role" "flow_logs" {
       }
     }]
   })
+
+  permissions_boundary = var.permissions_boundary
 }
 
 resource "aws_iam_role_policy" "flow_logs" {

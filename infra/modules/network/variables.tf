@@ -94,6 +94,12 @@ variable "other_cidrs" {
   }
 }
 
+variable "permissions_boundary" {
+  description = "The ARN of the permissions boundary of the role of the flow logs; null for none."
+  type        = string
+  default     = null
+}
+
 variable "prefix" {
   description = "The prefix of all names."
   type        = string

@@ -35,6 +35,8 @@ resource "aws_iam_role" "reader" {
       }
     }]
   })
+
+  permissions_boundary = var.permissions_boundary
 }
 
 # On `*`, because a version is requested by its id only and IAM evaluates no registry or schema: consumers check the ARN
@@ -78,6 +80,8 @@ resource "aws_iam_role" "hand_over" {
       } }
     }]
   })
+
+  permissions_boundary = var.permissions_boundary
 }
 
 resource "aws_iam_role_policy" "password" {

@@ -61,6 +61,12 @@ variable "name" {
   }
 }
 
+variable "permissions_boundary" {
+  description = "The ARN of the permissions boundary of its roles; null for none."
+  type        = string
+  default     = null
+}
+
 variable "prefix" {
   description = "The prefix of all names in this module."
   type        = string

@@ -52,6 +52,13 @@ resource "aws_s3_object" "upload" {
   source = each.value
   # Not etag: the etag of an encrypted object is not a hash of its content.
   source_hash = filebase64sha256(each.value)
+
+  # S3 takes ten tags of an object, and the bucket has them all.
+  override_provider {
+    default_tags {
+      tags = {}
+    }
+  }
 }
 
 resource "aws_s3_object" "file" {
@@ -60,6 +67,13 @@ resource "aws_s3_object" "file" {
   bucket  = module.bucket.name
   key     = each.value
   content = var.artifacts.files[each.key]
+
+  # S3 takes ten tags of an object, and the bucket has them all.
+  override_provider {
+    default_tags {
+      tags = {}
+    }
+  }
 }
 
 module "key" {

@@ -27,6 +27,8 @@ resource "aws_iam_role" "job" {
       }
     }]
   })
+
+  permissions_boundary = var.permissions_boundary
 }
 
 resource "aws_iam_role_policy" "runtime" {

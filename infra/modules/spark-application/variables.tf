@@ -96,6 +96,12 @@ variable "network" {
   }
 }
 
+variable "permissions_boundary" {
+  description = "The ARN of the permissions boundary of its roles; null for none."
+  type        = string
+  default     = null
+}
+
 variable "prefix" {
   description = "The prefix of all names."
   type        = string

@@ -58,7 +58,9 @@ network = {
   zone_ids    = ["apse1-az2", "apse1-az3"]
   other_cidrs = ["10.2.0.0/16"]
 }
-retention = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
+permissions_boundary = "arn:aws:iam::222222222222:policy/company/boundary"
+tags                 = { cost-centre = "4711", part = "orders" }
+retention            = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
 }

@@ -35,7 +35,9 @@ contract = {
     username    = "analytics"
   }
 }
-network   = { zone_ids = ["euc1-az1", "euc1-az2"] }
-prefix    = "Readers"
-retention = { key_deletion_days = 3, log_days = 8, settled_days = 0 }
-spark     = { jars = "../../dist" }
+network              = { zone_ids = ["euc1-az1", "euc1-az2"] }
+prefix               = "Readers"
+retention            = { key_deletion_days = 3, log_days = 8, settled_days = 0 }
+spark                = { jars = "../../dist" }
+permissions_boundary = "boundary"
+tags                 = { "aws:owner" = "data" }

@@ -32,8 +32,10 @@ network = {
   zone_ids    = ["apse1-az1", "apse1-az2", "apse1-az3"]
   other_cidrs = ["10.1.0.0/16", "192.168.0.0/24"]
 }
-retention = { delete_removed_topics = true, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
-registry  = "events"
+permissions_boundary = "arn:aws:iam::111111111111:policy/company/boundary"
+tags                 = { cost-centre = "4711", "acme:owner" = "data platform" }
+retention            = { delete_removed_topics = true, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
+registry             = "events"
 producers = {
   meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }
   producer = { topic = "sensor", version_budget = 50 }

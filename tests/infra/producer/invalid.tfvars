@@ -12,3 +12,5 @@ producers = {
   other  = { topic = "sensors", schema = "sensor" }
   third  = { topic = "sensor/one", key = [] }
 }
+permissions_boundary = "boundary"
+tags                 = { "aws:owner" = "data" }

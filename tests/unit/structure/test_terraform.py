@@ -60,6 +60,20 @@ def test_a_module_has_its_plan_cases(module: Path) -> None:
     assert _CASES - {path.name.split(".")[0] for path in files} == set()
 
 
+@every_folder
+def test_every_role_gets_the_permissions_boundary(folder: Path) -> None:
+    roles = [one for one in read_blocks(folder, "resource") if one.labels[0] == "aws_iam_role"]
+    calls = [
+        one
+        for one in read_blocks(folder, "module")
+        if _takes_a_boundary(folder / one.arguments["source"].strip('"'))
+    ]
+    given = [one.arguments.get("permissions_boundary") for one in (*roles, *calls)]
+
+    assert set(given) <= {"var.permissions_boundary"}
+    assert bool(given) == _takes_a_boundary(folder)
+
+
 @every_root
 def test_a_root_only_wires(root: Path) -> None:
     assert _FILES | _ROOT_FILES <= {path.name for path in root.iterdir()}
@@ -131,6 +145,11 @@ def test_locals_for_other_locals_alone_begin_with_an_underscore(folder: Path) ->
 
     assert {name for name in names - used if not name.startswith("_")} == set()
     assert {name for name in used if name.startswith("_")} == set()
+
+
+def _takes_a_boundary(folder: Path) -> bool:
+    names = [block.name for block in read_blocks(folder, "variable")]
+    return "permissions_boundary" in names
 
 
 def _is_sentence(block: Block) -> bool:
