@@ -68,6 +68,7 @@ class Gateway:
             body=environ["wsgi.input"].getvalue(),
             protocol=target.protocol if target else "",
             agent=request.headers.get("User-Agent", ""),
+            endpoint=environ.get("localcloud.endpoint"),
         )
         answer = self._try(call, target, environ)
         self._log.write(call, answer, seconds=time.monotonic() - started)

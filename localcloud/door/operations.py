@@ -29,6 +29,15 @@ class HttpAnswer:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class EndpointUse:
+    """The VPC endpoint that a call passes; its policy limits what passes."""
+
+    endpoint_id: str
+    vpc_id: str
+    policy: str = field(repr=False)
+
+
 @dataclass(slots=True)
 class Call:
     """One call of an AWS operation, and what it may use."""
@@ -43,6 +52,7 @@ class Call:
     protocol: str = "json"
     agent: str = ""  # the calling program, from its User-Agent
     owner: str = ""  # the account that owns the resource; moto is asked in it
+    endpoint: EndpointUse | None = None  # None: the call does not come from a VPC
 
     @property
     def account(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from localcloud.door.errors import AwsError
-from localcloud.door.operations import Call
+from localcloud.door.operations import Call, EndpointUse
 from localcloud.errors import UndecidablePolicyError
 from localcloud.identity import resource_policies
 from localcloud.identity.callers import Caller
@@ -25,7 +25,7 @@ from localcloud.identity.policies import (
     judge_resource,
     read_statements,
 )
-from localcloud.identity.resources import Access, list_access
+from localcloud.identity.resources import Access, list_access, list_access_by_endpoint
 from localcloud.identity.roles import (
     assumed_role_arn,
     boundary_statements,
@@ -44,6 +44,8 @@ def authorize(call: Call) -> str:
         AwsError: AccessDenied, as the service names it.
     """
     owner = call.account
+    for access in list_access_by_endpoint(call):
+        _check_endpoint(call, access, resource_policies.owner_of(access.resource, call.account))
     for place, access in enumerate(list_access(call)):
         lives_in = resource_policies.owner_of(access.resource, call.account)
         _check(call, access, lives_in)
@@ -64,17 +66,16 @@ def may(role_arn: str, action: str, resource: str, context: Context | None = Non
     return _judge_caller(caller, request) is Verdict.ALLOWED
 
 
-def may_assume(caller: Caller, role_arn: str, session_name: str, external_id: str | None) -> bool:
+def may_assume(call: Call, role_arn: str, session_name: str, external_id: str | None) -> bool:
     """Return whether the trust policy and the caller's policies let the caller assume a role.
 
     Raises:
         UndecidablePolicyError: a condition operator that localcloud does not know.
     """
-    role = find_role(role_arn)
-    free = _is_free(caller)
+    caller, role = call.caller, find_role(role_arn)
     if role is None:
-        return free and is_bootstrap_role(role_arn)
-    context = _context(caller) | {"sts:RoleSessionName": session_name}
+        return _is_free(caller) and is_bootstrap_role(role_arn)
+    context = _context(caller, call.endpoint) | {"sts:RoleSessionName": session_name}
     if external_id is not None:
         context["sts:ExternalId"] = external_id
     request = Request("sts:AssumeRole", role_arn, context)
@@ -106,9 +107,7 @@ class _Denial:
     by_resource: Verdict = field(default=Verdict.SILENT)
 
     def __str__(self) -> str:
-        verb = f"is not authorized to perform: {self.access.action}"
-        on = f" on resource: {self.access.resource}" if self.access.resource else ""
-        return f"User: {self.caller.arn} {verb}{on} {self._reason()}"
+        return _refusal(self.caller, self.access, self._reason())
 
     def _reason(self) -> str:
         if self.by_identity is Verdict.DENIED:
@@ -119,10 +118,38 @@ class _Denial:
         return f"because no {kind}-based policy allows the {self.access.action} action"
 
 
+def _check_endpoint(call: Call, access: Access, owner: str) -> None:
+    """Check the policy of the endpoint that the call passes, for any caller."""
+    if call.endpoint is None:
+        return
+    request = _request(call, access, owner)
+    statements = read_statements(call.endpoint.policy)
+    try:
+        verdict = judge_resource(statements, request, call.caller.principal)
+    except UndecidablePolicyError as error:
+        raise _denied(call, f"{error}: {access.action} is refused") from error
+    if verdict not in {Verdict.ALLOWED, Verdict.ACCOUNT}:
+        why = (
+            "with an explicit deny in a VPC endpoint policy"
+            if verdict is Verdict.DENIED
+            else f"because no VPC endpoint policy allows the {access.action} action"
+        )
+        raise _denied(call, _refusal(call.caller, access, why))
+
+
+def _request(call: Call, access: Access, owner: str) -> Request:
+    context = _context(call.caller, call.endpoint) | _call_context(call) | dict(access.context)
+    return Request(access.action, access.resource, context | {"aws:ResourceAccount": owner})
+
+
+def _refusal(caller: Caller, access: Access, why: str) -> str:
+    on = f" on resource: {access.resource}" if access.resource else ""
+    return f"User: {caller.arn} is not authorized to perform: {access.action}{on} {why}"
+
+
 def _check(call: Call, access: Access, owner: str) -> None:
     caller = call.caller
-    context = _context(caller) | _call_context(call) | dict(access.context)
-    request = Request(access.action, access.resource, context)
+    request = _request(call, access, owner)
     try:
         by_identity = _judge_caller(caller, request)
         statements = resource_policies.policy_of(access.resource)
@@ -190,16 +217,21 @@ def _is_free(caller: Caller) -> bool:
     return caller.role_arn is None or is_bootstrap_role(caller.role_arn)
 
 
-def _context(caller: Caller) -> dict[str, str]:
-    return {
+def _context(caller: Caller, endpoint: EndpointUse | None = None) -> dict[str, str]:
+    return _source(endpoint) | {
         "aws:PrincipalArn": caller.role_arn or caller.arn,
         "aws:PrincipalAccount": caller.account,
         "aws:PrincipalType": "AssumedRole" if caller.role_arn else "Account",
         "aws:RequestedRegion": caller.region,
-        "aws:SourceIp": "127.0.0.1",
         "aws:SecureTransport": "true",  # on AWS the same call goes over TLS
         "aws:CurrentTime": datetime.now(UTC).isoformat(),
     }
+
+
+def _source(endpoint: EndpointUse | None) -> dict[str, str]:
+    if endpoint is None:
+        return {"aws:SourceIp": "127.0.0.1"}
+    return {"aws:SourceVpc": endpoint.vpc_id, "aws:SourceVpce": endpoint.endpoint_id}
 
 
 def _call_context(call: Call) -> dict[str, str]:

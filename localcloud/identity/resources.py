@@ -96,6 +96,16 @@ def list_access(call: Call) -> list[Access]:
     return list(special(call) if special else _general(call))
 
 
+def list_access_by_endpoint(call: Call) -> list[Access]:
+    """List what the policy of a VPC endpoint must allow: the use of keys passes no endpoint."""
+    if call.endpoint is None:
+        return []
+    if call.service == "sts":
+        return [Access(_action(call), call.params.get("RoleArn", "*"))]
+    of_kms = call.service == "kms"
+    return [it for it in list_access(call) if it.action.startswith("kms:") is of_kms]
+
+
 def judged_by_resource(service: str) -> bool:
     """Return whether the tables know the resources of a service."""
     return service in _ENDS or service in _SPECIAL

@@ -11,6 +11,7 @@ from moto.core.request import Request
 from localcloud.cloud import Cloud
 from localcloud.door import wire
 from localcloud.door.errors import AwsError
+from localcloud.door.operations import EndpointUse
 from localcloud.errors import MissingHopError
 from localcloud.identity.callers import read_scope
 from localcloud.network import inventory
@@ -45,8 +46,12 @@ ENDPOINT_NAMES = {
 _CHANGING = frozenset({"ec2", "elasticloadbalancing", "route53", "kafka"})
 
 
-def require_service(source: Source, service: str, region: str) -> None:
-    """Check that a source reaches an AWS service, given by its signing name.
+# The key of the endpoint in a WSGI environment.
+ENDPOINT = "localcloud.endpoint"
+
+
+def require_service(source: Source, service: str, region: str) -> EndpointUse:
+    """Return the endpoint by which a source reaches an AWS service, given by its signing name.
 
     Raises:
         MissingHopError: no endpoint lets it through; the message names the remedy.
@@ -62,7 +67,7 @@ def require_service(source: Source, service: str, region: str) -> None:
         if endpoint.service_name == name:
             enter = _enter_interface if inventory.is_interface(endpoint) else _enter_gateway
             enter(walk, source, endpoint)
-            return
+            return EndpointUse(endpoint.id, source.vpc_id, endpoint.policy_document)
     raise MissingHopError(
         f"{source.vpc_id} has no endpoint for {name}, so {service} cannot be reached from it; "
         f"create one ({'gateway' if service in {'s3', 'dynamodb'} else 'interface'})"
@@ -132,7 +137,7 @@ class VpcBorder:
         source = network.source_at(environ.get("REMOTE_ADDR", ""))
         if source is not None:
             try:
-                require_service(source, service, region)
+                environ[ENDPOINT] = require_service(source, service, region)
             except MissingHopError as error:
                 return _refuse(
                     request, wire.service_of(service, request), str(error), start_response

@@ -117,7 +117,7 @@ def _check_allowed(call: Call, role_arn: str, session_name: str) -> None:
         f"on resource: {role_arn}"
     )
     try:
-        allowed = may_assume(call.caller, role_arn, session_name, call.params.get("ExternalId"))
+        allowed = may_assume(call, role_arn, session_name, call.params.get("ExternalId"))
     except UndecidablePolicyError as error:
         raise AwsError("AccessDenied", f"{said}: {error}", status=403) from error
     if not allowed:

@@ -1,6 +1,8 @@
-"""What runs in a VPC reaches an AWS service by an endpoint of that VPC, or is told which misses."""
+"""Code in a VPC reaches an AWS service by an endpoint of that VPC, within the endpoint's policy."""
 
 from __future__ import annotations
+
+import json
 
 import boto3
 import pytest
@@ -73,12 +75,12 @@ def inside(cloud, vpc):
     """Make a client as a function in the VPC would: its environment names the endpoint."""
     environment = load_network(cloud).environment_for(vpc.source)
 
-    def make(service):
+    def make(service, account=ACCOUNT):
         return boto3.client(
             service,
             endpoint_url=environment["AWS_ENDPOINT_URL"],
             region_name=REGION,
-            aws_access_key_id=ACCOUNT,
+            aws_access_key_id=account,
             aws_secret_access_key="any",
             config=Config(retries={"total_max_attempts": 1}),
         )
@@ -173,3 +175,113 @@ def test_another_regions_service_is_not_reached(vpc):
 
     assert service_reachable(vpc.source, "sts", REGION)
     assert not service_reachable(vpc.source, "sts", "us-east-1")
+
+
+STRANGER = "999999999999"
+OWN_ACCOUNT_ONLY = {
+    "Effect": "Allow",
+    "Principal": "*",
+    "Action": "*",
+    "Resource": "*",
+    "Condition": {
+        "StringEquals": {"aws:PrincipalAccount": ACCOUNT, "aws:ResourceAccount": ACCOUNT}
+    },
+}
+
+
+def limit(vpc, endpoint, *statements):
+    """Give an endpoint a policy."""
+    policy = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
+    vpc.ec2.modify_vpc_endpoint(VpcEndpointId=endpoint, PolicyDocument=policy)
+
+
+@pytest.fixture
+def s3_gateway(vpc):
+    """Make a gateway endpoint for S3 that lets nothing out of the account."""
+    made = vpc.make_gateway("s3", [vpc.main_route_table()])["VpcEndpoint"]["VpcEndpointId"]
+    limit(vpc, made, OWN_ACCOUNT_ONLY)
+    return made
+
+
+@pytest.fixture
+def buckets(client):
+    """A bucket of the account and one of a stranger that takes everything."""
+    place = {"CreateBucketConfiguration": {"LocationConstraint": REGION}}
+    for account, bucket in ((ACCOUNT, "own-rows"), (STRANGER, "foreign-rows")):
+        client("s3", account=account).create_bucket(Bucket=bucket, **place)
+    anybody = {
+        "Effect": "Allow",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": "arn:aws:s3:::foreign-rows/*",
+    }
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [anybody]})
+    client("s3", account=STRANGER).put_bucket_policy(Bucket="foreign-rows", Policy=policy)
+    yield
+    for account, bucket in ((ACCOUNT, "own-rows"), (STRANGER, "foreign-rows")):
+        s3 = client("s3", account=account)
+        s3.delete_object(Bucket=bucket, Key="row")
+        s3.delete_bucket(Bucket=bucket)
+
+
+def put(s3, bucket):
+    return s3.put_object(Bucket=bucket, Key="row", Body=b"21.5")
+
+
+def test_an_endpoint_without_a_policy_lets_rows_out_to_a_foreign_bucket(vpc, inside, buckets):
+    vpc.make_gateway("s3", [vpc.main_route_table()])
+
+    assert put(inside("s3"), "foreign-rows")
+
+
+def test_the_policy_of_an_endpoint_keeps_rows_in_the_account(inside, s3_gateway, buckets):
+    assert put(inside("s3"), "own-rows")
+
+    with pytest.raises(ClientError, match="no VPC endpoint policy allows the s3:PutObject action"):
+        put(inside("s3"), "foreign-rows")
+
+
+def test_the_policy_of_an_endpoint_refuses_foreign_credentials(inside, s3_gateway, buckets):
+    with pytest.raises(ClientError, match="no VPC endpoint policy allows the s3:PutObject action"):
+        put(inside("s3", account=STRANGER), "foreign-rows")
+
+
+def test_a_deny_in_the_policy_of_an_endpoint_wins(vpc, inside, s3_gateway, buckets):
+    deny = OWN_ACCOUNT_ONLY | {"Effect": "Deny", "Action": "s3:PutObject"}
+    limit(vpc, s3_gateway, OWN_ACCOUNT_ONLY, deny)
+
+    with pytest.raises(ClientError, match="with an explicit deny in a VPC endpoint policy"):
+        put(inside("s3"), "own-rows")
+
+
+def test_the_policy_of_an_endpoint_limits_the_roles_that_can_be_assumed(vpc, inside, client):
+    endpoint = vpc.make_endpoint("sts", SecurityGroupIds=[vpc.open_group])
+    role = f"arn:aws:iam::{STRANGER}:role/deploy"
+    named = {"Action": "sts:AssumeRole", "Resource": f"arn:aws:iam::{ACCOUNT}:role/*"}
+    limit(vpc, endpoint, {"Effect": "Allow", "Principal": "*"} | named)
+
+    with pytest.raises(ClientError, match="no VPC endpoint policy allows the sts:AssumeRole"):
+        inside("sts").assume_role(RoleArn=role, RoleSessionName="out")
+    with pytest.raises(ClientError, match="the sts:GetCallerIdentity action"):
+        inside("sts").get_caller_identity()
+
+
+def test_a_bucket_may_demand_an_endpoint(vpc, inside, client, s3_gateway, buckets):
+    elsewhere = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:PutObject",
+        "Resource": "arn:aws:s3:::own-rows/*",
+        "Condition": {
+            "StringNotEquals": {"aws:SourceVpce": s3_gateway},
+            "StringNotEqualsIfExists": {"aws:SourceVpc": vpc.id},
+        },
+    }
+    outside = client("s3", account=ACCOUNT)
+    outside.put_bucket_policy(
+        Bucket="own-rows", Policy=json.dumps({"Version": "2012-10-17", "Statement": [elsewhere]})
+    )
+
+    assert put(inside("s3"), "own-rows")
+    with pytest.raises(ClientError, match="explicit deny in a resource-based policy"):
+        put(outside, "own-rows")
