@@ -22,7 +22,8 @@ class Link:
     """A link of a relay: its target, its faults, its connections.
 
     `find_target` returns the server's address or raises MissingHopError; `via` is the local address
-    of connections to it.
+    of connections to it. A connection that was idle for longer than `idle_seconds` is forgotten:
+    its next byte is answered by a reset.
     """
 
     name: str
@@ -31,6 +32,8 @@ class Link:
     is_cut: bool = False
     latency_seconds: float = 0.0
     bytes_per_second: float = float("inf")
+    idle_seconds: float = float("inf")
+    idle_fault_seconds: float = float("inf")
     refusal: str | None = None
     connections: set[Connection] = field(default_factory=set, repr=False)
 
@@ -72,6 +75,7 @@ class Connection:
         self._near.other, self._far.other = self._far, self._near
         self.target: tuple[str, int] | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._used_at = 0.0  # in the time of the loop
 
     def accept(self) -> asyncio.Protocol:
         """Return the protocol of the accepted side."""
@@ -83,6 +87,17 @@ class Connection:
             self._opening.cancel()
         for half in (self._near, self._far):
             half.reset()
+
+    def use(self) -> bool:
+        """Note that bytes arrived; return False if the connection was forgotten, and cut it."""
+        now = asyncio.get_running_loop().time()
+        limit = min(self._link.idle_seconds, self._link.idle_fault_seconds)
+        forgotten = now - self._used_at > limit
+        self._used_at = now
+        if forgotten:
+            self._link.refusal = f"{self._link.name}: idle for longer than {limit:g} s, so reset"
+            self.abort()
+        return not forgotten
 
     def delay(self, size: int) -> float:
         """Return the seconds that the link delays that many bytes."""
@@ -113,6 +128,7 @@ class Connection:
             self._link.refusal = f"{self._link.name}: the server behind does not answer: {error}"
             self._near.reset()
         else:
+            self._used_at = loop.time()
             self._near.resume_reading()
 
 
@@ -133,6 +149,8 @@ class _Half(asyncio.Protocol):
         self._connection.half_opened(self)
 
     def data_received(self, data: bytes) -> None:
+        if not self._connection.use():
+            return
         delay = self._connection.delay(len(data))
         if not delay:
             self.other.write(data)

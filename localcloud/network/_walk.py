@@ -9,7 +9,6 @@ from localcloud.errors import MissingHopError
 from localcloud.network import inventory
 from localcloud.network._firewall import Party, lets_in, lets_out
 from localcloud.network.nodes import Node, Nodes, Source
-from localcloud.network.principals import allows_account
 
 
 class Walk:
@@ -107,12 +106,7 @@ class Walk:
                 "endpoint service; create the endpoint again for one that exists"
             )
         owner, service = found
-        if not allows_account(owner.account_id, service.principals, self.ec2.account_id):
-            self._miss(
-                f"endpoint service {service.id} does not allow account {self.ec2.account_id} "
-                f"(it allows: {', '.join(service.principals) or 'nobody'}); add "
-                f"arn:aws:iam::{self.ec2.account_id}:root to its allowed principals"
-            )
+        # A connection that was accepted stays when its principal is removed.
         self.hops.append(f"endpoint service {service.id} of account {owner.account_id}")
         for arn in service.network_load_balancer_arns:
             balancer = inventory.find_load_balancer(owner.account_id, owner.region_name, arn)

@@ -57,12 +57,24 @@ def slow_link(
     return _name(links)
 
 
+@action("expire-link")
+def expire_link(cloud: Cloud, *, host: str, vpc: str = "", idle_ms: int) -> dict[str, Any]:
+    """Forget the connections to a host after so long without a byte, instead of 350 s."""
+    if idle_ms <= 0:
+        raise ValueError(f"idle_ms is {idle_ms}, expected more than 0")
+    links = _find_links(cloud, host, vpc)
+    for link in links:
+        link.idle_fault_seconds = idle_ms / 1000
+    return _name(links)
+
+
 @action("restore-link")
 def restore_link(cloud: Cloud, *, host: str, vpc: str = "") -> dict[str, Any]:
-    """Undo the effect of cut-link and slow-link on the links to a host."""
+    """Undo the effect of cut-link, expire-link and slow-link on the links to a host."""
     links = _find_links(cloud, host, vpc)
     for link in links:
         link.is_cut, link.latency_seconds, link.bytes_per_second = False, 0.0, float("inf")
+        link.idle_fault_seconds = float("inf")
     return _name(links)
 
 

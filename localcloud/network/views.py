@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 _PYTHON_PATH = Path(__file__).parent / "python_path"
 # Also the longest delay of a change that no API call made.
 _REFRESH_SECONDS = 0.5
+# Network load balancers and PrivateLink forget a connection that was idle for so long.
+_IDLE_SECONDS = 350.0
 _loading = threading.Lock()
 
 
@@ -199,6 +201,8 @@ class Network:
             view.written = view.addresses
 
     def _open_ports(self, source: Source, host: str, name: _Name, ports: frozenset[int]) -> None:
+        by_endpoint = inventory.zone_of_name(source.vpc_id, host) is not None
+
         def find_target(port: int) -> tuple[str, int]:
             path = find_path(self._nodes, source, host, port)
             return path.node.address, path.port
@@ -206,6 +210,8 @@ class Network:
         for port in sorted(ports - name.links.keys()):
             title = f"{host}:{port} from {source.vpc_id}"
             link = Link(title, functools.partial(find_target, port))
+            if by_endpoint:
+                link.idle_seconds = _IDLE_SECONDS
             self._relays.open(name.address, port, link)
             name.links[port] = link
 

@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 
 import pytest
+from botocore.exceptions import ClientError
 
 from localcloud.errors import MissingHopError
 from localcloud.network import find_path, trace
@@ -62,13 +63,6 @@ def remove_endpoint(accounts, broker):
 def reject_endpoint(accounts, broker):
     with rejected(accounts, broker):
         yield f"endpoint {broker.endpoint} is rejected, not available; the owner of"
-
-
-def remove_principal(accounts, broker):
-    principals = [f"arn:aws:iam::{CONSUMER}:root"]
-    accounts.let_consumer(broker, RemoveAllowedPrincipals=principals)
-    yield f"endpoint service {broker.service} does not allow account {CONSUMER} (it allows: nobody)"
-    accounts.let_consumer(broker)
 
 
 def remove_listener(accounts, broker):
@@ -138,7 +132,6 @@ HOPS = [
     remove_record,
     remove_endpoint,
     reject_endpoint,
-    remove_principal,
     remove_listener,
     remove_target,
     swap_target,
@@ -186,5 +179,24 @@ def test_the_other_brokers_go_on(accounts, network):
         live.sendall(b"still here\n")
 
         assert reader.readline() == "still here\n"
+    reader.close()
+    live.close()
+
+
+def test_an_accepted_connection_outlives_its_principal(accounts, network):
+    broker = accounts.brokers[0]
+    live = dial(network, accounts.source, broker.host)
+    reader = live.makefile()
+    assert reader.readline().strip() == broker.host
+
+    accounts.let_consumer(broker, RemoveAllowedPrincipals=[f"arn:aws:iam::{CONSUMER}:root"])
+
+    network.refresh()
+    live.sendall(b"still here\n")
+    assert reader.readline() == "still here\n"
+    assert greet(network, accounts.source, broker.host) == broker.host
+    with pytest.raises(ClientError, match="InvalidServiceName"):
+        accounts.make_endpoint(broker)
+    accounts.let_consumer(broker)
     reader.close()
     live.close()

@@ -148,6 +148,22 @@ def test_a_slow_link_is_slow(cloud, dial, host):
     assert time.monotonic() - started >= 0.3
 
 
+def test_a_connection_is_forgotten_after_the_idle_time_of_private_link(cloud, dial, host):
+    connection = dial()
+    assert {link.idle_seconds for link in load_network(cloud).links(host)} == {350.0}
+    ask(cloud, "expire-link", host=host, idle_ms=1)
+    time.sleep(0.05)
+
+    connection.sendall(b"after a pause")
+
+    with pytest.raises(ConnectionResetError):
+        connection.recv(1)
+    refusals = [link.refusal for link in load_network(cloud).links(host) if link.refusal]
+    assert [it.partition(": ")[2] for it in refusals] == ["idle for longer than 0.001 s, so reset"]
+    ask(cloud, "restore-link", host=host)
+    dial().sendall(b"with a new connection")
+
+
 @pytest.mark.parametrize("limit", ["latency_ms", "bytes_per_second"])
 def test_a_link_cannot_be_faster_than_it_is(cloud, host, limit):
     with pytest.raises(urllib.error.HTTPError) as refused:
@@ -155,6 +171,14 @@ def test_a_link_cannot_be_faster_than_it_is(cloud, host, limit):
 
     with refused.value as answer:
         assert json.load(answer) == {"error": f"{limit} is -1, expected 0 or more"}
+
+
+def test_a_link_cannot_expire_at_once(cloud, host):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        ask(cloud, "expire-link", host=host, idle_ms=0)
+
+    with refused.value as answer:
+        assert json.load(answer) == {"error": "idle_ms is 0, expected more than 0"}
 
 
 def test_status_lists_links_in_use(cloud, dial, host):

@@ -9,6 +9,8 @@ from penstock.kafka._mechanism import Mechanism, PlaintextMechanism, TlsMechanis
 from penstock.kafka.settings import KafkaSettings, Security
 
 _CLIENT_ID = "penstock"
+# Load balancers and PrivateLink forget a connection after 350 s and reset what comes later.
+_IDLE_MS = 300_000
 
 # At DEBUG these loggers print what is sent and received: tokens, and the secret with the password.
 for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
@@ -20,6 +22,7 @@ def client_options(settings: KafkaSettings) -> dict[str, Any]:
     return {
         "bootstrap_servers": list(settings.bootstrap_servers),
         "client_id": _CLIENT_ID,
+        "connections_max_idle_ms": _IDLE_MS,
         **_choose_mechanism(settings).client_options(),
     }
 
@@ -33,6 +36,7 @@ def java_options(settings: KafkaSettings) -> dict[str, str]:
     return {
         "bootstrap.servers": ",".join(settings.bootstrap_servers),
         "client.id": _CLIENT_ID,
+        "connections.max.idle.ms": str(_IDLE_MS),
         **_choose_mechanism(settings).java_options(),
     }
 

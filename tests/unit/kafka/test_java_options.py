@@ -15,7 +15,11 @@ from penstock.kafka import KafkaSettings, Security, java_options
 _REGION = "eu-central-1"
 _ROLE = "arn:aws:iam::123456789012:role/reader"
 _ARN = f"arn:aws:secretsmanager:{_REGION}:123456789012:secret:AmazonMSK_c-AbCdEf"
-_COMMON = {"bootstrap.servers": "b-1.x:9098,b-2.x:9098", "client.id": "penstock"}
+_COMMON = {
+    "bootstrap.servers": "b-1.x:9098,b-2.x:9098",
+    "client.id": "penstock",
+    "connections.max.idle.ms": "300000",
+}
 
 
 def _options(security: Security, **changes: Any) -> dict[str, str]:

@@ -39,6 +39,7 @@ def test_plaintext() -> None:
     assert client_options(_settings(Security.PLAINTEXT)) == {
         "bootstrap_servers": ["b-1.x:9098"],
         "client_id": "penstock",
+        "connections_max_idle_ms": 300_000,
         "security_protocol": "PLAINTEXT",
     }
 

@@ -205,6 +205,7 @@ def test_the_source() -> None:
     assert source_options(settings.kafka, settings.read) == {
         "kafka.bootstrap.servers": "b-1.x:9092",
         "kafka.client.id": "penstock",
+        "kafka.connections.max.idle.ms": "300000",
         "kafka.security.protocol": "PLAINTEXT",
         "subscribe": "sensor",
         "startingOffsets": "earliest",
