@@ -30,7 +30,7 @@ class Caller:
     arn: str
     role_arn: str | None = None
     expired: bool = False
-    session_policy: str | None = None
+    session_policies: tuple[str, ...] = ()
 
     @property
     def principal(self) -> Principal:
@@ -64,7 +64,7 @@ def identify(cloud: Cloud, access_key: str, region: str) -> Caller:
             arn=session.arn,
             role_arn=session.role_arn,
             expired=session.expired,
-            session_policy=session.policy,
+            session_policies=session.policies,
         )
     return _find_user(nobody) or replace(nobody, arn="")
 

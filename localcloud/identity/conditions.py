@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from localcloud.errors import UndecidablePolicyError
@@ -68,7 +68,11 @@ def _is_in_network(network: str, address: str) -> bool:
 
 
 def _read_time(text: str) -> datetime:
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    """Read a time as policies write it: ISO 8601 or seconds since 1970, UTC unless it says so."""
+    if text.isdecimal():
+        return datetime.fromtimestamp(int(text), UTC)
+    time = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 _TESTS: dict[str, Callable[[str, str], bool]] = {
@@ -84,8 +88,12 @@ _TESTS: dict[str, Callable[[str, str], bool]] = {
     "NumericLessThanEquals": lambda expected, actual: float(actual) <= float(expected),
     "NumericGreaterThan": lambda expected, actual: float(actual) > float(expected),
     "NumericGreaterThanEquals": lambda expected, actual: float(actual) >= float(expected),
+    "DateEquals": lambda expected, actual: _read_time(actual) == _read_time(expected),
     "DateLessThan": lambda expected, actual: _read_time(actual) < _read_time(expected),
+    "DateLessThanEquals": lambda expected, actual: _read_time(actual) <= _read_time(expected),
     "DateGreaterThan": lambda expected, actual: _read_time(actual) > _read_time(expected),
+    "DateGreaterThanEquals": lambda expected, actual: _read_time(actual) >= _read_time(expected),
+    "BinaryEquals": str.__eq__,  # both are base64
 }
 _NEGATED = {
     "StringNotEquals": "StringEquals",
@@ -95,4 +103,5 @@ _NEGATED = {
     "ArnNotLike": "ArnLike",
     "NotIpAddress": "IpAddress",
     "NumericNotEquals": "NumericEquals",
+    "DateNotEquals": "DateEquals",
 }

@@ -30,7 +30,7 @@ class SessionKey:
     expires_at: datetime
     role_arn: str | None = None
     session_name: str = ""
-    policy: str | None = None
+    policies: tuple[str, ...] = ()
 
     @property
     def variables(self) -> dict[str, str]:
@@ -74,9 +74,9 @@ class SessionKeys:
         *,
         role_arn: str | None = None,
         session_name: str = "",
-        policy: str | None = None,
+        policies: tuple[str, ...] = (),
     ) -> SessionKey:
-        """Create a key and store it; beyond 10,000 keys the oldest are dropped."""
+        """Create a key and store it; beyond 10,000 keys the first to expire are dropped."""
         key = SessionKey(
             account=account,
             access_key="ASIA" + "".join(secrets.choice(_KEY_LETTERS) for _ in range(16)),
@@ -85,11 +85,12 @@ class SessionKeys:
             expires_at=datetime.now(UTC) + timedelta(seconds=seconds),
             role_arn=role_arn,
             session_name=session_name,
-            policy=policy,
+            policies=policies,
         )
         self._keys[key.access_key] = key
         while len(self._keys) > _MAX_KEPT:
-            self._keys.pop(next(iter(self._keys)), None)
+            first = min(list(self._keys.values()), key=lambda one: one.expires_at)
+            self._keys.pop(first.access_key, None)
         return key
 
     def find(self, access_key: str) -> SessionKey | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, EndpointUse
@@ -63,7 +64,7 @@ def may(role_arn: str, action: str, resource: str, context: Context | None = Non
     session = assumed_role_arn(role_arn, "session")
     caller = Caller(role_account(role_arn), "", "", session, role_arn)
     request = Request(action, resource, _context(caller) | dict(context or {}))
-    return _judge_caller(caller, request) is Verdict.ALLOWED
+    return _judge_caller(caller, request).verdict is Verdict.ALLOWED
 
 
 def may_assume(call: Call, role_arn: str, session_name: str, external_id: str | None) -> bool:
@@ -97,24 +98,39 @@ def may_be_assumed_by_service(role_arn: str, service: str, context: Context | No
     return judge_resource(trust_statements(role), request, principal) is Verdict.ALLOWED
 
 
+class _Own(NamedTuple):
+    """The verdict of a caller's own policies, and that of what limits them.
+
+    The limits are the permissions boundary and the session policies.
+    """
+
+    policies: Verdict
+    limits: Verdict = Verdict.ALLOWED
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of both: each must allow."""
+        return Verdict.DENIED if Verdict.DENIED in self else min(self, key=lambda one: one.value)
+
+
 @dataclass(frozen=True, slots=True)
 class _Denial:
     """A denial with AWS's message."""
 
     caller: Caller
     access: Access
-    by_identity: Verdict
+    own: _Own
     by_resource: Verdict = field(default=Verdict.SILENT)
 
     def __str__(self) -> str:
         return _refusal(self.caller, self.access, self._reason())
 
     def _reason(self) -> str:
-        if self.by_identity is Verdict.DENIED:
+        if self.own.verdict is Verdict.DENIED:
             return "with an explicit deny in an identity-based policy"
         if self.by_resource is Verdict.DENIED:
             return "with an explicit deny in a resource-based policy"
-        kind = "resource" if self.by_identity is Verdict.ALLOWED else "identity"
+        kind = "resource" if self.own.verdict is Verdict.ALLOWED else "identity"
         return f"because no {kind}-based policy allows the {self.access.action} action"
 
 
@@ -151,23 +167,23 @@ def _check(call: Call, access: Access, owner: str) -> None:
     caller = call.caller
     request = _request(call, access, owner)
     try:
-        by_identity = _judge_caller(caller, request)
+        own = _judge_caller(caller, request)
         statements = resource_policies.policy_of(access.resource)
         by_resource = judge_resource(statements or [], request, caller.principal)
     except UndecidablePolicyError as error:
         raise _denied(call, f"{error}: {access.action} is refused") from error
     needs_key_policy = access.action.startswith("kms:") and bool(statements)
     if not _combine(
-        by_identity,
+        own,
         by_resource,
         same_account=caller.account == owner,
         needs_resource=needs_key_policy,
     ):
-        raise _denied(call, str(_Denial(caller, access, by_identity, by_resource)))
+        raise _denied(call, str(_Denial(caller, access, own, by_resource)))
 
 
 def _combine(
-    by_identity: Verdict,
+    own: _Own,
     by_resource: Verdict,
     *,
     same_account: bool,
@@ -175,42 +191,51 @@ def _combine(
 ) -> bool:
     """Combine both sides: inside an account one is enough, across accounts both must allow.
 
-    A key's policy and a role's trust policy must allow the call inside the account as well.
+    A key's policy and a role's trust policy must allow the call inside the account as well. A
+    resource's policy that names the role, not its session, does not lift the role's limits
+    (IAM User Guide, "Permissions boundaries for IAM entities").
     """
-    if Verdict.DENIED in (by_identity, by_resource):
+    if Verdict.DENIED in (*own, by_resource):
         return False
     if same_account and by_resource is Verdict.ALLOWED:
         return True
-    if by_identity is not Verdict.ALLOWED:
+    if own.limits is not Verdict.ALLOWED:
+        return False
+    if same_account and by_resource is Verdict.ROLE:
+        return True
+    if own.policies is not Verdict.ALLOWED:
         return False
     return (same_account and not needs_resource) or by_resource is not Verdict.SILENT
 
 
-def _judge_caller(caller: Caller, request: Request) -> Verdict:
+def _judge_caller(caller: Caller, request: Request) -> _Own:
     if _is_free(caller):
-        return Verdict.ALLOWED
+        return _Own(Verdict.ALLOWED)
     assert caller.role_arn is not None  # noqa: S101 - otherwise it is free
-    verdict = _judge_role(caller, caller.role_arn, request)
-    allowed = verdict is Verdict.ALLOWED
+    own = _judge_role(caller, caller.role_arn, request)
+    allowed = own.verdict is Verdict.ALLOWED
     note_decision(Decision(caller.role_arn, request.action, request.resource, allowed))
-    return verdict
+    return own
 
 
-def _judge_role(caller: Caller, role_arn: str, request: Request) -> Verdict:
+def _judge_role(caller: Caller, role_arn: str, request: Request) -> _Own:
     role = find_role(role_arn)
     if role is None:
-        return Verdict.SILENT
-    verdicts = [judge_identity(permission_statements(role), request)]
-    for limit in (boundary_statements(role), _session_statements(caller)):
-        if limit is not None:
-            verdicts.append(judge_identity(limit, request))
-    if Verdict.DENIED in verdicts:
-        return Verdict.DENIED
-    return Verdict.SILENT if Verdict.SILENT in verdicts else Verdict.ALLOWED
+        return _Own(Verdict.SILENT, Verdict.SILENT)
+    limits = [
+        judge_identity(limit, request)
+        for limit in (boundary_statements(role), _session_statements(caller))
+        if limit is not None
+    ]
+    own = _Own(judge_identity(permission_statements(role), request))
+    return own._replace(limits=_Own(*limits).verdict) if limits else own
 
 
 def _session_statements(caller: Caller) -> list[Statement] | None:
-    return read_statements(caller.session_policy) if caller.session_policy else None
+    """Return the statements of all session policies, which allow together, or None without one."""
+    if not caller.session_policies:
+        return None
+    return [each for policy in caller.session_policies for each in read_statements(policy)]
 
 
 def _is_free(caller: Caller) -> bool:

@@ -32,8 +32,9 @@ class Verdict(Enum):
 
     SILENT = 0
     ACCOUNT = 1  # a resource's policy trusts the account: the account's policies decide
-    ALLOWED = 2
-    DENIED = 3
+    ROLE = 2  # a resource's policy names the role: its boundary and session policy still limit it
+    ALLOWED = 3
+    DENIED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class Principal:
     arn: str
     session_arn: str | None = None
     service: str | None = None
+
+    @property
+    def user_arn(self) -> str | None:
+        """The ARN of a user or an account, None for a role."""
+        return None if ":role/" in self.arn else self.arn
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,8 @@ def _any_action(patterns: Any, action: str) -> bool:
 
 def _covers_resource(statement: Statement, request: Request) -> bool:
     if request.resource is None:  # a Deny of some resources must not apply to an unknown one
-        return _effect(statement) is Verdict.ALLOWED or statement.get("Resource") == "*"
+        allows = _effect(statement) is Verdict.ALLOWED
+        return allows or "NotResource" in statement or "*" in as_list(statement.get("Resource"))
     if "NotResource" in statement:
         return not _any_resource(statement["NotResource"], request)
     # A trust policy has no Resource: it is about its role.
@@ -161,8 +168,10 @@ def _find_principal(named: Any, principal: Principal) -> Verdict:
 
 
 def _match_aws(name: str, principal: Principal) -> Verdict:
-    if name == "*" or name in {principal.arn, principal.session_arn}:
+    if name == "*" or name in {principal.user_arn, principal.session_arn}:
         return Verdict.ALLOWED
+    if name == principal.arn:
+        return Verdict.ROLE
     if name in {principal.account, f"arn:aws:iam::{principal.account}:root"}:
         return Verdict.ACCOUNT
     return Verdict.SILENT

@@ -55,9 +55,13 @@ def boundary_statements(role: Any) -> list[Statement] | None:
     """Return the statements of a role's permissions boundary, or None without one."""
     if not role.permissions_boundary_arn:
         return None
-    policies = iam_backends[role.account_id]["aws"].managed_policies
-    boundary = policies.get(role.permissions_boundary_arn)
-    return read_statements(_document(boundary)) if boundary else []
+    return read_statements(policy_document(role.account_id, role.permissions_boundary_arn))
+
+
+def policy_document(account: str, policy_arn: str) -> str | None:
+    """Return the default version of a managed policy, None if the account has no such policy."""
+    policy = iam_backends[account]["aws"].managed_policies.get(policy_arn)
+    return _document(policy) if policy else None
 
 
 def _document(policy: Any) -> str:

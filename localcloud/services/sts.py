@@ -16,12 +16,15 @@ from localcloud.identity.roles import (
     find_role,
     is_bootstrap_role,
     is_role_arn,
+    policy_document,
     role_account,
 )
 
 _SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}", re.ASCII)
 _MIN_SECONDS, _DEFAULT_SECONDS = 900, 3600
 _CHAINED_SECONDS = 3600
+# A session without them would be wider, or named otherwise, than the caller requested.
+_NOT_IMITATED = {"ProvidedContexts", "SourceIdentity", "Tags", "TransitiveTagKeys"}
 
 
 @operation("sts", "AssumeRole")
@@ -37,6 +40,8 @@ def assume_role(call: Call) -> dict[str, Any]:
             "Member must satisfy regular expression pattern: [\\w+=,.@-]*",
             status=400,
         )
+    if dropped := sorted(_NOT_IMITATED & call.params.keys()):
+        raise not_implemented(f"{call.name} with {', '.join(dropped)}")
     seconds = int(call.params.get("DurationSeconds") or _DEFAULT_SECONDS)
     _check_allowed(call, role_arn, session_name)
     _check_duration(call.caller, role_arn, seconds)
@@ -45,7 +50,7 @@ def assume_role(call: Call) -> dict[str, Any]:
         seconds,
         role_arn=role_arn,
         session_name=session_name,
-        policy=call.params.get("Policy"),
+        policies=_session_policies(call, role_account(role_arn)),
     )
     return {
         "Credentials": _credentials(key),
@@ -122,6 +127,17 @@ def _check_allowed(call: Call, role_arn: str, session_name: str) -> None:
         raise AwsError("AccessDenied", f"{said}: {error}", status=403) from error
     if not allowed:
         raise AwsError("AccessDenied", said, status=403)
+
+
+def _session_policies(call: Call, account: str) -> tuple[str, ...]:
+    """Return the documents that limit the session: its own, and managed ones of the account."""
+    found = [call.params["Policy"]] if call.params.get("Policy") else []
+    for each in call.params.get("PolicyArns", []):
+        document = policy_document(account, each["arn"])
+        if document is None:
+            raise AwsError("ValidationError", f"Policy {each['arn']} does not exist", status=400)
+        found.append(document)
+    return tuple(found)
 
 
 def _check_duration(caller: Caller, role_arn: str, seconds: int) -> None:

@@ -8,7 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from localstack_client.session import Session as LocalstackSession
 
-from localcloud.identity.credentials import credentials_for_role, find_key
+from localcloud.identity.credentials import SessionKeys, credentials_for_role, find_key
 from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.tests.account_ids import CONSUMER
 from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
@@ -71,10 +71,32 @@ def test_its_own_account_is_refused_too_unless_it_is_trusted(client, iam):
 
 
 def test_a_trust_policy_that_cannot_be_judged_refuses_and_says_why(iam, consumer):
-    role = make_role(iam, trust(CONSUMER, Condition={"BinaryEquals": {"sts:ExternalId": "eA=="}}))
+    role = make_role(iam, trust(CONSUMER, Condition={"StringEquals": {"sts:ExternalId": "${a}"}}))
     code, status, message = _refusal(_assume, consumer, role, ExternalId="ab")
     assert (code, status) == ("AccessDenied", 403)
-    assert "localcloud does not know the condition operator BinaryEquals" in message
+    assert "localcloud does not know the policy variable ${a}" in message
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"Tags": [{"Key": "a", "Value": "b"}]}, "answers sts:AssumeRole with Tags"),
+        ({"SourceIdentity": "ann"}, "answers sts:AssumeRole with SourceIdentity"),
+        ({"PolicyArns": [{"arn": f"arn:aws:iam::{CONSUMER}:policy/p"}]}, "policy/p does not exist"),
+    ],
+)
+def test_what_would_change_a_session_unseen_is_refused(client, consumer, more, said):
+    role = make_role(client("iam", account=CONSUMER), trust(CONSUMER))
+    assert said in _refusal(_assume, consumer, role, **more)[2]
+
+
+def test_the_first_keys_to_expire_are_dropped(monkeypatch):
+    monkeypatch.setattr("localcloud.identity.credentials._MAX_KEPT", 2)
+    keys = SessionKeys()
+    long, short, last = (keys.make(CONSUMER, seconds) for seconds in (7200, 900, 3600))
+    assert keys.find(short.access_key) is None
+    assert keys.find(long.access_key) == long
+    assert keys.find(last.access_key) == last
 
 
 def test_a_role_that_does_not_exist_is_refused(consumer):

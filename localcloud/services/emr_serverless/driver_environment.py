@@ -52,7 +52,7 @@ def take_role(cloud: Cloud, place: Place, session_name: str) -> SessionKey:
         _SESSION_SECONDS,
         role_arn=place.role_arn,
         session_name=session_name,
-        policy=place.session_policy,
+        policies=(place.session_policy,) if place.session_policy else (),
     )
 
 

@@ -55,4 +55,4 @@ def _lets_in(cluster: Cluster, call: Call, action: str) -> bool:
         verdict = judge_resource(read_statements(cluster.policy), request, principal)
     except UndecidablePolicyError as error:
         raise AwsError("ForbiddenException", f"{error}: {action} is refused") from error
-    return verdict in {Verdict.ACCOUNT, Verdict.ALLOWED}
+    return verdict not in {Verdict.SILENT, Verdict.DENIED}

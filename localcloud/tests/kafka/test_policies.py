@@ -74,14 +74,14 @@ def test_a_connection_from_another_account_needs_the_policy(open_cluster, kafka,
 def test_an_undecidable_policy_denies_everybody(kafka, make_cluster, client):
     arn = make_cluster()["ClusterArn"]
     (statement,) = json.loads(_policy(arn))["Statement"]
-    statement["Condition"] = {"DateEquals": {"aws:CurrentTime": "2026-01-01T00:00:00Z"}}
+    statement["Condition"] = {"StringEquals": {"aws:PrincipalAccount": "${a}"}}
     kafka.put_cluster_policy(ClusterArn=arn, Policy=json.dumps({"Statement": [statement]}))
 
     consumer = client("kafka", account=_CONSUMER)
     code, message = refusal(consumer.describe_cluster, ClusterArn=arn)
 
     assert code == "ForbiddenException"
-    said = "localcloud does not know the condition operator DateEquals"
+    said = "localcloud does not know the policy variable ${a}"
     assert message == f"{said}: kafka:DescribeCluster is refused"
 
 

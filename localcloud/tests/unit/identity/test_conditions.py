@@ -15,6 +15,7 @@ _CONTEXT = {
     "aws:CurrentTime": "2026-11-21T10:00:00+00:00",
     "aws:TagKeys": ["a", "b"],
     "size": "7",
+    "raw": "YWJj",
 }
 
 
@@ -41,6 +42,12 @@ _CONTEXT = {
         ("NumericGreaterThanEquals", "size", "8", False),
         ("DateLessThan", "aws:CurrentTime", "2026-11-22T00:00:00Z", True),
         ("DateGreaterThan", "aws:CurrentTime", "2026-11-22T00:00:00Z", False),
+        ("DateLessThanEquals", "aws:CurrentTime", "2026-11-21T10:00:00Z", True),
+        ("DateGreaterThanEquals", "aws:CurrentTime", "2026-11-21T10:00:01Z", False),
+        ("DateEquals", "aws:CurrentTime", "2026-11-21T10:00:00", True),
+        ("DateNotEquals", "aws:CurrentTime", "1795255200", False),
+        ("BinaryEquals", "raw", "YWJj", True),
+        ("BinaryEquals", "raw", "eHl6", False),
         ("Null", "sts:ExternalId", "true", False),
         ("Null", "absent", "true", True),
         ("StringEquals", "absent", "x", False),

@@ -68,9 +68,10 @@ def test_of_an_unknown_resource_only_the_action_is_judged():
     unknown = Request("ec2:DescribeVpcs", None)
     assert judge_identity([_statement(Action="ec2:*", Resource="x")], unknown) is Verdict.ALLOWED
     some = _statement(Effect="Deny", Action="ec2:*", Resource="x")
-    every = _statement(Effect="Deny", Action="ec2:*")
     assert judge_identity([some], unknown) is Verdict.SILENT
-    assert judge_identity([every], unknown) is Verdict.DENIED
+    for every in ({"Resource": "*"}, {"Resource": ["x", "*"]}, {"NotResource": "x"}):
+        deny = {"Effect": "Deny", "Action": "ec2:*", **every}
+        assert judge_identity([deny], unknown) is Verdict.DENIED
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_of_an_unknown_resource_only_the_action_is_judged():
     [
         ("*", Verdict.ALLOWED),
         ({"AWS": "*"}, Verdict.ALLOWED),
-        ({"AWS": _ROLE}, Verdict.ALLOWED),
+        ({"AWS": _ROLE}, Verdict.ROLE),
         ({"AWS": [_APP.session_arn, "x"]}, Verdict.ALLOWED),
         ({"AWS": "222222222222"}, Verdict.ACCOUNT),
         ({"AWS": "arn:aws:iam::222222222222:root"}, Verdict.ACCOUNT),
