@@ -77,21 +77,22 @@ class _Sender:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self.versions: list[Schema] = []
+        self._known = VersionSet(())
         self.sent: list[tuple[dict[str, Any], Schema, bytes]] = []
 
     def send(self, event: dict[str, Any]) -> str:
         """Write an event, or return the name of the error that rejects it."""
-        known = VersionSet(self.versions)
         try:
             parsed = parse_event(json.dumps(event))
-            inferred = infer_schema(parsed, "reading", known.merged, BASE_FIELDS)
-            version = known.choose(inferred, self._policy, 1_000)
+            inferred = infer_schema(parsed, "reading", self._known.merged, BASE_FIELDS)
+            version = self._known.choose(inferred, self._policy, 1_000)
         except (EventError, SchemaConflictError) as error:
             return type(error).__name__
         is_new = version not in self.versions
         if is_new:
             assert check_mode(version, self.versions, Compatibility.BACKWARD) == ()
             self.versions.append(version)
+            self._known = VersionSet([version], self._known)
         payload = encode(to_record(parsed, version, _BASE), version)
         self.sent.append((_BASE | parsed, version, encode_frame(_KEY, payload)))
         return "a new version" if is_new else "a known version"
