@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
@@ -34,6 +34,7 @@ from penstock.registry import (
     load_registry,
 )
 from penstock.schemas import (
+    Schema,
     VersionSet,
     compile_encoder,
     diff_schemas,
@@ -156,29 +157,30 @@ class EventProducer:
 
     def _prepare(self, index: int, stamped: StampedEvent, batch: _Batch) -> _Prepared:
         event = parse_event(_write(stamped.event))
-        whole = {**stamped.base, **event}
-        check_key(self._settings.shape, whole)
-        registration = self._register(event, batch)
+        registration, record = self._register(event, stamped.base, batch)
         version = registration.version
-        record = to_record(event, version.schema, stamped.base)
         payload = _compile(version)(record)
         frame = encode_frame(version.key, payload, self._settings.compression)
-        key = write_key(self._settings.shape, whole)
+        key = write_key(self._settings.shape, {**stamped.base, **event})
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 
-    def _register(self, event: dict[str, Any], batch: _Batch) -> Registration:
+    def _register(
+        self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
+    ) -> tuple[Registration, dict[str, Any]]:
         """Find or register the schema of an event; retry while the registry's answer is wrong."""
         for _ in _ANSWER_ATTEMPTS:
             try:
-                registration = self._find_or_register(event, batch)
+                registration, record = self._find_or_register(event, base, batch)
                 self._used_keys.add(registration.version.key)
-                return registration
+                return registration, record
             except RegistryAnswerError as error:
                 problem = error
         raise problem
 
-    def _find_or_register(self, event: dict[str, Any], batch: _Batch) -> Registration:
-        """Find or register the schema of an event.
+    def _find_or_register(
+        self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
+    ) -> tuple[Registration, dict[str, Any]]:
+        """Find or register the schema of an event, and return its record too.
 
         Other producers register versions too. So no event is rejected, and no version registered,
         under a list of versions that was read before the event came.
@@ -189,8 +191,10 @@ class EventProducer:
             try:
                 inferred = infer_schema(event, name, versions.merged, self._base)
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
+                record = to_record(event, chosen, base)
+                check_key(settings.shape, _name_as_json(chosen, record))
                 if batch.is_list_fresh or chosen in versions:
-                    return self._registry.register(name, chosen)
+                    return self._registry.register(name, chosen), record
             except PenstockError as error:
                 if not judge(error).is_final:
                     raise
@@ -250,6 +254,12 @@ class EventProducer:
 @lru_cache(maxsize=_MAX_COMPILED)
 def _compile(version: SchemaVersion) -> Callable[[Any], bytes]:
     return compile_encoder(version.schema)
+
+
+def _name_as_json(schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a record by their names in JSON."""
+    fields = schema["fields"] if isinstance(schema, dict) else ()
+    return {field.get("jsonName", field["name"]): record[field["name"]] for field in fields}
 
 
 def _write(event: Any) -> str:

@@ -14,6 +14,7 @@ from penstock.records.shape import ORDER, Mode, RowShape
 _SHOWN_CHARACTERS: Final = 40
 _MAX_TIMESTAMP: Final = 10**13 - 1
 _MAX_KEY_BYTES: Final = 2_048  # of DynamoDB's partition keys
+_MAX_SORT_BYTES: Final = 1_024
 _DELETED: Final = "_deleted"
 _OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event", "_expiresAt")
 _ALL: Final = 2**64 - 1
@@ -80,44 +81,51 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
 
 
 def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
-    """Check that an event can be a row, before its schema is registered.
-
-    The types of a lone key and of the event time are checked with the schema.
+    """Check that an event can be a row; numbers as its schema widens them, since 7.0 is no key.
 
     Raises:
-        EventValueError: a key field is missing, empty or of another type, the key is longer than
-            a table's keys, or the rows' sort key cannot hold the event time.
+        EventValueError: a field of the key, sort key or order, or the event time, is missing, empty
+            or of another type, or a key is longer than a table's keys.
     """
-    for field in shape.key:
-        if field not in event:
+    _check_parts(event, shape.key, _MAX_KEY_BYTES)
+    _check_parts(event, shape.sort, _MAX_SORT_BYTES)
+    for field in shape.order:
+        if not _is_ordered(value := event.get(field)):
             raise EventValueError(
-                f"{field}: found no value, expected string, which every event must have", path=field
+                f"{field}: found {_show(value)}, expected a number or a string", path=field
             )
-        if event[field] == "":
-            raise EventValueError(f"{field}: found an empty string, expected a key", path=field)
-        if len(shape.key) > 1 and type(event[field]) not in {str, int}:
-            raise EventValueError(
-                f"{field}: found {type(event[field]).__name__}, expected a string or an integer",
-                path=field,
-            )
-    size = len(write_key(shape, event))
-    if size > _MAX_KEY_BYTES:
+    time = event.get(shape.event_time) if shape.event_time else 0
+    if shape.sort_name and not shape.sort and not _is_time(time):
         raise EventValueError(
-            f"{', '.join(shape.key)}: found a key of {size} bytes, expected at most "
-            f"{_MAX_KEY_BYTES}",
-            path=shape.key[0],
-        )
-    time = event.get(shape.event_time) if shape.event_time and not shape.sort else None
-    if shape.sort_name and type(time) is int and not 0 <= time <= _MAX_TIMESTAMP:
-        raise EventValueError(
-            f"{shape.event_time}: found {time}, expected milliseconds since 1970",
+            f"{shape.event_time}: found {_show(time)}, expected milliseconds since 1970",
             path=shape.event_time or "",
+        )
+
+
+def _check_parts(event: Mapping[str, Any], fields: Sequence[str], most_bytes: int) -> None:
+    """Check the values of the fields of one key."""
+    for field in fields:
+        value, expected = event.get(field), _expected(fields)
+        if value is None:
+            problem = f"found no value, expected {expected}, which every event must have"
+        elif value == "":
+            problem = "found an empty string, expected a key"
+        elif type(value) not in _kinds(fields):
+            problem = f"found {_show(value)}, expected {expected}"
+        else:
+            continue
+        raise EventValueError(f"{field}: {problem}", path=field)
+    size = len(_join_fields(event, fields).encode())
+    if size > most_bytes:
+        raise EventValueError(
+            f"{', '.join(fields)}: found a key of {size} bytes, expected at most {most_bytes}",
+            path=fields[0],
         )
 
 
 def write_key(shape: RowShape, event: Mapping[str, Any]) -> bytes:
     """Return the Kafka key of an event, which sends all records of a row to one partition."""
-    return "/".join(_escape(str(event[field]), shape.key) for field in shape.key).encode()
+    return _join_fields(event, shape.key).encode()
 
 
 def _sort(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
@@ -127,7 +135,7 @@ def _sort(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
     if shape.event_time is None:
         return place
     time = event.get(shape.event_time)
-    if type(time) is not int or not 0 <= time <= _MAX_TIMESTAMP:
+    if not _is_time(time):
         raise UnroutableError(
             f"{source}: found {shape.event_time} {_show(time)}, expected milliseconds since 1970"
         )
@@ -138,14 +146,28 @@ def _join(event: Mapping[str, Any], fields: Sequence[str], source: Source) -> st
     """Join the values of the key fields: one string, or several strings or whole numbers."""
     if len(fields) == 1 and type(lone := event.get(fields[0])) is str and lone:
         return lone
-    kinds = (str,) if len(fields) == 1 else (str, int)
     for field in fields:
         value = event.get(field)
-        if type(value) not in kinds or value == "":
-            expected = " or a whole number" if len(fields) > 1 else ""
+        if type(value) not in _kinds(fields) or value == "":
             raise UnroutableError(
-                f"{source}: found {field} {_show(value)}, expected a string{expected}"
+                f"{source}: found {field} {_show(value)}, expected {_expected(fields)}"
             )
+    return _join_fields(event, fields)
+
+
+def _kinds(fields: Sequence[str]) -> tuple[type, ...]:
+    return (str,) if len(fields) == 1 else (str, int)
+
+
+def _expected(fields: Sequence[str]) -> str:
+    return "a string" if len(fields) == 1 else "a string or a whole number"
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= _MAX_TIMESTAMP
+
+
+def _join_fields(event: Mapping[str, Any], fields: Sequence[str]) -> str:
     return "/".join(_escape(str(event[field]), fields) for field in fields)
 
 
@@ -169,9 +191,16 @@ def _write_ordered(value: Any, field: str, source: Source) -> bytes:
     if isinstance(value, str):
         # The end mark sorts before every character, and an escaped NUL after the end mark.
         return b"\2" + value.encode().replace(b"\0", b"\0\xff") + b"\0\0"
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if _is_ordered(value):
         return b"\1" + _write_number(value)
     raise UnroutableError(f"{source}: found {field} {_show(value)}, expected a number or a string")
+
+
+def _is_ordered(value: Any) -> bool:
+    """Return whether a value is a string or a finite number, which order the versions of a row."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return math.isfinite(value)
+    return isinstance(value, str)
 
 
 def _write_number(value: float) -> bytes:

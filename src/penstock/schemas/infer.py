@@ -60,7 +60,8 @@ def infer_schema(
     ]
     for field in required:
         if field.json_name in event:
-            convert(event[field.json_name], field.type, field.json_name)  # raises if it cannot
+            # A version of another program may allow null, but no event here may leave it out.
+            convert(event[field.json_name], _present(field.type) or field.type, field.json_name)
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}
     record = unify_names(_Inference().infer_record(optional, known_type, _Place(name)))

@@ -13,6 +13,7 @@ from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal, Stamper
 from penstock.records import Mode, Record, RowShape, Source, Tombstone
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries
+from penstock.schemas import Policy
 from tests.stubs.consuming import FakeErrors, FakeTable
 from tests.stubs.topic import FakeTopic
 
@@ -30,9 +31,11 @@ def topic() -> Iterator[FakeTopic]:
 
 
 def _produce(
-    shape: RowShape, topic: FakeTopic, registry: MemoryRegistry, *events: Any
+    shape: RowShape, topic: FakeTopic, registry: MemoryRegistry, *events: Any, **more: Any
 ) -> list[Any]:
-    settings = ProducerSettings(KAFKA, "memory://", "rejected", shape=shape, schema_name="order")
+    settings = ProducerSettings(
+        KAFKA, "memory://", "rejected", shape=shape, schema_name="order", **more
+    )
     producer = EventProducer(settings, CachedRegistry(registry), topic)  # type: ignore[arg-type]
     stamper = Stamper(shape, "000001")
     return producer.produce([stamper.stamp(event) for event in events], 10)
@@ -95,14 +98,99 @@ def test_a_key_of_several_fields_has_them_all(topic: FakeTopic) -> None:
     assert row["sk"] == f"{row['at']:013d}-sensor-0-0"
 
 
-@pytest.mark.parametrize("value", [1.5, None, [1]])
-def test_a_key_of_several_fields_has_texts_and_whole_numbers(topic: FakeTopic, value: Any) -> None:
+@pytest.mark.parametrize(
+    ("value", "found"), [(1.5, "1.5"), (None, "no value"), ([1], "of type list"), (True, "True")]
+)
+def test_a_key_of_several_fields_has_texts_and_whole_numbers(
+    topic: FakeTopic, value: Any, found: str
+) -> None:
     shape = RowShape(("shop", "number"), "pk", sort_name="sk", event_time=None)
 
     (refusal,) = _produce(shape, topic, MemoryRegistry(), {"shop": "s", "number": value})
 
     assert isinstance(refusal, Refusal)
-    assert "expected a string or an integer" in str(refusal.error)
+    assert f"number: found {found}, expected a string or a whole number" in str(refusal.error)
+
+
+_LINES = RowShape(("orderId",), sort=("line",), sort_name="line", event_time="at")
+
+
+@pytest.mark.parametrize(
+    ("shape", "event", "problem"),
+    [
+        (_ORDERS, {}, "version: found None, expected a number or a string"),
+        (_ORDERS, {"version": True}, "version: found True, expected a number or a string"),
+        (_ORDERS, {"version": [1]}, "version: found of type list, expected a number or a string"),
+        (_LINES, {}, "line: found no value, expected a string, which every event must have"),
+        (_LINES, {"line": ""}, "line: found an empty string, expected a key"),
+        (_LINES, {"line": 7}, "line: found 7, expected a string"),
+        (_LINES, {"line": "l" * 1_025}, "line: found a key of 1025 bytes, expected at most 1024"),
+    ],
+    ids=str,
+)
+def test_an_event_that_can_be_no_row_is_rejected_before_its_schema_is_registered(
+    topic: FakeTopic, shape: RowShape, event: dict[str, Any], problem: str
+) -> None:
+    registry = MemoryRegistry()
+
+    refusal, written = _produce(
+        shape,
+        topic,
+        registry,
+        {"orderId": "o"} | event,
+        {"orderId": "o", "version": 1, "line": "x"},
+    )
+
+    assert isinstance(refusal, Refusal)
+    assert refusal.is_final
+    assert str(refusal.error) == problem
+    assert isinstance(written, Produced)
+    (version,) = registry.versions("order")
+    assert version.key == written.registration.version.key
+
+
+@pytest.mark.parametrize(
+    ("shape", "base", "event", "problem"),
+    [
+        (
+            RowShape(),
+            {"deviceId": ["null", "string"], "timestamp": "long"},
+            {"deviceId": None},
+            "deviceId: found null, expected string",
+        ),
+        (
+            RowShape(),
+            {"deviceId": "string", "timestamp": ["null", "long"]},
+            {"timestamp": None},
+            "timestamp: found null, expected long",
+        ),
+        (
+            RowShape(),
+            {"deviceId": "string", "timestamp": "double"},
+            {"timestamp": 5},
+            "timestamp: found 5.0, expected milliseconds since 1970",
+        ),
+        (
+            RowShape(("shop", "number"), "pk", sort_name="sk", event_time=None),
+            {"shop": "string", "number": "double"},
+            {"shop": "s", "number": 5},
+            "number: found 5.0, expected a string or a whole number",
+        ),
+    ],
+    ids=str,
+)
+def test_an_event_that_a_version_of_another_program_keeps_from_being_a_row_is_rejected(
+    topic: FakeTopic, shape: RowShape, base: dict[str, Any], event: dict[str, Any], problem: str
+) -> None:
+    registry = MemoryRegistry()
+    fields = [{"name": name, "type": type_} for name, type_ in base.items()]
+    registry.register("order", {"type": "record", "name": "order", "fields": fields})
+
+    (refusal,) = _produce(shape, topic, registry, event, policy=Policy.GROW)
+
+    assert isinstance(refusal, Refusal)
+    assert str(refusal.error) == problem
+    assert len(registry.versions("order")) == 1
 
 
 def test_a_tombstone_deletes_the_row_of_its_key() -> None:
