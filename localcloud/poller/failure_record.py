@@ -6,10 +6,12 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from localcloud.poller.batch import Item
 from localcloud.poller.settings import MappingSettings
+
+_LAST_MS: Final = 253_402_300_799_000  # the last of `datetime`; Kafka accepts later ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +62,5 @@ def _describe_ranges(items: Sequence[Item]) -> dict[str, dict[str, str]]:
 
 
 def _write_time(milliseconds: float) -> str:
-    when = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    when = datetime.fromtimestamp(min(milliseconds, _LAST_MS) / 1000, UTC)
     return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -71,6 +71,16 @@ def test_after_its_retries_a_batch_is_discarded():
     assert discarded["KafkaBatchInfo"]["payloadSize"] == len(event)
 
 
+def test_a_batch_of_a_far_future_is_discarded():
+    function = Function(fail_with((0, 0)))
+    steps, _ = deliver(function, [record(0, timestamp_ms=2**63 - 1)], MaximumRetryAttempts=0)
+    assert steps == [{P0: 1}]
+    ((discarded, _),) = function.discarded
+    assert discarded["KafkaBatchInfo"]["recordsInfo"]["t-0"]["firstRecordTimestamp"] == (
+        "9999-12-31T23:59:59.000Z"
+    )
+
+
 def test_with_a_destination_there_are_ten_retries():
     function = Function(fail_with((0, 0)))
     queue = {"OnFailure": {"Destination": "arn:aws:sqs:eu-central-1:111111111111:q"}}
