@@ -304,6 +304,11 @@ variable "tables" {
     condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for table in values(job.writes) : contains(["none", "ignore"], coalesce(try(var.tables[table].tombstone, null), "none"))]]))
     error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; Spark jobs ignore a record without a value, so leave tombstone out for the tables that they write."
   }
+  validation {
+    # They share a dead-letter table, whose replay writes the tables of the job. (Terraform wants a reference to the own variable.)
+    condition     = var.spark == null || var.tables == null ? true : alltrue([for name, function in var.consumer_functions : try(distinct(values(var.jobs[name == "consumer" ? "consume" : trimprefix(name, "consumer-")].writes)), tolist([function.table])) == tolist([function.table])])
+    error_message = "The consumer functions write ${jsonencode({ for name, function in var.consumer_functions : name => function.table })} and the jobs ${jsonencode({ for name, job in var.jobs : name => job.writes })}; consumer and consume, or consumer-NAME and NAME, must write one same table, since the replay of the job retries the dead letters of both: give the function another name."
+  }
 }
 
 variable "tags" {

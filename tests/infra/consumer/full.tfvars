@@ -49,8 +49,8 @@ jobs = {
   }
 }
 consumer_functions = {
-  consumer       = {}
-  consumer-meter = { memory_mib = 256, table = "meters", topics = ["meter"] }
+  consumer-meter  = { memory_mib = 256, table = "meters", topics = ["meter"] }
+  consumer-sensor = {}
 }
 mapping = { batching = { size = 500, window_seconds = 2 }, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {

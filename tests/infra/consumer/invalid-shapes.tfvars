@@ -37,6 +37,10 @@ contract = {
   }
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
+consumer_functions = {
+  consumer        = { table = "readings" }
+  consumer-orders = { table = "orders" }
+}
 jobs = {
   consume = { writes = { order = "orders", sensor = "readings" } }
 }

@@ -38,8 +38,8 @@ contract = {
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 consumer_functions = {
-  consumer      = { topics = ["sensor"] }
-  consumer-shop = { table = "carts", topics = ["order"] }
+  consumer       = { topics = ["sensor"] }
+  consumer-carts = { table = "carts", topics = ["order"] }
 }
 jobs = {
   consume = { reads = ["sensor"], writes = { "*" = "readings" } }
