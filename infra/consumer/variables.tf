@@ -296,6 +296,10 @@ variable "tables" {
     error_message = "The keys are ${jsonencode({ for name, table in var.tables : name => table.key })}; give each at least one field, and a key_name where there are several."
   }
   validation {
+    condition     = alltrue([for table in values(var.tables) : coalesce(table.mode, "append") == "upsert" || (table.sort == null && table.order == null)])
+    error_message = "The tables are ${jsonencode({ for name, table in var.tables : name => { mode = table.mode, order = table.order, sort = table.sort } })}; use sort and order in mode upsert only, since in append mode records with equal fields would overwrite each other."
+  }
+  validation {
     # A job has the settings of one shape.
     condition     = alltrue([for job in values(var.jobs) : length(distinct([for table in values(job.writes) : jsonencode(try(var.tables[table], null))])) == 1 || length(job.writes) == 0])
     error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => values(job.writes) })}; the tables of one job must have one shape."

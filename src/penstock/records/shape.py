@@ -3,8 +3,8 @@
 A row has all fields of its event, and these attributes:
 
     KEY         the partition key: the key field of the event, or several fields joined by `/`
-    SORT        the sort key, if the table has one: the fields of `--sort` joined by `/`; by default
-                in append mode the event time in 13 digits, then topic-partition-offset
+    SORT        the sort key, if the table has one: in upsert mode the fields of `--sort` joined by
+                `/`, in append mode the event time in 13 digits, then topic-partition-offset
     _topic      the topic of the record
     _source     topic/partition/offset
     _schema     the number of the writer schema's version
@@ -74,8 +74,8 @@ class RowShape(Settings):
     )
     sort: tuple[str, ...] = setting(
         "PENSTOCK_SORT",
-        "fields of the event that are the row's sort key, separated by commas [append mode: event"
-        " time, topic, partition and offset; upsert mode: none]",
+        "in upsert mode, fields of the event that are the row's sort key, separated by commas"
+        " [append mode: event time, topic, partition and offset; upsert mode: none]",
         parse=_parse_fields,
         default=(),
     )
@@ -147,6 +147,11 @@ class RowShape(Settings):
     def _append_problems(self) -> Iterator[str]:
         if self.sort_name is None:
             yield "a table that is appended to needs PENSTOCK_SORT_NAME (--sort-name)"
+        if self.sort:
+            yield (
+                "PENSTOCK_SORT (--sort) is for --mode upsert, found --mode append, in which records"
+                " with equal fields would overwrite each other"
+            )
         if self.order:
             yield "PENSTOCK_ORDER (--order) is for --mode upsert, found --mode append"
         if self.tombstone is Tombstone.DELETE:

@@ -36,11 +36,13 @@ contract = {
     username    = "analytics"
   }
 }
-network = { zone_ids = ["euc1-az1", "euc1-az2"] }
+network            = { zone_ids = ["euc1-az1", "euc1-az2"] }
+consumer_functions = { consumer-meter = {} }
 jobs = {
   consume = { writes = { order = "orders", sensor = "readings" } }
 }
 tables = {
   orders = { key = ["shop", "number"], mode = "merge", tombstone = "delete" }
+  lines  = { order = ["revision"], sort = ["line"] }
   other  = { key = [], key_name = "pk", tombstone = "keep" }
 }
