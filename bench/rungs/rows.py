@@ -20,7 +20,7 @@ from aws_lambda_powertools.utilities.kafka.schema_config import SchemaConfig
 from bench.ladder import Result, Rung, compare, time_call
 from penstock.consuming import Consumer, read_records
 from penstock.framing import encode_glue_frame
-from penstock.records import READING, RowShape, Source, base_fields, make_row
+from penstock.records import READING, Record, RowShape, Source, base_fields, make_row
 from penstock.registry import CachedRegistry, load_registry
 from penstock.schemas import encode, infer_schema, to_record
 from penstock.sinks import DynamoDbClient, TableWriter
@@ -126,8 +126,14 @@ def _read_batch(count: int) -> Result:
         # It cannot read a Glue frame: it gets the payload only, and one schema for all.
         records = ConsumerRecords(bare, config).records
         return [
-            make_row(_SHAPE, record.value, Source("sensor", 0, record.offset), 1, _VERSION)
-            for record in records
+            make_row(
+                _SHAPE,
+                each.value,
+                Record(Source("sensor", 0, each.offset), None, None),
+                1,
+                _VERSION,
+            )
+            for each in records
         ]
 
     assert len(by_powertools()) == consumer.consume(read_records(framed)).written == _ROWS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from dataclasses import replace
 from decimal import Decimal
 from unittest.mock import Mock
 
@@ -16,7 +17,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
-from penstock.records import RowShape, Source, make_row
+from penstock.records import Mode, Record, RowShape, Source, make_row
 from penstock.schemas import compile_event_decoder, encode
 from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query import dynamodb
@@ -123,6 +124,10 @@ def _plain(value):
     return value
 
 
+def _record(offset):
+    return Record(Source("t", 0, offset), None, None, (), NOON_MS)
+
+
 def test_rows_are_those_of_the_lambda_and_come_again_as_the_same(spark, sink, tables):
     payloads = [encode({**_RECORD, "either": either}, _EVERYTHING) for either in ("text", 7, None)]
     frame = spark.createDataFrame(
@@ -138,10 +143,16 @@ def test_rows_are_those_of_the_lambda_and_come_again_as_the_same(spark, sink, ta
 
     decode = compile_event_decoder(_EVERYTHING)
     expected = [
-        _plain(make_row(RowShape(), decode(payload), Source("t", 0, place), 3, "id"))
+        _plain(make_row(RowShape(), decode(payload), _record(place), 3, "id"))
         for place, payload in enumerate(payloads)
     ]
     assert sorted(tables[0].scan()["Items"], key=lambda row: row["_source"]) == expected
+
+    shape = RowShape(sort=("deviceId",), mode=Mode.UPSERT)
+    assert replace(sink, shape=shape).write(rows, batch(1), 0) == {}
+    newest = make_row(shape, decode(payloads[2]), _record(2), 3, "id")
+    found = tables[0].get_item(Key={"deviceId": "a", "readingId": "a"})
+    assert found["Item"] == _plain(newest)
 
 
 def test_what_a_table_refuses_is_kept_whole_and_its_neighbours_are_written(spark, sink, tables):

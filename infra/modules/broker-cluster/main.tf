@@ -6,6 +6,10 @@ locals {
   volume_gib     = coalesce(var.cluster.volume_gib, 100)
   max_volume_gib = coalesce(var.cluster.max_volume_gib, 1000)
 
+  default_properties = {
+    # Timestamps of clients may be of any year, and would order the versions of a row (docs/adr/20261122-order-of-upserts.md).
+    "log.message.timestamp.type" = "LogAppendTime"
+  }
   # By zones, not by brokers: a new broker must not change the configuration, which would restart the others.
   _replicas     = tostring(length(var.subnet_ids))
   _min_replicas = tostring(length(var.subnet_ids) - 1)
@@ -45,7 +49,7 @@ resource "aws_msk_configuration" "this" {
   # With two zones, one acknowledges alone while the other is down.
   description = "Nobody is let in and no topic is made by default${length(var.subnet_ids) > 2 ? ", and no record is lost with a zone" : ""}"
   server_properties = join("", [
-    for name, value in merge(var.cluster.properties, local.held_properties) : "${name}=${value}\n"
+    for name, value in merge(local.default_properties, var.cluster.properties, local.held_properties) : "${name}=${value}\n"
   ])
 }
 

@@ -155,7 +155,7 @@ class Consumer:
         if frame is None:
             return self._read_tombstone(record)
         read, number = self._find_reader(frame.key, batch)
-        return make_row(self._shape, read(frame.payload), record.source, number, str(frame.key))
+        return make_row(self._shape, read(frame.payload), record, number, str(frame.key))
 
     def _read_tombstone(self, record: Record) -> dict[str, Any] | None:
         """Return the deleted row of a tombstone, or None if tombstones are ignored."""

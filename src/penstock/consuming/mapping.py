@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from penstock.errors import EventTextError
-from penstock.records import Record, Source
+from penstock.records import MAX_TIMESTAMP_MS, Record, Source
 
 _LOG = logging.getLogger(__name__)
 _ODD = (AttributeError, KeyError, TypeError, ValueError)
@@ -65,7 +65,8 @@ def _read(entry: Mapping[str, Any]) -> Record:
     if (type(source.topic), type(source.partition), type(source.offset)) != (str, int, int):
         raise TypeError(source)
     timestamp = entry.get("timestamp")
-    timestamp = timestamp if isinstance(timestamp, int) else 0
+    # A later timestamp than Spark's latest one would be another record there.
+    timestamp = min(timestamp, MAX_TIMESTAMP_MS) if isinstance(timestamp, int) else 0
     try:
         return Record(
             source,

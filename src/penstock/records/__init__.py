@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from penstock.records.base import base_fields, find_key, make_base
-from penstock.records.record import FailedRecord, Record, Source
+from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
 from penstock.records.rows import check_key, make_deletion, make_row, write_key
 from penstock.records.shape import ORDER, READING, Mode, RowShape, Tombstone
 
 __all__ = [
+    "MAX_TIMESTAMP_MS",
     "ORDER",
     "READING",
     "FailedRecord",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from penstock.errors import Failure
 from penstock.framing import SchemaKey
+
+MAX_TIMESTAMP_MS: Final = (2**63 - 1) // 1_000  # of Spark's timestamps, which are microseconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,24 +20,26 @@ _OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event", "_expires
 _ALL: Final = 2**64 - 1
 _NEGATIVE: Final = 2**63
 _MIDDLE: Final = 2**15  # a whole number of 64 bits differs from its double by at most 1,024
-_OFFSET_SIZE: Final = 8
+_LONG_SIZE: Final = 8
+_INT_SIZE: Final = 4
 
 
 def make_row(
-    shape: RowShape, event: Any, source: Source, schema_number: int, schema_id: str
+    shape: RowShape, event: Any, record: Record, schema_number: int, schema_id: str
 ) -> dict[str, Any]:
-    """Return the row of an event.
+    """Return the row of an event that was decoded from a record.
 
     Raises:
         UnroutableError: the event is not an object, or a field that the shape needs is missing
             or of another type.
     """
+    source = record.source
     if not isinstance(event, Mapping):
         raise UnroutableError(f"{source}: found {type(event).__name__}, expected an event")
     key = {shape.key_attribute: _join(event, shape.key, source)}
     if shape.sort_name is not None:
         key[shape.sort_name] = _sort(shape, event, source)
-    order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, source)}
+    order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, record)}
     ours = [
         name
         for name in (*key, *((ORDER, _DELETED) if order else ()))
@@ -75,7 +77,7 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         shape.key_attribute: key,
         "_topic": record.source.topic,
         "_source": str(record.source),
-        ORDER: _order((), {}, record.source),
+        ORDER: _order((), {}, record),
         _DELETED: True,
     }
 
@@ -176,14 +178,18 @@ def _escape(text: str, fields: Sequence[str]) -> str:
     return text if len(fields) == 1 else text.replace("%", "%25").replace("/", "%2F")
 
 
-def _order(fields: Sequence[str], event: Mapping[str, Any], source: Source) -> str:
-    """Return text that is greater for a newer version: the fields in order, then the offset.
+def _order(fields: Sequence[str], event: Mapping[str, Any], record: Record) -> str:
+    """Return text that is greater for a newer version, in any order of arrival.
 
-    If all fields are equal, the record with the higher offset is newer, in any order of arrival.
-    A record that is delivered again gets the same text.
+    The fields decide in order, then Kafka's timestamp, the offset and the partition. The timestamp
+    comes before the offset because a key moves to another partition when partitions are added. A
+    record that is delivered again gets the same text.
     """
+    source = record.source
     parts = [_write_ordered(event.get(field), field, source) for field in fields]
-    return b"".join([*parts, source.offset.to_bytes(_OFFSET_SIZE)]).hex()
+    written = (record.timestamp_ms + _NEGATIVE).to_bytes(_LONG_SIZE)  # negative ones sort first
+    place = (source.offset.to_bytes(_LONG_SIZE), source.partition.to_bytes(_INT_SIZE))
+    return b"".join([*parts, written, *place]).hex()
 
 
 def _write_ordered(value: Any, field: str, source: Source) -> bytes:

@@ -95,7 +95,7 @@ class RowShape(Settings):
     order: tuple[str, ...] = setting(
         "PENSTOCK_ORDER",
         "fields of the event that order the versions of a row, separated by commas: the greatest"
-        " values win, then the greatest offset",
+        " values win, then the latest Kafka timestamp, then the greatest offset",
         parse=_parse_fields,
         default=(),
     )
@@ -140,8 +140,8 @@ class RowShape(Settings):
             self.order or self.sort or len(self.key or ()) > 1
         ):
             yield (
-                "--tombstone delete finds a row by the record's key and orders by offset alone,"
-                " expected one field in --key, and no --sort and no --order"
+                "--tombstone delete finds a row by the record's key and orders by Kafka's timestamp"
+                " and offset, expected one field in --key, and no --sort and no --order"
             )
 
     def _append_problems(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.consuming import answer_mapping, read_records
 from penstock.errors import EventTextError
-from penstock.records import Record, Source
+from penstock.records import MAX_TIMESTAMP_MS, Record, Source
 
 _EVENTS = Path(__file__).parents[3] / "lambdas/consumer/events"
 
@@ -60,6 +60,13 @@ def test_a_timestamp_of_another_type_is_ignored() -> None:
     (read,) = read_records(_event(_record(timestamp="noon")))
 
     assert (read.timestamp_ms, read.value) == (0, b"v")
+
+
+@pytest.mark.parametrize("timestamp", [2**63 - 1, MAX_TIMESTAMP_MS + 1])
+def test_a_timestamp_beyond_those_of_spark_is_its_last_one(timestamp: int) -> None:
+    (read,) = read_records(_event(_record(timestamp=timestamp)))
+
+    assert read.timestamp_ms == MAX_TIMESTAMP_MS
 
 
 def test_signed_bytes_and_repeated_headers_are_read() -> None:

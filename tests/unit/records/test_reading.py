@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from penstock.errors import Reason, UnroutableError
-from penstock.records import RowShape, Source, make_row
+from penstock.records import Record, RowShape, Source, make_row
 
 _READING = RowShape()
 _SOURCE = Source("sensor", 3, 41)
+_RECORD = Record(_SOURCE, None, None)
 _BASE = {"deviceId": "d-1", "timestamp": 1795234015788}
 _OURS = {
     "readingId": "1795234015788-sensor-3-41",
@@ -24,20 +25,20 @@ _OURS = {
 def test_a_reading_has_the_event_and_its_source() -> None:
     event = {**_BASE, "temperature": 30, "o": {"readingId": 1}}
 
-    assert make_row(_READING, event, _SOURCE, 2, "an-id") == {**event, **_OURS}
+    assert make_row(_READING, event, _RECORD, 2, "an-id") == {**event, **_OURS}
 
 
 @pytest.mark.parametrize(
     "name", ["readingId", "_topic", "_source", "_schema", "_schemaId", "_expiresAt"]
 )
 def test_a_field_named_like_an_attribute_of_the_row_is_kept(name: str) -> None:
-    row = make_row(_READING, {**_BASE, name: "theirs"}, _SOURCE, 2, "an-id")
+    row = make_row(_READING, {**_BASE, name: "theirs"}, _RECORD, 2, "an-id")
 
     assert row == {**_BASE, **_OURS, "_event": {name: "theirs"}}
 
 
 def test_a_field_named_event_is_kept() -> None:
-    row = make_row(_READING, {**_BASE, "_event": 1, "_schema": None}, _SOURCE, 2, "an-id")
+    row = make_row(_READING, {**_BASE, "_event": 1, "_schema": None}, _RECORD, 2, "an-id")
 
     assert row["_event"] == {"_event": 1, "_schema": None}
 
@@ -45,7 +46,7 @@ def test_a_field_named_event_is_kept() -> None:
 def test_readings_of_a_device_are_sorted_by_time() -> None:
     times = [0, 999, 1_795_234_015_788, 9_999_999_999_999]
     ids = [
-        make_row(_READING, {"deviceId": "d", "timestamp": time}, _SOURCE, 1, "i")["readingId"]
+        make_row(_READING, {"deviceId": "d", "timestamp": time}, _RECORD, 1, "i")["readingId"]
         for time in times
     ]
 
@@ -60,7 +61,10 @@ def test_records_of_two_topics_never_share_a_row() -> None:
         for partition in (0, 1, 11)
         for offset in (1, 11)
     ]
-    ids = {make_row(_READING, _BASE, source, 1, "i")["readingId"] for source in sources}
+    ids = {
+        make_row(_READING, _BASE, Record(source, None, None), 1, "i")["readingId"]
+        for source in sources
+    }
 
     assert len(ids) == len(sources)
 
@@ -85,7 +89,7 @@ def test_records_of_two_topics_never_share_a_row() -> None:
 )
 def test_a_record_that_names_no_row_is_unroutable(event: Any, message: str) -> None:
     with pytest.raises(UnroutableError) as caught:
-        make_row(_READING, event, _SOURCE, 1, "an-id")
+        make_row(_READING, event, _RECORD, 1, "an-id")
 
     assert message in str(caught.value)
     assert caught.value.reason is Reason.UNROUTABLE

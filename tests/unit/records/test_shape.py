@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import SettingsError, UnroutableError
 from penstock.records import (
+    MAX_TIMESTAMP_MS,
     Mode,
     Record,
     RowShape,
@@ -24,13 +25,19 @@ from penstock.records import (
 )
 
 _SOURCE = Source("orders", 2, 7)
+_TIME = 1_795_234_015_788
+_WRITTEN = "800001a1fc492a2c000000000000000700000002"  # time, offset and partition
+_RECORD = Record(_SOURCE, b"o-1", None, (), _TIME)
 _PLACE = {"_topic": "orders", "_source": "orders/2/7", "_schema": 1, "_schemaId": "id"}
 _ORDERS = RowShape(("orderId",), sort_name=None, event_time=None, mode=Mode.UPSERT)
 
 
-def _order(event: dict[str, Any], fields: tuple[str, ...] = ("a",), offset: int = 0) -> str:
+def _order(
+    event: dict[str, Any], fields: tuple[str, ...] = ("a",), source: Source = _SOURCE, time: int = 0
+) -> str:
     shape = RowShape(("id",), sort_name=None, event_time=None, order=fields, mode=Mode.UPSERT)
-    return str(make_row(shape, {"id": "x"} | event, Source("t", 0, offset), 1, "id")["_order"])
+    record = Record(source, None, None, (), time)
+    return str(make_row(shape, {"id": "x"} | event, record, 1, "id")["_order"])
 
 
 def test_the_default_is_the_reading_of_a_sensor() -> None:
@@ -70,12 +77,13 @@ def test_it_is_built_from_settings() -> None:
         ({"KEY": "a,,b"}, "PENSTOCK_KEY is 'a,,b', expected fields of the event"),
         ({"KEY": "a,a"}, "PENSTOCK_KEY is 'a,a', expected fields of the event"),
         ({"SORT_NAME": "none"}, "a table that is appended to needs PENSTOCK_SORT_NAME"),
+        ({"SORT": "at"}, "PENSTOCK_SORT (--sort) is for --mode upsert, found --mode append"),
         ({"ORDER": "at"}, "PENSTOCK_ORDER (--order) is for --mode upsert, found --mode append"),
         ({"TOMBSTONE": "delete"}, "--tombstone delete is for --mode upsert, found --mode append"),
         ({"MODE": "upsert"}, "or neither (none); found (), 'readingId'"),
         (
             {"MODE": "upsert", "SORT_NAME": "none", "TOMBSTONE": "delete", "ORDER": "at"},
-            "orders by offset alone, expected one field in --key, and no --sort and no --order",
+            "by Kafka's timestamp and offset, expected one field in --key, and no --sort and no",
         ),
     ],
 )
@@ -85,9 +93,9 @@ def test_a_contradiction_is_refused(environ: dict[str, str], problem: str) -> No
 
 
 def test_an_event_is_keyed_by_its_own_field() -> None:
-    row = make_row(_ORDERS, {"orderId": "o-1", "readingId": 5, "_order": 1}, _SOURCE, 1, "id")
+    row = make_row(_ORDERS, {"orderId": "o-1", "readingId": 5, "_order": 1}, _RECORD, 1, "id")
 
-    assert row.pop("_order") == "0000000000000007"
+    assert row.pop("_order") == _WRITTEN
     assert row == {"orderId": "o-1", "readingId": 5, "_event": {"_order": 1}, **_PLACE}
     assert write_key(_ORDERS, row) == b"o-1"
 
@@ -95,19 +103,19 @@ def test_an_event_is_keyed_by_its_own_field() -> None:
 def test_several_fields_are_joined_and_no_two_keys_are_the_same() -> None:
     shape = RowShape(("a", "b"), "pk", sort_name="sk", event_time=None)
     events = [{"a": "x/y", "b": "z"}, {"a": "x", "b": "y/z"}, {"a": "x%2Fy", "b": "z"}]
-    rows = [make_row(shape, {"pk": 1} | event, _SOURCE, 1, "id") for event in events]
+    rows = [make_row(shape, {"pk": 1} | event, _RECORD, 1, "id") for event in events]
 
     assert [row["pk"] for row in rows] == ["x%2Fy/z", "x/y%2Fz", "x%252Fy/z"]
     assert rows[0]["_event"] == {"pk": 1}
     assert rows[0]["sk"] == "orders-2-7"
-    assert make_row(shape, {"a": 1, "b": "z"}, _SOURCE, 1, "id")["pk"] == "1/z"
+    assert make_row(shape, {"a": 1, "b": "z"}, _RECORD, 1, "id")["pk"] == "1/z"
     assert [write_key(shape, event).decode() for event in events] == [row["pk"] for row in rows]
 
 
 @pytest.mark.parametrize("key", [None, "", 5, True, ["a"]])
 def test_an_event_without_its_key_is_unroutable(key: Any) -> None:
     with pytest.raises(UnroutableError, match=r"^orders/2/7: found orderId .*, expected a string$"):
-        make_row(_ORDERS, {"orderId": key}, _SOURCE, 1, "id")
+        make_row(_ORDERS, {"orderId": key}, _RECORD, 1, "id")
 
 
 @pytest.mark.parametrize("value", [None, True, float("nan"), float("inf"), [1], {"a": 1}])
@@ -126,7 +134,8 @@ def test_numbers_sort_as_numbers(one: float, other: float) -> None:
     found = _order({"a": one}) < _order({"a": other})
 
     assert found == (one < other)
-    assert (_order({"a": one}, offset=1) > _order({"a": other})) == (one >= other)
+    later = Source("orders", 2, 8)
+    assert (_order({"a": one}, source=later) > _order({"a": other})) == (one >= other)
 
 
 @given(_TEXTS, _TEXTS)
@@ -134,9 +143,16 @@ def test_texts_sort_as_dynamodb_sorts_them(one: str, other: str) -> None:
     assert (_order({"a": one}) < _order({"a": other})) == (one.encode() < other.encode())
 
 
-def test_the_first_field_decides_then_the_next_then_the_offset() -> None:
-    values = [(1, "", 9), (1, "a", 0), (1, "a", 3), (1, "a\0", 0), (1, "ab", 0), (2, "", 0)]
-    orders = [_order({"a": a, "b": b}, ("a", "b"), offset) for a, b, offset in values]
+def test_the_first_field_decides_then_the_next_then_time_offset_and_partition() -> None:
+    values = [
+        (1, "", 9, 9, 9), (1, "a", -1, 9, 9), (1, "a", 0, 9, 9), (1, "a", _TIME, 7, 9),
+        (1, "a", _TIME, 8, 0), (1, "a", _TIME, 8, 1), (1, "a", MAX_TIMESTAMP_MS, 0, 0),
+        (1, "a\0", 0, 0, 0), (1, "ab", 0, 0, 0), (2, "", 0, 0, 0),
+    ]  # fmt: skip
+    orders = [
+        _order({"a": a, "b": b}, ("a", "b"), Source("t", partition, offset), time)
+        for a, b, time, offset, partition in values
+    ]
 
     assert all(one < other for one, other in pairwise(orders))
     shuffled = orders.copy()
@@ -144,12 +160,22 @@ def test_the_first_field_decides_then_the_next_then_the_offset() -> None:
     assert sorted(shuffled) == orders
 
 
+def test_a_key_that_moved_to_a_new_partition_goes_on_with_its_newer_records() -> None:
+    event = {"orderId": "o-1"}
+    before = Record(Source("orders", 0, 9_000), b"o-1", None, (), _TIME)
+    after = Record(Source("orders", 7, 0), b"o-1", None, (), _TIME + 1)
+
+    old = make_row(_ORDERS, event, before, 1, "id")["_order"]
+    assert make_row(_ORDERS, event, after, 1, "id")["_order"] > old
+    assert make_deletion(_ORDERS, after)["_order"] > old
+
+
 def test_a_tombstone_leaves_the_key_and_the_order() -> None:
-    assert make_deletion(_ORDERS, Record(_SOURCE, b"o-1", None)) == {
+    assert make_deletion(_ORDERS, _RECORD) == {
         "orderId": "o-1",
         "_topic": "orders",
         "_source": "orders/2/7",
-        "_order": "0000000000000007",
+        "_order": _WRITTEN,
         "_deleted": True,
     }
 

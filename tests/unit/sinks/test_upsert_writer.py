@@ -50,7 +50,8 @@ def _rows(table: Any) -> dict[str, dict[str, Any]]:
 
 
 def _row(key: str, offset: int, shape: RowShape = _BY_VERSION, **event: Any) -> dict[str, Any]:
-    return make_row(shape, {"orderId": key} | event, Source("orders", 0, offset), 1, "id")
+    record = Record(Source("orders", 0, offset), None, None)
+    return make_row(shape, {"orderId": key} | event, record, 1, "id")
 
 
 @pytest.mark.parametrize("shape", [_BY_VERSION, _BY_OFFSET], ids=["by version", "by offset"])

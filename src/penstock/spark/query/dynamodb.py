@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from penstock.errors import Failure, Reason, UnroutableError
-from penstock.records import READING, RowShape, Source, make_row
+from penstock.records import READING, Record, RowShape, Source, make_row
 from penstock.schemas import compile_row_restorer
 from penstock.sinks import DynamoDbClient, RowWriter, open_table
 from penstock.spark.failures import ErrorSink, count_by_reason, in_chunks, make_failed
@@ -94,7 +94,8 @@ def _load_event_reader(schema: str) -> Any:
 def _make_row(row: Any, to_event: Any, shape: RowShape) -> dict[str, Any]:
     event = to_event(row[EVENT])
     source = Source(row["_topic"], row["_kafka_partition"], row["_offset"])
-    return make_row(shape, event, source, row["_schema_version"], row["_schema_id"])
+    record = Record(source, None, None, timestamp_ms=row["_kafka_timestamp"])
+    return make_row(shape, event, record, row["_schema_version"], row["_schema_id"])
 
 
 class Pace:
