@@ -85,14 +85,28 @@ class Settings:
             SettingsError: the settings are not valid; it lists every problem.
         """
         parser = argparse.ArgumentParser(allow_abbrev=False, exit_on_error=False)
-        for row in describe_settings(cls):
-            meaning = row.meaning.replace("%", "%%")  # argparse formats its help texts
-            parser.add_argument(row.flag, help=f"{meaning} [{row.variable}]")
+        cls.add_flags(parser)
         try:
             known, unknown = parser.parse_known_args(argv)
         except argparse.ArgumentError as error:
             raise SettingsError([str(error)]) from error
         return _read(cls, vars(known), os.environ if environ is None else environ, unknown)
+
+    @classmethod
+    def add_flags(cls, parser: argparse.ArgumentParser) -> None:
+        """Add a flag for each setting to the parser of a command."""
+        for row in describe_settings(cls):
+            meaning = row.meaning.replace("%", "%%")  # argparse formats its help texts
+            parser.add_argument(row.flag, help=f"{meaning} [{row.variable}]")
+
+    @classmethod
+    def from_flags(cls, flags: argparse.Namespace, environ: Mapping[str, str]) -> Self:
+        """Return the settings from flags that a command parsed, and the environment.
+
+        Raises:
+            SettingsError: the settings are not valid; it lists every problem.
+        """
+        return _read(cls, vars(flags), environ)
 
 
 @dataclass(frozen=True, slots=True)

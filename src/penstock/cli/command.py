@@ -6,12 +6,18 @@ import argparse
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from penstock.cli import _contract, _rejected, _submit
+from penstock.cli import _contract, _read, _rejected, _submit
 from penstock.cli.terminal import complain
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, SettingsError
 
+_COMMANDS: Final = {
+    "contract": _contract,
+    "read": _read,
+    "rejected": _rejected,
+    "submit": _submit,
+}
 _EXIT_CODES = """\
 exit codes:
   0  success
@@ -25,6 +31,9 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     settings = _parser(os.environ if environ is None else environ).parse_args(argv)
     try:
         code: int = settings.run(settings)
+    except SettingsError as error:
+        complain(error)
+        return 2
     except PenstockError as error:
         complain(error)
         return 1
@@ -50,7 +59,7 @@ def _parser(environ: Mapping[str, str]) -> argparse.ArgumentParser:
         "with the `aws` command.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, command in (("contract", _contract), ("rejected", _rejected), ("submit", _submit)):
+    for name, command in _COMMANDS.items():
         command.add_to(
             commands.add_parser(name, help=command.HELP, description=command.HELP), environ
         )

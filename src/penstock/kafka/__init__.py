@@ -7,6 +7,7 @@ from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.login import client_options, java_options
 from penstock.kafka.probe import ask_brokers, await_rights, check_access
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
+from penstock.kafka.reading import Start, read_topic
 from penstock.kafka.settings import KafkaSettings, Security
 from penstock.kafka.topic_ids import TopicIds
 from penstock.kafka.topics import Topic, apply_topics, drop_topic, ensure_topic, open_admin
@@ -20,6 +21,7 @@ __all__ = [
     "Producer",
     "Reader",
     "Security",
+    "Start",
     "Topic",
     "TopicIds",
     "apply_readers",
@@ -35,4 +37,5 @@ __all__ = [
     "open_admin",
     "open_consumer",
     "open_producer",
+    "read_topic",
 ]

@@ -10,14 +10,18 @@ from penstock.operations.rejected import (
     list_rejected,
     replay_rejected,
 )
+from penstock.operations.topics import ReadRecord, ReadSettings, read_records
 
 __all__ = [
     "CONTRACT_FILE",
     "JobRun",
     "ListedEvent",
+    "ReadRecord",
+    "ReadSettings",
     "ReplayedEvent",
     "WrittenContract",
     "list_rejected",
+    "read_records",
     "replay_rejected",
     "start_job",
     "submit_job",

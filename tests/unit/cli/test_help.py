@@ -9,6 +9,7 @@ from penstock.cli import main
 _COMMANDS = [
     [],
     ["contract"],
+    ["read"],
     ["rejected"],
     ["rejected", "list"],
     ["rejected", "replay"],

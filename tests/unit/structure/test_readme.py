@@ -14,6 +14,8 @@ from botocore import xform_name
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
+from penstock.cli.command import _COMMANDS
+
 _ROOT = Path(__file__).parents[3]
 _PAGES = [
     page
@@ -60,6 +62,8 @@ def _fault(command: str) -> str:
             fault = "" if (_ROOT / path).is_file() else f"no file {path}"
         case ["aws" | ".venv/bin/aws", service, operation, *words]:
             fault = _aws_fault(service, operation, words)
+        case ["penstock", command, *_]:
+            fault = "" if command in _COMMANDS else f"penstock knows no {command}"
         case [program, *_]:
             fault = f"{program} is not a program this test knows how to look up"
     return fault
@@ -114,6 +118,8 @@ def test_every_command_exists(page: Path) -> None:
         ("aws ec3 describe-availability-zones", "aws knows no service ec3"),
         ("aws ec2 describe-zones", "aws ec2 knows no describe-zones"),
         ("aws lambda invoke --payload fileb://no.json out.json", "no file no.json"),
+        ("penstock read sensor", ""),
+        ("penstock write sensor", "penstock knows no write"),
         ("curl x", "curl is not a program this test knows how to look up"),
     ],
 )

@@ -1,0 +1,157 @@
+"""`penstock read`: print the records of a topic."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import math
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from penstock.cli.terminal import say
+from penstock.operations import ReadRecord, ReadSettings, read_records
+from penstock.settings import parse_count, parse_moment
+
+HELP = "Print the records of a topic, each decoded with the schema that it was written in."
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the arguments."""
+    parser.add_argument("topic", metavar="TOPIC", help="the topic to read")
+    parser.add_argument(
+        "--from",
+        dest="start",
+        type=_parse_start,
+        default="beginning",
+        metavar="PLACE",
+        help="beginning, end, an offset, or a time such as 2026-11-22T08:00:00+00:00 [%(default)s]",
+    )
+    parser.add_argument("--partition", type=_parse_number, metavar="N", help="one partition [all]")
+    parser.add_argument(
+        "--count", type=parse_count, metavar="N", help="stop after so many records [all]"
+    )
+    parser.add_argument(
+        "--follow", action="store_true", help="wait for new records at the end, until ctrl-C"
+    )
+    parser.add_argument(
+        "--output",
+        choices=["text", "json"],
+        default="text",
+        help="json prints an object in a line for each record [%(default)s]",
+    )
+    ReadSettings.add_flags(parser)
+    parser.set_defaults(run=partial(_run, environ))
+
+
+def _parse_number(text: str) -> int:
+    return parse_count(text, 0)
+
+
+def _parse_start(text: str) -> Any:
+    if text in ("beginning", "end"):
+        return text
+    return int(text) if text.isascii() and text.isdigit() else parse_moment(text)
+
+
+def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
+    """Print each record; return 1 if one cannot be decoded."""
+    settings = ReadSettings.from_flags(flags, environ)
+    records = read_records(
+        settings, flags.topic, flags.start, partition=flags.partition, follow=flags.follow
+    )
+    failed = 0
+    try:
+        for record in islice(records, flags.count):
+            say(_show(record) if flags.output == "text" else json.dumps(_describe(record)))
+            sys.stdout.flush()
+            failed += record.failure is not None
+    except KeyboardInterrupt:
+        pass  # the way to end --follow
+    return 1 if failed else 0
+
+
+def _show(found: ReadRecord) -> str:
+    """Return one line: where, when, key, schema, value, headers."""
+    record = found.record
+    words = [str(record.source), _moment(record.timestamp_ms)]
+    if record.key is not None:
+        words.append(f"key={_text(record.key)}")
+    words += [f"{name}={_text(value)}" for name, value in record.headers]
+    if found.version:
+        words.append(f"schema={found.version.name} v{found.version.number}")
+    if found.failure:
+        words.append(f"{found.failure.reason}: {found.failure.detail}; the value is")
+    if record.value is None:
+        words.append("tombstone")
+    elif found.failure:
+        words.append(_text(record.value))
+    else:
+        words.append(json.dumps(_to_json(found.event), ensure_ascii=False))
+    return "  ".join(words)
+
+
+def _describe(found: ReadRecord) -> dict[str, Any]:
+    """Return a record as one JSON object; bytes are texts, or base64 where they are none."""
+    record, version, failure = found.record, found.version, found.failure
+    described = {
+        "topic": record.source.topic,
+        "partition": record.source.partition,
+        "offset": record.source.offset,
+        "timestamp": _moment(record.timestamp_ms),
+        "key": _to_text(record.key),
+        "headers": [{"name": name, "value": _to_text(value)} for name, value in record.headers],
+    }
+    if version:
+        described["schema"] = {
+            "name": version.name,
+            "version": version.number,
+            "id": str(version.key),
+        }
+    if failure:
+        described["failure"] = {"reason": failure.reason, "detail": failure.detail}
+    described["value"] = _to_text(record.value) if failure else _to_json(found.event)
+    return described
+
+
+def _moment(milliseconds: int) -> str:
+    """Return a Kafka timestamp as text; none is -1, and a producer may send any number."""
+    try:
+        moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return str(milliseconds)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _text(value: bytes | None) -> str:
+    """Return bytes for the terminal: text as it is, other bytes escaped."""
+    return "null" if value is None else value.decode("utf-8", "backslashreplace")
+
+
+def _to_text(value: bytes | None) -> Any:
+    """Return bytes for JSON: a string, or an object with their base64 if they are not UTF-8."""
+    if value is None:
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode()}
+
+
+def _to_json(value: Any) -> Any:
+    """Return a decoded value as JSON has it; bytes and NaN, which it has not, become strings."""
+    match value:
+        case bytes():
+            return base64.b64encode(value).decode()
+        case dict():
+            return {name: _to_json(member) for name, member in value.items()}
+        case list():
+            return [_to_json(item) for item in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value

@@ -1,0 +1,81 @@
+"""What a topic holds: each record with its schema and its event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import Failure, PenstockError
+from penstock.framing import SchemaKey
+from penstock.kafka import KafkaSettings, Start, read_topic
+from penstock.records import Record, Source
+from penstock.registry import Registries, SchemaVersion, load_registries
+from penstock.schemas import compile_event_decoder
+from penstock.settings import Settings, nested, setting
+
+_Decoder = Callable[[bytes], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings(Settings):
+    """The brokers and the registries."""
+
+    kafka: KafkaSettings = nested(KafkaSettings)
+    registry: str = setting(
+        "PENSTOCK_REGISTRY",
+        "URLs of the schema registries, separated by spaces, one for each kind of frames; without "
+        "one, values are shown as text",
+        default="",
+        secret=True,  # it may contain an external id
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRecord:
+    """A record of a topic: its event and the version it was written with, or why it has none."""
+
+    record: Record
+    version: SchemaVersion | None = None
+    event: Any = None
+    failure: Failure | None = None
+
+
+def read_records(
+    settings: ReadSettings,
+    topic: str,
+    start: Start = "beginning",
+    *,
+    partition: int | None = None,
+    follow: bool = False,
+) -> Iterator[ReadRecord]:
+    """Yield the records of a topic from a place to its end, each decoded by itself.
+
+    Raises:
+        SettingsError: a URL names no registry.
+        RegistryError: a registry cannot be asked.
+        OperationError, BrokerError: see `kafka.read_topic`.
+    """
+    registries = load_registries(settings.registry) if settings.registry else Registries([])
+    decoders: dict[SchemaKey, _Decoder] = {}
+    for found in read_topic(settings.kafka, topic, start, partition=partition, follow=follow):
+        source = Source(found.topic, found.partition, found.offset)
+        headers = tuple(found.headers or ())
+        record = Record(source, found.key, found.value, headers, found.timestamp)
+        yield _decode(record, registries, decoders)
+
+
+def _decode(
+    record: Record, registries: Registries, decoders: dict[SchemaKey, _Decoder]
+) -> ReadRecord:
+    version = None
+    try:
+        frame = registries.decode(record.value, record.headers)
+        if frame is None:
+            return ReadRecord(record)
+        version = registries.find(frame.key)
+        if (decode := decoders.get(frame.key)) is None:
+            decode = decoders[frame.key] = compile_event_decoder(version.schema)
+        return ReadRecord(record, version, decode(frame.payload))
+    except PenstockError as error:
+        return ReadRecord(record, version, failure=Failure.of(error))
