@@ -23,6 +23,7 @@ from localcloud.door.operations import Call, HttpAnswer, find_operation
 from localcloud.door.wire import Target
 from localcloud.faults import Faults
 from localcloud.identity.callers import Caller, identify, read_scope, refuse_unknown
+from localcloud.identity.dependent_access import create_linked_role
 from localcloud.identity.permissions import authorize
 
 _log = logging.getLogger(__name__)
@@ -104,6 +105,7 @@ def _answer_unsigned(
 def _perform(call: Call, target: Target) -> HttpAnswer:
     refuse_unknown(call.caller, call.protocol)
     call.owner = authorize(call)
+    create_linked_role(call)
     own = find_operation(call.service, call.operation)
     if own is None and not moto_fallback.knows(call.service, call.operation):
         raise not_implemented(call.name)

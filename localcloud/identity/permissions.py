@@ -1,7 +1,8 @@
 """Authorization: policies of role and resource together, as AWS combines them.
 
-A caller without a role (a 12-digit key, a user) or with the deploy role has all permissions in its
-own account. In another account the resource's policy must allow the call as well.
+A caller without a role (a 12-digit key, a user) has all permissions in its own account, and so has
+the deploy role until somebody creates it, with policies of its own. In another account the
+resource's policy must allow the call as well.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from localcloud.identity import resource_policies
 from localcloud.identity.callers import Caller
 from localcloud.identity.conditions import Context
 from localcloud.identity.decisions import Decision, note_decision
+from localcloud.identity.dependent_access import list_dependent_access
 from localcloud.identity.policies import (
     Principal,
     Request,
@@ -47,7 +49,7 @@ def authorize(call: Call) -> str:
     owner = call.account
     for access in list_access_by_endpoint(call):
         _check_endpoint(call, access, resource_policies.owner_of(access.resource, call.account))
-    for place, access in enumerate(list_access(call)):
+    for place, access in enumerate([*list_access(call), *list_dependent_access(call)]):
         lives_in = resource_policies.owner_of(access.resource, call.account)
         _check(call, access, lives_in)
         if place == 0:  # later ones are used along with it, such as a key

@@ -64,6 +64,30 @@ _PREFIXES = {
 }
 
 _BUCKET_ACTIONS = {
+    "DeleteBucketCors": "s3:PutBucketCORS",
+    "DeleteBucketEncryption": "s3:PutEncryptionConfiguration",
+    "DeleteBucketLifecycle": "s3:PutLifecycleConfiguration",
+    "DeleteBucketOwnershipControls": "s3:PutBucketOwnershipControls",
+    "DeleteBucketReplication": "s3:PutReplicationConfiguration",
+    "DeleteBucketTagging": "s3:PutBucketTagging",
+    "DeletePublicAccessBlock": "s3:PutBucketPublicAccessBlock",
+    "GetBucketAccelerateConfiguration": "s3:GetAccelerateConfiguration",
+    "GetBucketCors": "s3:GetBucketCORS",
+    "GetBucketEncryption": "s3:GetEncryptionConfiguration",
+    "GetBucketLifecycle": "s3:GetLifecycleConfiguration",
+    "GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration",
+    "GetBucketNotificationConfiguration": "s3:GetBucketNotification",
+    "GetBucketReplication": "s3:GetReplicationConfiguration",
+    "GetObjectLockConfiguration": "s3:GetBucketObjectLockConfiguration",
+    "GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
+    "PutBucketAccelerateConfiguration": "s3:PutAccelerateConfiguration",
+    "PutBucketCors": "s3:PutBucketCORS",
+    "PutBucketEncryption": "s3:PutEncryptionConfiguration",
+    "PutBucketLifecycleConfiguration": "s3:PutLifecycleConfiguration",
+    "PutBucketNotificationConfiguration": "s3:PutBucketNotification",
+    "PutBucketReplication": "s3:PutReplicationConfiguration",
+    "PutObjectLockConfiguration": "s3:PutBucketObjectLockConfiguration",
+    "PutPublicAccessBlock": "s3:PutBucketPublicAccessBlock",
     "HeadBucket": "s3:ListBucket",
     "ListObjects": "s3:ListBucket",
     "ListObjectsV2": "s3:ListBucket",
@@ -73,6 +97,7 @@ _BUCKET_ACTIONS = {
 }
 _OBJECT_ACTIONS = {
     "HeadObject": "s3:GetObject",
+    "SelectObjectContent": "s3:GetObject",
     "CopyObject": "s3:PutObject",
     "CreateMultipartUpload": "s3:PutObject",
     "UploadPart": "s3:PutObject",

@@ -30,8 +30,8 @@ def is_role_arn(text: str) -> bool:
 
 
 def is_bootstrap_role(role_arn: str) -> bool:
-    """Return whether it is the deploy role, which exists without being created."""
-    return _match(role_arn)[2] == _BOOTSTRAP_ROLE
+    """Return whether it is the deploy role before anybody has created it: it may do everything."""
+    return _match(role_arn)[2] == _BOOTSTRAP_ROLE and find_role(role_arn) is None
 
 
 def find_role(role_arn: str) -> Any | None:

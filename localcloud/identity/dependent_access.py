@@ -1,0 +1,88 @@
+"""Permissions that a call needs besides its own action: roles that it passes or has created.
+
+A caller that gives a role to a service must have `iam:PassRole` on it. A service that works by a
+service-linked role creates the role in the caller's name at the account's first such call.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+
+from moto.iam.models import iam_backends
+
+from localcloud.door.operations import Call
+from localcloud.identity.resources import Access
+from localcloud.identity.roles import find_role, is_role_arn, role_account
+
+# Operation -> the parameter with the role, and the service that gets it.
+_PASSED = {
+    ("ec2", "CreateFlowLogs"): ("DeliverLogsPermissionArn", "vpc-flow-logs.amazonaws.com"),
+    ("emr-serverless", "StartJobRun"): ("executionRoleArn", "emr-serverless.amazonaws.com"),
+    ("lambda", "CreateFunction"): ("Role", "lambda.amazonaws.com"),
+    ("lambda", "UpdateFunctionConfiguration"): ("Role", "lambda.amazonaws.com"),
+}
+# Operation -> the service of its service-linked role, and the role's name.
+_LINKED = {
+    ("application-autoscaling", "RegisterScalableTarget"): (
+        "kafka.application-autoscaling.amazonaws.com",
+        "AWSServiceRoleForApplicationAutoScaling_KafkaCluster",
+    ),
+    ("elbv2", "CreateLoadBalancer"): (
+        "elasticloadbalancing.amazonaws.com",
+        "AWSServiceRoleForElasticLoadBalancing",
+    ),
+    ("emr-serverless", "CreateApplication"): (
+        "ops.emr-serverless.amazonaws.com",
+        "AWSServiceRoleForAmazonEMRServerless",
+    ),
+    ("kafka", "CreateCluster"): ("kafka.amazonaws.com", "AWSServiceRoleForKafka"),
+    ("kafka", "CreateClusterV2"): ("kafka.amazonaws.com", "AWSServiceRoleForKafka"),
+}
+
+_lock = threading.Lock()
+
+
+def list_dependent_access(call: Call) -> Iterator[Access]:
+    """List what the caller must be allowed on roles; a service itself refuses foreign roles."""
+    name, service = _PASSED.get((call.service, call.operation), ("", ""))
+    role_arn = str(call.params.get(name, ""))
+    if is_role_arn(role_arn) and role_account(role_arn) == call.account:
+        yield Access("iam:PassRole", role_arn, {"iam:PassedToService": service})
+    if linked := _find_linked(call):
+        arn, service = linked
+        yield Access("iam:CreateServiceLinkedRole", arn, {"iam:AWSServiceName": service})
+
+
+def create_linked_role(call: Call) -> None:
+    """Create the service-linked role of an authorized call if the account has none."""
+    with _lock:
+        if linked := _find_linked(call):
+            arn, service = linked
+            iam_backends[call.account]["aws"].create_role(
+                role_name=arn.rpartition("/")[2],
+                assume_role_policy_document=_trust(service),
+                path=f"/aws-service-role/{service}/",
+                permissions_boundary=None,
+                description="",
+                tags=[],
+                max_session_duration="3600",
+                linked_service=service,
+            )
+
+
+def _find_linked(call: Call) -> tuple[str, str] | None:
+    """Return the missing service-linked role of a call and its service, None if there is none."""
+    service, name = _LINKED.get((call.service, call.operation), ("", ""))
+    arn = f"arn:aws:iam::{call.account}:role/aws-service-role/{service}/{name}"
+    return (arn, service) if name and find_role(arn) is None else None
+
+
+def _trust(service: str) -> str:
+    statement = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"Service": service},
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})

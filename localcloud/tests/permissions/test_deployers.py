@@ -1,0 +1,118 @@
+"""A deploy role that exists is held to its policies, also for what services do in its name."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from botocore.exceptions import ClientError
+
+from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+
+ACCOUNT = "888888888888"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/deploy"
+LINKED = "AWSServiceRoleForElasticLoadBalancing"
+
+
+@pytest.fixture
+def iam(client):
+    return client("iam", account=ACCOUNT)
+
+
+@pytest.fixture
+def deploy(iam):
+    """The deploy role, created, without any permission."""
+    iam.create_role(RoleName="deploy", AssumeRolePolicyDocument=trust(ACCOUNT))
+    yield ROLE
+    for name in iam.list_role_policies(RoleName="deploy")["PolicyNames"]:
+        iam.delete_role_policy(RoleName="deploy", PolicyName=name)
+    iam.delete_role(RoleName="deploy")
+
+
+@pytest.fixture
+def acting(client):
+    sts = client("sts", account=ACCOUNT)
+
+    def act(service):
+        taken = sts.assume_role(RoleArn=ROLE, RoleSessionName="terraform")
+        return client(service, **keys_of(taken["Credentials"]))
+
+    return act
+
+
+def _zip():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("handler.py", "def lambda_handler(event, context): pass")
+    return packed.getvalue()
+
+
+def test_a_deploy_role_may_do_everything_until_it_is_created(acting, request):
+    acting("sqs").create_queue(QueueName="before")
+    deploy = request.getfixturevalue("deploy")
+
+    with pytest.raises(ClientError, match=r"assumed-role/deploy/terraform is not authorized"):
+        acting("sqs").create_queue(QueueName="after")
+
+    iam = request.getfixturevalue("iam")
+    allow_role(deploy, iam, allow("sqs:CreateQueue"))
+    acting("sqs").create_queue(QueueName="after")
+
+
+def test_a_role_is_passed_with_permission_to_the_service_it_is_for(acting, deploy, iam):
+    passed = make_role(iam, trust({"Service": "lambda.amazonaws.com"}))
+    function = {
+        "FunctionName": "f",
+        "Role": passed,
+        "Handler": "handler.lambda_handler",
+        "Runtime": "python3.13",
+        "Code": {"ZipFile": _zip()},
+    }
+    to_emr = {"StringEquals": {"iam:PassedToService": "emr-serverless.amazonaws.com"}}
+    to_lambda = {"StringEquals": {"iam:PassedToService": "lambda.amazonaws.com"}}
+    refused = rf"is not authorized to perform: iam:PassRole on resource: {passed}"
+
+    allow_role(deploy, iam, allow("lambda:*"), allow("iam:PassRole", passed, Condition=to_emr))
+    with pytest.raises(ClientError, match=refused):
+        acting("lambda").create_function(**function)
+
+    allow_role(deploy, iam, allow("lambda:*"), allow("iam:PassRole", passed, Condition=to_lambda))
+    acting("lambda").create_function(**function)
+    acting("lambda").delete_function(FunctionName="f")
+
+
+def test_a_service_linked_role_is_created_once_with_the_callers_permission(acting, deploy, iam):
+    elb, ec2 = acting("elbv2"), acting("ec2")
+    allow_role(deploy, iam, allow("ec2:*"), allow("elasticloadbalancing:*"))
+    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
+    balancer = {"Type": "network", "Scheme": "internal", "Subnets": [subnet]}
+
+    with pytest.raises(ClientError, match=rf"iam:CreateServiceLinkedRole on resource: .*{LINKED}"):
+        elb.create_load_balancer(Name="one", **balancer)
+
+    named = {"StringEquals": {"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}}
+    creating = allow("iam:CreateServiceLinkedRole", Condition=named)
+    allow_role(deploy, iam, allow("ec2:*"), allow("elasticloadbalancing:*"), creating)
+    elb.create_load_balancer(Name="one", **balancer)
+    assert iam.get_role(RoleName=LINKED)["Role"]["Path"].startswith("/aws-service-role/")
+
+    # The next call finds the role.
+    allow_role(deploy, iam, allow("elasticloadbalancing:*"))
+    elb.create_load_balancer(Name="two", **balancer)
+
+
+@pytest.mark.parametrize(
+    ("operation", "action"),
+    [
+        ("get_bucket_encryption", "s3:GetEncryptionConfiguration"),
+        ("delete_bucket_lifecycle", "s3:PutLifecycleConfiguration"),
+        ("get_public_access_block", "s3:GetBucketPublicAccessBlock"),
+        ("get_bucket_notification_configuration", "s3:GetBucketNotification"),
+        ("delete_bucket_ownership_controls", "s3:PutBucketOwnershipControls"),
+    ],
+)
+def test_settings_of_buckets_have_iams_own_names(acting, deploy, operation, action):
+    with pytest.raises(ClientError, match=f"is not authorized to perform: {action} on resource"):
+        getattr(acting("s3"), operation)(Bucket="any")
