@@ -52,32 +52,19 @@ _READINGS = (ComparedWith.CHECKPOINT, ComparedWith.PREVIOUS)
 PENDING_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=1, total_seconds=10)
 
 
-class VersionedRegistry(ABC):
-    """A schema registry, except for the few storage operations that each kind implements."""
+class VersionReader(ABC):
+    """The reading half of a schema registry with numbered versions."""
 
     def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
         self._registry = registry
         self._allow = allow
         self._pending = pending
         self._histories: dict[str, History] = {}
-        self._strict: set[str] = set()
 
     @property
     def kind(self) -> FrameKind:
         """The kind of frames whose schemas are in this registry."""
         return FrameKind.GLUE
-
-    @abstractmethod
-    def _find(self, name: str, definition: str) -> str | None:
-        """Return the id of the version with this definition, whatever its status, or None."""
-
-    @abstractmethod
-    def _add(self, name: str, definition: str) -> str:
-        """Store a version and return its id; SchemaNotFoundError if there is no such schema."""
-
-    @abstractmethod
-    def _create(self, name: str, definition: str) -> str | None:
-        """Create a schema and return its first version's id; None if it exists by now."""
 
     @abstractmethod
     def _read(self, version_id: str) -> StoredVersion:
@@ -90,6 +77,95 @@ class VersionedRegistry(ABC):
     @abstractmethod
     def _list(self, name: str) -> Collection[int]:
         """List the numbers of a schema's versions, whatever their status."""
+
+    def get(self, key: SchemaKey) -> SchemaVersion:
+        """Return the version with this key."""
+        stored = self._read_final(str(key))
+        version = accept(stored, self._allow)
+        if version.status is VersionStatus.FAILURE:
+            raise SchemaRefusedError(
+                f"version {version.number} of schema {version.name} ({key}) has status "
+                "FAILURE: the registry's rule refused it"
+            )
+        history = self._history(stored.subject)
+        try:
+            history.check(version)
+        except SchemaConflictError as error:
+            raise SchemaRefusedError(str(error)) from error
+        if version.status is VersionStatus.AVAILABLE:
+            history.add(version)
+        return version
+
+    def latest(self, name: str) -> SchemaVersion | None:
+        """Return the newest usable version of a schema."""
+        versions = self.versions(name)
+        return versions[-1] if versions else None
+
+    def versions(self, name: str) -> tuple[SchemaVersion, ...]:
+        """Return the usable versions of a schema, oldest first; empty if it does not exist."""
+        return self._list_usable(name)
+
+    def _list_usable(self, name: str) -> tuple[SchemaVersion, ...]:
+        try:
+            numbers = self._list(name)
+        except SchemaNotFoundError:
+            numbers = ()
+        return self._history(f"{self._registry}/{name}").refresh(numbers)
+
+    def _read_final(self, version_id: str) -> StoredVersion:
+        """Return a version, after waiting while it is PENDING."""
+        for _ in self._pending:
+            stored = self._read(version_id)
+            if stored.id != version_id:
+                raise RegistryAnswerError(
+                    f"the registry answered with schema version {stored.id}, "
+                    f"expected {version_id} as asked"
+                )
+            if stored.status is not VersionStatus.PENDING:
+                return stored
+        raise RegistryUnavailableError(
+            f"schema version {version_id} is still PENDING after {self._pending.total_seconds:g} s"
+        )
+
+    def _history(self, subject: str) -> History:
+        return self._histories.setdefault(subject, History(partial(self._read_usable, subject)))
+
+    def _read_usable(self, subject: str, number: int) -> SchemaVersion | None:
+        """Read a version of a schema for its history; None if it is unusable."""
+        stored = self._read_number(subject, number)
+        if (stored.subject, stored.number) != (subject, number):
+            raise RegistryAnswerError(
+                f"the registry answered with version {stored.number} of {stored.subject}, "
+                f"expected {number} of {subject} as asked"
+            )
+        if stored.status is VersionStatus.PENDING:
+            stored = self._read_final(stored.id)
+        if stored.status is not VersionStatus.AVAILABLE:
+            return None
+        try:
+            return accept(stored, self._allow)
+        except SchemaError:
+            return None
+
+
+class VersionedRegistry(VersionReader):
+    """A schema registry, except for the few storage operations that each kind implements."""
+
+    def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
+        super().__init__(registry, allow, pending)
+        self._strict: set[str] = set()
+
+    @abstractmethod
+    def _find(self, name: str, definition: str) -> str | None:
+        """Return the id of the version with this definition, whatever its status, or None."""
+
+    @abstractmethod
+    def _add(self, name: str, definition: str) -> str:
+        """Store a version and return its id; SchemaNotFoundError if there is no such schema."""
+
+    @abstractmethod
+    def _create(self, name: str, definition: str) -> str | None:
+        """Create a schema and return its first version's id; None if it exists by now."""
 
     @abstractmethod
     def _rule(self, name: str) -> tuple[Compatibility, int]:
@@ -129,40 +205,6 @@ class VersionedRegistry(ABC):
         self._check_agreement(version, history)
         return Registration(version, found is None, below[-1] if below else None)
 
-    def get(self, key: SchemaKey) -> SchemaVersion:
-        """Return the version with this key."""
-        stored = self._read_final(str(key))
-        version = accept(stored, self._allow)
-        if version.status is VersionStatus.FAILURE:
-            raise SchemaRefusedError(
-                f"version {version.number} of schema {version.name} ({key}) has status "
-                "FAILURE: the registry's rule refused it"
-            )
-        history = self._history(stored.subject)
-        try:
-            history.check(version)
-        except SchemaConflictError as error:
-            raise SchemaRefusedError(str(error)) from error
-        if version.status is VersionStatus.AVAILABLE:
-            history.add(version)
-        return version
-
-    def latest(self, name: str) -> SchemaVersion | None:
-        """Return the newest usable version of a schema."""
-        versions = self.versions(name)
-        return versions[-1] if versions else None
-
-    def versions(self, name: str) -> tuple[SchemaVersion, ...]:
-        """Return the usable versions of a schema, oldest first; empty if it does not exist."""
-        return self._list_usable(name)
-
-    def _list_usable(self, name: str) -> tuple[SchemaVersion, ...]:
-        try:
-            numbers = self._list(name)
-        except SchemaNotFoundError:
-            numbers = ()
-        return self._history(f"{self._registry}/{name}").refresh(numbers)
-
     def _store(self, name: str, definition: str) -> str:
         for _ in range(2):
             try:
@@ -174,41 +216,6 @@ class VersionedRegistry(ABC):
         raise RegistryUnavailableError(
             f"schema {name} can be neither created nor added to, it may be being deleted"
         )
-
-    def _read_final(self, version_id: str) -> StoredVersion:
-        """Return a version, after waiting while it is PENDING."""
-        for _ in self._pending:
-            stored = self._read(version_id)
-            if stored.id != version_id:
-                raise RegistryAnswerError(
-                    f"the registry answered with schema version {stored.id}, "
-                    f"expected {version_id} as asked"
-                )
-            if stored.status is not VersionStatus.PENDING:
-                return stored
-        raise RegistryUnavailableError(
-            f"schema version {version_id} is still PENDING after {self._pending.total_seconds:g} s"
-        )
-
-    def _history(self, subject: str) -> History:
-        return self._histories.setdefault(subject, History(partial(self._read_usable, subject)))
-
-    def _read_usable(self, subject: str, number: int) -> SchemaVersion | None:
-        """Read a version of a schema for its history; None if it is unusable."""
-        stored = self._read_number(subject, number)
-        if (stored.subject, stored.number) != (subject, number):
-            raise RegistryAnswerError(
-                f"the registry answered with version {stored.number} of {stored.subject}, "
-                f"expected {number} of {subject} as asked"
-            )
-        if stored.status is VersionStatus.PENDING:
-            stored = self._read_final(stored.id)
-        if stored.status is not VersionStatus.AVAILABLE:
-            return None
-        try:
-            return accept(stored, self._allow)
-        except SchemaError:
-            return None
 
     def _check_new(self, name: str, schema: Schema) -> None:
         """Refuse what the rules refuse before it is stored, as a stored version keeps its number.
