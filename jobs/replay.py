@@ -15,7 +15,6 @@ import json
 from collections.abc import Sequence
 from uuid import uuid4
 
-from penstock.registry import load_registries
 from penstock.spark import ReplaySettings, read_job, run_replay
 
 
@@ -23,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Retry the selected dead letters."""
     spark, settings = read_job("replay", ReplaySettings, argv)
     name = uuid4().hex
-    counts = run_replay(spark, settings, load_registries(settings.registry), name)
+    counts = run_replay(spark, settings, settings.schemas.load(), name)
     print(json.dumps({"service": "replay", "replay": name, **counts.to_values()}))
 
 

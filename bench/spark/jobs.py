@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.spark.records import make_frames, make_version
 from bench.spark.ways import NoErrors, QuickRegistry
 from bench.spark.world import PARTITIONS, World
-from penstock.registry import Registries
+from penstock.registry import Registries, RegistrySettings
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.api import build_query
 from penstock.spark.settings.consume import ReadSettings
@@ -59,7 +59,7 @@ class BegunJobs:
             read=ReadSettings(topics=("jobs",)),
             sinks=self._sinks[name],
             lease=LeaseSettings(),
-            registry="memory://",
+            schemas=RegistrySettings("memory://"),
             checkpoint=f"file://{self._checkpoints}/{name}",
             trigger="available-now",
         )

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from kafka import KafkaProducer, TopicPartition
 
 from penstock.kafka import Message, Security, Topic, ensure_topic, open_producer
-from penstock.registry import CachedRegistry, MemoryRegistry, Registries
+from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
 from penstock.schemas import Compatibility
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
@@ -49,7 +49,7 @@ class Job:
                 errors_table, "parked", lake_table=reader.name.removeprefix("lake.")
             ),
             lease=LeaseSettings(lease_seconds=4, heartbeat_seconds=0.5),
-            registry="memory://",
+            schemas=RegistrySettings("memory://"),
             checkpoint=f"file://{folder}/checkpoint",
             trigger="available-now",
         )

@@ -11,7 +11,7 @@ import pytest
 from penstock.errors import Failure, Reason
 from penstock.framing import encode_glue_frame
 from penstock.records import FailedRecord, Record, Source
-from penstock.registry import Registries
+from penstock.registry import Registries, RegistrySettings
 from penstock.sinks import (
     DynamoDbClient,
     ErrorTable,
@@ -65,7 +65,7 @@ class World:
             ),
             lease=LeaseSettings(),
             selection=SelectionSettings(**selection),
-            registry="memory://",
+            schemas=RegistrySettings("memory://"),
             consume_checkpoint=f"file://{self.folder}/consume",
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from penstock.cli import _contract, _read, _rejected, _submit
+from penstock.cli import _contract, _read, _rejected, _schema, _submit
 from penstock.cli.terminal import complain
 from penstock.errors import PenstockError, SettingsError
 
@@ -16,6 +16,7 @@ _COMMANDS: Final = {
     "contract": _contract,
     "read": _read,
     "rejected": _rejected,
+    "schema": _schema,
     "submit": _submit,
 }
 _EXIT_CODES = """\

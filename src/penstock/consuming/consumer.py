@@ -28,7 +28,7 @@ from penstock.records import (
     make_deletion,
     make_row,
 )
-from penstock.registry import Registries, SchemaVersion, load_registries
+from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import compile_event_decoder
 from penstock.sinks import (
     DynamoDbClient,
@@ -198,10 +198,10 @@ class Consumer:
 
 
 def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
-    """Build a consumer with its registries, two tables and a bucket; it makes no network call."""
+    """Build a consumer with its registries, two tables and a bucket; only backups are read now."""
     client = DynamoDbClient()
     return Consumer(
-        load_registries(settings.registry),
+        settings.schemas.load(),
         open_table(client, settings.readings_table, settings.shape),
         ErrorTable(client, settings.errors_table, ObjectStore(settings.parked_bucket)),
         stage,

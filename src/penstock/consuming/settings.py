@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.records import READING, RowShape
+from penstock.registry import RegistrySettings
 from penstock.settings import Settings, nested, setting
 
 
@@ -19,12 +20,7 @@ def _parse_switch(text: str) -> bool:
 class ConsumerSettings(Settings):
     """The registries to read, the tables to write, and the form of the mapping's response."""
 
-    registry: str = setting(
-        "PENSTOCK_REGISTRY",
-        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=..., or URLs "
-        "separated by spaces, one for each kind of frames",
-        secret=True,  # it may contain an external id
-    )
+    schemas: RegistrySettings = nested(RegistrySettings)
     readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows")
     errors_table: str = setting(
         "PENSTOCK_ERRORS_TABLE",

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from penstock.operations.backups import (
+    ExportedSchema,
+    RestoredSchema,
+    RestoredVersion,
+    export_schemas,
+    import_schemas,
+)
 from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
 from penstock.operations.jobs import JobRun, start_job, submit_job
 from penstock.operations.rejected import (
@@ -14,12 +21,17 @@ from penstock.operations.topics import ReadRecord, ReadSettings, read_records
 
 __all__ = [
     "CONTRACT_FILE",
+    "ExportedSchema",
     "JobRun",
     "ListedEvent",
     "ReadRecord",
     "ReadSettings",
     "ReplayedEvent",
+    "RestoredSchema",
+    "RestoredVersion",
     "WrittenContract",
+    "export_schemas",
+    "import_schemas",
     "list_rejected",
     "read_records",
     "replay_rejected",

@@ -10,7 +10,7 @@ from penstock.errors import Failure, PenstockError
 from penstock.framing import SchemaKey
 from penstock.kafka import KafkaSettings, Start, read_topic
 from penstock.records import Record, Source
-from penstock.registry import Registries, SchemaVersion, load_registries
+from penstock.registry import Registries, SchemaVersion, backups_setting, load_registries
 from penstock.schemas import compile_event_decoder
 from penstock.settings import Settings, nested, setting
 
@@ -29,6 +29,7 @@ class ReadSettings(Settings):
         default="",
         secret=True,  # it may contain an external id
     )
+    registry_backups: tuple[str, ...] = backups_setting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ def read_records(
         RegistryError: a registry cannot be asked.
         OperationError, BrokerError: see `kafka.read_topic`.
     """
-    registries = load_registries(settings.registry) if settings.registry else Registries([])
+    urls, backups = settings.registry, settings.registry_backups
+    registries = load_registries(urls, backups) if urls or backups else Registries([])
     decoders: dict[SchemaKey, _Decoder] = {}
     for found in read_topic(settings.kafka, topic, start, partition=partition, follow=follow):
         source = Source(found.topic, found.partition, found.offset)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from penstock.registry.backup import (
+    RegistryBackup,
+    SchemaBackup,
+    read_backup,
+    write_backup,
+)
 from penstock.registry.cache import CachedRegistry, CacheLimits
 from penstock.registry.interface import (
     Registration,
@@ -12,42 +19,78 @@ from penstock.registry.interface import (
     StoredVersion,
     VersionStatus,
 )
-from penstock.registry.load import load_registry
+from penstock.registry.load import load_admin, load_registry
 from penstock.registry.memory import MemoryRegistry
+from penstock.registry.overlay import BackupRegistry, OverlayRegistry
 from penstock.registry.registries import Registries, load_registries
+from penstock.registry.restore import (
+    Action,
+    RegistryAdmin,
+    SchemaPlan,
+    VersionPlan,
+    plan_restore,
+    restore_schema,
+)
 from penstock.registry.rules import ComparedWith, check_rule
+from penstock.registry.settings import RegistrySettings, backups_setting
 from penstock.registry.store import SchemaStore
 from penstock.registry.version_json import read_version, write_version
 
 if TYPE_CHECKING:
+    from penstock.registry.backup_file import load_backup, save_backup
     from penstock.registry.glue import GlueRegistry, GlueSettings
+    from penstock.registry.glue_admin import GlueAdmin
 
 __all__ = [
+    "Action",
+    "BackupRegistry",
     "CacheLimits",
     "CachedRegistry",
     "ComparedWith",
+    "GlueAdmin",
     "GlueRegistry",
     "GlueSettings",
     "MemoryRegistry",
+    "OverlayRegistry",
     "Registration",
     "Registries",
+    "RegistryAdmin",
+    "RegistryBackup",
+    "RegistrySettings",
+    "SchemaBackup",
+    "SchemaPlan",
     "SchemaRegistry",
     "SchemaStore",
     "SchemaVersion",
     "StoredVersion",
+    "VersionPlan",
     "VersionStatus",
+    "backups_setting",
     "check_rule",
+    "load_admin",
+    "load_backup",
     "load_registries",
     "load_registry",
+    "plan_restore",
+    "read_backup",
     "read_version",
+    "restore_schema",
+    "save_backup",
+    "write_backup",
     "write_version",
 ]
+
+_NEED_BOTOCORE = {
+    "GlueAdmin": "glue_admin",
+    "GlueRegistry": "glue",
+    "GlueSettings": "glue",
+    "load_backup": "backup_file",
+    "save_backup": "backup_file",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import the names that need botocore on first use."""
-    if name in {"GlueRegistry", "GlueSettings"}:
-        from penstock.registry import glue  # noqa: PLC0415
-
-        return getattr(glue, name)
+    if name in _NEED_BOTOCORE:
+        return getattr(import_module(f"penstock.registry.{_NEED_BOTOCORE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

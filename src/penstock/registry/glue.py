@@ -118,14 +118,20 @@ class GlueRegistry(VersionedRegistry):
         return self._call(add)
 
     def _create(self, name: str, definition: str) -> str | None:
-        def create() -> str | None:
-            request = {
+        return self._create_once(
+            {
                 "RegistryId": {"RegistryName": self._settings.registry},
                 "SchemaName": name,
                 "DataFormat": "AVRO",
                 "Compatibility": self._settings.compatibility.value,
                 "SchemaDefinition": definition,
             }
+        )
+
+    def _create_once(self, request: dict[str, Any]) -> str | None:
+        """Create a schema and return its first version's id; None if it exists by now."""
+
+        def create() -> str | None:
             try:
                 return str(self._glue.call("CreateSchema", request)["SchemaVersionId"])
             except ClientError as error:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import entry_points
-from typing import Any, Final
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from penstock.errors import SettingsError
 from penstock.registry.interface import SchemaRegistry
+from penstock.registry.restore import RegistryAdmin
 from penstock.schemas import Compatibility
+
+if TYPE_CHECKING:
+    from penstock.registry.glue import GlueSettings
 
 _Options = dict[str, list[str]]
 
@@ -31,18 +35,40 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
     Raises:
         SettingsError: the URL names no registry, or its options are wrong.
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise SettingsError([f"registry URL is no URL: {error}"]) from error
+    parts = _split(url)
     if parts.scheme not in _FACTORIES:
         return _load_installed(parts.scheme, url, call_seconds)
+    return _FACTORIES[parts.scheme](*_read_parts(parts), call_seconds)
+
+
+def load_admin(url: str) -> RegistryAdmin:
+    """Build the registry that a URL names for its operator, without a call to it.
+
+    Raises:
+        SettingsError: the URL names no Glue registry, or its options are wrong.
+    """
+    from penstock.registry.glue_admin import GlueAdmin  # noqa: PLC0415
+
+    parts = _split(url)
+    if parts.scheme != "glue":
+        raise SettingsError([f"registry URL begins with {parts.scheme!r}, expected glue"])
+    return GlueAdmin(_read_glue(*_read_parts(parts)))
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise SettingsError([f"registry URL is no URL: {error}"]) from error
+
+
+def _read_parts(parts: SplitResult) -> tuple[str, _Options]:
+    """Return the name and the options of a URL."""
     if parts.path or parts.fragment:
         raise SettingsError(
             ["registry URL has a path or a #, expected ?OPTIONS after the name (%23 for # in it)"]
         )
-    options = parse_qs(parts.query, keep_blank_values=True)
-    return _FACTORIES[parts.scheme](unquote(parts.netloc), options, call_seconds)
+    return unquote(parts.netloc), parse_qs(parts.query, keep_blank_values=True)
 
 
 def _load_installed(scheme: str, url: str, call_seconds: float | None) -> SchemaRegistry:
@@ -58,7 +84,16 @@ def _load_installed(scheme: str, url: str, call_seconds: float | None) -> Schema
 
 def _load_glue(name: str, options: _Options, call_seconds: float | None) -> SchemaRegistry:
     # The import of botocore takes 0.1 s, which a program without Glue does not need.
-    from penstock.registry.glue import GlueRegistry, GlueSettings  # noqa: PLC0415
+    from penstock.registry.glue import GlueRegistry  # noqa: PLC0415
+
+    settings = _read_glue(name, options)
+    if call_seconds is not None:
+        settings = replace(settings, call_seconds=call_seconds)
+    return GlueRegistry(settings)
+
+
+def _read_glue(name: str, options: _Options) -> GlueSettings:
+    from penstock.registry.glue import GlueSettings  # noqa: PLC0415
 
     single = {"region", "role_arn", "external_id", "endpoint"}
     problems = _problems("glue", options, single | {"allow", "compatibility"})
@@ -67,15 +102,12 @@ def _load_glue(name: str, options: _Options, call_seconds: float | None) -> Sche
     if problems:
         raise SettingsError(problems)
     given: dict[str, Any] = {key: options[key][0] for key in single & options.keys()}
-    settings = GlueSettings(
+    return GlueSettings(
         name,
         **given,
         allow=tuple(options.get("allow", ())),
         compatibility=_compatibility(options),
     )
-    if call_seconds is not None:
-        settings = replace(settings, call_seconds=call_seconds)
-    return GlueRegistry(settings)
 
 
 def _load_memory(name: str, options: _Options, _: float | None) -> SchemaRegistry:

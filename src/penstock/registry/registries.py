@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from penstock.errors import NoRegistryForFramingError, SettingsError
 from penstock.framing import Frame, FrameKind, SchemaKey, decode_frame, read_schema_key
 from penstock.registry.cache import CachedRegistry
 from penstock.registry.interface import SchemaRegistry, SchemaVersion
 from penstock.registry.load import load_registry
+from penstock.registry.overlay import BackupRegistry, OverlayRegistry
 
 _Headers = Iterable[tuple[str, bytes | None]]
 
@@ -78,6 +79,39 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
         return self[key.kind].get(key)
 
 
-def load_registries(urls: str) -> Registries:
-    """Build the registries of URLs that are separated by spaces, each with a cache."""
-    return Registries(CachedRegistry(load_registry(url)) for url in urls.split() or [""])
+def load_registries(urls: str, backups: Sequence[str] = ()) -> Registries:
+    """Build the registries of URLs that are separated by spaces, each with a cache.
+
+    Args:
+        urls: the URLs; building their registries makes no call.
+        backups: paths or s3:// URLs of backups, which are read now; their ids are found too.
+
+    Raises:
+        SettingsError: a URL or a backup cannot be used.
+        SinkAccessDeniedError, SinkUnavailableError: S3 does not return a backup (retriable).
+    """
+    registries = [load_registry(url) for url in urls.split() or ([] if backups else [""])]
+    if backups:
+        # The import of botocore takes 0.1 s, which a program without backups may not need.
+        from penstock.registry.backup_file import load_backup  # noqa: PLC0415
+
+        old = [BackupRegistry(load_backup(where), where) for where in backups]
+        registries = _overlay(registries, old)
+    return Registries(map(CachedRegistry, registries))
+
+
+def _overlay(
+    registries: Iterable[SchemaRegistry], backups: Iterable[BackupRegistry]
+) -> list[SchemaRegistry]:
+    """Put backups under the registries of their kinds.
+
+    For a kind without a registry, as after a move to another kind, its backups are the registry.
+    """
+    by_kind: dict[FrameKind, list[BackupRegistry]] = {}
+    for backup in backups:
+        by_kind.setdefault(backup.kind, []).append(backup)
+    found: list[SchemaRegistry] = []
+    for registry in registries:
+        under = by_kind.pop(registry.kind, [])
+        found.append(OverlayRegistry(registry, under) if under else registry)
+    return found + [OverlayRegistry(first, others) for first, *others in by_kind.values()]

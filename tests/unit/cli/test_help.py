@@ -13,6 +13,9 @@ _COMMANDS = [
     ["rejected"],
     ["rejected", "list"],
     ["rejected", "replay"],
+    ["schema"],
+    ["schema", "export"],
+    ["schema", "import"],
     ["submit"],
 ]
 

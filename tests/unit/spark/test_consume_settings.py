@@ -55,7 +55,7 @@ def test_a_contract_completes_the_flags() -> None:
     assert settings.kafka.security is Security.SCRAM
     assert settings.read.topics == ("sensor", "orders")
     assert settings.read.group_prefix == "analytics-"
-    assert settings.registry == (
+    assert settings.schemas.registry == (
         "glue://penstock?region=eu-central-1"
         "&role_arn=arn%3Aaws%3Aiam%3A%3A111111111111%3Arole%2Freader&external_id=a+b"
     )

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.errors import Reason
 from penstock.framing import SchemaKey
-from penstock.registry import Registries, load_registries
+from penstock.registry import Registries
 from penstock.spark.decoding.decoder import Decoder, RowStatus, admit_versions, find_versions
 from penstock.spark.decoding.frames import inflate_payloads, split_frames
 from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
@@ -128,7 +128,7 @@ def start_consuming(
         query = build_query(
             spark,
             settings,
-            registries or load_registries(settings.registry),
+            registries or settings.schemas.load(),
             errors or DynamoDbErrors(sinks.errors_table, sinks.parked_bucket),
             lease,
         )

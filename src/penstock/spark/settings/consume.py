@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import SettingsError
 from penstock.kafka import KafkaSettings
+from penstock.registry import RegistrySettings
 from penstock.settings import Settings, nested, parse_count, parse_moment, setting
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 
@@ -121,12 +122,7 @@ class ConsumeSettings(Settings):
     read: ReadSettings = nested(ReadSettings)
     sinks: SinkSettings = nested(SinkSettings)
     lease: LeaseSettings = nested(LeaseSettings)
-    registry: str = setting(
-        "PENSTOCK_REGISTRY",
-        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=..., or URLs "
-        "separated by spaces, one for each kind of frames",
-        secret=True,  # it may hold an external id
-    )
+    schemas: RegistrySettings = nested(RegistrySettings)
     checkpoint: str = setting(
         "PENSTOCK_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
     )

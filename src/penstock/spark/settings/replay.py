@@ -10,6 +10,7 @@ from functools import partial
 
 from penstock.errors import Reason
 from penstock.framing import SchemaKey
+from penstock.registry import RegistrySettings
 from penstock.settings import Settings, nested, parse_count, parse_moment, setting
 from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
@@ -96,12 +97,7 @@ class ReplaySettings(Settings):
     sinks: SinkSettings = nested(SinkSettings)
     lease: LeaseSettings = nested(LeaseSettings)
     selection: SelectionSettings = nested(SelectionSettings)
-    registry: str = setting(
-        "PENSTOCK_REGISTRY",
-        "URL of the schema registry, such as glue://NAME?role_arn=...&external_id=..., or URLs "
-        "separated by spaces, one for each kind of frames",
-        secret=True,  # it may hold an external id
-    )
+    schemas: RegistrySettings = nested(RegistrySettings)
     consume_checkpoint: str = setting(
         "PENSTOCK_CONSUME_CHECKPOINT",
         "checkpoint of the consuming job, whose schema versions records are decoded with",

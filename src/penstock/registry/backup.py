@@ -1,0 +1,233 @@
+"""The backup of a schema registry: every version with its id, number and definition, as JSON lines.
+
+| line       | what it holds                                                                   |
+| ---------- | ------------------------------------------------------------------------------- |
+| `registry` | first: the version of this format, the registry's name, the kind of its ids     |
+| `schema`   | name, compatibility, checkpoint, data format, description, tags                 |
+| `version`  | of the schema above: number, id, status, definition, time of its registration   |
+| `end`      | last: a checksum of all lines                                                   |
+
+Each line ends with a checksum of its own. One registry in one state has one text: schemas are in
+the order of their names, versions in that of their numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from penstock.errors import SettingsError
+from penstock.framing import FrameKind, SchemaKey
+from penstock.registry.interface import StoredVersion, VersionStatus
+from penstock.schemas import Compatibility
+
+_FORMAT: Final = 1
+_CHECK_SIZE: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaBackup:
+    """One schema of a registry, with its versions of every status, oldest first."""
+
+    name: str
+    compatibility: Compatibility
+    checkpoint: int
+    data_format: str
+    description: str
+    tags: Mapping[str, str]
+    versions: tuple[StoredVersion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryBackup:
+    """All schemas of a registry, by name, and the kind of frames that have its ids."""
+
+    registry: str
+    kind: FrameKind
+    schemas: tuple[SchemaBackup, ...]
+
+
+def write_backup(backup: RegistryBackup) -> str:
+    """Return a backup as text; equal backups have equal texts."""
+    checks = []
+    lines = []
+    for values in _list_lines(backup):
+        checks.append(_check(values))
+        lines.append(_dump(values | {"check": checks[-1]}))
+    end = {"line": "end", "sha256": _digest("".join(checks))}
+    return "\n".join([*lines, _dump(end | {"check": _check(end)})]) + "\n"
+
+
+def read_backup(text: str, where: str) -> RegistryBackup:
+    """Return the backup that `write_backup` wrote.
+
+    Args:
+        text: the whole text.
+        where: the text's place, for messages.
+
+    Raises:
+        SettingsError: the text is no whole backup; the message names the line and the reason.
+    """
+    lines = text.removesuffix("\n").split("\n") if text else []
+    reader = _Reader()
+    for number, line in enumerate(lines, 1):
+        try:
+            reader.read(_load(line))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else error
+            raise SettingsError([f"{where}, line {number}: {reason}"]) from error
+    if not reader.is_complete:
+        raise SettingsError(
+            [f"{where}, line {len(lines) + 1}: found the end of the file, expected more lines"]
+        )
+    return reader.backup()
+
+
+class _Reader:
+    """Reads the lines of a backup in their order."""
+
+    def __init__(self) -> None:
+        self.is_complete = False
+        self._registry: tuple[str, FrameKind] | None = None
+        self._schemas: list[SchemaBackup] = []
+        self._definitions: dict[str, str] = {}
+        self._checks = ""
+
+    def read(self, values: dict[str, Any]) -> None:
+        """Read one line; ValueError, KeyError or TypeError if it is not as it was written."""
+        if self.is_complete:
+            raise ValueError("found a line after the line `end`")
+        kind = values["line"]
+        if (kind == "registry") != (self._registry is None):
+            raise ValueError(f"found a line {kind!r}, expected one line `registry`, the first")
+        match kind:
+            case "registry":
+                self._read_registry(values)
+            case "schema":
+                self._read_schema(values)
+            case "version":
+                self._read_version(values)
+            case "end":
+                self._read_end(values)
+            case _:
+                raise ValueError(f"found a line {kind!r}, expected schema, version or end")
+        self._checks += values["check"]
+
+    def backup(self) -> RegistryBackup:
+        """Return the backup, once it is complete."""
+        assert self._registry is not None  # noqa: S101 - a complete backup has the line
+        return RegistryBackup(*self._registry, tuple(self._schemas))
+
+    def _read_registry(self, values: dict[str, Any]) -> None:
+        if values["format"] != _FORMAT:
+            raise ValueError(f"found format {values['format']}, expected {_FORMAT}")
+        self._registry = _get(values, "name", str), FrameKind(values["kind"])
+
+    def _read_schema(self, values: dict[str, Any]) -> None:
+        name = _get(values, "name", str)
+        if self._schemas and name <= self._schemas[-1].name:
+            raise ValueError(f"found schema {name} after {self._schemas[-1].name}")
+        self._schemas.append(
+            SchemaBackup(
+                name,
+                Compatibility(values["compatibility"]),
+                _get(values, "checkpoint", int),
+                _get(values, "data_format", str),
+                _get(values, "description", str),
+                _get(values, "tags", dict),
+                (),
+            )
+        )
+
+    def _read_version(self, values: dict[str, Any]) -> None:
+        if not self._schemas:
+            raise ValueError("found a version before any schema")
+        schema, (registry, kind) = self._schemas[-1], self._registry or ("", FrameKind.GLUE)
+        time = values["registered_at"]
+        version = StoredVersion(
+            _get(values, "id", str),
+            f"{registry}/{schema.name}",
+            _get(values, "number", int),
+            VersionStatus(values["status"]),
+            _get(values, "definition", str),
+            time and datetime.fromisoformat(time),
+            schema.data_format,
+        )
+        if SchemaKey.parse(version.id).kind is not kind:
+            raise ValueError(f"found id {version.id}, expected an id of {kind}")
+        if schema.versions and version.number <= schema.versions[-1].number:
+            raise ValueError(
+                f"found version {version.number} after version {schema.versions[-1].number}"
+            )
+        if self._definitions.setdefault(version.id, version.definition) != version.definition:
+            raise ValueError(f"found id {version.id} a second time, with another definition")
+        self._schemas[-1] = replace(schema, versions=(*schema.versions, version))
+
+    def _read_end(self, values: dict[str, Any]) -> None:
+        if values["sha256"] != _digest(self._checks):
+            raise ValueError("lines before this one are missing, were added or moved")
+        self.is_complete = True
+
+
+def _list_lines(backup: RegistryBackup) -> Iterator[dict[str, Any]]:
+    yield {
+        "line": "registry",
+        "format": _FORMAT,
+        "name": backup.registry,
+        "kind": backup.kind.value,
+    }
+    for schema in sorted(backup.schemas, key=lambda each: each.name):
+        yield {
+            "line": "schema",
+            "name": schema.name,
+            "compatibility": schema.compatibility.value,
+            "checkpoint": schema.checkpoint,
+            "data_format": schema.data_format,
+            "description": schema.description,
+            "tags": dict(sorted(schema.tags.items())),
+        }
+        for version in sorted(schema.versions, key=lambda each: each.number):
+            time = version.registered_at
+            yield {
+                "line": "version",
+                "number": version.number,
+                "id": version.id,
+                "status": version.status.value,
+                "registered_at": time and time.isoformat(),
+                "definition": version.definition,
+            }
+
+
+def _load(line: str) -> dict[str, Any]:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise ValueError("found no JSON object")
+    if values.get("check") != _check({key: values[key] for key in values if key != "check"}):
+        raise ValueError("the line does not match its checksum: it was changed, or is damaged")
+    return values
+
+
+def _get(values: Mapping[str, Any], name: str, kind: type) -> Any:
+    value = values[name]
+    if type(value) is not kind:
+        raise ValueError(f"{name} is {value!r:.40}, expected {kind.__name__}")
+    return value
+
+
+def _dump(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, separators=(",", ":"))
+
+
+def _check(values: Mapping[str, Any]) -> str:
+    return _digest(_dump(values))[:_CHECK_SIZE]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,124 @@
+"""A registry over the backups of other registries, whose ids are in the frames of old records.
+
+A registry that is built again, or another one, gives new ids to the same definitions. A backup
+knows the old ids, so an old record is read with its definition from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from penstock.errors import RegistryError, SchemaNotFoundError, SchemaRefusedError
+from penstock.framing import FrameKind, SchemaKey
+from penstock.registry._base import PENDING_ATTEMPTS, VersionReader
+from penstock.registry._validation import AllowList
+from penstock.registry.backup import RegistryBackup
+from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion, StoredVersion
+from penstock.schemas import Schema, canonical_form, load_schema
+
+
+class BackupRegistry(VersionReader):
+    """The versions of a backup by their ids, under the rules of every registry."""
+
+    def __init__(self, backup: RegistryBackup, source: str) -> None:
+        super().__init__(backup.registry, AllowList(("*/*",)), PENDING_ATTEMPTS)
+        self._kind = backup.kind
+        self._source = source
+        stored = [version for schema in backup.schemas for version in schema.versions]
+        self._by_id = {version.id: version for version in reversed(stored)}
+        self._by_number = {(version.subject, version.number): version for version in stored}
+
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of frames that have the backup's ids."""
+        return self._kind
+
+    @property
+    def source(self) -> str:
+        """The place of the backup."""
+        return self._source
+
+    def __contains__(self, key: SchemaKey) -> bool:
+        """Return whether the backup has the id, with whatever status."""
+        return str(key) in self._by_id
+
+    def check(self, version: SchemaVersion) -> None:
+        """Raise SchemaRefusedError if the backup has another definition under a version's id."""
+        stored = self._by_id[str(version.key)]
+        name = stored.subject.partition("/")[2]
+        found = canonical_form(load_schema(stored.definition))
+        if (name, found) != (version.name, canonical_form(version.schema)):
+            raise SchemaRefusedError(
+                f"schema version {version.key} is version {version.number} of {version.name} in "
+                f"one registry, and in {self._source} version {stored.number} of {name} with "
+                "another definition or name, expected one definition for each id"
+            )
+
+    def register(self, name: str, _schema: Schema) -> Registration:
+        """Refuse: a backup takes no version."""
+        raise RegistryError(f"{self._source} is a backup, which takes no version of {name}")
+
+    def _read(self, version_id: str) -> StoredVersion:
+        if version_id not in self._by_id:
+            raise SchemaNotFoundError(f"schema version {version_id} is not in {self._source}")
+        return self._by_id[version_id]
+
+    def _read_number(self, subject: str, number: int) -> StoredVersion:
+        if (subject, number) not in self._by_number:
+            raise SchemaNotFoundError(f"version {number} of {subject} is not in {self._source}")
+        return self._by_number[subject, number]
+
+    def _list(self, name: str) -> Collection[int]:
+        subject = f"{self._registry}/{name}"
+        return [number for of, number in self._by_number if of == subject]
+
+
+class OverlayRegistry:
+    """A registry in which the ids of backups are found too.
+
+    The registry is asked first. Ids that neither has are unknown, as without backups.
+    """
+
+    def __init__(self, registry: SchemaRegistry, backups: Sequence[BackupRegistry]) -> None:
+        self._registry = registry
+        self._backups = backups
+
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of frames whose schemas are in this registry."""
+        return self._registry.kind
+
+    @property
+    def source(self) -> str:
+        """The sources of the registry and of its backups."""
+        return " over ".join([self._registry.source, *(each.source for each in self._backups)])
+
+    def get(self, key: SchemaKey) -> SchemaVersion:
+        """Return the version with this key, from the registry or else from a backup.
+
+        Raises:
+            SchemaRefusedError: the registry and a backup, or two backups, have different
+                definitions under the key; or as in every registry.
+        """
+        holders = [each for each in self._backups if key in each]
+        try:
+            version = self._registry.get(key)
+        except SchemaNotFoundError:
+            if not holders:
+                raise
+            version = holders[0].get(key)
+        for holder in holders:
+            holder.check(version)
+        return version
+
+    def register(self, name: str, schema: Schema) -> Registration:
+        """Register in the registry."""
+        return self._registry.register(name, schema)
+
+    def latest(self, name: str) -> SchemaVersion | None:
+        """Return the registry's newest usable version of a schema."""
+        return self._registry.latest(name)
+
+    def versions(self, name: str) -> tuple[SchemaVersion, ...]:
+        """Return the registry's usable versions of a schema."""
+        return self._registry.versions(name)

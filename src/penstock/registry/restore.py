@@ -1,0 +1,226 @@
+"""Restore the schemas of a backup into a registry: plan, act, and plan again to verify.
+
+A plan compares a schema of the backup with what the registry has, so a restore that was killed is
+continued by the next one, and one that is complete changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Protocol
+
+from penstock.errors import RegistryError, SchemaError
+from penstock.framing import FrameKind
+from penstock.registry.backup import SchemaBackup
+from penstock.registry.interface import StoredVersion, VersionStatus
+from penstock.schemas import Compatibility, canonical_form, load_schema
+
+
+class RegistryAdmin(Protocol):
+    """A registry for its operator: all schemas can be read, and restored."""
+
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of frames whose schemas are in this registry."""
+
+    @property
+    def name(self) -> str:
+        """The registry's name."""
+
+    @property
+    def source(self) -> str:
+        """The registry's URL, without secrets."""
+
+    def list_names(self) -> Sequence[str]:
+        """List the names of all schemas.
+
+        Raises:
+            SchemaNotFoundError: there is no such registry.
+            RegistryError: the registry denies the call, or does not answer.
+        """
+
+    def read_schema(self, name: str) -> SchemaBackup:
+        """Read a schema with all its versions; SchemaNotFoundError if there is none."""
+
+    def create_schema(self, schema: SchemaBackup, definition: str) -> None:
+        """Create a schema like this one, but with the mode NONE and this one version.
+
+        If the schema exists by now, nothing happens.
+        """
+
+    def add_version(self, name: str, definition: str) -> StoredVersion:
+        """Register a version and wait for its final status; an equal one is found again."""
+
+    def describe_schema(
+        self, name: str, mode: Compatibility, checkpoint: int, description: str = ""
+    ) -> None:
+        """Set a schema's mode, its checkpoint, and its description unless that is empty."""
+
+    def tag_schema(self, name: str, tags: Mapping[str, str]) -> None:
+        """Add tags to a schema."""
+
+
+class Action(StrEnum):
+    """The action for one version of a backup."""
+
+    KEEP = "keep"  # the registry has it
+    REGISTER = "register"
+    LEAVE_OUT = "leave-out"  # the registry that was backed up had refused it
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPlan:
+    """The action for a version, and its number and id in the registry; a new number is expected."""
+
+    version: StoredVersion
+    action: Action
+    number: int | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaPlan:
+    """The actions for a schema; `target` is what the registry has, None without the schema."""
+
+    schema: SchemaBackup
+    target: SchemaBackup | None
+    versions: tuple[VersionPlan, ...]
+
+    @property
+    def to_register(self) -> tuple[StoredVersion, ...]:
+        """The versions that the registry does not have."""
+        return tuple(each.version for each in self.versions if each.action is Action.REGISTER)
+
+    @property
+    def checkpoint(self) -> int:
+        """The number of the checkpoint in the registry."""
+        numbers = {each.version.number: each.number for each in self.versions}
+        return numbers.get(self.schema.checkpoint) or 1
+
+    @property
+    def is_described(self) -> bool:
+        """Whether mode, checkpoint, description and tags are those of the backup."""
+        schema, target = self.schema, self.target
+        return (
+            target is not None
+            and (target.compatibility, target.checkpoint) == (schema.compatibility, self.checkpoint)
+            and schema.description in {"", target.description}
+            and schema.tags.items() <= target.tags.items()
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.is_described and not self.to_register
+
+
+def plan_restore(schema: SchemaBackup, target: SchemaBackup | None) -> SchemaPlan:
+    """Compare a schema of a backup with that of a registry.
+
+    Raises:
+        RegistryError: the schema cannot be restored.
+    """
+    if target is not None and target.data_format != schema.data_format:
+        raise RegistryError(
+            f"schema {schema.name} is {target.data_format} in the registry, "
+            f"expected {schema.data_format} as in the backup"
+        )
+    present = _match(schema.versions, target.versions if target else ())
+    highest = max((each.number for each in target.versions), default=0) if target else 0
+    versions = []
+    for version in schema.versions:
+        if version.status is not VersionStatus.AVAILABLE:
+            versions.append(VersionPlan(version, Action.LEAVE_OUT))
+        elif (found := present.get(version.number)) is not None:
+            _check_usable(schema.name, version, found)
+            versions.append(VersionPlan(version, Action.KEEP, found.number, found.id))
+        else:
+            highest += 1
+            versions.append(VersionPlan(version, Action.REGISTER, highest))
+    return SchemaPlan(schema, target, tuple(versions))
+
+
+def restore_schema(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
+    """Carry out a plan and verify the result; return the plan with the numbers and ids as they are.
+
+    Versions are registered under the mode NONE, since the registry's rule may depend on versions
+    that were deleted since; the mode of the backup is set last.
+
+    Raises:
+        RegistryError: the registry does not do it, or the result differs from the backup.
+    """
+    schema, target, missing = plan.schema, plan.target, plan.to_register
+    if plan.is_done or (target is None and not missing):
+        return plan
+    if target is None:
+        admin.create_schema(schema, missing[0].definition)
+    elif missing and target.compatibility is not Compatibility.NONE:
+        admin.describe_schema(schema.name, Compatibility.NONE, target.checkpoint)
+    for version in missing:
+        added = admin.add_version(schema.name, version.definition)
+        if added.status is not VersionStatus.AVAILABLE:
+            raise RegistryError(
+                f"version {version.number} of schema {schema.name} is registered as version "
+                f"{added.number} with status {added.status}, expected AVAILABLE"
+            )
+    plan_after = plan_restore(schema, admin.read_schema(schema.name))
+    if not (plan_after.to_register or plan_after.is_described):
+        admin.describe_schema(
+            schema.name, schema.compatibility, plan_after.checkpoint, schema.description
+        )
+        admin.tag_schema(schema.name, schema.tags)
+    return _verify(admin, plan)
+
+
+def _verify(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
+    """Compare every version again, by its canonical form, and all that describes the schema."""
+    after = plan_restore(plan.schema, admin.read_schema(plan.schema.name))
+    if not after.is_done:
+        numbers = ", ".join(str(each.number) for each in after.to_register) or "none"
+        raise RegistryError(
+            f"schema {plan.schema.name} of {admin.source} differs from the backup after it was "
+            f"restored (missing versions: {numbers}), expected no other program to change it; "
+            "import it again"
+        )
+    versions = [
+        replace(new, action=old.action)
+        for old, new in zip(plan.versions, after.versions, strict=True)
+    ]
+    return replace(plan, target=after.target, versions=tuple(versions))
+
+
+def _match(
+    wanted: Sequence[StoredVersion], present: Sequence[StoredVersion]
+) -> dict[int, StoredVersion]:
+    """Return by number what is present of the wanted versions: the same text, or the same form."""
+    found: dict[int, StoredVersion] = {}
+    left = list(present)
+    for read in (_text, _form):
+        by_content = {read(each): each for each in reversed(left)}
+        for version in wanted:
+            if version.number not in found and (match := by_content.pop(read(version), None)):
+                found[version.number] = match
+                left.remove(match)
+    return found
+
+
+def _text(version: StoredVersion) -> str:
+    return version.definition
+
+
+def _form(version: StoredVersion) -> str:
+    """Return the canonical form, or the text of a definition that Penstock cannot read."""
+    try:
+        return canonical_form(load_schema(version.definition))
+    except SchemaError:
+        return version.definition
+
+
+def _check_usable(name: str, version: StoredVersion, found: StoredVersion) -> None:
+    if found.status is not VersionStatus.AVAILABLE:
+        raise RegistryError(
+            f"version {version.number} of schema {name} is version {found.number} of the registry "
+            f"with status {found.status}, expected AVAILABLE; delete that version first"
+        )

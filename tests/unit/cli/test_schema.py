@@ -1,0 +1,207 @@
+"""`penstock schema` backs up the schemas of a registry and restores them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localcloud.cloud import Cloud
+from penstock.cli import main
+from tests.fixtures.backups import ACCOUNT, bucket, work_as
+from tests.fixtures.functions import allow, make_role
+from tests.stubs.sessions import REGION
+
+__all__ = ["bucket"]
+
+Client = Callable[..., Any]
+Run = Callable[..., tuple[int, str]]
+
+# As the help of the commands and docs/runbook.md have them.
+_TO_EXPORT = ("ListSchemas", "GetSchema", "GetTags", "ListSchemaVersions", "GetSchemaVersion")
+_TO_IMPORT = ("CreateSchema", "RegisterSchemaVersion", "UpdateSchema", "TagResource")
+
+
+@pytest.fixture
+def name(client: Client, bucket: str) -> str:
+    """A registry with a schema of two versions, and the rights of its account."""
+    name = f"plant-{secrets.token_hex(4)}"
+    glue = client("glue")
+    glue.create_registry(RegistryName=name)
+    schema = {"RegistryName": name, "SchemaName": "pump"}
+    glue.create_schema(
+        RegistryId={"RegistryName": name},
+        SchemaName="pump",
+        DataFormat="AVRO",
+        Compatibility="BACKWARD_ALL",
+        SchemaDefinition='"int"',
+    )
+    glue.register_schema_version(SchemaId=schema, SchemaDefinition='"long"')
+    return name
+
+
+def _lose(client: Client, name: str) -> None:
+    client("glue").delete_registry(RegistryId={"RegistryName": name})
+    client("glue").create_registry(RegistryName=name)
+
+
+def _ids(client: Client, name: str) -> list[str]:
+    schema = {"RegistryName": name, "SchemaName": "pump"}
+    listed = client("glue").list_schema_versions(SchemaId=schema)["Schemas"]
+    return [each["SchemaVersionId"] for each in listed]
+
+
+@pytest.fixture
+def run(name: str, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command, and return its exit code and output."""
+
+    def run(*words: str) -> tuple[int, str]:
+        url = f"glue://{name}?region={REGION}"
+        code = main(["schema", *words], {"PENSTOCK_REGISTRY": url})
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return run
+
+
+def test_a_registry_is_exported_deleted_and_imported(
+    run: Run, client: Client, name: str, tmp_path: Path
+) -> None:
+    path, old = f"{tmp_path}/plant.jsonl", _ids(client, name)
+
+    assert run("export", "--to", path) == (
+        0,
+        f"pump: 2 versions\nwrote {path}; schemas: 1, versions: 2\n",
+    )
+    _lose(client, name)
+    assert run("import", path, "--dry-run") == (
+        0,
+        "pump: create, mode BACKWARD_ALL\n  version 1 would be registered\n"
+        "  version 2 would be registered\n"
+        "versions to register: 2, kept: 0, left out: 0; nothing was changed\n",
+    )
+    done = run("import", path)
+    new = _ids(client, name)
+
+    assert done == (
+        0,
+        "pump: create, mode BACKWARD_ALL\n"
+        f"  version 1 is registered, {old[0]} -> {new[0]}\n"
+        f"  version 2 is registered, {old[1]} -> {new[1]}\n"
+        "versions registered: 2, kept: 0, left out: 0; each was compared with the backup\n",
+    )
+    assert run("import", path)[1].startswith("pump: keep, mode BACKWARD_ALL\n  version 1 is there,")
+
+
+def test_two_exports_of_one_state_are_equal(run: Run, bucket: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    for path in (first, second):
+        assert run("export", "--to", str(path))[0] == 0
+
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_both_say_what_they_did_as_json(run: Run, client: Client, name: str, bucket: str) -> None:
+    where, old = f"s3://{bucket}/plant.jsonl", _ids(client, name)
+
+    _, exported = run("export", "pump", "--to", where, "--output", "json")
+    _lose(client, name)
+    _, plan = run("import", where, "--dry-run", "--output", "json")
+    _, done = run("import", where, "--output", "json")
+
+    assert json.loads(exported) == {"file": where, "schemas": [{"name": "pump", "versions": 2}]}
+    versions = [
+        {"number": at, "id": id_, "action": "register", "new_number": at, "new_id": None}
+        for at, id_ in enumerate(old, 1)
+    ]
+    schema = {"name": "pump", "action": "create", "compatibility": "BACKWARD_ALL"}
+    assert json.loads(plan) == {
+        "file": where,
+        "dry_run": True,
+        "schemas": [schema | {"versions": versions}],
+    }
+    for version, id_ in zip(versions, _ids(client, name), strict=True):
+        version["new_id"] = id_
+    assert json.loads(done)["schemas"] == [schema | {"versions": versions}]
+
+
+def test_a_schema_that_is_missing_is_named(run: Run) -> None:
+    code, out = run("export", "valve", "pump", "--to", "never")
+
+    assert code == 1
+    assert out.startswith("penstock: found no schema valve in glue://plant-")
+    assert out.endswith(", expected pump\n")
+
+
+def test_a_damaged_backup_changes_nothing(
+    run: Run, client: Client, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "plant.jsonl"
+    run("export", "--to", str(path))
+    path.write_text(path.read_text().replace("long", "byte"))
+    _lose(client, name)
+
+    code, out = run("import", str(path))
+
+    assert (code, out) == (
+        1,
+        f"penstock: {path}, line 4: the line does not match its checksum: it was changed, or is "
+        "damaged\n",
+    )
+    listed = client("glue").list_schemas(RegistryId={"RegistryName": name})
+    assert listed["Schemas"] == []
+
+
+def test_only_glue_registries_are_backed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["schema", "export", "--to", "x", "--registry"]
+
+    assert main([*words, "memory://"], {}) == main([*words, "glue://a/b"], {}) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "penstock: registry URL begins with 'memory', expected glue",
+        "penstock: registry URL has a path or a #, expected ?OPTIONS after the name (%23 for # in "
+        "it)",
+    ]
+
+
+@pytest.fixture
+def take_rights(
+    cloud: Cloud, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Iterable[str]], None]:
+    """Let new clients have a role with these rights of Glue and no others."""
+
+    def take_rights(actions: Iterable[str]) -> None:
+        role = make_role(client)
+        trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": ACCOUNT}}
+        client("iam").update_assume_role_policy(
+            RoleName=role.split("/")[1],
+            PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+        )
+        for action in actions:
+            allow(client, role, f"glue:{action}")
+        keys = client("sts").assume_role(RoleArn=role, RoleSessionName="test")["Credentials"]
+        secret = (keys["SecretAccessKey"], keys["SessionToken"])
+        work_as(keys["AccessKeyId"], cloud, monkeypatch, *secret)
+
+    return take_rights
+
+
+def test_the_rights_that_the_help_names_are_enough_and_all_are_needed(
+    run: Run, client: Client, name: str, take_rights: Callable[..., None], tmp_path: Path
+) -> None:
+    path, every = f"{tmp_path}/plant.jsonl", {*_TO_EXPORT, *_TO_IMPORT}
+    take_rights(_TO_EXPORT)
+    assert run("export", "--to", path)[0] == 0
+    # The schema has no tags, so that an import of it needs no TagResource.
+    for missing in sorted(every - {"TagResource"}):
+        _lose(client, name)
+        take_rights(every - {missing})
+        code, out = run("import", path)
+        assert (code, f"glue:{missing} with AccessDeniedException" in out) == (1, True), out
+
+    _lose(client, name)
+    take_rights(every)
+    assert run("import", path)[0] == 0

@@ -1,0 +1,182 @@
+"""A registry over backups: old ids are found, and an id has one definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import (
+    RegistryError,
+    RegistryUnavailableError,
+    SchemaNotFoundError,
+    SchemaRefusedError,
+    SettingsError,
+)
+from penstock.framing import FrameKind, SchemaKey
+from penstock.registry import (
+    BackupRegistry,
+    MemoryRegistry,
+    OverlayRegistry,
+    RegistryBackup,
+    RegistrySettings,
+    SchemaBackup,
+    SchemaStore,
+    StoredVersion,
+    load_registries,
+    save_backup,
+)
+from penstock.schemas import Compatibility
+from tests.stubs.registries import UNKNOWN, CountedRegistry, Reading, unavailable
+
+
+def _back_up(store: SchemaStore, name: str = "readings", registry: str = "old") -> RegistryBackup:
+    versions = tuple(
+        replace(each, subject=f"{registry}/{name}")
+        for each in store.list_versions(f"memory/{name}")
+    )
+    schema = SchemaBackup(name, Compatibility.NONE, 1, "AVRO", "", {}, versions)
+    return RegistryBackup(registry, FrameKind.GLUE, (schema,))
+
+
+@pytest.fixture
+def store() -> SchemaStore:
+    return SchemaStore()
+
+
+@pytest.fixture
+def old(store: SchemaStore) -> MemoryRegistry:
+    """The registry that is lost."""
+    return MemoryRegistry(store, compatibility=Compatibility.NONE)
+
+
+def test_old_ids_are_found_with_their_numbers_and_new_ones_as_before(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading
+) -> None:
+    gone = [old.register("readings", each).version for each in (reading(), reading(a="long"))]
+    new = MemoryRegistry()
+    found = new.register("readings", reading(a="long")).version
+    registry = OverlayRegistry(new, [BackupRegistry(_back_up(store), "b.jsonl")])
+
+    assert [registry.get(each.key) for each in gone] == gone
+    assert registry.get(found.key) == found
+    assert registry.versions("readings") == (found,)
+    assert registry.latest("readings") == found
+    assert registry.register("readings", reading(a="long")).version == found
+    assert registry.kind is FrameKind.GLUE
+    assert registry.source == "memory:// over b.jsonl"
+    with pytest.raises(SchemaNotFoundError, match=f"{UNKNOWN} is not found"):
+        registry.get(UNKNOWN)
+
+
+def test_a_version_that_was_refused_stays_refused(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading
+) -> None:
+    old.register("readings", reading(a="double"))
+    contradicts = store.add("memory/readings", '{"type":"record","name":"Reading","fields":'
+        '[{"name":"deviceId","type":"string"},{"name":"a","type":["null","string"]}]}')  # fmt: skip
+    store.update("memory/readings", mode=Compatibility.FULL)
+    failed = store.add("memory/readings", '"string"')
+    registry = OverlayRegistry(MemoryRegistry(), [BackupRegistry(_back_up(store), "b.jsonl")])
+
+    with pytest.raises(SchemaRefusedError, match="version 2 of schema readings contradicts those"):
+        registry.get(SchemaKey.parse(contradicts.id))
+    with pytest.raises(SchemaRefusedError, match=r"version 3 of schema readings .* FAILURE"):
+        registry.get(SchemaKey.parse(failed.id))
+
+
+def test_an_id_with_two_definitions_is_refused_by_name(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading
+) -> None:
+    version = old.register("readings", reading(a="long")).version
+    backup = _back_up(store)
+    (schema,) = backup.schemas
+    (stored,) = schema.versions
+    same = BackupRegistry(backup, "same.jsonl")
+    other_text = BackupRegistry(
+        _with(backup, replace(stored, definition='"string"')), "other.jsonl"
+    )
+    other_name = BackupRegistry(_with(backup, replace(stored, subject="old/b")), "named.jsonl")
+
+    assert OverlayRegistry(old, [same]).get(version.key) == version
+    for registry, second in (
+        (OverlayRegistry(old, [other_text]), "other.jsonl version 1 of readings"),
+        (OverlayRegistry(MemoryRegistry(), [same, other_text]), "other.jsonl version 1 of reading"),
+        (OverlayRegistry(old, [same, other_name]), "named.jsonl version 1 of b"),
+    ):
+        with pytest.raises(
+            SchemaRefusedError,
+            match=f"^schema version {version.key} is version 1 of readings in one registry, and in "
+            f"{second}",
+        ):
+            registry.get(version.key)
+
+
+def _with(backup: RegistryBackup, version: StoredVersion) -> RegistryBackup:
+    (schema,) = backup.schemas
+    name = version.subject.partition("/")[2]
+    return replace(backup, schemas=(replace(schema, name=name, versions=(version,)),))
+
+
+def test_a_registry_that_is_down_is_not_guessed(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading
+) -> None:
+    version = old.register("readings", reading()).version
+    down = CountedRegistry()
+    down.down = unavailable
+
+    with pytest.raises(RegistryUnavailableError):
+        OverlayRegistry(down, [BackupRegistry(_back_up(store), "b.jsonl")]).get(version.key)
+
+
+def test_a_backup_takes_no_version(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading
+) -> None:
+    version = old.register("readings", reading()).version
+    backup = BackupRegistry(_back_up(store), "b.jsonl")
+
+    assert backup.versions("readings") == (version,)
+    assert backup.latest("other") is None
+    with pytest.raises(RegistryError, match=r"b.jsonl is a backup, which takes no version of read"):
+        backup.register("readings", reading())
+
+
+def test_backups_are_read_with_the_settings_and_asked_once_for_an_id(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading, tmp_path: Path
+) -> None:
+    version = old.register("readings", reading()).version
+    where = f"{tmp_path}/b.jsonl"
+    save_backup(where, _back_up(store))
+    settings = RegistrySettings.from_environ(
+        {"PENSTOCK_REGISTRY": "memory://", "PENSTOCK_REGISTRY_BACKUPS": f" {where} {where}"}
+    )
+
+    registries = settings.load()
+
+    assert settings.registry_backups == (where, where)
+    assert registries.find(version.key) == version
+    assert registries.find(version.key) is registries.find(version.key)
+    with pytest.raises(SettingsError, match=r"^missing.jsonl cannot be read: "):
+        load_registries("memory://", ["missing.jsonl"])
+
+
+def test_frames_of_a_kind_without_a_registry_are_read_by_backups_alone(
+    reading: Reading, tmp_path: Path
+) -> None:
+    definition = '{"type":"record","name":"R","fields":[]}'
+    for file, number in (("a", 7), ("b", 8)):
+        version = replace(
+            SchemaStore().create("memory/readings", definition), id=f"confluent:{number}"
+        )
+        schema = SchemaBackup("readings", Compatibility.NONE, 1, "AVRO", "", {}, (version,))
+        backup = RegistryBackup("old", FrameKind.CONFLUENT, (schema,))
+        save_backup(f"{tmp_path}/{file}", backup)
+
+    registries = load_registries("memory://", [f"{tmp_path}/a", f"{tmp_path}/b"])
+
+    assert set(registries) == {FrameKind.GLUE, FrameKind.CONFLUENT}
+    for number in (7, 8):
+        assert registries.find(SchemaKey.parse(f"confluent:{number}")).name == "readings"
+    with pytest.raises(SchemaNotFoundError, match=r"version confluent:9 is not in .*/a"):
+        registries.find(SchemaKey.parse("confluent:9"))
