@@ -5,9 +5,11 @@ from __future__ import annotations
 from penstock.records.base import base_fields, find_key, make_base
 from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
 from penstock.records.rows import check_key, make_deletion, make_row, write_key
-from penstock.records.shape import ORDER, READING, Mode, RowShape, Tombstone
+from penstock.records.shape import ADDED, DELETED, ORDER, READING, Mode, RowShape, Tombstone
 
 __all__ = [
+    "ADDED",
+    "DELETED",
     "MAX_TIMESTAMP_MS",
     "ORDER",
     "READING",

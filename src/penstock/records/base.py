@@ -6,16 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.records.shape import READING, RowShape
+from penstock.schemas import avro_name
 
 
 def base_fields(shape: RowShape) -> tuple[dict[str, Any], ...]:
     """Return the base fields in Avro: the key if it is one field, and the event time if any."""
     fields: list[dict[str, Any]] = []
     if len(shape.key) == 1:
-        fields.append({"name": shape.key[0], "type": "string"})
+        fields.append(_field(shape.key[0], "string"))
     if shape.event_time is not None:
-        fields.append({"name": shape.event_time, "type": "long"})  # milliseconds since 1970
+        fields.append(_field(shape.event_time, "long"))  # milliseconds since 1970
     return tuple(fields)
+
+
+def _field(json_name: str, type_: str) -> dict[str, Any]:
+    name = avro_name(json_name)
+    field = {"name": name, "type": type_}
+    return field if name == json_name else field | {"jsonName": json_name}
 
 
 def find_key(shape: RowShape, event: Any, default: str) -> str:

@@ -9,14 +9,12 @@ from typing import Any, Final
 
 from penstock.errors import EventValueError, UnroutableError
 from penstock.records.record import Record, Source
-from penstock.records.shape import ORDER, Mode, RowShape
+from penstock.records.shape import ADDED, DELETED, ORDER, Mode, RowShape
 
 _SHOWN_CHARACTERS: Final = 40
 _MAX_TIMESTAMP: Final = 10**13 - 1
 _MAX_KEY_BYTES: Final = 2_048  # of DynamoDB's partition keys
 _MAX_SORT_BYTES: Final = 1_024
-_DELETED: Final = "_deleted"
-_OURS: Final = ("_topic", "_source", "_schema", "_schemaId", "_event", "_expiresAt")
 _ALL: Final = 2**64 - 1
 _NEGATIVE: Final = 2**63
 _MIDDLE: Final = 2**15  # a whole number of 64 bits differs from its double by at most 1,024
@@ -42,10 +40,10 @@ def make_row(
     order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, record)}
     ours = [
         name
-        for name in (*key, *((ORDER, _DELETED) if order else ()))
+        for name in (*key, *((ORDER, DELETED) if order else ()))
         if (name,) not in (shape.key, shape.sort)
     ]
-    hidden = {name: event[name] for name in (*_OURS, *ours) if name in event}
+    hidden = {name: event[name] for name in (*ADDED, *ours) if name in event}
     if hidden:
         event = {name: event[name] for name in event if name not in hidden} | {"_event": hidden}
     return {
@@ -78,7 +76,7 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         "_topic": record.source.topic,
         "_source": str(record.source),
         ORDER: _order((), {}, record),
-        _DELETED: True,
+        DELETED: True,
     }
 
 

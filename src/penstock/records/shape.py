@@ -27,6 +27,8 @@ from typing import Final
 from penstock.settings import Settings, setting
 
 ORDER: Final = "_order"
+DELETED: Final = "_deleted"
+ADDED: Final = ("_topic", "_source", "_schema", "_schemaId", "_event", "_expiresAt")
 _READING_KEY: Final = ("deviceId",)
 _NONE: Final = "none"
 
@@ -129,6 +131,7 @@ class RowShape(Settings):
                 "PENSTOCK_KEY (--key) has several fields, expected PENSTOCK_KEY_NAME (--key-name)"
                 " to name an attribute that is none of them"
             )
+        yield from self._name_problems()
         if self.mode is Mode.APPEND:
             yield from self._append_problems()
         elif self.mode is Mode.UPSERT and bool(self.sort) != bool(self.sort_name):
@@ -142,6 +145,26 @@ class RowShape(Settings):
             yield (
                 "--tombstone delete finds a row by the record's key and orders by Kafka's timestamp"
                 " and offset, expected one field in --key, and no --sort and no --order"
+            )
+
+    def _name_problems(self) -> Iterator[str]:
+        if self.key is None:
+            return
+        if self.key_attribute == self.sort_name:
+            yield (
+                f"the partition key and the sort key are both named {self.sort_name!r}, expected"
+                " another PENSTOCK_SORT_NAME (--sort-name) or PENSTOCK_KEY_NAME (--key-name)"
+            )
+        if reserved := {ORDER, DELETED, *ADDED}.intersection(self.table_key):
+            yield (
+                f"the table's key is named {min(reserved)!r}, which each row has for itself,"
+                " expected another PENSTOCK_KEY_NAME (--key-name) or PENSTOCK_SORT_NAME"
+                " (--sort-name)"
+            )
+        if self.key == (self.event_time,):
+            yield (
+                f"PENSTOCK_EVENT_TIME (--event-time) is the key {self.event_time!r}, which is a"
+                f" string, expected a field with milliseconds or {_NONE}"
             )
 
     def _append_problems(self) -> Iterator[str]:

@@ -22,6 +22,7 @@ from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event
 from penstock.schemas.infer import infer_schema
 from penstock.schemas.merge import merge_schemas
+from penstock.schemas.names import avro_name
 from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.spark_rows import compile_row_restorer
 
@@ -33,6 +34,7 @@ __all__ = [
     "SchemaChange",
     "SchemaDiff",
     "VersionSet",
+    "avro_name",
     "canonical_form",
     "check_compatibility",
     "check_mode",

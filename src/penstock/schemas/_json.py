@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from penstock.errors import EventLimitError, EventValueError
@@ -109,27 +108,3 @@ def check_text(text: str, path: str) -> None:
             text.encode()
         except UnicodeEncodeError as error:
             raise refused(text, "a string without lone surrogates", path) from error
-
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MARK = re.compile(r"_x[0-9a-f]{4}")
-_REFUSED = re.compile(r"[^A-Za-z0-9_]|^[0-9]|_(?=x[0-9a-f]{4})")
-_EMPTY = "_x_"
-
-
-def avro_name(json_name: str) -> str:
-    """Return the Avro name of a JSON name; no other JSON name has the same one.
-
-    A character that Avro does not allow becomes `_x` + its code point in hexadecimal + `_`, as in
-    SQL/XML (ISO 9075-14): `temp-c` is `temp_x002d_c`. In text that looks like such an escape, the
-    underscore is escaped too.
-    """
-    if _PLAIN.fullmatch(json_name) and not _MARK.search(json_name) and json_name != _EMPTY:
-        return json_name
-    if json_name in {"", _EMPTY}:
-        return _EMPTY if not json_name else f"{_mark('_')}x_"
-    return _REFUSED.sub(lambda found: _mark(found[0]), json_name)
-
-
-def _mark(character: str) -> str:
-    return f"_x{ord(character):04x}_"

@@ -10,7 +10,6 @@ from typing import Any
 from penstock.errors import EventLimitError, EventValueError, SchemaConflictError
 from penstock.schemas._conversion import convert
 from penstock.schemas._json import (
-    avro_name,
     check_depth,
     check_text,
     check_values,
@@ -23,6 +22,7 @@ from penstock.schemas._merging import merge_types, unify_names
 from penstock.schemas._normal_form import to_schema
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
+from penstock.schemas.names import avro_name
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
 # The fields of all records that are inferred: a definition takes more than 49 characters for each.

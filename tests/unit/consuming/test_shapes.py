@@ -67,6 +67,20 @@ def test_an_event_is_carried_by_its_own_key(topic: FakeTopic) -> None:
     assert not {"deviceId", "readingId", "timestamp"} & row.keys()
 
 
+def test_a_key_and_a_time_may_have_names_that_avro_does_not_allow(topic: FakeTopic) -> None:
+    registry, shape = MemoryRegistry(), RowShape(("device-id",), event_time="event-time")
+
+    outcomes = _produce(shape, topic, registry, {"device-id": "d-1", "t": 1})
+
+    assert isinstance(outcomes[0], Produced), outcomes
+    (sent,) = topic.records
+    assert sent.key == b"d-1"
+    _, table, _ = _consume(shape, registry, Record(Source("s", 0, 0), sent.key, sent.value))
+    (row,) = table.rows.values()
+    assert (row["device-id"], row["t"]) == ("d-1", 1)
+    assert row["readingId"] == f"{row['event-time']:013d}-s-0-0"
+
+
 def test_an_event_without_its_key_is_rejected_before_its_schema_is_registered(
     topic: FakeTopic,
 ) -> None:

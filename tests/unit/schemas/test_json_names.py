@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.schemas import decode_event, encode, infer_schema, to_record
-from penstock.schemas._json import avro_name
+from penstock.schemas import avro_name, decode_event, encode, infer_schema, to_record
 
 _NAMES = st.one_of(
     st.text(st.sampled_from("_x05fd2AZ-é"), max_size=12),

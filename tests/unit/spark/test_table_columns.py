@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 
 from penstock.errors import SchemaConflictError
 from penstock.spark.lake.columns import Growth, compare_columns, field_of, merge_columns
-from penstock.spark.lake.conversion import convert
+from penstock.spark.lake.conversion import EventTime, convert
 
 _INT, _LONG, _FLOAT, _DOUBLE, _TEXT = (
     IntegerType(),
@@ -168,3 +168,10 @@ def test_a_value_of_the_same_type_is_not_converted() -> None:
     type_ = _struct(a=_INT, b=ArrayType(_TEXT))
 
     assert convert("v", type_, type_) == "v"
+
+
+def test_the_time_of_an_event_is_found_by_its_name_in_json() -> None:
+    event = StructType([StructField("event_x002d_time", LongType())])
+
+    assert "`event_x002d_time`" in EventTime("event-time").write(event)
+    assert EventTime("event_x002d_time").write(event) == "_kafka_timestamp"

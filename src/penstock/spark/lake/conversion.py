@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 )
 
 from penstock.records import READING
+from penstock.schemas import avro_name
 from penstock.spark.lake.columns import field_of, is_own, is_same
 from penstock.spark.rows import EVENT
 
@@ -147,7 +148,7 @@ class EventTime:
     each day, so random times would exhaust its memory.
 
     Attributes:
-        field: the event's field; it holds milliseconds, a date or a timestamp.
+        field: the event's field, by its name in JSON; it holds milliseconds, a date or a timestamp.
         days_before: days that it may lie before Kafka's timestamp; it may lie one day after it.
     """
 
@@ -156,10 +157,11 @@ class EventTime:
 
     def write(self, event: StructType) -> str:
         """Return the SQL of the time of an event of this type."""
-        if self.field is None or self.field not in event.names:
+        name = None if self.field is None else avro_name(self.field)
+        if name is None or name not in event.names:
             return "_kafka_timestamp"
-        type_ = event[self.field].dataType
-        value = f"{EVENT}.{quote(self.field)}"
+        type_ = event[name].dataType
+        value = f"{EVENT}.{quote(name)}"
         if isinstance(type_, IntegerType | LongType):
             valid = f"{value} BETWEEN 0 AND {_MAX_MILLISECONDS}"
             told = f"IF({valid}, TIMESTAMP_MILLIS({value}), NULL)"
