@@ -126,7 +126,7 @@ def test_a_key_of_several_fields_has_texts_and_whole_numbers(
     assert f"number: found {found}, expected a string or a whole number" in str(refusal.error)
 
 
-_LINES = RowShape(("orderId",), sort=("line",), sort_name="line", event_time="at")
+_LINES = RowShape(("orderId",), sort=("line",), sort_name="line", event_time="at", mode=Mode.UPSERT)
 
 
 @pytest.mark.parametrize(
