@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
 from penstock.errors import (
     EventError,
     FramingError,
@@ -43,6 +45,8 @@ from penstock.schemas import (
 from tests.oracle.generate import Maker, damage
 from tests.stubs.readings import BASE_FIELDS
 from tests.unit.schemas.strategies import without_nothing
+
+pytestmark = pytest.mark.timeout(1_800)  # `make nightly` takes minutes, more on a busy machine
 
 _BASE = {"deviceId": "d-1", "timestamp": 1_795_234_015_788}
 _KEY = SchemaKey.parse("d3e21a3b-f828-4ef7-a864-ea05cba14f2c")
