@@ -16,12 +16,12 @@ from penstock.sinks import (
     DynamoDbClient,
     ErrorTable,
     ObjectStore,
+    SelectionSettings,
 )  # fmt: skip
 from penstock.spark import ReplaySettings, run_replay
 from penstock.spark.lake.lake import Lake
 from penstock.spark.query.batch import Batches
 from penstock.spark.query.dynamodb import DynamoDbTables
-from penstock.spark.settings.replay import SelectionSettings
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 from penstock.spark.state.lease import LEASE_PREFIX
 from penstock.spark.state.schema_ledger import Ledger, Lookup

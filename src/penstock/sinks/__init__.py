@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from penstock.sinks.dead_letter import DeadLetter, Selection, make_error, write_detail
+from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, ErrorTable
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_writers import RowWriter, TableWriter, UpsertWriter, open_table
+from penstock.sinks.selection import Selection, SelectionSettings, WhichRows
 
 __all__ = [
     "DEFAULT_KEEP_DAYS",
@@ -18,8 +19,10 @@ __all__ = [
     "ParkedRecords",
     "RowWriter",
     "Selection",
+    "SelectionSettings",
     "TableWriter",
     "UpsertWriter",
+    "WhichRows",
     "make_error",
     "open_table",
     "write_detail",

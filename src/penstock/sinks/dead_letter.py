@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from penstock.errors import ObjectMissingError, Reason
+from penstock.errors import ObjectMissingError
 from penstock.records import FailedRecord, Source
 from penstock.sinks.object_store import ObjectStore
 
@@ -148,31 +148,6 @@ class DeadLetter:
     def size(self) -> int:
         """The bytes of the record's key and value."""
         return len(self.key or b"") + len(self.value or b"")
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """A filter of dead letters to replay: every condition that is set must hold."""
-
-    since_ms: int | None = None
-    until_ms: int | None = None
-    reasons: frozenset[Reason] = frozenset()
-    schema_ids: frozenset[str] = frozenset()
-    attempts: int | None = None
-    due_s: int | None = None
-
-    def takes(self, row: DeadLetter) -> bool:
-        """Return whether a row is open and meets every condition."""
-        due = row.next_attempt_s
-        return (
-            not row.settled
-            and (self.since_ms is None or self.since_ms <= row.first_seen_ms)
-            and (self.until_ms is None or row.first_seen_ms < self.until_ms)
-            and (not self.reasons or row.reason in self.reasons)
-            and (not self.schema_ids or row.schema_id in self.schema_ids)
-            and (self.attempts is None or row.attempts == self.attempts)
-            and (self.due_s is None or (due is not None and due <= self.due_s))
-        )
 
 
 def _readable(text: str) -> str:

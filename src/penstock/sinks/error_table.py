@@ -12,9 +12,10 @@ from typing import Any, Final
 from penstock.errors import RowExistsError, SinkRefusedError, SinkUnavailableError
 from penstock.records import FailedRecord, Record
 from penstock.sinks._json import read_item, write_item
-from penstock.sinks.dead_letter import DeadLetter, Selection, make_error, write_detail
+from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.object_store import ObjectStore
+from penstock.sinks.selection import Selection
 
 DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
 

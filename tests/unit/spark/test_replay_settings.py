@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import Reason, SettingsError
-from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
+from penstock.sinks import DEFAULT_KEEP_DAYS, Selection, WhichRows
 from penstock.spark import ReplaySettings
 from penstock.spark.settings.consume import read_settings
-from penstock.spark.settings.replay import Which
 
 _ID = "00000000-0000-4000-8000-00000000000a"
 _NEEDED = {
@@ -31,7 +30,7 @@ def _read(flags: dict[str, str]) -> ReplaySettings:
 def test_open_rows_are_selected_by_default() -> None:
     settings = _read(_NEEDED)
 
-    assert settings.selection.which is Which.OPEN
+    assert settings.selection.which is WhichRows.OPEN
     assert settings.selection.select(1_000) == Selection()
     assert settings.sinks.lake_table == "lake.readings"
 

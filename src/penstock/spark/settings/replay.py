@@ -4,90 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
-from functools import partial
 
-from penstock.errors import Reason
-from penstock.framing import SchemaKey
 from penstock.registry import RegistrySettings
-from penstock.settings import Settings, nested, parse_count, parse_moment, setting
-from penstock.sinks import DEFAULT_KEEP_DAYS, Selection
+from penstock.settings import Settings, nested, parse_count, setting
+from penstock.sinks import DEFAULT_KEEP_DAYS, SelectionSettings
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
-
-
-class Which(StrEnum):
-    """The rows to select among those that are neither done nor parked."""
-
-    OPEN = "open"
-    DUE = "due"
-
-
-def _parse_reasons(text: str) -> frozenset[Reason]:
-    return frozenset(Reason(reason.strip()) for reason in text.split(","))
-
-
-def _parse_ids(text: str) -> frozenset[str]:
-    return frozenset(str(SchemaKey.parse(key.strip().lower())) for key in text.split(","))
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionSettings(Settings):
-    """The records to retry; a record must match every condition that is given."""
-
-    which: Which = setting(
-        "PENSTOCK_WHICH",
-        "open for all that are neither done nor parked, or due for those of them that have not"
-        " failed within the last hour",
-        parse=Which,
-        default=Which.OPEN,
-    )
-    since: datetime | None = setting(
-        "PENSTOCK_SINCE",
-        "a time like 2026-11-21T08:00:00+00:00, for dead letters from then on",
-        parse=parse_moment,
-        default=None,
-    )
-    until: datetime | None = setting(
-        "PENSTOCK_UNTIL",
-        "a time like 2026-11-21T08:00:00+00:00, for dead letters from before",
-        parse=parse_moment,
-        default=None,
-    )
-    reason: frozenset[Reason] = setting(
-        "PENSTOCK_REASON",
-        f"reasons, separated by commas, of {', '.join(Reason)}",
-        parse=_parse_reasons,
-        default=frozenset(),
-    )
-    schema: frozenset[str] = setting(
-        "PENSTOCK_SCHEMA",
-        "ids of schema versions, as in the rows, separated by commas",
-        parse=_parse_ids,
-        default=frozenset(),
-    )
-    attempts: int | None = setting(
-        "PENSTOCK_ATTEMPTS",
-        "number of failed retries so far, a number from 0",
-        parse=partial(parse_count, least=0),
-        default=None,
-    )
-
-    def problems(self) -> Iterator[str]:
-        """Yield a problem if --until is not after --since."""
-        if self.since and self.until and self.since >= self.until:
-            yield f"--until is {self.until}, expected a time after --since {self.since}"
-
-    def select(self, now_s: int) -> Selection:
-        """Return the selection to read from the dead-letter table."""
-        return Selection(
-            _to_ms(self.since),
-            _to_ms(self.until),
-            self.reason,
-            self.schema,
-            self.attempts,
-            now_s if self.which is Which.DUE else None,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +41,3 @@ class ReplaySettings(Settings):
         table = self.sinks.lake_table or self.sinks.parquet_path
         if table and not self.consume_checkpoint:
             yield f"--consume-checkpoint is missing, expected that of the job that writes {table}"
-
-
-def _to_ms(moment: datetime | None) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1_000)
