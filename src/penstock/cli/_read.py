@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import base64
 import json
-import math
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import Any
 
+from penstock.cli._values import (
+    describe_bytes,
+    describe_headers,
+    describe_value,
+    show_bytes,
+    show_moment,
+)
 from penstock.cli.terminal import say
 from penstock.operations import ReadRecord, ReadSettings, read_records
 from penstock.settings import parse_count, parse_moment
 
 HELP = "Print the records of a topic, each decoded with the schema that it was written in."
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -79,10 +82,10 @@ def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
 def _show(found: ReadRecord) -> str:
     """Return one line: where, when, key, schema, value, headers."""
     record = found.record
-    words = [str(record.source), _moment(record.timestamp_ms)]
+    words = [str(record.source), show_moment(record.timestamp_ms)]
     if record.key is not None:
-        words.append(f"key={_text(record.key)}")
-    words += [f"{name}={_text(value)}" for name, value in record.headers]
+        words.append(f"key={show_bytes(record.key)}")
+    words += [f"{name}={show_bytes(value)}" for name, value in record.headers]
     if found.version:
         words.append(f"schema={found.version.name} v{found.version.number}")
     if found.failure:
@@ -90,9 +93,9 @@ def _show(found: ReadRecord) -> str:
     if record.value is None:
         words.append("tombstone")
     elif found.failure:
-        words.append(_text(record.value))
+        words.append(show_bytes(record.value))
     else:
-        words.append(json.dumps(_to_json(found.event), ensure_ascii=False))
+        words.append(json.dumps(describe_value(found.event), ensure_ascii=False))
     return "  ".join(words)
 
 
@@ -103,9 +106,9 @@ def _describe(found: ReadRecord) -> dict[str, Any]:
         "topic": record.source.topic,
         "partition": record.source.partition,
         "offset": record.source.offset,
-        "timestamp": _moment(record.timestamp_ms),
-        "key": _to_text(record.key),
-        "headers": [{"name": name, "value": _to_text(value)} for name, value in record.headers],
+        "timestamp": show_moment(record.timestamp_ms),
+        "key": describe_bytes(record.key),
+        "headers": describe_headers(record.headers),
     }
     if version:
         described["schema"] = {
@@ -115,43 +118,5 @@ def _describe(found: ReadRecord) -> dict[str, Any]:
         }
     if failure:
         described["failure"] = {"reason": failure.reason, "detail": failure.detail}
-    described["value"] = _to_text(record.value) if failure else _to_json(found.event)
+    described["value"] = describe_bytes(record.value) if failure else describe_value(found.event)
     return described
-
-
-def _moment(milliseconds: int) -> str:
-    """Return a Kafka timestamp as text; none is -1, and a producer may send any number."""
-    try:
-        moment = _EPOCH + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return str(milliseconds)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _text(value: bytes | None) -> str:
-    """Return bytes for the terminal: text as it is, other bytes escaped."""
-    return "null" if value is None else value.decode("utf-8", "backslashreplace")
-
-
-def _to_text(value: bytes | None) -> Any:
-    """Return bytes for JSON: a string, or an object with their base64 if they are not UTF-8."""
-    if value is None:
-        return None
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(value).decode()}
-
-
-def _to_json(value: Any) -> Any:
-    """Return a decoded value as JSON has it; bytes and NaN, which it has not, become strings."""
-    match value:
-        case bytes():
-            return base64.b64encode(value).decode()
-        case dict():
-            return {name: _to_json(member) for name, member in value.items()}
-        case list():
-            return [_to_json(item) for item in value]
-        case float() if not math.isfinite(value):
-            return str(value)
-    return value

@@ -8,12 +8,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from penstock.cli import _contract, _read, _rejected, _schema, _submit
+from penstock.cli import _contract, _errors, _read, _rejected, _schema, _submit
 from penstock.cli.terminal import complain
 from penstock.errors import PenstockError, SettingsError
 
 _COMMANDS: Final = {
     "contract": _contract,
+    "errors": _errors,
     "read": _read,
     "rejected": _rejected,
     "schema": _schema,

@@ -10,6 +10,7 @@ from penstock.operations.backups import (
     import_schemas,
 )
 from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
+from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
 from penstock.operations.jobs import JobRun, start_job, submit_job
 from penstock.operations.rejected import (
     ListedEvent,
@@ -32,7 +33,9 @@ __all__ = [
     "WrittenContract",
     "export_schemas",
     "import_schemas",
+    "list_dead_letters",
     "list_rejected",
+    "read_dead_letter",
     "read_records",
     "replay_rejected",
     "start_job",

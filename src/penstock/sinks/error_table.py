@@ -84,15 +84,17 @@ class ErrorTable:
         """
         return sorted(row_id for stage in _STAGES for row_id in self._query(stage, selection))
 
+    def describe(self, selection: Selection) -> Iterator[DeadLetter]:
+        """Yield the rows that match the selection, in the order of their ids, without raw bytes."""
+        for row in self._rows(self.find(selection), selection.takes):
+            yield DeadLetter.describe(row)
+
     def read(
         self, ids: Sequence[str], takes: Callable[[DeadLetter], bool] = lambda row: True
     ) -> Iterator[DeadLetter]:
         """Yield the full rows for `ids` that `takes` accepts; skip ids missing in the table."""
-        for start in range(0, len(ids), _ROWS_AT_ONCE):
-            found = self._get(ids[start : start + _ROWS_AT_ONCE])
-            for row in sorted(found, key=lambda row: str(row["id"])):
-                if takes(DeadLetter.describe(row)):
-                    yield DeadLetter.restore(row, self._store)
+        for row in self._rows(ids, takes):
+            yield DeadLetter.restore(row, self._store)
 
     def count_failure(self, failed: FailedRecord, replay: str) -> None:
         """Count a failed attempt of a replay; a second call for the same replay is ignored."""
@@ -128,6 +130,15 @@ class ErrorTable:
             {":where": where, **self._settle(replay)},
             _THERE,
         )
+
+    def _rows(
+        self, ids: Sequence[str], takes: Callable[[DeadLetter], bool]
+    ) -> Iterator[dict[str, Any]]:
+        for start in range(0, len(ids), _ROWS_AT_ONCE):
+            found = self._get(ids[start : start + _ROWS_AT_ONCE])
+            for row in sorted(found, key=lambda row: str(row["id"])):
+                if takes(DeadLetter.describe(row)):
+                    yield row
 
     def _keep(self, failed: FailedRecord) -> None:
         row = write_item(self._fit(failed))

@@ -9,6 +9,10 @@ from penstock.cli import main
 _COMMANDS = [
     [],
     ["contract"],
+    ["errors"],
+    ["errors", "list"],
+    ["errors", "show"],
+    ["errors", "replay"],
     ["read"],
     ["rejected"],
     ["rejected", "list"],

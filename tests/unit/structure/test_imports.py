@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "consuming": _EDGES | {"registry", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "tables"},
     "operations": _EDGES | {"registry", "kafka", "sinks", "producing"},
-    "cli": {"errors", "settings", "operations"},
+    "cli": {"errors", "settings", "sinks", "operations"},
 }
 # The wings of `penstock.spark`, and the two modules beside them.
 _WINGS_MAY_IMPORT = {

@@ -1,0 +1,128 @@
+"""`penstock errors`: list the dead letters of a consumer, show one, and retry them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from penstock.cli._values import describe_bytes, describe_headers, show_moment
+from penstock.cli.terminal import say
+from penstock.operations import list_dead_letters, read_dead_letter, submit_job
+from penstock.settings import describe_settings
+from penstock.sinks import DeadLetter, SelectionSettings
+
+HELP = "List the dead letters of a consumer, show one, or retry them with the replay job."
+_LIST = "List the dead letters that are neither done nor parked: id, time, retries, reason, detail."
+_SHOW = "Show one dead letter as JSON, with the bytes of its record."
+_REPLAY = "Submit the replay job, which retries dead letters, to EMR Serverless."
+_TABLE = "PENSTOCK_ERRORS_TABLE"
+_BUCKET = "PENSTOCK_PARKED_BUCKET"
+_COLUMNS = "{:<44} {:<24} {:>7}  {:<20} {}"
+
+
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the three commands and their arguments."""
+    commands = parser.add_subparsers(required=True, metavar="list|show|replay")
+    listing = commands.add_parser("list", help=_LIST, description=_LIST)
+    listing.add_argument(
+        "--output",
+        choices=["text", "json"],
+        default="text",
+        help="json prints an object in a line for each row [%(default)s]",
+    )
+    listing.set_defaults(run=partial(_run_list, environ))
+    show = commands.add_parser("show", help=_SHOW, description=_SHOW)
+    show.add_argument("id", metavar="ID", help="its id: topic/partition/offset/timestamp")
+    _add_place(show, "bucket", _BUCKET, "the bucket of bytes that the table cannot hold", environ)
+    show.set_defaults(run=_run_show)
+    for command in (listing, show):
+        _add_place(command, "table", _TABLE, "the dead-letter table", environ)
+    replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
+    replay.add_argument(
+        "--consumer",
+        type=Path,
+        default=Path("infra/consumer"),
+        metavar="FOLDER",
+        help="the consumer's Terraform root [%(default)s]",
+    )
+    replay.set_defaults(run=partial(_run_replay, environ))
+    for command in (listing, replay):
+        SelectionSettings.add_flags(command)
+
+
+def _add_place(
+    parser: argparse.ArgumentParser,
+    name: str,
+    variable: str,
+    meaning: str,
+    environ: Mapping[str, str],
+) -> None:
+    default = environ.get(variable, "")
+    parser.add_argument(
+        f"--{name}", default=default, required=not default, help=f"{meaning} [{variable}]"
+    )
+
+
+def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
+    selection = SelectionSettings.from_flags(flags, environ).select(int(time.time()))
+    if flags.output == "text":
+        say(_COLUMNS.format("ID", "WHEN", "RETRIES", "REASON", "DETAIL"))
+    for row in list_dead_letters(flags.table, selection):
+        if flags.output == "json":
+            say(json.dumps(_describe(row)))
+        else:
+            when = show_moment(row.first_seen_ms)
+            say(_COLUMNS.format(row.id, when, row.attempts, row.reason, row.detail))
+    return 0
+
+
+def _run_show(flags: argparse.Namespace) -> int:
+    """Print the dead letter; return 1 if the bytes of its record are lost."""
+    row = read_dead_letter(flags.table, flags.bucket, flags.id)
+    described = _describe(row) | {
+        "key": describe_bytes(row.key),
+        "headers": describe_headers(row.headers),
+        "value": describe_bytes(row.value),
+    }
+    if row.lost:
+        described["lost"] = row.lost
+    for line in json.dumps(described, indent=2).splitlines():
+        say(line)
+    return 1 if row.lost else 0
+
+
+def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
+    SelectionSettings.from_flags(flags, environ)  # raises before a job is started in vain
+    words = [
+        word
+        for row in describe_settings(SelectionSettings)
+        if (value := getattr(flags, row.flag.removeprefix("--")))
+        for word in (row.flag, value)
+    ]
+    run = submit_job(flags.consumer, "replay", words)
+    say(f"submitted replay as job run {run.id} of application {run.application_id}")
+    return 0
+
+
+def _describe(row: DeadLetter) -> dict[str, Any]:
+    """Return a row as JSON, without the bytes of its record."""
+    due = row.next_attempt_s
+    return {
+        "id": row.id,
+        "topic": row.source.topic,
+        "partition": row.source.partition,
+        "offset": row.source.offset,
+        "kafkaTimestamp": show_moment(row.kafka_timestamp_ms),
+        "reason": row.reason,
+        "detail": row.detail,
+        "schemaId": row.schema_id,
+        "stage": row.stage,
+        "firstSeen": show_moment(row.first_seen_ms),
+        "retries": row.attempts,
+        "nextRetryAt": None if due is None else show_moment(due * 1_000),
+    }

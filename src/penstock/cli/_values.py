@@ -1,0 +1,54 @@
+"""Times, bytes and decoded values, for the terminal and as JSON."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def show_moment(milliseconds: int) -> str:
+    """Return a Kafka timestamp as text; none is -1, and a producer may send any number."""
+    try:
+        moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return str(milliseconds)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def show_bytes(value: bytes | None) -> str:
+    """Return bytes for the terminal: text as it is, other bytes escaped."""
+    return "null" if value is None else value.decode("utf-8", "backslashreplace")
+
+
+def describe_bytes(value: bytes | None) -> Any:
+    """Return bytes for JSON: a string, or an object with their base64 if they are not UTF-8."""
+    if value is None:
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode()}
+
+
+def describe_headers(headers: Iterable[tuple[str, bytes | None]]) -> list[dict[str, Any]]:
+    """Return a record's headers for JSON: not as one object, since a name may occur twice."""
+    return [{"name": name, "value": describe_bytes(value)} for name, value in headers]
+
+
+def describe_value(value: Any) -> Any:
+    """Return a decoded value as JSON has it; bytes and NaN, which it has not, become strings."""
+    match value:
+        case bytes():
+            return base64.b64encode(value).decode()
+        case dict():
+            return {name: describe_value(member) for name, member in value.items()}
+        case list():
+            return [describe_value(item) for item in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value

@@ -1,0 +1,33 @@
+"""Dead letters of a consumer: list them, and look into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.errors import OperationError
+from penstock.sinks import DeadLetter, DynamoDbClient, ErrorTable, ObjectStore, Selection
+
+
+def list_dead_letters(table: str, selection: Selection) -> Iterator[DeadLetter]:
+    """Yield the open rows of a dead-letter table that match, without the bytes of their records.
+
+    Raises:
+        SinkAccessDeniedError, SinkUnavailableError: the table cannot be read.
+    """
+    return _open_table(table, "").describe(selection)
+
+
+def read_dead_letter(table: str, bucket: str, row_id: str) -> DeadLetter:
+    """Return one row, with the bytes that the bucket holds.
+
+    Raises:
+        OperationError: the table has no such row.
+        SinkAccessDeniedError, SinkUnavailableError: the table or the bucket cannot be read.
+    """
+    for row in _open_table(table, bucket).read([row_id]):
+        return row
+    raise OperationError(f"found no row {row_id} in {table}, expected an id that `list` shows")
+
+
+def _open_table(table: str, bucket: str) -> ErrorTable:
+    return ErrorTable(DynamoDbClient(), table, ObjectStore(bucket))

@@ -1,0 +1,148 @@
+"""`penstock errors` shows the dead letters of a real table and submits their replay."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from localcloud.cloud import Cloud
+from penstock.cli import main
+from penstock.errors import Failure, Reason
+from penstock.framing import SchemaKey
+from penstock.operations import JobRun
+from penstock.records import FailedRecord, Record, Source
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
+from tests.fixtures.errors import make_error_table
+
+_KEY = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
+_TIME_MS = 1_795_234_015_788
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def place(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """A dead-letter table and a bucket, by the variables that name them."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "111111111111")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "any")
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    session = boto3.Session(region_name="eu-central-1")
+    bucket = session.resource("s3").create_bucket(
+        Bucket=f"b-{secrets.token_hex(4)}",
+        CreateBucketConfiguration={"LocationConstraint": "eu-central-1"},
+    )
+    table = make_error_table(session.resource("dynamodb"), f"e-{secrets.token_hex(4)}")
+    yield {"PENSTOCK_ERRORS_TABLE": table.name, "PENSTOCK_PARKED_BUCKET": bucket.name}
+    table.delete()
+    bucket.objects.delete()
+    bucket.delete()
+
+
+@pytest.fixture
+def run(place: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command, and return its exit code and output."""
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main(["errors", *words], place)
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return run
+
+
+def _keep(place: dict[str, str], offset: int, reason: Reason, value: bytes = b"\3\0") -> str:
+    headers = (("trace", b"\xff"),)
+    record = Record(Source("sensor", 0, offset), b"000001", value, headers, _TIME_MS)
+    failure = Failure(reason, "cut\x1b[2J off")
+    failed = FailedRecord(record, failure, SchemaKey.parse(_KEY), "spark", _TIME_MS + 1_000)
+    client, store = DynamoDbClient(), ObjectStore(place["PENSTOCK_PARKED_BUCKET"])
+    ErrorTable(client, place["PENSTOCK_ERRORS_TABLE"], store).keep([failed])
+    client.close()
+    return failed.id
+
+
+def test_the_rows_that_are_selected_are_listed(run: Run, place: dict[str, str]) -> None:
+    cut = _keep(place, 1, Reason.TRUNCATED)
+    unknown = _keep(place, 2, Reason.UNKNOWN_SCHEMA)
+
+    code, text = run("list")
+    assert code == 0
+    assert [line.split()[0] for line in text.splitlines()] == ["ID", cut, unknown]
+    assert run("list", "--reason", "truncated")[1].splitlines()[1:] == [
+        f"{cut:<44} 2026-11-21T04:06:56.788Z       0  truncated            cut\\x1b[2J off"
+    ]
+    assert run("list", "--until", "2026-11-21T00:00:00Z")[1].count("\n") == 1
+    assert json.loads(run("list", "--reason", "truncated", "--output", "json")[1]) == {
+        "id": cut,
+        "topic": "sensor",
+        "partition": 0,
+        "offset": 1,
+        "kafkaTimestamp": "2026-11-21T04:06:55.788Z",
+        "reason": "truncated",
+        "detail": "cut\x1b[2J off",
+        "schemaId": _KEY,
+        "stage": "spark",
+        "firstSeen": "2026-11-21T04:06:56.788Z",
+        "retries": 0,
+        "nextRetryAt": "2026-11-21T04:06:56.000Z",
+    }
+
+
+def test_a_row_is_shown_with_the_bytes_of_its_record(run: Run, place: dict[str, str]) -> None:
+    row_id = _keep(place, 1, Reason.TRUNCATED)
+
+    code, text = run("show", row_id)
+
+    shown = json.loads(text)
+    assert (code, shown["id"], shown["reason"]) == (0, row_id, "truncated")
+    assert (shown["key"], shown["value"]) == ("000001", "\3\0")
+    assert shown["headers"] == [{"name": "trace", "value": {"base64": "/w=="}}]
+
+
+def test_bytes_that_the_bucket_lost_are_an_error(run: Run, place: dict[str, str]) -> None:
+    row_id = _keep(place, 1, Reason.TRUNCATED, value=bytes(400_000))
+    boto3.resource("s3").Bucket(place["PENSTOCK_PARKED_BUCKET"]).objects.delete()
+
+    code, text = run("show", row_id)
+
+    assert code == 1
+    assert json.loads(text)["lost"].endswith(f"errors/{row_id}/value is not there")
+
+
+def test_an_id_without_a_row_is_an_error(run: Run, place: dict[str, str]) -> None:
+    assert run("show", "sensor/0/9/1") == (
+        1,
+        f"penstock: found no row sensor/0/9/1 in {place['PENSTOCK_ERRORS_TABLE']}, expected an id "
+        "that `list` shows\n",
+    )
+
+
+def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def submit(*words: Any) -> JobRun:
+        asked.extend(words)
+        return JobRun("00a", "00b")
+
+    monkeypatch.setattr("penstock.cli._errors.submit_job", submit)
+
+    answer = run("replay", "--reason", "truncated", "--attempts", "0", "--consumer", "elsewhere")
+
+    assert answer == (0, "submitted replay as job run 00b of application 00a\n")
+    assert asked == [
+        *(Path("elsewhere"), "replay", ["--reason", "truncated", "--attempts", "0"]),
+    ]
+
+
+def test_a_selection_that_cannot_be_submits_nothing(run: Run) -> None:
+    code, text = run("replay", "--reason", "bored")
+
+    assert code == 2
+    assert "--reason is 'bored', expected reasons, separated by commas, of" in text
