@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-down up down status check unit test lint tf-check build contract \
+.PHONY: help install demo demo-down up down status check unit test lint tf-check build contract aws-check \
   format docs lock pr nightly bench clean
 
 help: ## Show this list
@@ -71,6 +71,10 @@ contract: install ## Hand a consumer its contract, out of what was applied (CONS
 
 submit-%: install ## Submit a Spark job, such as submit-consume, with the consumer's credentials
 	@$(VENV)/penstock submit $* $(ARGS)
+
+##@ Ask AWS
+aws-check: install ## Settle open questions on a real account, cheaply (CONFIRM=yes)
+	@$(VENV)/python -m tools.aws_check
 
 ##@ Develop
 format: install ## Rewrite the code in the house style

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from localcloud.services.ec2 import endpoint_services, endpoints, subnets
+from localcloud.services.ec2 import aws_services, endpoint_services, endpoints, subnets
 
-__all__ = ["endpoint_services", "endpoints", "subnets"]
+__all__ = ["aws_services", "endpoint_services", "endpoints", "subnets"]

@@ -1,0 +1,34 @@
+"""The services of AWS that a VPC can have an endpoint for.
+
+moto asks each of its services for them, of which some need packages that are not installed here.
+"""
+
+from __future__ import annotations
+
+from moto.core.base_backend import BaseBackend
+from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+from moto.ec2.models.vpcs import (
+    AWS_ENDPOINT_SERVICES,
+    DEFAULT_VPC_ENDPOINT_SERVICES,
+    ENDPOINT_SERVICE_COLLECTION_LOCK,
+)
+
+from localcloud.door.operations import Call, HttpAnswer, operation
+
+_BY_GATEWAY = {"dynamodb": "Gateway", "s3": "Gateway"}
+
+
+@operation("ec2", "DescribeVpcEndpointServices")
+def describe_vpc_endpoint_services(call: Call) -> HttpAnswer:
+    """Let moto list the services, in all zones of the region."""
+    with ENDPOINT_SERVICE_COLLECTION_LOCK:
+        if call.region not in DEFAULT_VPC_ENDPOINT_SERVICES:
+            zones = [zone.name for zone in RegionsAndZonesBackend.zones[call.region]]
+            DEFAULT_VPC_ENDPOINT_SERVICES[call.region] = [
+                service
+                for name in AWS_ENDPOINT_SERVICES
+                for service in BaseBackend.default_vpc_endpoint_service_factory(
+                    call.region, zones, name, _BY_GATEWAY.get(name, "Interface")
+                )
+            ]
+    return call.forward()
