@@ -174,7 +174,9 @@ class Consumer:
         if error := batch.failed.get(key) or batch.down.get(key.kind):
             raise copy(error)
         if len(batch.failed) >= _MAX_LOOKUPS:
-            raise SchemaNotFoundError(
+            # A partition that is held makes progress, and a batch that fails as a whole does not.
+            kind = RegistryUnavailableError if self._partial_answers else SchemaNotFoundError
+            raise kind(
                 f"schema {key} was not looked up, since {_MAX_LOOKUPS} others of the batch failed"
             )
         try:

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.consuming import Consumed
 from penstock.errors import Reason, RegistryUnavailableError, SettingsError, SinkUnavailableError
-from penstock.framing import encode_glue_frame
+from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.records import Source
 from tests.stubs.consuming import World
 from tests.stubs.registries import UNKNOWN
@@ -29,6 +29,23 @@ def test_a_held_record_holds_back_only_its_partition(world: World) -> None:
     assert world.readings.rows.keys() == {"a/0/0", "a/1/0"}
     assert world.errors.rows.keys() == {"a/1/1"}
     assert world.registry.asked.count(UNKNOWN) == 1  # one that is down takes its time
+
+
+def test_a_record_beyond_the_bound_of_lookups_is_held_and_no_dead_letter(world: World) -> None:
+    late = world.frame({"late": 1})
+    flood = [
+        encode_glue_frame(SchemaKey(FrameKind.GLUE, number.to_bytes(16)), b"")
+        for number in range(150)
+    ]
+
+    one = world.consume_partitions({"a/0": [*flood, late], "a/1": [late]}, partial_answers=True)
+    world.registry.asked.clear()
+    other = world.consume_partitions({"a/0": [*flood[100:], late]}, partial_answers=True)
+
+    assert one == Consumed(
+        0, {Reason.UNKNOWN_SCHEMA: 100}, 0, (Source("a", 0, 100), Source("a", 1, 0))
+    )
+    assert other == Consumed(1, {Reason.UNKNOWN_SCHEMA: 50}, 0)
 
 
 @pytest.mark.parametrize("other", [b"junk", None], ids=str)
