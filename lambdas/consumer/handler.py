@@ -38,7 +38,7 @@ def lambda_handler(event: Any, context: Any) -> dict[str, list[Any]]:
         consumed = _consumer.consume(records)
     except Exception as error:
         _log.error(
-            "the batch must be delivered again: %s", error, extra={"kind": type(error).__name__}
+            "the batch must be delivered again: %.500s", error, extra={"kind": type(error).__name__}
         )
         _count("BatchesFailed", 1, FunctionName=function, Error=type(error).__name__)
         raise
