@@ -58,8 +58,10 @@ def load_admin(url: str) -> RegistryAdmin:
 def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
-    except ValueError as error:
-        raise SettingsError([f"registry URL is no URL: {error}"]) from error
+    except ValueError:
+        # Python's message may quote a password.
+        problem = "registry URL is no URL, expected SCHEME://NAME?OPTIONS"
+        raise SettingsError([problem]) from None
 
 
 def _read_parts(parts: SplitResult) -> tuple[str, _Options]:

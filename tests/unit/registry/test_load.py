@@ -70,7 +70,8 @@ def test_memory_needs_no_option() -> None:
         ("", r"begins with '', expected one of glue, memory, confluent\+http"),
         ("s3://x?external_id=agreed", "begins with 's3', expected one of glue"),
         ("glue://", "glue:// names no registry, expected glue://NAME"),
-        ("glue://[plant", "registry URL is no URL: Invalid IPv6 URL"),
+        ("glue://[plant", "registry URL is no URL, expected SCHEME://NAME"),
+        ("glue://me:agreed\u2100@x", "registry URL is no URL, expected SCHEME://NAME"),
         ("glue://plant/readings?region=eu-central-1", "has a path or a #, expected .OPTIONS after"),
         ("glue://plant#a?region=eu-central-1", r"after the name \(%23 for # in it\)"),
         (
