@@ -109,6 +109,45 @@ def test_a_refusal_names_the_rule_of_the_registry(topic: FakeTopic) -> None:
     assert refusal.diff == ("+ a: long (optional)",)
 
 
+class _CountedRegistry(MemoryRegistry):
+    """Counts the versions that it is asked to store; its `_add` is Glue's RegisterSchemaVersion."""
+
+    added = 0
+
+    def _add(self, name: str, definition: str) -> str:
+        self.added += 1
+        return super()._add(name, definition)
+
+
+@pytest.mark.parametrize(
+    ("mode", "event", "rule"),
+    [
+        (Compatibility.NONE, {"t": "warm"}, "a field keeps its type, only numbers widen"),
+        (Compatibility.BACKWARD, {"t": "warm"}, "a field keeps its type, only numbers widen"),
+        (Compatibility.BACKWARD_ALL, {"t": "warm"}, "a field keeps its type, only numbers widen"),
+        (Compatibility.FORWARD, {"t": 1.5}, "FORWARD"),
+        (Compatibility.FORWARD_ALL, {"t": 1.5}, "FORWARD_ALL"),
+        (Compatibility.FULL, {"t": 1.5}, "FULL"),
+        (Compatibility.FULL_ALL, {"t": 1.5}, "FULL_ALL"),
+        (Compatibility.DISABLED, {"a": 1}, "DISABLED"),
+    ],
+)
+def test_an_event_that_a_mode_forbids_takes_no_version_number(
+    topic: FakeTopic, mode: Compatibility, event: Any, rule: str
+) -> None:
+    registry = _CountedRegistry(compatibility=mode)
+    settings = ProducerSettings(KAFKA, "memory://", "rejected")
+    producer = EventProducer(settings, CachedRegistry(registry), topic)  # type: ignore[arg-type]
+    written(producer, {"t": 30})
+    registry.added = 0
+
+    refusals = [refused(producer, event) for _ in range(3)]
+
+    assert {refusal.rule for refusal in refusals} == {rule}
+    assert registry.added == 0
+    assert len(registry.versions("sensor")) == 1
+
+
 def test_versions_stay_within_the_budget(build: Build) -> None:
     producer = build(version_budget=1)
     written(producer, {})

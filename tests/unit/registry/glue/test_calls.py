@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from penstock.attempts import Attempts
-from penstock.errors import IncompatibleSchemaError, RegistryError, SchemaNotFoundError
+from penstock.errors import (
+    IncompatibleSchemaError,
+    RegistryError,
+    SchemaConflictError,
+    SchemaNotFoundError,
+)
 from penstock.framing import SchemaKey
 from penstock.registry import GlueRegistry, GlueSettings
 from penstock.schemas import Compatibility, Schema, canonical_form
@@ -100,6 +105,38 @@ def test_a_refused_schema_is_not_registered(
 
     assert glue_api.calls.count("RegisterSchemaVersion") == 0
     assert len(glue_api.store.list_versions(arn_of("readings"))) == 1
+
+
+@pytest.mark.parametrize(
+    "forbidden",
+    [
+        (Compatibility.NONE, {"a": "string"}, SchemaConflictError),
+        (Compatibility.DISABLED, {"c": "long"}, IncompatibleSchemaError),
+        (Compatibility.BACKWARD, {"a": "int"}, IncompatibleSchemaError),
+        (Compatibility.BACKWARD_ALL, {"a": "int"}, IncompatibleSchemaError),
+        (Compatibility.FORWARD, {"a": "double"}, IncompatibleSchemaError),
+        (Compatibility.FORWARD_ALL, {"a": "double"}, IncompatibleSchemaError),
+        (Compatibility.FULL, {"a": "double"}, IncompatibleSchemaError),
+        (Compatibility.FULL_ALL, {"a": "double"}, IncompatibleSchemaError),
+    ],
+    ids=lambda forbidden: forbidden[0].value,
+)
+def test_what_a_mode_forbids_takes_no_version_number(
+    build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading,
+    forbidden: tuple[Compatibility, dict[str, str], type[Exception]],
+) -> None:  # fmt: skip
+    registry, (mode, new, error) = build(), forbidden
+    for types in ({"a": "long"}, {"a": "long", "b": "long"}):
+        registry.register("readings", reading(**types))
+    glue_api.store.update(arn_of("readings"), mode=mode)
+    glue_api.calls.clear()
+
+    for each in (registry, build()):
+        with pytest.raises(error):
+            each.register("readings", reading(**new))
+
+    assert glue_api.calls.count("RegisterSchemaVersion") == 0
+    assert len(glue_api.store.list_versions(arn_of("readings"))) == 2
 
 
 @pytest.mark.parametrize("key", ["confluent:42", f"confluent:{UNKNOWN}", "apicurio:42"])
