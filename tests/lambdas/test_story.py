@@ -13,7 +13,16 @@ import pytest
 
 from localcloud.brokers import BrokerCluster
 from localcloud.cloud import Cloud
-from tests.fixtures.consumers import REGION, Client, Consumer, build_consumer, package
+from penstock.operations import export_schemas, import_schemas
+from tests.fixtures.backups import work_as
+from tests.fixtures.consumers import (
+    PRODUCER,
+    REGION,
+    Client,
+    Consumer,
+    build_consumer,
+    package,
+)
 from tests.fixtures.functions import allow, deploy, invoke, make_role, wait_until
 from tests.fixtures.mappings import Topic, broker, mapped
 from tools.build_zip import build
@@ -103,6 +112,40 @@ def test_events_become_rows_in_another_account(story: Story) -> None:
     assert error_row["id"] == f"{story.topic.name}/0/4/{error_row['kafkaTimestamp']}"
     assert error_row["reason"] == "unknown-framing"
     assert error_row["value"].value == b"not framed"
+
+
+def test_old_records_are_read_after_the_registry_was_lost_and_restored(
+    story: Story, cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    work_as(PRODUCER, cloud, monkeypatch)
+    name, path = story.topic.name, f"{tmp_path}/registry.jsonl"
+    url, where = f"glue://{name}?region={REGION}", f"s3://{name}-parked/registry.jsonl"
+    old = [story.produce(each)[0]["schema"]["id"] for each in ("empty", "add_temperature")]
+    export_schemas(url, path)
+
+    story.client("glue").delete_registry(RegistryId={"RegistryName": name})
+    story.client("glue").create_registry(RegistryName=name)
+    list(import_schemas(url, path))
+    story.client("lambda").update_function_configuration(  # ends what knows the old ids
+        FunctionName=story.producer, MemorySize=600
+    )
+    new = [story.produce(each)[0]["schema"]["id"] for each in ("empty", "add_temperature")]
+    bucket, _, key = where.removeprefix("s3://").partition("/")
+    story.consumer.at_home("s3").upload_file(path, bucket, key)
+    allow(
+        story.consumer.at_home, story.consumer.role, "s3:GetObject", f"arn:aws:s3:::{bucket}/{key}"
+    )
+    story.consumer.set_environment(PENSTOCK_REGISTRY_BACKUPS=where)
+
+    with mapped(story.consumer.at_home, story.consumer.function, story.topic):
+        wait_until("four readings", lambda: len(story.consumer.rows("readings")) == 4)
+
+    rows = sorted(story.consumer.rows("readings"), key=lambda row: row["_source"])
+    assert [row["_schemaId"] for row in rows] == [*old, *new]
+    assert len({*old, *new}) == 4
+    assert [row["_schema"] for row in rows] == [1, 2, 1, 2]
+    assert [row.get("temperature") for row in rows] == [None, 30, None, 30]
+    assert story.consumer.rows("errors") == []
 
 
 def test_without_the_reader_role_nothing_is_given_up(story: Story) -> None:

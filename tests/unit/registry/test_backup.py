@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import SettingsError
+from penstock.errors import SettingsError, SinkUnavailableError
 from penstock.framing import FrameKind
 from penstock.registry import (
     RegistryBackup,
@@ -148,6 +148,15 @@ def test_a_backup_is_a_file_or_an_object(tmp_path: Path, bucket: str) -> None:
 
         assert load_backup(where) == _BACKUP
     assert [each.name for each in tmp_path.iterdir()] == ["plant.jsonl"]
+
+
+def test_an_object_that_is_missing_is_an_error_that_may_pass(bucket: str) -> None:
+    with pytest.raises(
+        SinkUnavailableError, match=rf"^s3://{bucket}/b cannot be read: .*NoSuchKey"
+    ):
+        load_backup(f"s3://{bucket}/b")
+    with pytest.raises(SinkUnavailableError, match=r"^s3://no-such/b cannot be written: "):
+        save_backup("s3://no-such/b", _BACKUP)
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,7 @@ def test_frames_of_a_kind_without_a_registry_are_read_by_backups_alone(
     registries = load_registries("memory://", [f"{tmp_path}/a", f"{tmp_path}/b"])
 
     assert set(registries) == {FrameKind.GLUE, FrameKind.CONFLUENT}
+    assert set(load_registries("", [f"{tmp_path}/a"])) == {FrameKind.CONFLUENT}
     for number in (7, 8):
         assert registries.find(SchemaKey.parse(f"confluent:{number}")).name == "readings"
     with pytest.raises(SchemaNotFoundError, match=r"version confluent:9 is not in .*/a"):
