@@ -26,6 +26,7 @@ locals {
       table   = lookup(job.writes, local._any_schema, "{table}")
       tables  = sort(distinct(values(job.writes)))
       trigger = job.trigger
+      workers = job.workers
     }
   }
   lake_tables = sort(flatten(values(local.jobs)[*].tables))

@@ -41,6 +41,7 @@ locals {
             [
               "--secret-arn", module.broker_access.secret_arn,
               "--checkpoint", "${local._lake_bucket}/${job.checkpoint}",
+              "--service", name,
               "--trigger", job.trigger,
             ],
             local._free_words[name].consume,
@@ -48,6 +49,7 @@ locals {
           program   = job.program
           role      = name
           streaming = job.trigger != "available-now"
+          workers   = try(job.workers["consume"], null)
         }
         (job.replay) = {
           arguments = concat(
@@ -61,6 +63,7 @@ locals {
           program   = "replay"
           role      = "${name}-replay"
           streaming = false
+          workers   = try(job.workers["replay"], null)
         }
       },
       {
@@ -69,6 +72,7 @@ locals {
           program   = "maintain_lake"
           role      = "${name}-maintain"
           streaming = false
+          workers   = try(job.workers["maintain_lake"], null)
         }
       },
     ]

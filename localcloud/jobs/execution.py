@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from localcloud.errors import JobFailedError
@@ -20,13 +21,14 @@ _TELLING = ("Error", "Exception")
 
 def execute(
     run: JobRun,
-    prepare: Callable[[], None],
+    prepare: Callable[[], AbstractContextManager[None]],
     start: Callable[[int], Driver],
     deliver: Callable[[int], None],
 ) -> None:
     """Run attempts until one is the last.
 
-    `prepare` starts the application, `start` starts an attempt, and `deliver` delivers its output.
+    `prepare` starts the application and holds its capacity during an attempt, `start` starts an
+    attempt, and `deliver` delivers its output.
     """
     while True:
         number = run.attempt.number
@@ -46,10 +48,16 @@ def execute(
 
 
 def _attempt(
-    run: JobRun, prepare: Callable[[], None], start: Callable[[int], Driver]
+    run: JobRun,
+    prepare: Callable[[], AbstractContextManager[None]],
+    start: Callable[[int], Driver],
 ) -> tuple[RunState, str]:
     run.go_to(RunState.PENDING)
-    prepare()
+    with prepare():
+        return _drive(run, start)
+
+
+def _drive(run: JobRun, start: Callable[[int], Driver]) -> tuple[RunState, str]:
     run.go_to(RunState.SCHEDULED)
     if run.cancelling.is_set():
         return RunState.CANCELLED, ""

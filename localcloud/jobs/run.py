@@ -71,16 +71,24 @@ class Attempt:
 class JobRun:
     """The attempts of a run, one after the other, and the request to cancel it.
 
-    It starts with a submitted attempt; without a timeout it may run forever.
+    It starts with a submitted attempt; without a timeout it may run forever. `tell` is called with
+    the old and the new state of each change, except for a failure that a retry follows.
     """
 
-    def __init__(self, run_id: str, rule: RetryRule, timeout_seconds: float | None) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        rule: RetryRule,
+        timeout_seconds: float | None,
+        tell: Callable[[RunState, RunState], None] = lambda _old, _new: None,
+    ) -> None:
         self.id = run_id
         self.created = datetime.now(UTC)
         self.attempts = [Attempt(1)]
         self.deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         self.cancelling = threading.Event()
         self._rule = rule
+        self._tell = tell
         self._failed_at: list[float] = []
         self._end_driver: Callable[[float], None] | None = None
         self._grace_seconds = 0.0
@@ -100,7 +108,7 @@ class JobRun:
         """Change the state unless the run is being cancelled."""
         with self._lock:
             if not self.cancelling.is_set():
-                self.attempt.go_to(state)
+                self._change(state)
 
     def adopt(self, end_driver: Callable[[float], None]) -> None:
         """Change to RUNNING; `end_driver` ends the driver and kills it after the given seconds."""
@@ -116,7 +124,7 @@ class JobRun:
             if self.state.final:
                 return False
             if not self.cancelling.is_set():
-                self.attempt.go_to(RunState.CANCELLING)
+                self._change(RunState.CANCELLING)
                 self._grace_seconds = grace_seconds
                 self.cancelling.set()
             if self._end_driver is not None:
@@ -129,12 +137,19 @@ class JobRun:
             self._end_driver = None
             if self.cancelling.is_set():
                 state, details = RunState.CANCELLED, "JobRun CANCELLED successfully."
-            self.attempt.go_to(state, details)
-            if state is not RunState.FAILED:
-                return False
-            now = time.monotonic()
-            self._failed_at.append(now)
-            again = self._rule.allows(len(self.attempts), self._failed_at, now)
-            if again:
+            if state is RunState.FAILED and self._may_retry():
+                self.attempt.go_to(state, details)
                 self.attempts.append(Attempt(self.attempt.number + 1))
-            return again
+                return True
+            self._change(state, details)
+            return False
+
+    def _may_retry(self) -> bool:
+        now = time.monotonic()
+        self._failed_at.append(now)
+        return self._rule.allows(len(self.attempts), self._failed_at, now)
+
+    def _change(self, state: RunState, details: str = "") -> None:
+        old = self.attempt.state
+        self.attempt.go_to(state, details)
+        self._tell(old, state)

@@ -112,6 +112,7 @@ def test_the_service_knows_all_that_is_given(words):
         "jobDriver": json.loads(words["--job-driver"]),
         "mode": words["--mode"],
         "name": words["--name"],
+        "retryPolicy": json.loads(words["--retry-policy"]),
     }
     assert len(words) == len(given)  # the region, in the place of the token
     service = botocore.session.get_session().get_service_model("emr-serverless")

@@ -24,7 +24,7 @@ locals {
     for name, run in var.runs : name => templatefile("${path.module}/submit.tftpl", {
       application_id = aws_emrserverless_application.this.id
       arguments      = [for word in run.arguments : lookup(local._places, word, word)]
-      configuration  = var.artifacts.configuration
+      configuration  = merge(var.artifacts.configuration, local._worker_settings[name])
       entry_point    = "${local._start}${local._program_keys[run.program]}"
       log_group      = local.log_group
       mode           = run.streaming ? "STREAMING" : "BATCH"

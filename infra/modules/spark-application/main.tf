@@ -51,6 +51,13 @@ resource "aws_emrserverless_application" "this" {
     security_group_ids = [aws_security_group.this.id]
     subnet_ids         = var.network.subnet_ids
   }
+
+  lifecycle {
+    precondition {
+      condition     = local.needed.cpu <= local.maximum.cpu && local.needed.memory <= local.maximum.memory
+      error_message = "The streaming runs and the largest batch run need ${local.needed.cpu} vCPU and ${local.needed.memory} GB together, and the application's maximum is ${var.application.maximum.cpu} and ${var.application.maximum.memory}; lower max_executors of a run, or raise the maximum."
+    }
+  }
 }
 
 # Created here with encryption and retention: a log group that a job's logging creates has neither.

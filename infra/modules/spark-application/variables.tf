@@ -138,12 +138,18 @@ variable "roles" {
 }
 
 variable "runs" {
-  description = "The runs by name: program, arguments (a file's name becomes its S3 URL), execution role, and whether it runs until cancelled."
+  description = "The runs by name: program, arguments (a file's name becomes its S3 URL), execution role, whether it runs until cancelled, and its workers: vCPU and Spark's memory of driver and executors (EMR adds a tenth), executors at the start and at most."
   type = map(object({
     arguments = optional(list(string), [])
     program   = string
     role      = string
     streaming = optional(bool, false)
+    workers = optional(object({
+      driver            = optional(object({ cores = optional(number, 1), memory_gib = optional(number, 3) }), {})
+      executor          = optional(object({ cores = optional(number, 1), memory_gib = optional(number, 3) }), {})
+      initial_executors = optional(number, 1)
+      max_executors     = optional(number, 4)
+    }), {})
   }))
   default = {}
 
@@ -154,5 +160,18 @@ variable "runs" {
   validation {
     condition     = length(setsubtract(values(var.runs)[*].role, keys(var.roles))) == 0
     error_message = "There are runs with the roles ${join(", ", distinct(values(var.runs)[*].role))}; give each of them a policy in roles."
+  }
+  validation {
+    condition = alltrue(flatten([
+      for workers in values(var.runs)[*].workers : [
+        for worker in [workers.driver, workers.executor] :
+        try(worker.memory_gib * 1.1 <= { 1 = 8, 2 = 16, 4 = 30, 8 = 60, 16 = 120 }[worker.cores] && worker.memory_gib >= 1, false)
+      ]
+    ]))
+    error_message = "The workers are ${jsonencode({ for name, run in var.runs : name => run.workers })}; EMR has workers of 1, 2, 4, 8 and 16 cores, with at most 7, 14, 27, 54 and 109 GiB of memory for Spark."
+  }
+  validation {
+    condition     = alltrue([for workers in values(var.runs)[*].workers : workers.initial_executors >= 0 && workers.max_executors >= max(1, workers.initial_executors)])
+    error_message = "The executors are ${jsonencode({ for name, run in var.runs : name => { initial = run.workers.initial_executors, max = run.workers.max_executors } })}; give each run at least one at most, and no more at the start."
   }
 }

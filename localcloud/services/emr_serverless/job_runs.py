@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +13,7 @@ from localcloud.cloud import Cloud
 from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.jobs import JobRun
+from localcloud.jobs import JobRun, RunState
 from localcloud.services.emr_serverless.driver_environment import Place
 from localcloud.services.emr_serverless.model import (
     Application,
@@ -29,6 +31,7 @@ from localcloud.services.emr_serverless.requests import (
     read_log_places,
     read_rule,
     read_timeout_minutes,
+    size_run,
 )
 from localcloud.services.emr_serverless.runner import JobSpec, Runner, RunningJobs
 from localcloud.services.emr_serverless.views import (
@@ -37,8 +40,10 @@ from localcloud.services.emr_serverless.views import (
     sum_up_attempt,
     sum_up_run,
 )
+from localcloud.services.events import send_event
 
 _GRACE_SECONDS = 15
+_STATE_CHANGE = "EMR Serverless Job Run State Change"
 
 
 @application_operation("StartJobRun")
@@ -58,24 +63,53 @@ def start_job_run(call: Call, applications: Applications) -> dict[str, Any]:
 
 def _submit(call: Call, applications: Applications, application: Application) -> SubmittedRun:
     params, minutes = call.params, read_timeout_minutes(call.params)
-    run = JobRun(f"00{secrets.token_hex(7)}", read_rule(params), minutes * 60 or None)
+    identity = f"00{secrets.token_hex(7)}"
+    arn = f"{application.arn}/jobruns/{identity}"
+    tell = _announcer(call, application, arn)
+    run = JobRun(identity, read_rule(params), minutes * 60 or None, tell)
     spec = _specify(call, application, run)
 
-    def start_application() -> None:
+    maximum, workers = application.settings.get("maximumCapacity", {}), size_run(spec.submission)
+
+    @contextmanager
+    def prepare() -> Iterator[None]:
+        """Start the application, and hold the capacity of the run's workers."""
         with applications.lock:
             if application.state != "STARTED":
                 application.go_to("STARTED")
+        with application.occupied.take(run.id, workers, maximum):
+            yield
 
     made = SubmittedRun(
-        arn=f"{application.arn}/jobruns/{run.id}",
+        arn=arn,
         asked_with=params,
         created_by=call.caller.arn,
         tags=dict(params.get("tags", {})),
-        runner=Runner(call.cloud, spec, run, start_application),
+        runner=Runner(call.cloud, spec, run, prepare),
     )
     application.runs[run.id] = made
     call.cloud.state(RunningJobs).start(call.cloud, run, made.runner.work)
     return made
+
+
+def _announcer(
+    call: Call, application: Application, arn: str
+) -> Callable[[RunState, RunState], None]:
+    """Return a function that sends the event of a run's change of state."""
+
+    def tell(old: RunState, new: RunState) -> None:
+        detail = {
+            "jobRunId": arn.rpartition("/")[2],
+            "applicationId": application.id,
+            "arn": arn,
+            "releaseLabel": application.settings["releaseLabel"],
+            "state": new,
+            "previousState": old,
+            "createdBy": call.caller.arn,
+        }
+        send_event(call.account, call.region, "aws.emr-serverless", _STATE_CHANGE, detail)
+
+    return tell
 
 
 def _specify(call: Call, application: Application, run: JobRun) -> JobSpec:

@@ -12,6 +12,7 @@ from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
 from localcloud.jobs import JobRun
+from localcloud.services.emr_serverless.capacity import Occupied
 from localcloud.services.emr_serverless.runner import Runner
 
 INVALID = "ValidationException"
@@ -47,6 +48,7 @@ class Application:
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime = field(default_factory=lambda: datetime.now(UTC))
     runs: dict[str, SubmittedRun] = field(default_factory=dict)
+    occupied: Occupied = field(default_factory=Occupied, repr=False)
 
     def go_to(self, state: str) -> None:
         """Change the state and its time."""

@@ -8,6 +8,7 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
 from localcloud.identity.roles import role_account
 from localcloud.jobs import LogPlaces, RetryRule, Submission, read_places, read_submission
+from localcloud.services.emr_serverless.capacity import Workers, read_workers
 from localcloud.services.emr_serverless.model import INVALID, Application
 
 _DEFAULTS = "spark-defaults"
@@ -57,6 +58,14 @@ def read_job(call: Call, application: Application) -> Submission:
         return read_submission(spark.get("sparkSubmitParameters", ""), settings)
     except ValueError as error:
         raise AwsError(INVALID, f"sparkSubmitParameters: {error}") from error
+
+
+def size_run(submission: Submission) -> Workers:
+    """Return the workers of a run."""
+    try:
+        return read_workers(submission)
+    except ValueError as error:
+        raise AwsError(INVALID, str(error)) from error
 
 
 def read_rule(params: dict[str, Any]) -> RetryRule:

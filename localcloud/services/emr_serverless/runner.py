@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ class Runner:
     cloud: Cloud
     spec: JobSpec
     run: JobRun
-    prepare: Callable[[], None] = field(repr=False)
+    prepare: Callable[[], AbstractContextManager[None]] = field(repr=False)
     pid: int = 0  # of the current process
 
     def work(self) -> None:

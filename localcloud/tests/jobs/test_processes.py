@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def run_script(folder, script, rule=None, timeout_seconds=None):
         here.mkdir()
         return Driver(launch(here, script))
 
-    execute(run, lambda: None, start, lambda _number: None)
+    execute(run, nullcontext, start, lambda _number: None)
     return run
 
 
@@ -118,7 +119,7 @@ def test_a_run_that_takes_too_long_is_cancelled_and_not_tried_again(tmp_path):
 def test_a_run_that_is_cancelled_before_it_starts_never_starts(tmp_path):
     run = JobRun("1", RetryRule(), None)
     run.cancel(0)
-    execute(run, lambda: None, lambda _: pytest.fail("it starts"), lambda _: None)
+    execute(run, nullcontext, lambda _: pytest.fail("it starts"), lambda _: None)
     assert states(run) == [RunState.CANCELLED]
 
 
@@ -130,7 +131,7 @@ def test_a_run_that_is_cancelled_while_it_starts_is_ended(tmp_path):
         run.cancel(0)
         return drivers[0]
 
-    execute(run, lambda: None, start, lambda _: None)
+    execute(run, nullcontext, start, lambda _: None)
     assert states(run) == [RunState.CANCELLED]
     assert drivers[0].wait(0) == -signal.SIGKILL
 
@@ -140,6 +141,19 @@ def test_a_job_that_does_not_heed_its_end_is_killed(tmp_path):
     wait_until("its start", lambda: (tmp_path / "log").exists() and (tmp_path / "log").read_text())
     driver.end(0.5)
     assert driver.wait(20) not in {0, None}
+
+
+def test_each_change_of_state_is_told_except_a_failure_that_is_retried():
+    told = []
+    run = JobRun("1", RetryRule(max_attempts=2), None, lambda *change: told.append(change))
+
+    def prepare():
+        raise KeyError("x")
+
+    execute(run, prepare, lambda _: pytest.fail("it starts"), lambda _: None)
+
+    submitted, pending, failed = RunState.SUBMITTED, RunState.PENDING, RunState.FAILED
+    assert told == [(submitted, pending), (submitted, pending), (pending, failed)]
 
 
 def test_an_unexpected_error_fails_the_run():

@@ -39,6 +39,17 @@ def test_a_role_that_does_not_trust_emr_fails_the_run(client, jobs):
         assert ended["stateDetails"].startswith(said)
 
 
+def test_a_run_that_does_not_fit_into_its_application_fails(client):
+    small = make_jobs(client, _ACCOUNT, maximumCapacity={"cpu": "4 vCPU", "memory": "64 GB"})
+
+    ended = small.wait_end(_submit(small))
+
+    said = "as the application has exceeded maximumCapacity settings: [cpu: 4 vCPU]"
+    assert ended["state"] == "FAILED"
+    assert ended["stateDetails"].startswith("ApplicationMaxCapacityExceededException: Worker could")
+    assert ended["stateDetails"].endswith(said)
+
+
 def test_the_policy_of_a_run_narrows_its_role(jobs):
     nothing = {"Effect": "Allow", "Action": "logs:*", "Resource": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [nothing]})

@@ -41,8 +41,15 @@ except ImportError:
 _SHOW_FILES = """
 import os, sys
 from pathlib import Path
+from pyspark import SparkContext
 print(sys.argv[1:], Path("words.txt").read_text(), Path("box/inside.txt").read_text())
 print(os.environ["COLOUR"], os.environ["AWS_REGION"])
+
+def show(_):
+    import boto3  # a user's own client, which names no region
+    yield os.environ["SIZE"], boto3.client("sts").meta.region_name
+
+print(*SparkContext.getOrCreate().parallelize([1], 1).mapPartitions(show).first())
 """
 _DIAL = """
 import sys
@@ -73,14 +80,19 @@ def test_a_job_reads_and_writes_s3_with_a_checkpoint_there(jobs):
     assert ended["executionTimeoutMinutes"] == 720
 
 
-def test_files_archives_and_variables_reach_the_driver(jobs):
+def test_files_archives_and_variables_reach_driver_and_executors(jobs):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         entry = tarfile.TarInfo("inside.txt")
         entry.size = 6
         archive.addfile(entry, io.BytesIO(b"inside"))
     words, box = jobs.put("words.txt", "words"), jobs.put("box.tar.gz", buffer.getvalue())
-    settings = {"spark.archives": f"{box}#box", "spark.emr-serverless.driverEnv.COLOUR": "red"}
+    settings = {
+        "spark.archives": f"{box}#box",
+        "spark.emr-serverless.driverEnv.COLOUR": "red",
+        "spark.executorEnv.AWS_DEFAULT_REGION": "eu-west-1",
+        "spark.executorEnv.SIZE": "small",
+    }
     configuration = [{"classification": "spark-defaults", "properties": settings}]
     watched = {"enabled": True, "logGroupName": "/jobs", "logStreamNamePrefix": "mine"}
     monitoring = {"cloudWatchLoggingConfiguration": watched}
@@ -100,7 +112,7 @@ def test_files_archives_and_variables_reach_the_driver(jobs):
     stream = f"mine/applications/{jobs.application}/jobs/{run}/SPARK_DRIVER/stdout"
     found = jobs.client("logs").get_log_events(logGroupName="/jobs", logStreamName=stream)
     lines = [event["message"] for event in found["events"]]
-    assert lines == ["['a b'] words inside", "red eu-central-1"]
+    assert lines == ["['a b'] words inside", "red eu-central-1", "small eu-west-1"]
 
 
 @pytest.fixture

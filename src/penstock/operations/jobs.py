@@ -16,7 +16,7 @@ from penstock.operations._clients import build_client
 from penstock.operations._outputs import choose, read_output
 
 _COMMAND = ["aws", "emr-serverless", "start-job-run"]
-_DOCUMENTS = {"configurationOverrides", "jobDriver"}
+_DOCUMENTS = {"configurationOverrides", "jobDriver", "retryPolicy"}
 
 
 @dataclass(frozen=True, slots=True)

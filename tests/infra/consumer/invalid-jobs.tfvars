@@ -39,6 +39,6 @@ contract = {
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 jobs = {
   consume  = { checkpoint = "Replay", trigger = "often", writes = { "*" = "errors", sensor = "errors" } }
-  replay-a = { arguments = { consume = { lake-table = "other.readings" } }, checkpoint = "Replay", writes = {} }
+  replay-a = { arguments = { consume = { lake-table = "other.readings" } }, checkpoint = "Replay", workers = { maintain = {} }, writes = {} }
 }
 consumer_functions = { reader = { table = "errors" } }

@@ -42,7 +42,7 @@ consumer_functions = {
   consumer-carts = { table = "carts", topics = ["order"] }
 }
 jobs = {
-  consume = { reads = ["sensor"], writes = { "*" = "readings" } }
+  consume = { reads = ["sensor"], writes = { "*" = "readings" }, workers = { consume = { executor = { cores = 2 }, max_executors = 3 } } }
   shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, trigger = "1 minute" }
 }
 tables = { carts = { key = ["cartId"], mode = "upsert", sort_name = "none" } }

@@ -21,6 +21,7 @@ __all__ = ["put_out"]
 
 _ROLE = "arn:aws:iam::222222222222:role/penstock-analytics-spark"
 _OVERRIDES = {"monitoringConfiguration": {"cloudWatchLoggingConfiguration": {"enabled": True}}}
+_RETRIES = {"maxFailedAttemptsPerHour": 5}
 _ANSWER = {"applicationId": "00a", "jobRunId": "00b", "arn": "a" * 60}
 
 
@@ -31,7 +32,8 @@ def command_of(*words: str) -> str:
         "application-id": "00a",
         "execution-role-arn": _ROLE,
         "name": "replay",
-        "mode": "BATCH",
+        "mode": "STREAMING",
+        "retry-policy": json.dumps(_RETRIES),
         "job-driver": json.dumps(driver_of(*words)),
         "configuration-overrides": json.dumps(_OVERRIDES),
     }
@@ -50,8 +52,9 @@ def request_of(*words: str) -> dict[str, Any]:
         "configurationOverrides": _OVERRIDES,
         "executionRoleArn": _ROLE,
         "jobDriver": driver_of(*words),
-        "mode": "BATCH",
+        "mode": "STREAMING",
         "name": "replay",
+        "retryPolicy": _RETRIES,
     }
 
 
