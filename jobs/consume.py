@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.kafka import TopicIds
-from penstock.spark import ConsumeSettings, await_end, read_job, start_consuming
+from penstock.packages import explain_missing_packages
+
+with explain_missing_packages():
+    from penstock.kafka import TopicIds
+    from penstock.spark import ConsumeSettings, await_end, read_job, start_consuming
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -13,7 +13,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from penstock.spark import MaintainSettings, build_session, maintain_table
+from penstock.packages import explain_missing_packages
+
+with explain_missing_packages():
+    from penstock.spark import MaintainSettings, build_session, maintain_table
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -15,7 +15,10 @@ import json
 from collections.abc import Sequence
 from uuid import uuid4
 
-from penstock.spark import ReplaySettings, read_job, run_replay
+from penstock.packages import explain_missing_packages
+
+with explain_missing_packages():
+    from penstock.spark import ReplaySettings, read_job, run_replay
 
 
 def main(argv: Sequence[str] | None = None) -> None:

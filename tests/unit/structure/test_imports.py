@@ -20,6 +20,7 @@ _EDGES = _VALUES | {"attempts", "aws", "credentials", "settings"}
 MAY_IMPORT = {
     "errors": set(),
     "attempts": set(),
+    "packages": _BOTTOM,
     "settings": _BOTTOM,
     "credentials": _BOTTOM,
     "aws": _BOTTOM,
