@@ -34,11 +34,11 @@ _COUNTS = BatchCounts(
 
 
 def test_the_line_of_a_batch() -> None:
-    line = json.loads(write_report(_PROGRESS, _COUNTS, 1795248000250))
+    line = json.loads(write_report("shop", _PROGRESS, _COUNTS, 1795248000250))
 
     aws = line.pop("_aws")
     assert line == {
-        "service": "consume",
+        "service": "shop",
         "query": "6a3c3d3e-0000-4000-8000-000000000000",
         "batch": 4,
         "offsets": [{"start": {"sensor": {"0": 5}}, "end": {"sensor": {"0": 9}}}],
@@ -64,7 +64,7 @@ def test_the_line_of_a_batch() -> None:
 def test_missing_figures_are_left_out() -> None:
     progress = _PROGRESS | {"durationMs": {}, "sources": [{"metrics": None}]}
 
-    line = json.loads(write_report(progress, _COUNTS, 0))
+    line = json.loads(write_report("shop", progress, _COUNTS, 0))
 
     assert line["rows_per_second"] is None
     assert "RecordsBehind" not in line
@@ -79,7 +79,7 @@ def _progress(batch: int, query: str = _PROGRESS["id"]) -> Any:
 def test_each_batch_has_one_line() -> None:
     said: list[str] = []
     counts = {(_PROGRESS["id"], 4): _COUNTS}
-    listener = ReportListener(counts, said.append)
+    listener = ReportListener("consume", counts, said.append)
 
     listener.onQueryProgress(_progress(4, "another query of the session"))
     assert said == []
@@ -94,7 +94,7 @@ def test_each_batch_has_one_line() -> None:
 def test_the_end_of_a_driver_waits_for_the_line_of_the_last_batch() -> None:
     said: list[str] = []
     counts = {(_PROGRESS["id"], 4): _COUNTS}
-    listener = ReportListener(counts, said.append)
+    listener = ReportListener("consume", counts, said.append)
     waiting = threading.Thread(target=listener.wait)
     waiting.start()
 

@@ -154,4 +154,5 @@ def build_query(
         lease=lease,
         routes=dict(settings.sinks.route),
         watch=partial(KafkaWatch, settings.kafka, settings.read),
+        service=settings.service,
     )

@@ -53,9 +53,11 @@ class ReportListener(StreamingQueryListener):
 
     def __init__(
         self,
+        service: str,
         counts: MutableMapping[tuple[str, int], BatchCounts],
         say: Callable[[str], None] = print,
     ) -> None:
+        self._service = service
         self._counts = counts
         self._say = say
 
@@ -71,15 +73,18 @@ class ReportListener(StreamingQueryListener):
         key = str(event.progress.id), event.progress.batchId
         if key in self._counts:
             progress = json.loads(event.progress.json)
-            self._say(write_report(progress, self._counts[key], int(time.time() * 1000)))
+            now_ms = int(time.time() * 1000)
+            self._say(write_report(self._service, progress, self._counts[key], now_ms))
             del self._counts[key]
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         """Do nothing; the caller that awaits the query reports why it ended."""
 
 
-def write_report(progress: Mapping[str, Any], counts: BatchCounts, now_ms: int) -> str:
-    """Return the line of a batch, from Spark's progress report and the batch's counts."""
+def write_report(
+    service: str, progress: Mapping[str, Any], counts: BatchCounts, now_ms: int
+) -> str:
+    """Return the line of a job's batch, from Spark's progress report and the batch's counts."""
     took_ms = int(progress["durationMs"].get("triggerExecution", 0))
     lag = [_read_lag(source.get("metrics") or {}) for source in progress["sources"]]
     figures = {
@@ -94,7 +99,7 @@ def write_report(progress: Mapping[str, Any], counts: BatchCounts, now_ms: int) 
     known = {name: value for name, value in figures.items() if value is not None}
     return json.dumps(
         {
-            "service": "consume",
+            "service": service,
             "query": progress["id"],
             "batch": progress["batchId"],
             "offsets": [_read_offsets(source) for source in progress["sources"]],

@@ -154,6 +154,7 @@ class StreamQuery:
             be called more than once for a batch.
         watch: checks each batch before and after it is written.
         attempts: how long a batch is taken again while a service is down.
+        service: the name of the job in its lines, and the dimension of its metrics.
     """
 
     stream: DataFrame
@@ -166,6 +167,7 @@ class StreamQuery:
     transform: Transform | None = None
     watch: Callable[[Checkpoint], Watch] = NoWatch
     attempts: Attempts = _ATTEMPTS
+    service: str = "consume"
 
     def start(self, **trigger: Any) -> StreamingQuery:
         """Start the query, which runs in the background.
@@ -184,7 +186,7 @@ class StreamQuery:
         batches = Batches(spark, self.registries, ledger, self._open_sinks(), self.errors)
         watch = self.watch(checkpoint)
         counts: dict[tuple[str, int], BatchCounts] = {}
-        listener = ReportListener(counts)
+        listener = ReportListener(self.service, counts)
         spark.streams.addListener(listener)
         # A driver that ends must not end before the line of its last batch.
         atexit.register(listener.wait)

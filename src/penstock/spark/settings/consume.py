@@ -132,6 +132,11 @@ class ConsumeSettings(Settings):
         parse=_parse_trigger,
         default="10 seconds",
     )
+    service: str = setting(
+        "PENSTOCK_SERVICE",
+        "name of the job in the lines that it prints, and dimension of its metrics",
+        default="consume",
+    )
     contract: str = setting(
         "PENSTOCK_CONTRACT",
         "path or URL of the file that `make contract` wrote; other flags override it",
