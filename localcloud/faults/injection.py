@@ -156,17 +156,21 @@ def _break(
 THROTTLES = {
     "application-autoscaling": ("ThrottlingException", 400),
     "athena": ("ThrottlingException", 400),
+    "cloudwatch": ("Throttling", 400),
     "dynamodb": ("ProvisionedThroughputExceededException", 400),
     "ec2": ("RequestLimitExceeded", 503),
     "elbv2": ("Throttling", 400),
     "emr-serverless": ("ThrottlingException", 400),
+    "events": ("ThrottlingException", 400),
     "glue": ("ThrottlingException", 400),
     "kafka": ("TooManyRequestsException", 429),
     "lambda": ("TooManyRequestsException", 429),
+    "logs": ("ThrottlingException", 400),
     "route53": ("Throttling", 400),
     "s3": ("SlowDown", 503),
     "schemas": ("TooManyRequestsException", 429),
     "secretsmanager": ("ThrottlingException", 400),
+    "sns": ("Throttled", 429),
     "sts": ("Throttling", 400),
 }
 

@@ -14,6 +14,7 @@ from typing import IO
 from moto.logs.models import logs_backends
 
 from localcloud.functions.spec import FunctionSpec
+from localcloud.metrics import record_embedded
 
 _TAIL_BYTES = 4096
 _CHUNK_BYTES = 65536
@@ -30,6 +31,7 @@ class LogStream:
         self.group = spec.log_group
         today = datetime.now(UTC).strftime("%Y/%m/%d")
         self.name = f"{today}/[{spec.version}]{secrets.token_hex(16)}"
+        self._place = spec.account, spec.region
         self._logs = logs_backends[spec.account][spec.region]
         self._invocation: list[str] = []
         with _writing:
@@ -37,9 +39,10 @@ class LogStream:
             self._logs.create_log_stream(self.group, self.name)
 
     def write(self, *lines: str) -> None:
-        """Write lines, each as one log event."""
+        """Write lines, each as one log event, and record the metrics in them."""
         now = int(time.time() * 1000)
         self._invocation += lines
+        record_embedded(*self._place, lines)
         with _writing:
             if self.group not in self._logs.groups:
                 return  # deleted while the function runs: later lines are lost, as on AWS

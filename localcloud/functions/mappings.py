@@ -51,6 +51,7 @@ class EventSourceMapping:
         self._start = start
         self._state = _S.CREATING
         self._result = "No records processed"
+        self._lag: int | None = None
         self._modified = datetime.now(UTC)
         self._process: PollerProcess | None = None
         self._lock = threading.RLock()
@@ -66,6 +67,12 @@ class EventSourceMapping:
     def poller(self) -> PollerProcess | None:
         """The polling process, or None."""
         return self._process
+
+    @property
+    def lag(self) -> int | None:
+        """The records that wait for the function, None while nothing is polled."""
+        with self._lock:
+            return self._lag if self._process else None
 
     def view(self) -> dict[str, Any]:
         """Return the mapping as GetEventSourceMapping shows it."""
@@ -147,6 +154,8 @@ class EventSourceMapping:
             if self._process not in {None, process}:
                 return  # a late report of an earlier process
             self._result = report.get("result", self._result)
+            if "lag" in report:
+                self._lag = int(report["lag"]) if report["lag"] else None
             if "state" in report:
                 self._step(_S(report["state"]))
 

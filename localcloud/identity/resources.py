@@ -43,7 +43,7 @@ _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
 
 # Services of localcloud's own whose calls are evaluated by their action alone.
 BY_ACTION_ALONE = frozenset(
-    {"application-autoscaling", "ec2", "elbv2", "emr-serverless", "kafka", "route53"}
+    "application-autoscaling cloudwatch ec2 elbv2 emr-serverless events kafka route53".split()
 )
 
 # Operations with another name in IAM.

@@ -20,6 +20,7 @@ _HEARTBEAT_MS = 500
 _SESSION_MS = 10_000
 _BOOTSTRAP_MS = 5_000
 _ANSWER_MS = 10_000  # kafka-python's default is to wait forever
+_MEASURE_SECONDS = 1.0
 _JOIN_SECONDS = 10.0  # a group accepts a member within a second
 _RAW_BYTES = MAX_EVENT_BYTES * 3 // 4  # base64 adds a third
 
@@ -37,6 +38,7 @@ class Poller:
         self._buffer: list[Any] = []
         self._ends: dict[Place, int] = {}  # of the batch in work
         self._changes = _Changes()
+        self._lag, self._measure_at = 0, 0.0
         self._consumer = KafkaConsumer(
             **options,
             group_id=settings.group_id,
@@ -60,6 +62,16 @@ class Poller:
     def is_kept_out(self) -> bool:
         """Return whether joining the group takes so long that kafka-python is stuck."""
         return self._changes.pending_seconds > _JOIN_SECONDS
+
+    def measure_lag(self) -> int:
+        """Return the records of all partitions that are not committed, asked once a second."""
+        if time.monotonic() >= self._measure_at:
+            self._measure_at = time.monotonic() + _MEASURE_SECONDS
+            places = list(self._consumer.assignment())
+            ends = self._consumer.end_offsets(places, _ANSWER_MS) if places else {}
+            done = {place: self._consumer.committed(place, timeout_ms=_ANSWER_MS) for place in ends}
+            self._lag = sum(int(end) - int(done[place] or 0) for place, end in ends.items())
+        return self._lag
 
     def take(self, seconds: float, stop: threading.Event) -> Sequence[Any]:
         """Collect a batch until it is full or the window is over; empty if no record arrives.

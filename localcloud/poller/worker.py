@@ -2,7 +2,8 @@
 
 The standard input is one line, a JSON object {"mapping", "service_account", "region",
 "ca_files"}; its end is the order to stop, whether sent or caused by the end of localcloud. The
-standard output is one JSON line for each change: {"state": "Enabled"}, {"result": "OK"}.
+standard output is one JSON line for each change: {"state": "Enabled"}, {"result": "OK"},
+{"lag": "5"}, which is empty while nothing is polled.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Reports:
     def obstruct(self, problem: str) -> None:
         """Report a problem; the mapping counts as enabled."""
         self._obstacle = f"PROBLEM: {problem}"
-        self.say(result=self._obstacle, state="Enabled")
+        self.say(result=self._obstacle, state="Enabled", lag="")
 
     def clear(self) -> None:
         """Report that the problem is gone."""
@@ -174,7 +175,7 @@ class Worker:
         while not self._stop.is_set():
             batch = poller.take(_IDLE_SECONDS, self._stop)
             if poller.assigned:
-                self._reports.say(state="Enabled")
+                self._reports.say(state="Enabled", lag=str(poller.measure_lag()))
             if self._stop.is_set():
                 return
             if batch:
@@ -213,6 +214,7 @@ class Worker:
             if time.monotonic() > deadline:
                 return {}, lost  # the function may still run; its records come again
             lost |= poller.keep_alive()
+            self._reports.say(lag=str(poller.measure_lag()))
         return running.result(), lost
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from localcloud.services import (
     athena,
     autoscaling,
+    cloudwatch,
     ec2,
     elbv2,
     emr_serverless,
+    events,
     glue_catalog,
     glue_registry,
     kafka,
@@ -16,14 +18,17 @@ from localcloud.services import (
     schemas,
     secretsmanager,
     sts,
+    triggers,
 )
 
 __all__ = [
     "athena",
     "autoscaling",
+    "cloudwatch",
     "ec2",
     "elbv2",
     "emr_serverless",
+    "events",
     "glue_catalog",
     "glue_registry",
     "kafka",
@@ -32,4 +37,5 @@ __all__ = [
     "schemas",
     "secretsmanager",
     "sts",
+    "triggers",
 ]

@@ -25,6 +25,7 @@ from localcloud.functions import (
     unpack_zip,
 )
 from localcloud.identity.credentials import SessionKey, credentials_for_role
+from localcloud.metrics import Metric
 from localcloud.network import Nodes, find_path, find_source, load_network
 
 _SESSION_SECONDS = 43_200
@@ -48,14 +49,27 @@ def find_function(call: Call) -> FunctionSpec:
 
 
 def run_function(cloud: Cloud, spec: FunctionSpec, event: bytes, request_id: str) -> Outcome:
-    """Run a function on an event and return its outcome."""
+    """Run a function on an event, count it in Lambda's metrics, and return its outcome."""
 
     def start() -> ExecutionEnvironment:
         runtime = load_runtime(spec.runtime)
         home = unpack_zip(spec.code, spec.code_digest, cloud.folder / "functions")
         return ExecutionEnvironment(spec, runtime, home, function_variables(cloud, spec))
 
-    return find_fleet(cloud).invoke(spec, event, request_id, start)
+    try:
+        outcome = find_fleet(cloud).invoke(spec, event, request_id, start)
+    except AwsError as error:
+        if error.code == "TooManyRequestsException":
+            _count(spec, "Throttles", 1)
+        raise
+    _count(spec, "Invocations", 1)
+    _count(spec, "Errors", 1 if outcome.error else 0)
+    return outcome
+
+
+def _count(spec: FunctionSpec, name: str, value: float) -> None:
+    dimensions = {"FunctionName": spec.name}
+    Metric(spec.account, spec.region, "AWS/Lambda", name, dimensions).record(value)
 
 
 def find_fleet(cloud: Cloud) -> Fleet:

@@ -1,14 +1,13 @@
-"""Event source mappings for self-managed Kafka; moto has those of other sources."""
+"""Event source mappings for self-managed Kafka; those of other sources are refused."""
 
 from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
-
-from moto.awslambda.models import lambda_backends
 
 from localcloud.children import describe_process
 from localcloud.cloud import Cloud
@@ -16,6 +15,7 @@ from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.functions import EventSourceMapping, PollerProcess
+from localcloud.metrics import Metric, gauge
 from localcloud.services.lambda_.execution import (
     find_function,
     name_missing_hop,
@@ -41,12 +41,13 @@ class Mappings:
 
 
 @operation("lambda", "CreateEventSourceMapping")
-def create_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+def create_event_source_mapping(call: Call) -> dict[str, Any]:
     """Start polling; the mapping is Enabled when the poller is a member of its group."""
     if "SelfManagedEventSource" not in call.params:
         if ":kafka:" in call.params.get("EventSourceArn", ""):
             raise _refuse("mappings of MSK clusters are not supported, use SelfManagedEventSource")
-        return call.forward()
+        source = call.params.get("EventSourceArn") or "Amazon MQ, DocumentDB or none"
+        raise _refuse(f"mappings of {source} are not supported, only of SelfManagedEventSource")
     spec = find_function(call)
     identity = str(uuid.uuid4())
     arn = f"arn:aws:lambda:{call.region}:{call.account}:event-source-mapping:{identity}"
@@ -69,10 +70,9 @@ def create_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
 
 
 @operation("lambda", "GetEventSourceMapping")
-def get_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+def get_event_source_mapping(call: Call) -> dict[str, Any]:
     """Describe a mapping with its state and the result of its last call."""
-    mapping = _find_mapping(call)
-    return mapping.view() if mapping else call.forward()
+    return _find_mapping(call).view()
 
 
 @operation("lambda", "ListEventSourceMappings")
@@ -82,20 +82,13 @@ def list_event_source_mappings(call: Call) -> dict[str, Any]:
     if call.params.get("FunctionName"):
         arn = find_function(call).arn
         views = [view for view in views if view["FunctionArn"] == arn]
-    source = call.params.get("EventSourceArn")
-    others = lambda_backends[call.account][call.region].list_event_source_mappings(
-        source or "", call.params.get("FunctionName") or ""
-    )
-    views = [] if source else views
-    return {"EventSourceMappings": views + [other.get_configuration() for other in others]}
+    return {"EventSourceMappings": [] if call.params.get("EventSourceArn") else views}
 
 
 @operation("lambda", "UpdateEventSourceMapping")
-def update_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+def update_event_source_mapping(call: Call) -> dict[str, Any]:
     """Change the given settings; the poller starts again at the group's offsets."""
     mapping = _find_mapping(call)
-    if mapping is None:
-        return call.forward()
     record = mapping.record | _read_params(call)
     if "FunctionName" in call.params:
         record["FunctionArn"] = find_function(call).arn
@@ -104,11 +97,9 @@ def update_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
 
 
 @operation("lambda", "DeleteEventSourceMapping")
-def delete_event_source_mapping(call: Call) -> dict[str, Any] | HttpAnswer:
+def delete_event_source_mapping(call: Call) -> dict[str, Any]:
     """Stop polling; the mapping is gone when the poller has ended."""
     mapping = _find_mapping(call)
-    if mapping is None:
-        return call.forward()
     by_id = _find_mappings(call).by_id
     return mapping.delete(lambda: by_id.__delitem__(call.params["UUID"]))
 
@@ -139,6 +130,17 @@ def untag_resource(call: Call) -> dict[str, Any] | HttpAnswer:
     for key in call.params["TagKeys"]:
         mapping.tags.pop(key, None)
     return {}
+
+
+@gauge
+def measure_lag(cloud: Cloud) -> Iterator[tuple[Metric, float]]:
+    """Yield the records that wait for the function of each mapping that is polled."""
+    for account, region, mappings in cloud.states(Mappings):
+        for mapping in list(mappings.by_id.values()):
+            if mapping.lag is not None:
+                name = mapping.record["FunctionArn"].split(":")[6]
+                dimensions = {"FunctionName": name}
+                yield Metric(account, region, "AWS/Lambda", "OffsetLag", dimensions), mapping.lag
 
 
 @describe("mappings")
@@ -176,12 +178,10 @@ def _find_mappings(call: Call) -> Mappings:
         return mappings
 
 
-def _find_mapping(call: Call) -> EventSourceMapping | None:
-    """Return the mapping that a call names, None for one that moto has."""
-    identity = call.params["UUID"]
-    mapping = _find_mappings(call).by_id.get(identity)
-    backend = lambda_backends[call.account][call.region]
-    if mapping is None and backend.get_event_source_mapping(identity) is None:
+def _find_mapping(call: Call) -> EventSourceMapping:
+    """Return the mapping that a call names."""
+    mapping = _find_mappings(call).by_id.get(call.params["UUID"])
+    if mapping is None:
         raise AwsError("ResourceNotFoundException", "The resource you requested does not exist.")
     return mapping
 

@@ -51,20 +51,6 @@ def test_mappings_are_listed_by_function(client, create):
     assert code == "ResourceNotFoundException"
 
 
-def test_the_mappings_of_other_sources_are_motos(client, function):
-    queue = client("sqs").create_queue(QueueName="feeds-a-function")["QueueUrl"]
-    attributes = client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
-    arn, lambda_ = attributes["Attributes"]["QueueArn"], client("lambda")
-    made = lambda_.create_event_source_mapping(FunctionName=function, EventSourceArn=arn)["UUID"]
-    assert lambda_.get_event_source_mapping(UUID=made)["EventSourceArn"] == arn
-    listed = lambda_.list_event_source_mappings(EventSourceArn=arn)["EventSourceMappings"]
-    assert [view["UUID"] for view in listed] == [made]
-    updated = lambda_.update_event_source_mapping(UUID=made, BatchSize=5)
-    assert updated["BatchSize"] == 5
-    lambda_.delete_event_source_mapping(UUID=made)
-    assert refusal(lambda_.get_event_source_mapping, UUID=made)[0] == "ResourceNotFoundException"
-
-
 def test_an_update_changes_only_what_is_given(client, create):
     identity = create(BatchSize=10)["UUID"]
     settle(client, identity)

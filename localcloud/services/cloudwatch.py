@@ -1,0 +1,219 @@
+"""The alarms of CloudWatch: each minute they look at their metrics, and publish to SNS.
+
+moto stores alarms and metrics. An alarm looks at the periods that it evaluates and no further back;
+one on an expression, a percentile or other alarms is not evaluated, as `status` says of it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import operator
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from moto.cloudwatch.models import cloudwatch_backends
+
+from localcloud.cloud import Cloud
+from localcloud.door.control import action, describe
+from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.metrics import Metric, clock, record_embedded, record_gauges
+from localcloud.notices import NotPublishedError, publish
+
+_log = logging.getLogger(__name__)
+_MINUTE_SECONDS = 60
+_MOST_MINUTES = 1440
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "GreaterThanOrEqualToThreshold": operator.ge,
+    "GreaterThanThreshold": operator.gt,
+    "LessThanOrEqualToThreshold": operator.le,
+    "LessThanThreshold": operator.lt,
+}
+_STATISTICS: dict[str, Callable[[list[float]], float]] = {
+    "Average": lambda values: sum(values) / len(values),
+    "Maximum": max,
+    "Minimum": min,
+    "SampleCount": len,
+    "Sum": sum,
+}
+_OK, _ALARM, _UNKNOWN = "OK", "ALARM", "INSUFFICIENT_DATA"
+
+
+class AlarmWatch:
+    """Evaluates the alarms of all accounts each minute, from the first alarm on."""
+
+    def __init__(self) -> None:
+        self.places: set[tuple[str, str]] = set()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, cloud: Cloud, account: str, region: str) -> None:
+        """Watch the alarms of an account and region."""
+        with self._lock:
+            self.places.add((account, region))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, args=(cloud,), daemon=True)
+                self._thread.start()
+                cloud.on_stop(self.stop)
+
+    def stop(self) -> None:
+        """End the watch."""
+        self._stopping.set()
+        if self._thread:
+            self._thread.join()
+
+    def look(self, cloud: Cloud) -> None:
+        """Record the gauges, and evaluate every alarm."""
+        with self._lock:
+            record_gauges(cloud)
+            for account, region in sorted(self.places):
+                for alarm in list(cloudwatch_backends[account][region].alarms.values()):
+                    _evaluate(account, region, alarm)
+
+    def _run(self, cloud: Cloud) -> None:
+        while not self._stopping.wait(_MINUTE_SECONDS):
+            self.look(cloud)
+
+
+@operation("cloudwatch", "PutMetricAlarm")
+def put_metric_alarm(call: Call) -> HttpAnswer:
+    """Let moto store the alarm; a new one has no data yet, and a changed one keeps its state."""
+    alarms, name = cloudwatch_backends[call.account][call.region].alarms, call.params["AlarmName"]
+    known = alarms.get(name)
+    answer = call.forward()
+    if name in alarms:
+        alarms[name].state_value = known.state_value if known else _UNKNOWN
+    call.cloud.state(AlarmWatch).start(call.cloud, call.account, call.region)
+    return answer
+
+
+@operation("logs", "PutLogEvents")
+def put_log_events(call: Call) -> HttpAnswer:
+    """Let moto store the lines, and record the metrics in them."""
+    answer = call.forward()
+    if answer.status == 200:
+        lines = (event["message"] for event in call.params["logEvents"])
+        record_embedded(call.account, call.region, lines)
+    return answer
+
+
+@action("pass-minutes")
+def pass_minutes(cloud: Cloud, *, minutes: int) -> dict[str, Any]:
+    """Put the clock of metrics forward, minute by minute, evaluating the alarms at each."""
+    if not 1 <= minutes <= _MOST_MINUTES:
+        raise ValueError(f"minutes is {minutes}, expected 1 to {_MOST_MINUTES}")
+    watch = cloud.state(AlarmWatch)
+    for _ in range(minutes):
+        clock.forward(1)
+        watch.look(cloud)
+    return {"now": clock.now()}
+
+
+@describe("alarms")
+def describe_alarms(cloud: Cloud) -> list[dict[str, Any]]:
+    """List the alarms with their states, and those that are not evaluated with the reason."""
+    return [
+        {
+            "account": account,
+            "region": region,
+            "name": alarm.name,
+            "state": alarm.state_value,
+            "not_evaluated": _why_not(alarm),
+        }
+        for account, region in sorted(cloud.state(AlarmWatch).places)
+        for alarm in list(cloudwatch_backends[account][region].alarms.values())
+    ]
+
+
+def _why_not(alarm: Any) -> str:
+    """Return why an alarm is not evaluated, empty for one that is."""
+    if alarm.rule:
+        return "it is composed of other alarms"
+    if alarm.metric_data_queries:
+        return "it is on an expression"
+    if alarm.statistic not in _STATISTICS or alarm.comparison_operator not in _COMPARE:
+        return f"it is on {alarm.extended_statistic or alarm.comparison_operator}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How many of an alarm's periods breach its threshold, and how many have no data."""
+
+    breaching: int
+    missing: int
+    periods: int
+
+    def judge(self, needed: int, treatment: str, state: str) -> str:
+        """Return the new state of an alarm that is in a state and treats missing data so."""
+        possible = self.breaching + (0 if treatment == "notBreaching" else self.missing)
+        if possible < needed:
+            return _OK
+        if self.breaching >= needed or treatment == "breaching":
+            return _ALARM
+        if treatment == "ignore":
+            return state
+        if self.breaching:  # every datapoint that is there
+            return _ALARM
+        return _UNKNOWN if self.missing == self.periods else _OK
+
+
+def _evaluate(account: str, region: str, alarm: Any) -> None:
+    if _why_not(alarm):
+        return
+    found = _look_back(account, region, alarm)
+    needed = int(alarm.datapoints_to_alarm or alarm.evaluation_periods)
+    old = alarm.state_value
+    new = found.judge(needed, alarm.treat_missing_data or "missing", old)
+    if new != old:
+        reason = (
+            f"{found.breaching} of the last {found.periods} datapoints breached the threshold "
+            f"{alarm.threshold}, {found.missing} were missing"
+        )
+        alarm.update_state(reason, "{}", new)
+        if alarm.actions_enabled:
+            _publish(account, region, alarm, old)
+
+
+def _look_back(account: str, region: str, alarm: Any) -> Found:
+    dimensions = {one.name: one.value for one in alarm.dimensions}
+    metric = Metric(account, region, alarm.namespace, alarm.metric_name, dimensions)
+    periods, length = int(alarm.evaluation_periods), timedelta(seconds=int(alarm.period))
+    end = clock.now().replace(second=0, microsecond=0)  # the minute that is not over is left out
+    compare, summarize = _COMPARE[alarm.comparison_operator], _STATISTICS[alarm.statistic]
+    values = [metric.values(end - (n + 1) * length, end - n * length) for n in range(periods)]
+    breaching = [each for each in values if each and compare(summarize(each), alarm.threshold)]
+    return Found(len(breaching), values.count([]), periods)
+
+
+def _publish(account: str, region: str, alarm: Any, old: str) -> None:
+    message = {
+        "AlarmName": alarm.name,
+        "AlarmDescription": alarm.description,
+        "AWSAccountId": account,
+        "NewStateValue": alarm.state_value,
+        "NewStateReason": alarm.state_reason,
+        "StateChangeTime": f"{clock.now():%Y-%m-%dT%H:%M:%S.000+0000}",
+        "Region": region,
+        "AlarmArn": alarm.alarm_arn,
+        "OldStateValue": old,
+    }
+    subject = f'{alarm.state_value}: "{alarm.name}" in {region}'[:100]
+    context = {"aws:SourceArn": alarm.alarm_arn, "aws:SourceAccount": account}
+    actions = {
+        _ALARM: alarm.alarm_actions,
+        _OK: alarm.ok_actions,
+        _UNKNOWN: alarm.insufficient_data_actions,
+    }
+    for target in actions[alarm.state_value]:
+        try:
+            if target.split(":")[2] != "sns":
+                raise NotPublishedError(f"localcloud carries out no {target}")
+            service = "cloudwatch.amazonaws.com"
+            publish(target, service, context, subject, json.dumps(message))
+        except NotPublishedError as error:
+            _log.warning("the alarm %s was not published: %s", alarm.name, error)

@@ -1,0 +1,263 @@
+"""Alarms and rules: metrics move their states, and topics get what their policies let in."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import urllib.request
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.fixtures.functions import wait_until
+from tests.fixtures.jobs import make_jobs
+
+_NUMBERS = itertools.count(1)
+_REGION = "eu-central-1"
+
+
+@pytest.fixture
+def account():
+    """Give an account that nobody has used."""
+    return f"9200{next(_NUMBERS):08}"
+
+
+@pytest.fixture
+def made(client, account):
+    """Make clients of the account by service."""
+    return lambda service: client(service, account=account)
+
+
+@pytest.fixture
+def control(cloud):
+    """Call the control door."""
+
+    def call(name, **arguments):
+        asked = urllib.request.Request(
+            f"{cloud.endpoint}/_localcloud/{name}",
+            json.dumps(arguments).encode() if arguments else None,
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            return json.load(answer)
+
+    return call
+
+
+@pytest.fixture
+def topic(made, account):
+    """Make an encrypted topic that CloudWatch and EventBridge may publish to, and a queue on it."""
+    return Topic(made, account)
+
+
+class Topic:
+    """A topic with a queue that has all its messages."""
+
+    def __init__(self, made, account):
+        self._made, self._account = made, account
+        services = ["cloudwatch.amazonaws.com", "events.amazonaws.com"]
+        key = made("kms").create_key(Policy=json.dumps(self._policy("kms:*", services)))
+        self.key = key["KeyMetadata"]["KeyId"]
+        self.arn = made("sns").create_topic(Name="t", Attributes={"KmsMasterKeyId": self.key})[
+            "TopicArn"
+        ]
+        self.let(services)
+        self._queue = made("sqs").create_queue(QueueName="q")["QueueUrl"]
+        queue = f"arn:aws:sqs:{_REGION}:{account}:q"
+        made("sns").subscribe(TopicArn=self.arn, Protocol="sqs", Endpoint=queue)
+
+    def _policy(self, action, services, **condition):
+        statements = [
+            {
+                "Effect": "Allow",
+                "Principal": principal,
+                "Action": action,
+                "Resource": "*",
+            }
+            for principal in (
+                {"AWS": f"arn:aws:iam::{self._account}:root"},
+                *({"Service": service} for service in services),
+            )
+        ]
+        statements[-1] |= {"Condition": condition} if condition else {}
+        return {"Version": "2012-10-17", "Statement": statements}
+
+    def let(self, services, **condition):
+        policy = json.dumps(self._policy("sns:Publish", services, **condition))
+        self._made("sns").set_topic_attributes(
+            TopicArn=self.arn, AttributeName="Policy", AttributeValue=policy
+        )
+
+    def let_use_key(self, *services):
+        policy = json.dumps(self._policy("kms:*", services))
+        self._made("kms").put_key_policy(KeyId=self.key, PolicyName="default", Policy=policy)
+
+    def messages(self):
+        got = self._made("sqs").receive_message(QueueUrl=self._queue, MaxNumberOfMessages=10)
+        for each in got.get("Messages", []):
+            self._made("sqs").delete_message(
+                QueueUrl=self._queue, ReceiptHandle=each["ReceiptHandle"]
+            )
+        return [json.loads(each["Body"])["Message"] for each in got.get("Messages", [])]
+
+    def states(self):
+        return [json.loads(text)["NewStateValue"] for text in self.messages()]
+
+
+def _alarm(made, topic, **settings):
+    asked = {
+        "AlarmName": "a",
+        "Namespace": "N",
+        "MetricName": "m",
+        "Statistic": "Maximum",
+        "Period": 300,
+        "EvaluationPeriods": 3,
+        "Threshold": 10,
+        "ComparisonOperator": "GreaterThanThreshold",
+        "TreatMissingData": "missing",
+        "AlarmActions": [topic.arn],
+        "OKActions": [topic.arn],
+        "InsufficientDataActions": [topic.arn],
+    }
+    made("cloudwatch").put_metric_alarm(**asked | settings)
+
+
+def _state(made, name="a"):
+    (alarm,) = made("cloudwatch").describe_alarms(AlarmNames=[name])["MetricAlarms"]
+    return alarm["StateValue"]
+
+
+@pytest.fixture
+def put(made, control):
+    """Pass minutes in which the metric has a value, or none."""
+
+    def pass_minutes(minutes, value=None):
+        for _ in range(minutes):
+            if value is not None:
+                _put(control, made, value)
+            control("pass-minutes", minutes=1)
+
+    return pass_minutes
+
+
+def _put(control, made, value):
+    line = {"_aws": {"CloudWatchMetrics": [_DIRECTIVE]}, "m": value}
+    logs = made("logs")
+    if not logs.describe_log_groups()["logGroups"]:
+        logs.create_log_group(logGroupName="g")
+        logs.create_log_stream(logGroupName="g", logStreamName="s")
+    logs.put_log_events(
+        logGroupName="g",
+        logStreamName="s",
+        logEvents=[{"timestamp": 1, "message": json.dumps(line)}],
+    )
+
+
+_DIRECTIVE = {"Namespace": "N", "Dimensions": [[]], "Metrics": [{"Name": "m"}]}
+
+
+def test_an_alarm_rings_after_its_periods_and_tells_when_its_metric_stops(made, topic, put):
+    _alarm(made, topic)
+    put(20)
+    assert (_state(made), topic.states()) == ("INSUFFICIENT_DATA", [])
+
+    put(5, 1)
+    assert (_state(made), topic.states()) == ("OK", ["OK"])
+    put(10, 11)
+    assert _state(made) == "OK"
+    put(5, 11)
+    assert (_state(made), topic.states()) == ("ALARM", ["ALARM"])
+    put(16)
+    assert (_state(made), topic.states()) == ("INSUFFICIENT_DATA", ["INSUFFICIENT_DATA"])
+
+
+@pytest.mark.parametrize(
+    ("treatment", "state"),
+    [("breaching", "ALARM"), ("notBreaching", "OK"), ("ignore", "INSUFFICIENT_DATA")],
+)
+def test_missing_data_counts_as_the_alarm_says(made, topic, put, treatment, state):
+    _alarm(made, topic, TreatMissingData=treatment)
+    put(1)
+    assert _state(made) == state
+
+
+def test_a_changed_alarm_keeps_its_state(made, topic, put):
+    _alarm(made, topic, TreatMissingData="breaching")
+    put(1)
+    _alarm(made, topic, TreatMissingData="breaching", Threshold=20)
+    assert _state(made) == "ALARM"
+
+
+def test_a_service_that_the_policies_keep_out_publishes_nothing(made, topic, put):
+    _alarm(made, topic, TreatMissingData="breaching", EvaluationPeriods=1, Period=60)
+    topic.let_use_key("events.amazonaws.com")
+    put(1)
+    assert (_state(made), topic.states()) == ("ALARM", [])
+    topic.let_use_key("cloudwatch.amazonaws.com")
+    topic.let(["cloudwatch.amazonaws.com"], StringEquals={"aws:SourceAccount": "111111111111"})
+    put(1, 1)
+    assert (_state(made), topic.states()) == ("OK", [])
+
+
+def test_an_alarm_that_is_not_evaluated_is_named(made, topic, control, account):
+    query = {"Id": "e", "Expression": "1 + 1", "ReturnData": True}
+    made("cloudwatch").put_metric_alarm(
+        AlarmName="math",
+        EvaluationPeriods=1,
+        Threshold=1,
+        ComparisonOperator="GreaterThanThreshold",
+        Metrics=[query],
+    )
+    (shown,) = [each for each in control("status")["alarms"] if each["account"] == account]
+    assert (shown["name"], shown["not_evaluated"]) == ("math", "it is on an expression")
+
+
+def test_a_failed_job_run_is_published_by_a_rule(made, client, topic, account):
+    jobs = make_jobs(made, account)
+    pattern = {
+        "source": ["aws.emr-serverless"],
+        "detail": {"applicationId": [jobs.application], "state": ["FAILED"]},
+    }
+    made("events").put_rule(Name="r", EventPattern=json.dumps(pattern))
+    transformer = {"InputPathsMap": {"run": "$.detail.jobRunId"}, "InputTemplate": '"see <run>"'}
+    made("events").put_targets(
+        Rule="r", Targets=[{"Id": "t", "Arn": topic.arn, "InputTransformer": transformer}]
+    )
+
+    run = jobs.submit({"entryPoint": f"s3://{jobs.bucket}/nothing.py"})
+
+    jobs.wait_end(run)
+    assert wait_until("the message", topic.messages) == [f'"see {run}"']
+
+
+def test_events_go_to_topics_only(made):
+    made("events").put_rule(Name="r", EventPattern='{"source": ["aws.s3"]}')
+    arn = f"arn:aws:lambda:{_REGION}:111111111111:function:f"
+    with pytest.raises(ClientError, match="delivers events to SNS topics only, and arn:aws:lambda"):
+        made("events").put_targets(Rule="r", Targets=[{"Id": "t", "Arn": arn}])
+
+
+def test_triggers_that_start_no_function_are_refused(made, topic):
+    arn = f"arn:aws:lambda:{_REGION}:111111111111:function:f"
+    made("s3").create_bucket(
+        Bucket="notifying", CreateBucketConfiguration={"LocationConstraint": _REGION}
+    )
+    notified = {"LambdaFunctionConfigurations": [{"LambdaFunctionArn": arn, "Events": ["s3:*"]}]}
+    made("logs").create_log_group(logGroupName="g")
+    refused = {
+        "notifications of a bucket": lambda: made("s3").put_bucket_notification_configuration(
+            Bucket="notifying", NotificationConfiguration=notified
+        ),
+        "messages of a topic": lambda: made("sns").subscribe(
+            TopicArn=topic.arn, Protocol="lambda", Endpoint=arn
+        ),
+        "lines of a log group": lambda: made("logs").put_subscription_filter(
+            logGroupName="g", filterName="f", filterPattern="", destinationArn=arn
+        ),
+        "mappings of arn:aws:sqs": lambda: made("lambda").create_event_source_mapping(
+            FunctionName="f", EventSourceArn=f"arn:aws:sqs:{_REGION}:111111111111:q"
+        ),
+    }
+    for what, call in refused.items():
+        with pytest.raises(ClientError, match=what):
+            call()
