@@ -123,6 +123,9 @@ module "alarms" {
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
   functions   = values(local.functions)[*].function
+  lag_records = var.lag_records
   retention   = var.retention
+  spark       = one([for spark in values(module.spark) : { application_id = spark.application.id, jobs = keys(local.jobs) }])
   subscribers = var.subscribers
+  tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)
 }

@@ -88,14 +88,20 @@ variable "functions" {
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), by schema the table that its records go to (writes; * alone for one table of all), when it reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the file of its program, and by program other flags, without dashes."
+  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), by schema the table that its records go to (writes; * alone for one table of all), when it reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the file of its program, by program other flags, without dashes, and by program the workers of its run (infra/modules/spark-application says what each means)."
   type = map(object({
     arguments  = optional(map(map(string)), {})
     checkpoint = optional(string)
     program    = optional(string, "consume")
     reads      = optional(list(string))
     trigger    = optional(string, "10 seconds")
-    writes     = map(string)
+    workers = optional(map(object({
+      driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
+      initial_executors = optional(number)
+      max_executors     = optional(number)
+    })), {})
+    writes = map(string)
   }))
   default = { consume = { writes = { "*" = "readings" } } }
 
@@ -112,6 +118,10 @@ variable "jobs" {
       ]
     ]))
     error_message = "The jobs have the arguments ${jsonencode({ for name, job in var.jobs : name => job.arguments })}; choose from ${jsonencode(local.free_flags)}, since the other flags follow from what else is set, with the rights that they need."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.workers), keys(local.free_flags))) == 0])
+    error_message = "The jobs have workers for ${jsonencode({ for name, job in var.jobs : name => keys(job.workers) })}; name the programs ${join(", ", keys(local.free_flags))}."
   }
   validation {
     condition     = alltrue([for name, job in var.jobs : can(regex("^[a-z0-9-]+$", coalesce(job.checkpoint, name)))])
@@ -149,6 +159,12 @@ variable "jobs" {
     condition     = length(distinct(flatten([for job in values(var.jobs) : values(job.writes)]))) == length(flatten([for job in values(var.jobs) : values(job.writes)]))
     error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each schema of each job a table of its own."
   }
+}
+
+variable "lag_records" {
+  description = "The records that may wait for a function or a job for a quarter of an hour before an alarm."
+  type        = number
+  default     = 10000
 }
 
 variable "mapping" {

@@ -2,10 +2,12 @@
 locals {
   broker_ids = toset([for id in range(1, coalesce(try(var.cluster.broker_count, null), 0) + 1) : tostring(id)])
 
-  # The default: a count above zero is wrong, and missing data is fine. Alarms that need data say so.
+  # The default: a count above zero is wrong, and missing data is fine. An alarm that needs data publishes its
+  # silence too: a metric that was there and stops. Before the first data there is nothing to publish, so a first
+  # apply, in which a cluster takes half an hour, rings no alarm.
   _usual = {
     comparison = "GreaterThanThreshold", threshold = 0, statistic = "Sum"
-    minutes    = 5, periods = 1, missing = "notBreaching"
+    minutes    = 5, periods = 1, missing = "notBreaching", silence = false
   }
 
   _broker_disk = {
@@ -23,7 +25,7 @@ locals {
         description = "${cluster.name} has no active controller: no topic, no leader and no ACL changes; look at the cluster's state in MSK, and open a case with AWS when it does not come back by itself."
         namespace   = "AWS/Kafka", metric = "ActiveControllerCount", statistic = "Maximum"
         dimensions  = { "Cluster Name" = cluster.name }
-        comparison  = "LessThanThreshold", threshold = 1, periods = 3, missing = "breaching"
+        comparison  = "LessThanThreshold", threshold = 1, periods = 3, missing = "missing", silence = true
       }
       "offline-partitions" = {
         description = "Partitions of ${cluster.name} have no leader and can be neither read nor written; see which brokers are down, and wait for their return before changing anything."
@@ -39,7 +41,7 @@ locals {
       description = "The load balancer before broker ${id} does not reach it, so no consumer does; compare its target's address with the broker's, and the security groups on 9096."
       namespace   = "AWS/NetworkELB", metric = "HealthyHostCount", statistic = "Maximum"
       dimensions  = { LoadBalancer = balancer.arn_suffix, TargetGroup = balancer.target_group_arn_suffix }
-      comparison  = "LessThanThreshold", threshold = 1, minutes = 1, periods = 3, missing = "breaching"
+      comparison  = "LessThanThreshold", threshold = 1, minutes = 1, periods = 3, missing = "missing", silence = true
     }
   }
 
@@ -111,8 +113,44 @@ locals {
         dimensions  = { FunctionName = name }
         periods     = 3
       }
+      "${trimprefix(name, "${var.prefix}-")}-lag" = {
+        description = "More than ${var.lag_records} records wait for ${name}, or its mappings read nothing any more (insufficient data); see LastProcessingResult of its mappings, then /aws/lambda/${name}."
+        namespace   = "AWS/Lambda", metric = "OffsetLag", statistic = "Maximum"
+        dimensions  = { FunctionName = name }
+        threshold   = var.lag_records, periods = 3, missing = "missing", silence = true
+      }
     }
   ]...)
+
+  _jobs = merge([
+    for name in try(var.spark.jobs, []) : {
+      "${name}-behind" = {
+        description = "More than ${var.lag_records} records of a partition wait for the Spark job ${name}; give it more executors (max_executors), or look for batches that fail in its log."
+        namespace   = "Penstock", metric = "RecordsBehind", statistic = "Maximum"
+        dimensions  = { service = name }
+        threshold   = var.lag_records, periods = 3
+      }
+      "${name}-given-up" = {
+        description = "The Spark job ${name} put records into its table of errors that can never be a row; read their reason there, and tell whom it is for by the table in the runbook."
+        namespace   = "Penstock", metric = "PermanentErrors"
+        dimensions  = { service = name }
+      }
+      "${name}-lost" = {
+        description = "Kafka deleted records before the Spark job ${name} read them; its log names the offsets. Keep topics for longer, or give the job more executors."
+        namespace   = "Penstock", metric = "LostRecords"
+        dimensions  = { service = name }
+      }
+    }
+  ]...)
+
+  _tables = {
+    for name in var.tables : "${trimprefix(name, "${var.prefix}-")}-write-throttles" => {
+      description = "DynamoDB throttles writes to ${name}, so its writers wait and fall behind; see its key for a hot partition, and the account's limits of tables on demand."
+      namespace   = "AWS/DynamoDB", metric = "WriteThrottleEvents"
+      dimensions  = { TableName = name }
+      periods     = 3
+    }
+  }
 
   alarms = {
     for name, alarm in merge(
@@ -124,6 +162,8 @@ locals {
       local._dead_letters,
       local._producers,
       local._consumers,
+      local._jobs,
+      local._tables,
     ) : name => merge(local._usual, alarm)
   }
 }

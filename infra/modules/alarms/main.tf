@@ -8,19 +8,20 @@ data "aws_partition" "this" {}
 resource "aws_cloudwatch_metric_alarm" "this" {
   for_each = local.alarms
 
-  alarm_name          = "${var.prefix}-${each.key}"
-  alarm_actions       = [module.topic.arn]
-  alarm_description   = each.value.description
-  comparison_operator = each.value.comparison
-  dimensions          = each.value.dimensions
-  evaluation_periods  = each.value.periods
-  metric_name         = each.value.metric
-  namespace           = each.value.namespace
-  ok_actions          = [module.topic.arn]
-  period              = 60 * each.value.minutes
-  statistic           = each.value.statistic
-  threshold           = each.value.threshold
-  treat_missing_data  = each.value.missing
+  alarm_name                = "${var.prefix}-${each.key}"
+  alarm_actions             = [module.topic.arn]
+  alarm_description         = each.value.description
+  comparison_operator       = each.value.comparison
+  dimensions                = each.value.dimensions
+  evaluation_periods        = each.value.periods
+  insufficient_data_actions = each.value.silence ? [module.topic.arn] : []
+  metric_name               = each.value.metric
+  namespace                 = each.value.namespace
+  ok_actions                = [module.topic.arn]
+  period                    = 60 * each.value.minutes
+  statistic                 = each.value.statistic
+  threshold                 = each.value.threshold
+  treat_missing_data        = each.value.missing
 }
 
 # The only alarm on two metrics: a broker's processor time is that of user and system.
@@ -60,6 +61,31 @@ resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
   }
 }
 
+# A run that ended and should not have; a streaming run ends in no other way.
+resource "aws_cloudwatch_event_rule" "job_ended" {
+  for_each = var.spark == null ? {} : { spark = var.spark }
+
+  name        = "${var.prefix}-job-ended"
+  description = "Job runs of Spark that failed or were cancelled"
+  event_pattern = jsonencode({
+    source      = ["aws.emr-serverless"]
+    detail-type = ["EMR Serverless Job Run State Change"]
+    detail      = { applicationId = [each.value.application_id], state = ["FAILED", "CANCELLED"] }
+  })
+}
+
+resource "aws_cloudwatch_event_target" "job_ended" {
+  for_each = aws_cloudwatch_event_rule.job_ended
+
+  arn  = module.topic.arn
+  rule = each.value.name
+
+  input_transformer {
+    input_paths    = { application = "$.detail.applicationId", run = "$.detail.jobRunId", state = "$.detail.state" }
+    input_template = "\"The Spark job run <run> of the application <application> is <state>. See why with aws emr-serverless get-job-run, mend the cause, and start it again by its submit command.\""
+  }
+}
+
 module "topic" {
   source = "../notice-topic"
 
@@ -67,10 +93,11 @@ module "topic" {
   account_id  = var.account_id
   region      = var.region
   kms_key_arn = module.key.arn
-  publisher = {
-    service    = "cloudwatch.amazonaws.com"
-    conditions = { ArnLike = { "aws:SourceArn" = local.alarms_arn } }
-  }
+  publishers = merge(
+    { "cloudwatch.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.alarms_arn } } },
+    # EventBridge publishes to no topic whose policy has conditions for it.
+    { for rule in aws_cloudwatch_event_rule.job_ended : "events.amazonaws.com" => null },
+  )
   subscribers = var.subscribers
 }
 
@@ -85,9 +112,13 @@ module "key" {
   alias         = "${var.prefix}-alarms"
   deletion_days = var.retention.key_deletion_days
   description   = "Alarms of ${var.prefix}"
-  services = {
-    # Without conditions, as in AWS's example: a request of CloudWatch to KMS need not name its alarm.
-    # The topic's policy decides whose alarms publish.
-    LetTheAlarmsPublish = { service = "cloudwatch.amazonaws.com" }
-  }
+  services = merge(
+    {
+      # Without conditions, as in AWS's example: a request of CloudWatch to KMS need not name its alarm.
+      # The topic's policy decides whose alarms publish.
+      LetTheAlarmsPublish = { service = "cloudwatch.amazonaws.com" }
+    },
+    # EventBridge sends no conditions that this policy could ask for.
+    var.spark == null ? {} : { LetTheRulesPublish = { service = "events.amazonaws.com" } },
+  )
 }

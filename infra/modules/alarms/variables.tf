@@ -46,6 +46,17 @@ variable "functions" {
   default     = []
 }
 
+variable "lag_records" {
+  description = "The records that may wait for a consumer for a quarter of an hour before an alarm."
+  type        = number
+  default     = 10000
+
+  validation {
+    condition     = var.lag_records >= 0
+    error_message = "lag_records is ${var.lag_records}; give 0 or more."
+  }
+}
+
 variable "load_balancers" {
   description = "By broker id, its load balancer and target group as CloudWatch names them."
   type = map(object({
@@ -96,8 +107,23 @@ variable "retention" {
   default     = {}
 }
 
+variable "spark" {
+  description = "The EMR Serverless application whose failed and cancelled job runs are published, and the names of the streaming jobs whose metrics are watched; null for none."
+  type = object({
+    application_id = string
+    jobs           = optional(set(string), [])
+  })
+  default = null
+}
+
 variable "subscribers" {
   description = "E-mail addresses that are notified of alarms."
+  type        = set(string)
+  default     = []
+}
+
+variable "tables" {
+  description = "The names of the DynamoDB tables whose throttled writes are watched."
   type        = set(string)
   default     = []
 }

@@ -67,6 +67,14 @@ resource "aws_lambda_event_source_mapping" "this" {
   depends_on = [aws_iam_role_policy.this]
 }
 
+# A mapping that is kept out is Enabled all the same; each plan and each apply warns of it.
+check "reads" {
+  assert {
+    condition     = !anytrue([for mapping in aws_lambda_event_source_mapping.this : startswith(mapping.last_processing_result, "PROBLEM")])
+    error_message = "The mappings of ${var.function.name} read nothing: ${jsonencode({ for topic, mapping in aws_lambda_event_source_mapping.this : topic => mapping.last_processing_result })}; see the runbook, Alarms."
+  }
+}
+
 # The pollers act with the function's role.
 resource "aws_iam_role_policy" "this" {
   # checkov:skip=CKV_AWS_355: EC2 takes no resource for these actions

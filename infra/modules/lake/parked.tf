@@ -86,9 +86,6 @@ module "parked_topic" {
   account_id  = var.account_id
   region      = var.region
   kms_key_arn = module.key.arn
-  publisher = {
-    service    = "s3.amazonaws.com"
-    conditions = { ArnEquals = { "aws:SourceArn" = module.parked_bucket.arn } }
-  }
+  publishers  = { "s3.amazonaws.com" = { ArnEquals = { "aws:SourceArn" = module.parked_bucket.arn } } }
   subscribers = var.subscribers
 }

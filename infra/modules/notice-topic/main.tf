@@ -1,4 +1,4 @@
-# A topic that one AWS service publishes to, with e-mail subscribers.
+# A topic that AWS services publish to, with e-mail subscribers.
 locals {
   arn = "arn:${data.aws_partition.this.partition}:sns:${var.region}:${var.account_id}:${var.name}"
 }
@@ -14,25 +14,31 @@ resource "aws_sns_topic_policy" "this" {
   arn = aws_sns_topic.this.arn
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
-      {
-        Sid       = "LetTheServicePublish"
-        Effect    = "Allow"
-        Principal = { Service = var.publisher.service }
-        Action    = "sns:Publish"
-        Resource  = local.arn
-        # The service publishes for many accounts: only this account is accepted (confused deputy).
-        Condition = merge(var.publisher.conditions, { StringEquals = { "aws:SourceAccount" = var.account_id } })
-      },
-      {
+    Statement = concat(
+      [
+        for service, conditions in var.publishers : merge(
+          {
+            Sid       = "Let${title(split(".", service)[0])}Publish"
+            Effect    = "Allow"
+            Principal = { Service = service }
+            Action    = "sns:Publish"
+            Resource  = local.arn
+          },
+          # The service publishes for many accounts: only this account is accepted (confused deputy).
+          conditions == null ? {} : {
+            Condition = merge(conditions, { StringEquals = { "aws:SourceAccount" = var.account_id } })
+          },
+        )
+      ],
+      [{
         Sid       = "OverTlsOnly"
         Effect    = "Deny"
         Principal = "*"
         Action    = "sns:Publish"
         Resource  = local.arn
         Condition = { Bool = { "aws:SecureTransport" = "false" } }
-      },
-    ]
+      }],
+    )
   })
 }
 

@@ -1,10 +1,10 @@
 variable "account_id" {
-  description = "The account of the topic, on whose behalf its publisher must act."
+  description = "The account of the topic, on whose behalf its publishers must act."
   type        = string
 }
 
 variable "kms_key_arn" {
-  description = "The KMS key of the messages; its policy must allow the publisher to use it."
+  description = "The KMS key of the messages; its policy must allow the publishers to use it."
   type        = string
 }
 
@@ -13,16 +13,15 @@ variable "name" {
   type        = string
 }
 
-variable "publisher" {
-  description = "The AWS service that publishes, with the conditions of the policy besides the account."
-  type = object({
-    service    = string
-    conditions = map(map(string))
-  })
+variable "publishers" {
+  description = "The AWS services that publish, each with the conditions of the policy besides the account; null for a service that publishes to no topic with conditions (EventBridge)."
+  type        = map(map(map(string)))
 
   validation {
-    condition     = endswith(var.publisher.service, ".amazonaws.com") && !contains(keys(var.publisher.conditions), "StringEquals")
-    error_message = "publisher is ${jsonencode(var.publisher)}; give the service's principal, such as s3.amazonaws.com, and conditions other than StringEquals, which holds the account."
+    condition = alltrue([
+      for service, conditions in var.publishers : endswith(service, ".amazonaws.com") && !contains(try(keys(conditions), []), "StringEquals")
+    ])
+    error_message = "publishers is ${jsonencode(var.publishers)}; give principals of services, such as s3.amazonaws.com, and conditions other than StringEquals, which holds the account."
   }
 }
 

@@ -10,6 +10,9 @@ load_balancers = {
   "1" = { arn_suffix = "net/penstock-producer-1/0123456789abcdef", target_group_arn_suffix = "targetgroup/penstock-producer-1/0123456789abcdef" }
   "2" = { arn_suffix = terraform_data.later.output, target_group_arn_suffix = terraform_data.later.output }
 }
+lag_records = 500
 retention   = { key_deletion_days = 7 }
+spark       = { application_id = terraform_data.later.output, jobs = ["consume", "shop"] }
+tables      = ["penstock-producer-readings"]
 producers   = { producer = { function = "penstock-producer-producer", schema = "sensor", version_budget = 99 } }
 subscribers = ["ops@example.com"]

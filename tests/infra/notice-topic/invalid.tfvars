@@ -2,5 +2,5 @@ name        = "penstock-analytics-parked"
 account_id  = "222222222222"
 region      = "eu-central-1"
 kms_key_arn = terraform_data.later.output
-publisher   = { service = "s3", conditions = { StringEquals = { "aws:SourceAccount" = "333333333333" } } }
+publishers  = { s3 = { StringEquals = { "aws:SourceAccount" = "333333333333" } } }
 subscribers = ["ops"]

@@ -2,4 +2,4 @@ name        = "penstock-analytics-parked"
 account_id  = "222222222222"
 region      = "eu-central-1"
 kms_key_arn = terraform_data.later.output
-publisher   = { service = "s3.amazonaws.com", conditions = {} }
+publishers  = { "s3.amazonaws.com" = {} }
