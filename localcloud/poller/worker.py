@@ -50,6 +50,7 @@ class Reports:
         self._lock = threading.Lock()
         self._last = {"result": NOTHING_YET}
         self._obstacle = ""
+        self._lags: dict[int, int] = {}
 
     def tell(self, result: str) -> None:
         """Report the result of the last call."""
@@ -59,6 +60,13 @@ class Reports:
         """Report a problem; the mapping counts as enabled."""
         self._obstacle = f"PROBLEM: {problem}"
         self.say(result=self._obstacle, state="Enabled", lag="")
+
+    def measure(self, worker: int, lag: int) -> None:
+        """Report the records that wait for one of the workers, with those of the others."""
+        with self._lock:
+            self._lags[worker] = lag
+            total = sum(self._lags.values())
+        self.say(lag=str(total))
 
     def clear(self) -> None:
         """Report that the problem is gone."""
@@ -175,7 +183,8 @@ class Worker:
         while not self._stop.is_set():
             batch = poller.take(_IDLE_SECONDS, self._stop)
             if poller.assigned:
-                self._reports.say(state="Enabled", lag=str(poller.measure_lag()))
+                self._reports.say(state="Enabled")
+                self._reports.measure(id(self), poller.measure_lag())
             if self._stop.is_set():
                 return
             if batch:
@@ -214,7 +223,7 @@ class Worker:
             if time.monotonic() > deadline:
                 return {}, lost  # the function may still run; its records come again
             lost |= poller.keep_alive()
-            self._reports.say(lag=str(poller.measure_lag()))
+            self._reports.measure(id(self), poller.measure_lag())
         return running.result(), lost
 
 

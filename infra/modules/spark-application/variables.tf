@@ -165,10 +165,10 @@ variable "runs" {
     condition = alltrue(flatten([
       for workers in values(var.runs)[*].workers : [
         for worker in [workers.driver, workers.executor] :
-        try(worker.memory_gib * 1.1 <= { 1 = 8, 2 = 16, 4 = 30, 8 = 60, 16 = 120 }[worker.cores] && worker.memory_gib >= 1, false)
+        try(worker.memory_gib * 1.1 <= { 1 = 8, 2 = 16, 4 = 30, 8 = 60, 16 = 120 }[worker.cores] && worker.memory_gib >= 1 && floor(worker.memory_gib) == worker.memory_gib, false)
       ]
     ]))
-    error_message = "The workers are ${jsonencode({ for name, run in var.runs : name => run.workers })}; EMR has workers of 1, 2, 4, 8 and 16 cores, with at most 7, 14, 27, 54 and 109 GiB of memory for Spark."
+    error_message = "The workers are ${jsonencode({ for name, run in var.runs : name => run.workers })}; EMR has workers of 1, 2, 4, 8 and 16 cores, with at most 7, 14, 27, 54 and 109 whole GiB of memory for Spark."
   }
   validation {
     condition     = alltrue([for workers in values(var.runs)[*].workers : workers.initial_executors >= 0 && workers.max_executors >= max(1, workers.initial_executors)])
