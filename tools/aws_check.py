@@ -24,6 +24,7 @@ from tools.aws_probes import (
     ask_endpoint_zones,
     ask_kafka_pairs,
 )
+from tools.aws_spark_probe import ask_spark_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,13 @@ PROBES: Final = (
         "a bucket, a topic and a KMS key, all deleted again (the key after 7 days)",
         0.01,
         ask_bucket_notifications,
+    ),
+    Probe(
+        "spark-environment",
+        "Has a Spark driver botocore, and a region in AWS_REGION?",
+        "a bucket, a role and an EMR Serverless application for some minutes, all deleted again",
+        0.05,
+        ask_spark_environment,
     ),
 )
 

@@ -69,7 +69,7 @@ def ask_bucket_notifications(session: Any) -> Finding:
     with contextlib.ExitStack() as made:
         key = made.enter_context(_key(session.client("kms"), account, name))
         topic = made.enter_context(_topic(session.client("sns"), account, name, key))
-        bucket = made.enter_context(_bucket(session, name))
+        bucket = made.enter_context(make_bucket(session, name))
         events = {"TopicArn": topic, "Events": ["s3:ObjectCreated:*"]}
         try:
             session.client("s3").put_bucket_notification_configuration(
@@ -137,7 +137,8 @@ def _topic(sns: Any, account: str, bucket: str, key: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _bucket(session: Any, name: str) -> Iterator[str]:
+def make_bucket(session: Any, name: str) -> Iterator[str]:
+    """Create a bucket in the session's region, and delete it afterwards."""
     s3, region = session.client("s3"), session.region_name
     place = {"CreateBucketConfiguration": {"LocationConstraint": region}}
     s3.create_bucket(Bucket=name, **({} if region == "us-east-1" else place))

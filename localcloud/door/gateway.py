@@ -105,12 +105,14 @@ def _answer_unsigned(
 def _perform(call: Call, target: Target) -> HttpAnswer:
     refuse_unknown(call.caller, call.protocol)
     call.owner = authorize(call)
-    create_linked_role(call)
     own = find_operation(call.service, call.operation)
     if own is None and not moto_fallback.knows(call.service, call.operation):
         raise not_implemented(call.name)
     result = own(call) if own else call.forward()
-    return result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
+    answer = result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
+    if answer.status < HTTPStatus.MULTIPLE_CHOICES:
+        create_linked_role(call)
+    return answer
 
 
 def _send(answer: HttpAnswer, start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -91,6 +91,8 @@ def test_a_service_linked_role_is_created_once_with_the_callers_permission(actin
 
     with pytest.raises(ClientError, match=rf"iam:CreateServiceLinkedRole on resource: .*{LINKED}"):
         elb.create_load_balancer(Name="one", **balancer)
+    names = [role["RoleName"] for role in iam.list_roles()["Roles"]]
+    assert LINKED not in names
 
     named = {"StringEquals": {"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}}
     creating = allow("iam:CreateServiceLinkedRole", Condition=named)

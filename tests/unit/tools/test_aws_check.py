@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from botocore.stub import Stubber
 
 from tools import aws_check, aws_probes
+from tools.aws_spark_probe import ask_spark_environment
 
 _ACCOUNT = "777777777777"
 
@@ -43,7 +46,7 @@ def test_without_a_yes_it_only_says_what_it_would_cost(
 
     told = capsys.readouterr().out
     assert f"would ask account {_ACCOUNT} in eu-central-1" in told
-    assert "together               about 0.01 USD" in told
+    assert "together               about 0.06 USD" in told
     assert "not confirmed (CONFIRM=yes), so AWS was not asked" in told
     assert account("kms").list_keys()["Keys"] == []
 
@@ -52,6 +55,7 @@ def test_with_a_yes_it_asks_everything_and_cleans_up(
     account: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CONFIRM", "yes")
+    monkeypatch.setattr(aws_check, "PROBES", aws_check.PROBES[:3])  # the last has its own test
 
     assert aws_check.main() == 0, capsys.readouterr().out
 
@@ -88,6 +92,64 @@ def test_an_answer_that_says_neither_settles_nothing(
 
     with stubber:
         assert aws_probes.ask_kafka_pairs(session).expected is verdict
+
+
+class _Emr:
+    """EMR Serverless whose job prints what it is told to, into the bucket of its logs."""
+
+    def __init__(self, s3: Any, printed: dict[str, Any] | None) -> None:
+        self.s3, self.printed = s3, printed
+        self.states = iter(["STARTED", "STOPPED"])
+        self.deleted: list[str] = []
+
+    def create_application(self, **_: Any) -> dict[str, str]:
+        return {"applicationId": "app"}
+
+    def start_job_run(self, **given: Any) -> dict[str, str]:
+        monitoring = given["configurationOverrides"]["monitoringConfiguration"]
+        bucket = monitoring["s3MonitoringConfiguration"]["logUri"].split("/")[2]
+        program = given["jobDriver"]["sparkSubmit"]["entryPoint"].rpartition("/")[2]
+        compile(self.s3.get_object(Bucket=bucket, Key=program)["Body"].read(), program, "exec")
+        if self.printed is not None:
+            key = "logs/applications/app/jobs/run/SPARK_DRIVER/stdout.gz"
+            packed = gzip.compress(json.dumps(self.printed).encode())
+            self.s3.put_object(Bucket=bucket, Key=key, Body=packed)
+        return {"jobRunId": "run"}
+
+    def get_job_run(self, **_: Any) -> dict[str, Any]:
+        return {"jobRun": {"state": "SUCCESS"}}
+
+    def stop_application(self, **_: Any) -> None:
+        pass
+
+    def get_application(self, **_: Any) -> dict[str, Any]:
+        return {"application": {"state": next(self.states)}}
+
+    def delete_application(self, applicationId: str) -> None:
+        self.deleted.append(applicationId)
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"),
+    [
+        ({"botocore": True, "region": {"AWS_REGION": "eu-central-1"}}, True),
+        ({"botocore": False, "region": {"AWS_REGION": "eu-central-1"}}, False),
+        ({"botocore": True, "region": {"AWS_REGION": None}}, False),
+        (None, None),
+    ],
+)
+def test_a_spark_job_tells_of_its_environment_and_nothing_stays(
+    account: Any, printed: dict[str, Any] | None, verdict: bool | None
+) -> None:
+    session = boto3.Session()
+    emr, clients = _Emr(account("s3"), printed), session.client
+    session.client = lambda name: emr if name == "emr-serverless" else clients(name)  # type: ignore[method-assign]
+
+    assert ask_spark_environment(session, lambda _: None).expected is verdict
+
+    assert emr.deleted == ["app"]
+    assert account("s3").list_buckets()["Buckets"] == []
+    assert account("iam").list_roles()["Roles"] == []
 
 
 def test_a_difference_is_the_exit_code(
