@@ -12,6 +12,7 @@ from typing import Any
 
 _HERE = Path(__file__).parent
 _JARS = _HERE.parents[1] / "jars" / "test" / "lib"
+_OUT_OF_MEMORY = 3  # the exit code of ExitOnOutOfMemoryError
 
 
 class AvroOracle:
@@ -19,11 +20,17 @@ class AvroOracle:
 
     def __enter__(self) -> AvroOracle:
         assert any(_JARS.glob("avro-*.jar")), "no jars in jars/test/lib, run `make install`"
-        command = ["java", "-Xmx256m", "-cp", f"{_JARS}/*", str(_HERE / "AvroOracle.java")]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
-        )
+        self._start()
         return self
+
+    def _start(self) -> None:
+        options = ["-Xmx256m", "-XX:+ExitOnOutOfMemoryError", "-cp", f"{_JARS}/*"]
+        self._process = subprocess.Popen(
+            ["java", *options, str(_HERE / "AvroOracle.java")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
 
     def __exit__(
         self,
@@ -52,14 +59,29 @@ class AvroOracle:
         return answer["value"]
 
     def _ask(self, **question: Any) -> dict[str, Any]:
+        line = self._ask_once(question)
+        if line is None:  # Avro keeps something of thousands of schemas
+            line = self._ask_once(question)
+        if line is None:  # damaged bytes can become more than memory holds
+            raise AvroOracleError("OutOfMemoryError")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise AvroOracleError(answer["error"])
+        return answer
+
+    def _ask_once(self, question: dict[str, Any]) -> str | None:
+        """Return Java's answer; None if its memory was full, so that it was started again."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        if "error" in answer:
-            raise AvroOracleError(answer["error"])
-        return answer
+        line = self._process.stdout.readline()
+        if line.startswith("{"):
+            return line
+        self._process.communicate(timeout=30)
+        assert self._process.returncode == _OUT_OF_MEMORY
+        self._start()
+        return None
 
 
 class AvroOracleError(Exception):
