@@ -1,58 +1,64 @@
-"""`penstock schema`: back up the schemas of a registry, and restore them."""
+"""`penstock schema`: look at the schemas of a registry, check a new one, back them up."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+from penstock.cli._schema_backup import add_backup_commands
 from penstock.cli.terminal import say
-from penstock.operations import RestoredSchema, RestoredVersion, export_schemas, import_schemas
+from penstock.errors import OperationError
+from penstock.operations import (
+    check_candidate,
+    compare_versions,
+    list_schemas,
+    read_version,
+    read_versions,
+)
+from penstock.registry import StoredVersion
+from penstock.settings import parse_count
 
-HELP = "Back up the schemas of a registry, or restore them."
+HELP = "Look at the schemas of a registry, check a new one, back them up, or restore them."
 _REGISTRY = "PENSTOCK_REGISTRY"
-_EXPORT = (
-    "Write a backup of a Glue registry: every schema with its mode, checkpoint, description and "
-    "tags, and every version with its number, id, status and definition. It needs the permissions "
-    "glue:ListSchemas, GetSchema, GetTags, ListSchemaVersions and GetSchemaVersion."
+_LIST = "List the schemas of a registry."
+_VERSIONS = "List all versions of a schema: number, id, status, and when they were registered."
+_SHOW = "Print the definition of a version."
+_DIFF = "Compare two versions of a schema: the changes, and which reads the records of the other."
+_CHECK = (
+    "Check whether a schema would accept a definition, by which rule, and whom it would affect. "
+    "Nothing is registered."
 )
-_IMPORT = (
-    "Restore the schemas of a backup into a Glue registry, and compare each version with the "
-    "backup afterwards. What is there already is kept, so an import that was interrupted is "
-    "continued by the next one. It needs the permissions of export, and glue:CreateSchema, "
-    "RegisterSchemaVersion, UpdateSchema and TagResource."
-)
-_NOTES = {
-    "keep": "is there",
-    "register": "is registered",
-    "leave-out": "is left out: its registry had refused it",
-}
-_PLANS = _NOTES | {"register": "would be registered"}
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add the two commands and their arguments."""
-    commands = parser.add_subparsers(required=True, metavar="export|import")
-    export = commands.add_parser(
-        "export", help="Write a backup of a Glue registry.", description=_EXPORT
+    """Add the commands and their arguments."""
+    commands = parser.add_subparsers(
+        required=True, metavar="list|versions|show|diff|check|export|import"
     )
-    export.add_argument("names", nargs="*", metavar="SCHEMA", help="schemas to write [all]")
-    export.add_argument(
-        "--to", required=True, metavar="FILE", help="the path or s3:// URL of the backup"
+    listing = commands.add_parser("list", help=_LIST, description=_LIST)
+    listing.set_defaults(run=_run_list)
+    versions = commands.add_parser("versions", help=_VERSIONS, description=_VERSIONS)
+    versions.set_defaults(run=_run_versions)
+    show = commands.add_parser("show", help=_SHOW, description=_SHOW)
+    show.set_defaults(run=_run_show)
+    diff = commands.add_parser("diff", help=_DIFF, description=_DIFF)
+    diff.set_defaults(run=_run_diff)
+    check = commands.add_parser("check", help=_CHECK, description=_CHECK)
+    check.set_defaults(run=_run_check)
+    for command in (versions, show, diff, check):
+        command.add_argument("schema", metavar="SCHEMA", help="the name of the schema")
+    show.add_argument(
+        "--version", type=parse_count, metavar="N", help="its number [the newest accepted]"
     )
-    export.set_defaults(run=_run_export)
-    restore = commands.add_parser(
-        "import", help="Restore the schemas of a backup into a Glue registry.", description=_IMPORT
-    )
-    restore.add_argument("file", metavar="FILE", help="the path or s3:// URL of the backup")
-    restore.add_argument(
-        "--dry-run", action="store_true", help="print what would be done, and change nothing"
-    )
-    restore.set_defaults(run=_run_import)
+    for which in ("before", "after"):
+        diff.add_argument(which, type=parse_count, metavar="N", help="the number of a version")
+    check.add_argument("file", type=Path, metavar="FILE", help="a file with an Avro definition")
     registry = environ.get(_REGISTRY, "")
-    for command in (export, restore):
+    for command in (listing, versions, show, diff, check, *add_backup_commands(commands)):
         command.add_argument(
             "--registry",
             metavar="URL",
@@ -65,46 +71,101 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         )
 
 
-def _run_export(settings: argparse.Namespace) -> int:
-    schemas = export_schemas(settings.registry, settings.to, settings.names)
+def _run_list(settings: argparse.Namespace) -> int:
+    names = list_schemas(settings.registry)
     if settings.output == "json":
-        print(json.dumps({"file": settings.to, "schemas": [asdict(each) for each in schemas]}))
-        return 0
-    for each in schemas:
-        say(f"{each.name}: {each.versions} versions")
-    versions = sum(each.versions for each in schemas)
-    say(f"wrote {settings.to}; schemas: {len(schemas)}, versions: {versions}")
+        print(json.dumps(names))
+    else:
+        for name in names:
+            say(name)
     return 0
 
 
-def _run_import(settings: argparse.Namespace) -> int:
-    schemas = []
-    for schema in import_schemas(settings.registry, settings.file, dry_run=settings.dry_run):
-        schemas.append(schema)
-        if settings.output == "text":
-            _say_schema(schema, settings.dry_run)
+def _run_versions(settings: argparse.Namespace) -> int:
+    schema = read_versions(settings.registry, settings.schema)
     if settings.output == "json":
-        shown = [asdict(each) for each in schemas]
-        print(json.dumps({"file": settings.file, "dry_run": settings.dry_run, "schemas": shown}))
+        versions = [_describe_version(version) for version in schema.versions]
+        mode, checkpoint = schema.compatibility.value, schema.checkpoint
+        print(json.dumps({"mode": mode, "checkpoint": checkpoint, "versions": versions}))
         return 0
-    counts = Counter(version.action for schema in schemas for version in schema.versions)
-    done = "to register" if settings.dry_run else "registered"
-    end = "nothing was changed" if settings.dry_run else "each was compared with the backup"
-    say(
-        f"versions {done}: {counts['register']}, kept: {counts['keep']}, "
-        f"left out: {counts['leave-out']}; {end}"
-    )
-    return 0
-
-
-def _say_schema(schema: RestoredSchema, is_plan: bool) -> None:
-    say(f"{schema.name}: {schema.action}, mode {schema.compatibility}")
+    say(f"{schema.name}: mode {schema.compatibility}, checkpoint {schema.checkpoint}")
     for version in schema.versions:
-        say(f"  version {version.number} {_describe(version, is_plan)}")
+        when = version.registered_at
+        registered = f", registered {when:%Y-%m-%dT%H:%M:%SZ}" if when else ""
+        say(f"  version {version.number}: {version.id}, {version.status}{registered}")
+    return 0
 
 
-def _describe(version: RestoredVersion, is_plan: bool) -> str:
-    note = (_PLANS if is_plan else _NOTES)[version.action]
-    place = "" if version.new_number in {None, version.number} else f" as {version.new_number}"
-    ids = f", {version.id} -> {version.new_id}" if version.new_id else ""
-    return f"{note}{place}{ids}"
+def _run_show(settings: argparse.Namespace) -> int:
+    version = read_version(settings.registry, settings.schema, settings.version)
+    if settings.output == "json":
+        definition = json.loads(version.definition)
+        print(json.dumps(_describe_version(version) | {"definition": definition}))
+        return 0
+    for line in json.dumps(json.loads(version.definition), indent=2).splitlines():
+        say(line)
+    return 0
+
+
+def _run_diff(settings: argparse.Namespace) -> int:
+    found = compare_versions(settings.registry, settings.schema, settings.before, settings.after)
+    old, new = found.before.number, found.after.number
+    if settings.output == "json":
+        described = {
+            "before": _describe_version(found.before),
+            "after": _describe_version(found.after),
+            "changes": [asdict(change) for change in found.diff.changes],
+            "after_reads_before": found.after_reads_before,
+            "before_reads_after": found.before_reads_after,
+        }
+        print(json.dumps(described))
+        return 0
+    for line in str(found.diff).splitlines():
+        say(line)
+    _say_reading(new, old, found.after_reads_before)
+    _say_reading(old, new, found.before_reads_after)
+    return 0
+
+
+def _say_reading(reader: int, writer: int, problems: Sequence[str]) -> None:
+    can = "cannot read" if problems else "reads"
+    say(f"version {reader} {can} records of version {writer}")
+    for problem in problems:
+        say(f"  {problem}")
+
+
+def _run_check(settings: argparse.Namespace) -> int:
+    """Print the verdict; return 1 if the schema would be rejected."""
+    try:
+        definition = settings.file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OperationError(f"{settings.file} cannot be read: {error}") from error
+    found = check_candidate(settings.registry, settings.schema, definition)
+    if settings.output == "json":
+        print(json.dumps(asdict(found) | {"accepted": not found.problems}))
+        return 1 if found.problems else 0
+    if found.problems:
+        say(f"{settings.schema} would reject it")
+    elif found.number is not None:
+        say(f"{settings.schema} has it as version {found.number}")
+    else:
+        say(f"{settings.schema} would accept it by its mode {found.compatibility}")
+    for problem in found.problems:
+        say(f"  {problem}")
+    for numbers, effect in (
+        (found.readers, "cannot read its records with version"),
+        (found.records, "cannot read with it the records of version"),
+    ):
+        if numbers:
+            say(f"programs with one fixed schema {effect} {', '.join(map(str, numbers))}")
+    return 1 if found.problems else 0
+
+
+def _describe_version(version: StoredVersion) -> dict[str, Any]:
+    when = version.registered_at
+    return {
+        "number": version.number,
+        "id": version.id,
+        "status": version.status.value,
+        "registered_at": when and when.isoformat(),
+    }

@@ -18,10 +18,21 @@ from penstock.operations.rejected import (
     list_rejected,
     replay_rejected,
 )
+from penstock.operations.schemas import (
+    CheckedSchema,
+    ComparedVersions,
+    check_candidate,
+    compare_versions,
+    list_schemas,
+    read_version,
+    read_versions,
+)
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
 
 __all__ = [
     "CONTRACT_FILE",
+    "CheckedSchema",
+    "ComparedVersions",
     "ExportedSchema",
     "JobRun",
     "ListedEvent",
@@ -31,12 +42,17 @@ __all__ = [
     "RestoredSchema",
     "RestoredVersion",
     "WrittenContract",
+    "check_candidate",
+    "compare_versions",
     "export_schemas",
     "import_schemas",
     "list_dead_letters",
     "list_rejected",
+    "list_schemas",
     "read_dead_letter",
     "read_records",
+    "read_version",
+    "read_versions",
     "replay_rejected",
     "start_job",
     "submit_job",

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "consuming": _EDGES | {"registry", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "tables"},
     "operations": _EDGES | {"registry", "kafka", "sinks", "producing"},
-    "cli": {"errors", "settings", "sinks", "operations"},
+    "cli": {"errors", "settings", "registry", "sinks", "operations"},
 }
 # The wings of `penstock.spark`, and the two modules beside them.
 _WINGS_MAY_IMPORT = {

@@ -1,0 +1,96 @@
+"""`penstock schema export` and `import`: back up the schemas of a registry, and restore them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from penstock.cli.terminal import say
+from penstock.operations import RestoredSchema, RestoredVersion, export_schemas, import_schemas
+
+_EXPORT = (
+    "Write a backup of a Glue registry: every schema with its mode, checkpoint, description and "
+    "tags, and every version with its number, id, status and definition. It needs the permissions "
+    "glue:ListSchemas, GetSchema, GetTags, ListSchemaVersions and GetSchemaVersion."
+)
+_IMPORT = (
+    "Restore the schemas of a backup into a Glue registry, and compare each version with the "
+    "backup afterwards. What is there already is kept, so an import that was interrupted is "
+    "continued by the next one. It needs the permissions of export, and glue:CreateSchema, "
+    "RegisterSchemaVersion, UpdateSchema and TagResource."
+)
+_NOTES = {
+    "keep": "is there",
+    "register": "is registered",
+    "leave-out": "is left out: its registry had refused it",
+}
+_PLANS = _NOTES | {"register": "would be registered"}
+
+
+def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
+    """Add the two commands and return their parsers."""
+    export = commands.add_parser(
+        "export", help="Write a backup of a Glue registry.", description=_EXPORT
+    )
+    export.add_argument("names", nargs="*", metavar="SCHEMA", help="schemas to write [all]")
+    export.add_argument(
+        "--to", required=True, metavar="FILE", help="the path or s3:// URL of the backup"
+    )
+    export.set_defaults(run=_run_export)
+    restore = commands.add_parser(
+        "import", help="Restore the schemas of a backup into a Glue registry.", description=_IMPORT
+    )
+    restore.add_argument("file", metavar="FILE", help="the path or s3:// URL of the backup")
+    restore.add_argument(
+        "--dry-run", action="store_true", help="print what would be done, and change nothing"
+    )
+    restore.set_defaults(run=_run_import)
+    return [export, restore]
+
+
+def _run_export(settings: argparse.Namespace) -> int:
+    schemas = export_schemas(settings.registry, settings.to, settings.names)
+    if settings.output == "json":
+        print(json.dumps({"file": settings.to, "schemas": [asdict(each) for each in schemas]}))
+        return 0
+    for each in schemas:
+        say(f"{each.name}: {each.versions} versions")
+    versions = sum(each.versions for each in schemas)
+    say(f"wrote {settings.to}; schemas: {len(schemas)}, versions: {versions}")
+    return 0
+
+
+def _run_import(settings: argparse.Namespace) -> int:
+    schemas = []
+    for schema in import_schemas(settings.registry, settings.file, dry_run=settings.dry_run):
+        schemas.append(schema)
+        if settings.output == "text":
+            _say_schema(schema, settings.dry_run)
+    if settings.output == "json":
+        shown = [asdict(each) for each in schemas]
+        print(json.dumps({"file": settings.file, "dry_run": settings.dry_run, "schemas": shown}))
+        return 0
+    counts = Counter(version.action for schema in schemas for version in schema.versions)
+    done = "to register" if settings.dry_run else "registered"
+    end = "nothing was changed" if settings.dry_run else "each was compared with the backup"
+    say(
+        f"versions {done}: {counts['register']}, kept: {counts['keep']}, "
+        f"left out: {counts['leave-out']}; {end}"
+    )
+    return 0
+
+
+def _say_schema(schema: RestoredSchema, is_plan: bool) -> None:
+    say(f"{schema.name}: {schema.action}, mode {schema.compatibility}")
+    for version in schema.versions:
+        say(f"  version {version.number} {_describe(version, is_plan)}")
+
+
+def _describe(version: RestoredVersion, is_plan: bool) -> str:
+    note = (_PLANS if is_plan else _NOTES)[version.action]
+    place = "" if version.new_number in {None, version.number} else f" as {version.new_number}"
+    ids = f", {version.id} -> {version.new_id}" if version.new_id else ""
+    return f"{note}{place}{ids}"

@@ -1,0 +1,180 @@
+"""The schemas of a registry: their versions, how two differ, and whether a new one would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.errors import OperationError, SchemaConflictError, SchemaError
+from penstock.registry import (
+    SchemaBackup,
+    SchemaVersion,
+    StoredVersion,
+    VersionStatus,
+    check_rule,
+    load_admin,
+    load_registry,
+)
+from penstock.schemas import (
+    Schema,
+    SchemaDiff,
+    canonical_form,
+    check_compatibility,
+    diff_schemas,
+    load_schema,
+    merge_schemas,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedVersions:
+    """Two versions, their differences, and why one cannot read the records of the other."""
+
+    before: StoredVersion
+    after: StoredVersion
+    diff: SchemaDiff
+    after_reads_before: tuple[str, ...]
+    before_reads_after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSchema:
+    """Whether a registry would take a new version, and who would be affected.
+
+    `problems` are the reasons against it, each with its rule. `number` is the version that has the
+    definition already. Consumers of Penstock read each record with its own version, so `readers`
+    and `records` concern other programs: the versions with which they cannot read new records, and
+    the versions whose records they cannot read with the new one.
+    """
+
+    compatibility: str
+    problems: tuple[str, ...]
+    number: int | None
+    readers: tuple[int, ...]
+    records: tuple[int, ...]
+
+
+def list_schemas(url: str) -> Sequence[str]:
+    """Return the names of all schemas of a registry.
+
+    Raises:
+        SettingsError: the URL names no Glue registry.
+        RegistryError: the registry denies a call, or does not answer.
+    """
+    return load_admin(url).list_names()
+
+
+def read_versions(url: str, name: str) -> SchemaBackup:
+    """Return a schema with all its versions, those that the registry refused too.
+
+    Raises:
+        SchemaNotFoundError: there is no such schema.
+        SettingsError, RegistryError: see `list_schemas`.
+    """
+    return load_admin(url).read_schema(name)
+
+
+def read_version(url: str, name: str, number: int | None = None) -> StoredVersion:
+    """Return a version of a schema; without a number, the newest that the registry accepted.
+
+    Raises:
+        OperationError: the schema has no such version.
+        SchemaNotFoundError, SettingsError, RegistryError: see `read_versions`.
+    """
+    return _choose(read_versions(url, name), number)
+
+
+def compare_versions(url: str, name: str, before: int, after: int) -> ComparedVersions:
+    """Compare two versions of a schema.
+
+    Raises:
+        SchemaError: a version has no definition that can be used.
+        OperationError, SchemaNotFoundError, SettingsError, RegistryError: see `read_version`.
+    """
+    schema = read_versions(url, name)
+    old, new = _choose(schema, before), _choose(schema, after)
+    was, now = load_schema(old.definition), load_schema(new.definition)
+    return ComparedVersions(
+        old,
+        new,
+        diff_schemas(was, now),
+        tuple(map(str, check_compatibility(reader=now, writer=was))),
+        tuple(map(str, check_compatibility(reader=was, writer=now))),
+    )
+
+
+def check_candidate(url: str, name: str, definition: str) -> CheckedSchema:
+    """Check a definition against the rules of a schema, without a call that changes anything.
+
+    Raises:
+        SchemaError: the definition is no schema that readers could use.
+        SchemaNotFoundError, SettingsError, RegistryError: see `read_versions`.
+    """
+    candidate = load_schema(definition)
+    stored = read_versions(url, name)
+    usable = load_registry(url).versions(name)
+    number = _find(candidate, stored)
+    problems: tuple[str, ...] = ()
+    if number is None:
+        problems = (*_check_mode(candidate, stored), *_check_merge(candidate, usable))
+    elif all(version.number != number for version in usable):
+        problems = (f"version {number} has this definition, and was refused",)
+    return CheckedSchema(
+        stored.compatibility.value,
+        problems,
+        number,
+        tuple(each.number for each in usable if check_compatibility(each.schema, candidate)),
+        tuple(each.number for each in usable if check_compatibility(candidate, each.schema)),
+    )
+
+
+def _choose(schema: SchemaBackup, number: int | None) -> StoredVersion:
+    numbers = {version.number: version for version in schema.versions}
+    if number is None:
+        accepted = [v for v in schema.versions if v.status is VersionStatus.AVAILABLE]
+        if accepted:
+            return accepted[-1]
+    elif number in numbers:
+        return numbers[number]
+    wanted = "no version that was accepted" if number is None else f"no version {number}"
+    raise OperationError(
+        f"schema {schema.name} has {wanted}, expected one of {', '.join(map(str, numbers))}"
+    )
+
+
+def _find(candidate: Schema, stored: SchemaBackup) -> int | None:
+    """Return the number of the version with this definition; a registry has each once."""
+    text = canonical_form(candidate)
+    for version in stored.versions:
+        schema = _load(version)
+        if schema is not None and canonical_form(schema) == text:
+            return version.number
+    return None
+
+
+def _check_mode(candidate: Schema, stored: SchemaBackup) -> list[str]:
+    mode = stored.compatibility
+    available = {
+        version.number: schema
+        for version in stored.versions
+        if version.status is VersionStatus.AVAILABLE and (schema := _load(version)) is not None
+    }
+    return [
+        f"{mode}: {problem}"
+        for problem in check_rule(candidate, available, mode, stored.checkpoint)
+    ]
+
+
+def _load(version: StoredVersion) -> Schema | None:
+    try:
+        return load_schema(version.definition)
+    except SchemaError:
+        return None
+
+
+def _check_merge(candidate: Schema, usable: Sequence[SchemaVersion]) -> list[str]:
+    try:
+        merge_schemas([*(each.schema for each in usable), candidate])
+    except SchemaConflictError as error:
+        return [f"contradicts its versions: {error}"]
+    return []

@@ -1,0 +1,170 @@
+"""`penstock schema` shows what a Glue registry holds, and checks what it would take."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.cli import main
+from tests.fixtures.backups import bucket
+from tests.stubs.sessions import REGION
+
+__all__ = ["bucket"]
+
+Client = Callable[..., Any]
+Run = Callable[..., tuple[int, str]]
+
+
+def _definition(*fields: tuple[str, Any]) -> str:
+    described = [
+        {"name": name, "type": ["null", kind], "default": None} if isinstance(kind, str) else
+        {"name": name, "type": kind[0]}
+        for name, kind in fields
+    ]  # fmt: skip
+    return json.dumps({"type": "record", "name": "pump", "fields": described})
+
+
+_FIRST = _definition(("temperature", "double"))
+_SECOND = _definition(("temperature", "double"), ("flow", "long"))
+
+
+@pytest.fixture
+def name(client: Client, bucket: str) -> str:
+    """A registry with a schema of three versions, of which Glue refused one."""
+    name = f"plant-{secrets.token_hex(4)}"
+    glue = client("glue")
+    glue.create_registry(RegistryName=name)
+    glue.create_schema(
+        RegistryId={"RegistryName": name},
+        SchemaName="pump",
+        DataFormat="AVRO",
+        Compatibility="BACKWARD",
+        SchemaDefinition=_FIRST,
+    )
+    schema = {"RegistryName": name, "SchemaName": "pump"}
+    for definition in (_SECOND, _definition(("temperature", "string"))):
+        glue.register_schema_version(SchemaId=schema, SchemaDefinition=definition)
+    return name
+
+
+@pytest.fixture
+def run(name: str, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command, and return its exit code and output."""
+
+    def run(*words: str) -> tuple[int, str]:
+        url = f"glue://{name}?region={REGION}"
+        code = main(["schema", *words], {"PENSTOCK_REGISTRY": url})
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return run
+
+
+@pytest.fixture
+def check(run: Run, tmp_path: Path) -> Run:
+    """Check a definition, and return the exit code and output of the command."""
+
+    def check(definition: str, *words: str) -> tuple[int, str]:
+        path = tmp_path / "candidate.avsc"
+        path.write_text(definition)
+        return run("check", "pump", str(path), *words)
+
+    return check
+
+
+def test_schemas_and_versions_are_listed(run: Run, client: Client, name: str) -> None:
+    assert run("list") == (0, "pump\n")
+    assert run("list", "--output", "json") == (0, '["pump"]\n')
+
+    lines = run("versions", "pump")[1].splitlines()
+    versions = json.loads(run("versions", "pump", "--output", "json")[1])
+
+    assert lines[0] == "pump: mode BACKWARD, checkpoint 1"
+    listed = client("glue").list_schema_versions(
+        SchemaId={"RegistryName": name, "SchemaName": "pump"}
+    )["Schemas"]
+    ids = {each["VersionNumber"]: each["SchemaVersionId"] for each in listed}
+    states = [(1, "AVAILABLE"), (2, "AVAILABLE"), (3, "FAILURE")]
+    for line, (number, status) in zip(lines[1:], states, strict=True):
+        assert line.startswith(f"  version {number}: {ids[number]}, {status}, registered 20")
+    assert [(each["number"], each["status"]) for each in versions["versions"]] == states
+
+
+def test_a_definition_is_shown(run: Run) -> None:
+    newest, first = run("show", "pump"), run("show", "pump", "--version", "1")
+
+    assert (newest[0], json.loads(newest[1])) == (0, json.loads(_SECOND))
+    assert json.loads(first[1]) == json.loads(_FIRST)
+    assert json.loads(run("show", "pump", "--output", "json")[1])["number"] == 2
+    assert run("show", "pump", "--version", "9") == (
+        *(1, "penstock: schema pump has no version 9, expected one of 1, 2, 3\n"),
+    )
+
+
+def test_any_two_versions_are_compared(run: Run) -> None:
+    assert run("diff", "pump", "1", "2") == (
+        0,
+        "+ flow: long (optional)\n"
+        "version 2 reads records of version 1\nversion 1 reads records of version 2\n",
+    )
+    code, text = run("diff", "pump", "2", "3")
+    assert code == 0
+    assert "version 3 cannot read records of version 2\n  temperature: " in text
+    described = json.loads(run("diff", "pump", "1", "2", "--output", "json")[1])
+    assert described["changes"] == [{"path": "flow", "before": "", "after": "long (optional)"}]
+
+
+@pytest.mark.parametrize(
+    ("definition", "code", "said"),
+    [
+        (_SECOND, 0, "pump has it as version 2\n"),
+        (
+            _definition(("temperature", "double"), ("state", "string")),
+            0,
+            "pump would accept it by its mode BACKWARD\n",
+        ),
+        (
+            _definition(("temperature", "double"), ("state", ["string"])),
+            1,
+            "pump would reject it\n  BACKWARD: state: ",
+        ),
+        (_definition(("temperature", "string")), 1, "pump would reject it\n  version 3 has this"),
+        (_definition(("temperature", "boolean")), 1, "\n  contradicts its versions: "),
+    ],
+)
+def test_a_candidate_is_checked(check: Run, definition: str, code: int, said: str) -> None:
+    found = check(definition)
+
+    assert (found[0], said in found[1]) == (code, True), found
+    described = json.loads(check(definition, "--output", "json")[1])
+    assert described["accepted"] == (code == 0)
+
+
+def test_a_candidate_is_not_registered(check: Run, client: Client, name: str) -> None:
+    check(_definition(("temperature", "double"), ("state", "string")))
+
+    listed = client("glue").list_schema_versions(
+        SchemaId={"RegistryName": name, "SchemaName": "pump"}
+    )
+    assert len(listed["Schemas"]) == 3
+
+
+def test_programs_with_a_fixed_schema_are_named(check: Run) -> None:
+    lines = check(_definition(("temperature", "boolean")))[1].splitlines()
+
+    assert lines[-2:] == [
+        "programs with one fixed schema cannot read its records with version 1, 2",
+        "programs with one fixed schema cannot read with it the records of version 1, 2",
+    ]
+
+
+def test_what_is_missing_or_unusable_is_an_error(run: Run, check: Run, tmp_path: Path) -> None:
+    assert check('{"type": "recrod"}')[0] == 1
+    code, text = run("check", "pump", str(tmp_path / "none.avsc"))
+    assert (code, "none.avsc cannot be read: " in text) == (1, True)
+    assert run("versions", "valve")[0] == 1
