@@ -11,7 +11,7 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from moto.moto_server.werkzeug_app import MotoRequestHandler
@@ -110,7 +110,12 @@ class _Handler(MotoRequestHandler):
         for name, value in headers:
             if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
                 self.send_header(name, value)
-        self.send_header("Content-Length", self._length(headers, answer))
+        chunked = ("Transfer-Encoding", "chunked") in headers
+        if chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+            answer = b"".join(b"%x\r\n%b\r\n" % (len(it), it) for it in _chunks(answer))
+        else:
+            self.send_header("Content-Length", self._length(headers, answer))
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
@@ -129,6 +134,13 @@ class _Handler(MotoRequestHandler):
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Log nothing here: there is a call log."""
+
+
+def _chunks(answer: bytes) -> Iterator[bytes]:
+    """Yield an answer in two halves, and the empty chunk that ends it."""
+    half = len(answer) // 2
+    yield from filter(None, (answer[:half], answer[half:]))
+    yield b""
 
 
 def _call(application: Wsgi, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes]:

@@ -17,7 +17,7 @@ import math
 import random
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +40,7 @@ class Kind(StrEnum):
     LATENCY = "latency"  # delay the answer
     HANG = "hang"  # hold it without effect, then cut the connection
     CUT = "cut"  # perform it, then cut the connection instead of answering
+    CHUNKED = "chunked"  # answer in chunks, as a proxy may, without Content-Length
     UNPROCESSED = "unprocessed"  # leave items of a DynamoDB batch unprocessed
 
 
@@ -145,6 +146,9 @@ def _break(
         case Kind.CUT:
             perform()
             return None
+        case Kind.CHUNKED:
+            answer = perform()
+            return replace(answer, headers=(*answer.headers, ("Transfer-Encoding", "chunked")))
         case Kind.UNPROCESSED:
             return answer_in_part(call, perform, fault.items, fault.containing)
     said = f"fault {fault.number} was set for this call"
@@ -198,7 +202,7 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
     items: int = 1,
     containing: str = "",
 ) -> dict[str, Any]:
-    """Set a fault: kind throttle, error, latency, hang, cut or unprocessed.
+    """Set a fault: kind throttle, error, latency, hang, cut, chunked or unprocessed.
 
     service, operation, account: which calls; left out = all
     calls: how many; left out = all   probability, seed: which of them

@@ -11,9 +11,11 @@ import urllib.request
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError
+from botocore.session import Session
 
 from localcloud.door import control
 from localcloud.errors import BrokerStartError
+from penstock.aws.client import AwsClient, Service
 
 _JSON = {"Content-Type": "application/json"}
 _ONCE = Config(retries={"max_attempts": 0}, read_timeout=20)
@@ -158,6 +160,21 @@ def _write(dynamodb, *ids):
 
 def _ids(dynamodb):
     return sorted(item["id"]["S"] for item in dynamodb.scan(TableName="batches")["Items"])
+
+
+def test_chunked_answers_are_whole_for_our_own_client_and_for_boto3(cloud, door, table):
+    door("add-fault", kind="chunked", service="dynamodb")
+    session = Session()
+    session.set_credentials("111111111111", "any")
+    session.set_config_variable("region", "eu-central-1")
+    own = AwsClient(Service.DYNAMODB, session, endpoint=cloud.endpoint)
+
+    answers = [own.send("ListTables", b"{}") for _ in range(2)]
+    own.close()
+
+    assert {answer.headers["transfer-encoding"] for answer in answers} == {"chunked"}
+    assert [answer.read_object() for answer in answers] == [{"TableNames": ["batches"]}] * 2
+    assert table.list_tables()["TableNames"] == ["batches"]
 
 
 def test_unprocessed_items_of_a_write_are_not_written(door, table):

@@ -1,4 +1,5 @@
-"""A persistent HTTP/1.1 connection to a service whose answers have a Content-Length, as AWS's do.
+"""A persistent HTTP/1.1 connection to a service; AWS's answers have a Content-Length, a proxy's may
+be chunked.
 
 `http.client` sends headers and body separately and parses the headers of an answer as those of an
 e-mail. That took longer than all other work for a request.
@@ -156,16 +157,44 @@ def _read_answer(stream: BinaryIO) -> Answer:
         headers[name.decode("latin-1").lower()] = value.strip().decode("latin-1")
         if len(headers) > _MAX_HEADERS:
             raise HTTPException(f"found more than {_MAX_HEADERS} headers")
-    told = headers.get("content-length", "")
-    length = int(told) if told.isdecimal() and len(told) < len(str(_MAX_CONTENT)) + 1 else -1
+    if headers.get("transfer-encoding", "").lower() == "chunked":
+        content = _read_chunks(stream)
+    else:
+        content = _read_exactly(stream, _read_length(headers.get("content-length", ""), 10))
+    return Answer(int(rest[:3]), headers, content)
+
+
+def _read_chunks(stream: BinaryIO) -> bytes:
+    """Read the chunks, each after its size, and the trailing headers."""
+    content = b""
+    while size := _read_length(_read_line(stream).partition(b";")[0].strip().decode("latin-1"), 16):
+        _read_length(str(len(content) + size), 10)
+        content += _read_exactly(stream, size)
+        _read_line(stream)
+    for _ in range(_MAX_HEADERS):
+        if not _read_line(stream).rstrip(b"\r\n"):
+            return content
+    raise HTTPException(f"found more than {_MAX_HEADERS} headers")
+
+
+def _read_length(told: str, base: int) -> int:
+    digits = told.isascii() and told.isalnum() and len(told) <= len(str(_MAX_CONTENT))
+    try:
+        length = int(told, base) if digits else -1
+    except ValueError:
+        length = -1
     if not 0 <= length <= _MAX_CONTENT:
         raise HTTPException(
             f"found an answer of length {told[:20]!r}, expected a number up to {_MAX_CONTENT}"
         )
+    return length
+
+
+def _read_exactly(stream: BinaryIO, length: int) -> bytes:
     content = stream.read(length)
     if len(content) < length:
         raise IncompleteRead(content, length - len(content))
-    return Answer(int(rest[:3]), headers, content)
+    return content
 
 
 def _read_line(stream: BinaryIO) -> bytes:

@@ -19,6 +19,9 @@ _send = HTTPConnection.send
 _GOOD = b"HTTP/1.1 200 OK\r\nX-Id:  7 \r\ncontent-length: 2\r\n\r\n{}"
 
 
+_CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n"
+
+
 @contextmanager
 def _serve(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
     """Answer each connection's requests in turn, and close it after the last of its answers."""
@@ -66,12 +69,20 @@ def test_head_and_body_go_in_one_piece() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n" % (b"9" * 5_000),
          HTTPException, "'9{20}', expected a number"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", IncompleteRead, "7 more expected"),
+        (_CHUNKED + b"9\r\n{}", IncompleteRead, "7 more expected"),
+        (_CHUNKED + b"2\r\n{}\r\n", HTTPException, "found an answer of length '', expected"),
+        (_CHUNKED + b"-1\r\n{}", HTTPException, "found an answer of length '-1', expected"),
+        (_CHUNKED + b"zz\r\n{}", HTTPException, "found an answer of length 'zz', expected"),
+        (_CHUNKED + b"4000001\r\n{}", HTTPException, "length '4000001', expected"),
+        (_CHUNKED + b"1\r\n{\r\n4000000\r\n", HTTPException, "length '67108865', expected"),
+        (_CHUNKED + b"0\r\n" + b"a:\r\n" * 100, HTTPException, "found more than 100 headers"),
         (b"HTTP/1.1 200 OK\r\nA: " + b"x" * 70_000, LineTooLong, "header line"),
         (b"HTTP/1.1 200 OK\r\n" + b"".join(b"a%d:\r\n" % n for n in range(101)),
          HTTPException, "found more than 100 headers"),
     ],
     ids=["nothing", "no HTTP", "no status", "no length", "odd length", "too long", "endless",
-         "cut", "long", "many"],
+         "cut", "cut chunk", "no last chunk", "negative chunk", "odd chunk", "long chunk",
+         "long chunks", "many trailers", "long", "many"],
 )  # fmt: skip
 def test_a_malformed_answer_is_an_error_and_the_next_request_works(
     answer: bytes, kind: type[Exception], said: str
@@ -83,6 +94,19 @@ def test_a_malformed_answer_is_an_error_and_the_next_request_works(
 
         assert connection.post({}, b"").content == b"{}"
         connection.close()
+
+
+def test_a_chunked_answer_is_read_whole_and_the_connection_goes_on() -> None:
+    chunked = _CHUNKED + b'1;name=value\r\n{\r\nA\r\n"a": 12345\r\n1\r\n}\r\n0\r\nX: 1\r\n\r\n'
+    with _serve(chunked + _GOOD) as (endpoint, _received):
+        connection = KeptConnection(endpoint)
+        answer = connection.post({}, b"")
+        assert connection._answers is not None
+        rest = connection._answers.read(len(_GOOD))
+        connection.close()
+
+    assert answer.read_object() == {"a": 12345}
+    assert rest == _GOOD
 
 
 def test_a_connection_that_the_service_closes_is_opened_again() -> None:
