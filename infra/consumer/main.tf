@@ -9,6 +9,8 @@ module "network" {
   cidr       = var.network.cidr
   clients    = local.clients
   existing   = var.network.existing
+  # Programs read the producer's schemas by it.
+  foreign_roles = [var.contract.registry.role_arn]
   # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
   interface_endpoints = ["glue", "lambda", "secretsmanager", "sts"]
   log_days            = var.retention.log_days

@@ -13,6 +13,7 @@ resource "aws_vpc_endpoint" "gateway" {
   vpc_id            = local.vpc_id
   vpc_endpoint_type = "Gateway"
   service_name      = "com.amazonaws.${var.region}.${each.value}"
+  policy            = local.endpoint_policies[each.value]
   route_table_ids   = local.route_table_ids
 
   tags = { Name = "${var.prefix}-${each.value}" }
@@ -24,6 +25,7 @@ resource "aws_vpc_endpoint" "interface" {
   vpc_id              = local.vpc_id
   vpc_endpoint_type   = "Interface"
   service_name        = "com.amazonaws.${var.region}.${each.value}"
+  policy              = local.endpoint_policies[each.value]
   subnet_ids          = values(local.subnet_ids)
   security_group_ids  = [aws_security_group.endpoints.id]
   private_dns_enabled = true

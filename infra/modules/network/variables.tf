@@ -46,6 +46,12 @@ variable "existing" {
   }
 }
 
+variable "foreign_roles" {
+  description = "Roles of other accounts that code in the subnets may assume, and read schema versions as; the policies of the endpoints allow nothing else of another account."
+  type        = list(string)
+  default     = []
+}
+
 variable "gateway_endpoints" {
   description = "The gateway endpoints to create: dynamodb, s3 or both."
   type        = set(string)

@@ -1,0 +1,75 @@
+# What passes an endpoint: the account's principals on the account's resources, and the exceptions named here. Code with
+# foreign credentials, or with rows for a foreign bucket, is refused on its way out.
+locals {
+  _place     = "${var.region}:${var.account_id}"
+  _own_roles = "arn:${local._partition}:iam::${var.account_id}:role/*"
+  _own_account = [{
+    Sid       = "OwnPrincipalsOnOwnResources"
+    Effect    = "Allow"
+    Principal = "*"
+    Action    = "*"
+    Resource  = "*"
+    Condition = { StringEquals = {
+      "aws:PrincipalAccount" = var.account_id
+      "aws:ResourceAccount"  = var.account_id
+    } }
+  }]
+  _exceptions = {
+    glue = [{
+      # A version is requested by its id, which names no resource and so no account.
+      Sid       = "SchemaVersionsById"
+      Effect    = "Allow"
+      Principal = "*"
+      Action    = "glue:GetSchemaVersion"
+      Resource  = "*"
+      Condition = { ArnLike = { "aws:PrincipalArn" = concat([local._own_roles], var.foreign_roles) } }
+    }]
+    # The pollers of event source mappings call these three as Lambda.
+    lambda = [{
+      Sid       = "Pollers"
+      Effect    = "Allow"
+      Principal = { Service = "lambda.amazonaws.com" }
+      Action    = "lambda:InvokeFunction"
+      Resource  = "arn:${local._partition}:lambda:${local._place}:function:*"
+    }]
+    secretsmanager = [{
+      Sid       = "Pollers"
+      Effect    = "Allow"
+      Principal = { Service = "lambda.amazonaws.com" }
+      Action    = "secretsmanager:GetSecretValue"
+      Resource  = "arn:${local._partition}:secretsmanager:${local._place}:secret:*"
+    }]
+    sts = [
+      {
+        Sid       = "Pollers"
+        Effect    = "Allow"
+        Principal = { Service = "lambda.amazonaws.com" }
+        Action    = "sts:AssumeRole"
+        Resource  = local._own_roles
+      },
+      {
+        Sid       = "OwnAndNamedRoles"
+        Effect    = "Allow"
+        Principal = "*"
+        Action    = "sts:AssumeRole"
+        Resource  = concat([local._own_roles], var.foreign_roles)
+        Condition = { StringEquals = { "aws:PrincipalAccount" = var.account_id } }
+      },
+    ]
+    s3 = [{
+      # EMR Serverless keeps what the Spark UI shows in a bucket of its own.
+      Sid       = "SparkUiOfEmrServerless"
+      Effect    = "Allow"
+      Principal = "*"
+      Action    = ["s3:PutObject", "s3:PutObjectAcl"]
+      Resource  = "arn:${local._partition}:s3:::prod.${var.region}.appinfo.src/*"
+      Condition = { StringEquals = { "aws:PrincipalServiceName" = "emr-serverless.amazonaws.com" } }
+    }]
+  }
+  endpoint_policies = {
+    for name in setunion(var.gateway_endpoints, var.interface_endpoints) : name => jsonencode({
+      Version   = "2012-10-17"
+      Statement = concat(local._own_account, try(local._exceptions[name], []))
+    })
+  }
+}
