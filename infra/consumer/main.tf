@@ -12,7 +12,8 @@ module "network" {
   # Programs read the producer's schemas by it.
   foreign_roles = [var.contract.registry.role_arn]
   # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
-  interface_endpoints = ["glue", "lambda", "secretsmanager", "sts"]
+  # Spark's workers write their log from the VPC.
+  interface_endpoints = concat(["glue", "lambda", "secretsmanager", "sts"], var.spark == null ? [] : ["logs"])
   log_days            = var.retention.log_days
   other_cidrs         = var.network.other_cidrs
   zone_ids            = var.network.zone_ids

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from localcloud.errors import LocalcloudError
+
 _GROUP = "/aws/emr-serverless"
 _WORKER = "SPARK_DRIVER"
 # PutLogEvents takes a megabyte, counting 26 bytes for each event besides its text.
@@ -43,13 +45,13 @@ def read_places(owner: str, monitoring: Mapping[str, Any], *, by_attempt: bool) 
 def deliver_logs(
     places: LogPlaces, open_client: Callable[[str], Any], outputs: Mapping[str, Path]
 ) -> list[str]:
-    """Deliver {stdout, stderr} with the job's role; return the problems."""
+    """Deliver {stdout, stderr} with the job's role, from its VPC; return the problems."""
     problems = []
     for wanted, send in ((places.s3.get("logUri"), _to_s3), (places.cloudwatch, _to_cloudwatch)):
         try:
             if wanted:
                 send(places, open_client, outputs)
-        except (BotoCoreError, ClientError) as error:
+        except (BotoCoreError, ClientError, LocalcloudError) as error:
             problems.append(f"the log was not delivered: {error}")
     return problems
 

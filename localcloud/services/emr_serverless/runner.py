@@ -21,6 +21,7 @@ from localcloud.jobs import (
     deliver_logs,
     execute,
 )
+from localcloud.network import find_source, load_network
 from localcloud.services.emr_serverless.driver_environment import (
     Place,
     driver_variables,
@@ -86,7 +87,7 @@ class Runner:
         try:
             key = take_role(self.cloud, spec.place, self.run.id)
             variables = driver_variables(self.cloud, spec.place, key, folder)
-            s3 = self._open_client("s3", variables["AWS_ENDPOINT_URL"])
+            s3 = self._open_client("s3")
             job = SparkJob(
                 spec.entry_point, spec.arguments, spec.submission, spec.region, variables
             )
@@ -100,7 +101,7 @@ class Runner:
         return driver
 
     def _deliver(self, number: int) -> None:
-        """Deliver the output of an attempt; EMR itself does this, outside the VPC."""
+        """Deliver the output of an attempt from its VPC, as the workers do on AWS."""
         self.pid, folder = 0, self._folder(number)
         printed = {name: folder / name for name in _OUTPUTS if (folder / name).exists()}
         if printed:
@@ -115,9 +116,12 @@ class Runner:
     def _folder(self, number: int) -> Path:
         return self.cloud.folder.resolve() / "jobs" / self.run.id / f"attempt-{number}"
 
-    def _open_client(self, service: str, endpoint: str = "") -> Any:
-        key = take_role(self.cloud, self.spec.place, self.run.id)
-        return key.open_client(service, self.spec.region, endpoint or self.cloud.endpoint)
+    def _open_client(self, service: str) -> Any:
+        """Return a client with the job's role, in its VPC."""
+        place = self.spec.place
+        network = load_network(self.cloud).environment_for(find_source(place.subnets, place.groups))
+        key = take_role(self.cloud, place, self.run.id)
+        return key.open_client(service, self.spec.region, network["AWS_ENDPOINT_URL"])
 
     def _note(self, path: Path, line: str) -> None:
         with path.open("a") as file:

@@ -122,7 +122,7 @@ def accounts(cloud, client):
     made.close()
 
 
-def test_a_job_in_a_vpc_reaches_only_hosts_of_the_vpc(client, accounts):
+def test_a_job_in_a_vpc_reaches_only_hosts_and_services_of_the_vpc(cloud, client, accounts):
     network = {
         "subnetIds": accounts.subnets[CONSUMER],
         "securityGroupIds": [accounts.groups["client"]],
@@ -136,13 +136,20 @@ def test_a_job_in_a_vpc_reaches_only_hosts_of_the_vpc(client, accounts):
         ServiceName="com.amazonaws.eu-central-1.s3",
         RouteTableIds=[_main_route_table(accounts)],
     )
-    run = jobs.start(_DIAL, accounts.brokers[0].host, str(PORT))
+    watched = {"cloudWatchLoggingConfiguration": {"enabled": True, "logGroupName": "/vpc-jobs"}}
+    watched["s3MonitoringConfiguration"] = {"logUri": f"s3://{jobs.bucket}/logs/"}
+    overrides = {"configurationOverrides": {"monitoringConfiguration": watched}}
+    run = jobs.start(_DIAL, accounts.brokers[0].host, str(PORT), **overrides)
     found = jobs.wait_end(run)
 
     assert lost["state"] == "FAILED"
     assert "has no endpoint for com.amazonaws.eu-central-1.s3" in lost["stateDetails"]
     assert found["state"] == "SUCCESS", jobs.read_log(run, "stderr")
     assert jobs.read_log(run).strip() == accounts.brokers[0].host
+    refused = "the log was not delivered: An error occurred (VpcEndpointMissing)"
+    noted = (cloud.folder / "jobs" / run / f"{run}.log").read_text()
+    assert refused in noted
+    assert "has no endpoint for com.amazonaws.eu-central-1.logs" in noted
 
 
 def _main_route_table(accounts):
