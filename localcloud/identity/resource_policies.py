@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeGuard
 
+from moto.dynamodb.models import dynamodb_backends
 from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
@@ -18,6 +19,16 @@ KeyUse: TypeAlias = tuple[str, str, dict[str, str]]
 
 _ENCRYPTION = "kms:EncryptionContext"
 _USES_OBJECT = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}
+# DynamoDB decrypts the table's data key for whoever reads or writes: DynamoDB Developer Guide,
+# "DynamoDB encryption at rest: usage notes".
+_USES_TABLE = ("kms:Decrypt",)
+# SQS Developer Guide, "Configure KMS permissions for Amazon SQS"; SNS Developer Guide, "Managing
+# Amazon SNS encryption keys".
+_USES_QUEUE = {
+    "sqs:SendMessage": ("kms:GenerateDataKey", "kms:Decrypt"),
+    "sqs:ReceiveMessage": ("kms:Decrypt",),
+}
+_USES_TOPIC = {"sns:Publish": ("kms:GenerateDataKey", "kms:Decrypt")}
 _USES_SECRET = {
     "GetSecretValue": "kms:Decrypt",
     "PutSecretValue": "kms:GenerateDataKey",
@@ -32,6 +43,8 @@ def owner_of(resource: str | None, default: str) -> str:
     if resource.startswith("arn:aws:s3:::"):
         bucket = resource.removeprefix("arn:aws:s3:::").partition("/")[0]
         return str(s3_backends.bucket_accounts.get(bucket, ("aws", default))[1])
+    if resource.startswith("arn:aws:kafka:"):  # services/kafka/access.py asks the cluster's policy
+        return default
     return resource.split(":")[4] or default
 
 
@@ -91,6 +104,41 @@ def key_use_of_object(params: dict[str, Any], action: str) -> Iterator[KeyUse]:
         end = "" if _has_bucket_key(bucket) else f"/{params['Key']}"
         context = {f"{_ENCRYPTION}:aws:s3:arn": f"arn:aws:s3:::{params['Bucket']}{end}"}
         yield _USES_OBJECT[action], key_arn(account, bucket.region_name, key_id), context
+
+
+def key_use_of_table(arn: str) -> Iterator[KeyUse]:
+    """Yield the use of a customer managed key by reading or writing items of a table."""
+    region, account, end = arn.split(":", 5)[3:]
+    table = dynamodb_backends[account][region].tables.get(end.split("/")[1])
+    sse = (getattr(table, "sse_specification", None) or {}) if table else {}
+    context = {"aws:dynamodb:tableName": end.split("/")[1], "aws:dynamodb:subscriberId": account}
+    yield from _key_uses(_USES_TABLE, account, region, sse.get("KMSMasterKeyId"), context)
+
+
+def key_use_of_queue(arn: str, action: str) -> Iterator[KeyUse]:
+    """Yield the use of a customer managed key by sending or receiving messages of a queue."""
+    region, account, name = arn.split(":", 5)[3:]
+    queue = sqs_backends[account][region].queues.get(name)
+    key_id = getattr(queue, "kms_master_key_id", None)
+    context = {"aws:sqs:arn": arn}
+    yield from _key_uses(_USES_QUEUE.get(action, ()), account, region, key_id, context)
+
+
+def key_use_of_topic(arn: str, action: str) -> Iterator[KeyUse]:
+    """Yield the use of a customer managed key by publishing to a topic."""
+    region, account = arn.split(":")[3:5]
+    key_id = getattr(sns_backends[account][region].topics.get(arn), "kms_master_key_id", None)
+    context = {"aws:sns:topicArn": arn}
+    yield from _key_uses(_USES_TOPIC.get(action, ()), account, region, key_id, context)
+
+
+def _key_uses(
+    actions: tuple[str, ...], account: str, region: str, key_id: str | None, use: dict[str, str]
+) -> Iterator[KeyUse]:
+    """Yield the actions on a key, unless it is AWS's own, which the whole account may use."""
+    if key_id and "alias/aws/" not in key_id:
+        context = {f"{_ENCRYPTION}:{name}": value for name, value in use.items()}
+        yield from ((action, key_arn(account, region, key_id), context) for action in actions)
 
 
 def _is_arn(resource: str | None) -> TypeGuard[str]:

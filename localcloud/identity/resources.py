@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from localcloud.door.operations import Call
 from localcloud.identity import resource_policies
-from localcloud.identity.conditions import Context
+from localcloud.identity.conditions import Context, as_list
+from localcloud.identity.s3_actions import BUCKET_ACTIONS, DECRYPTS, OBJECT_ACTIONS
 from localcloud.moto_repairs import read_key_of_ciphertext
 
 
@@ -29,9 +30,18 @@ class Access:
 
 # Parameter -> the end of the ARN; the first present parameter counts, an ARN stays unchanged.
 _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
-    "athena": (("WorkGroup", "workgroup/{}"), ("ResourceARN", "{}")),
     "dynamodbstreams": (("StreamArn", "{}"),),
-    "lambda": (("FunctionName", "function:{}"), ("Resource", "{}")),
+    "kafka": (
+        ("ClusterArn", "{}"),
+        ("TargetClusterArn", "{}"),
+        ("ResourceArn", "{}"),
+        ("Arn", "{}"),
+    ),
+    "lambda": (
+        ("UUID", "event-source-mapping:{}"),
+        ("FunctionName", "function:{}"),
+        ("Resource", "{}"),
+    ),
     "sns": (
         ("TopicArn", "{}"),
         ("TargetArn", "{}"),
@@ -42,9 +52,7 @@ _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 # Services of localcloud's own whose calls are evaluated by their action alone.
-BY_ACTION_ALONE = frozenset(
-    "application-autoscaling cloudwatch ec2 elbv2 emr-serverless events kafka route53".split()
-)
+BY_ACTION_ALONE = frozenset({"application-autoscaling", "cloudwatch", "elbv2", "events", "route53"})
 
 # Operations with another name in IAM.
 _ACTIONS = {
@@ -63,49 +71,27 @@ _PREFIXES = {
     "stepfunctions": "states",
 }
 
-_BUCKET_ACTIONS = {
-    "DeleteBucketCors": "s3:PutBucketCORS",
-    "DeleteBucketEncryption": "s3:PutEncryptionConfiguration",
-    "DeleteBucketLifecycle": "s3:PutLifecycleConfiguration",
-    "DeleteBucketOwnershipControls": "s3:PutBucketOwnershipControls",
-    "DeleteBucketReplication": "s3:PutReplicationConfiguration",
-    "DeleteBucketTagging": "s3:PutBucketTagging",
-    "DeletePublicAccessBlock": "s3:PutBucketPublicAccessBlock",
-    "GetBucketAccelerateConfiguration": "s3:GetAccelerateConfiguration",
-    "GetBucketCors": "s3:GetBucketCORS",
-    "GetBucketEncryption": "s3:GetEncryptionConfiguration",
-    "GetBucketLifecycle": "s3:GetLifecycleConfiguration",
-    "GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration",
-    "GetBucketNotificationConfiguration": "s3:GetBucketNotification",
-    "GetBucketReplication": "s3:GetReplicationConfiguration",
-    "GetObjectLockConfiguration": "s3:GetBucketObjectLockConfiguration",
-    "GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
-    "PutBucketAccelerateConfiguration": "s3:PutAccelerateConfiguration",
-    "PutBucketCors": "s3:PutBucketCORS",
-    "PutBucketEncryption": "s3:PutEncryptionConfiguration",
-    "PutBucketLifecycleConfiguration": "s3:PutLifecycleConfiguration",
-    "PutBucketNotificationConfiguration": "s3:PutBucketNotification",
-    "PutBucketReplication": "s3:PutReplicationConfiguration",
-    "PutObjectLockConfiguration": "s3:PutBucketObjectLockConfiguration",
-    "PutPublicAccessBlock": "s3:PutBucketPublicAccessBlock",
-    "HeadBucket": "s3:ListBucket",
-    "ListObjects": "s3:ListBucket",
-    "ListObjectsV2": "s3:ListBucket",
-    "ListObjectVersions": "s3:ListBucketVersions",
-    "ListMultipartUploads": "s3:ListBucketMultipartUploads",
-    "ListBuckets": "s3:ListAllMyBuckets",
-}
-_OBJECT_ACTIONS = {
-    "HeadObject": "s3:GetObject",
-    "SelectObjectContent": "s3:GetObject",
-    "CopyObject": "s3:PutObject",
-    "CreateMultipartUpload": "s3:PutObject",
-    "UploadPart": "s3:PutObject",
-    "UploadPartCopy": "s3:PutObject",
-    "CompleteMultipartUpload": "s3:PutObject",
-    "ListParts": "s3:ListMultipartUploadParts",
-}
+# The names of ids -> the kind of resource in its ARN, the first present ones count:
+# Service Authorization Reference, "Amazon EC2".
+_EC2_KINDS = (
+    (("ServiceId", "ServiceIds"), "vpc-endpoint-service"),
+    (("VpcEndpointId", "VpcEndpointIds"), "vpc-endpoint"),
+    (("GroupId", "SecurityGroupIds", "Groups"), "security-group"),
+    (("SubnetId", "SubnetIds"), "subnet"),
+    (("NetworkInterfaceId",), "network-interface"),
+    (("RouteTableId", "RouteTableIds"), "route-table"),
+    (("VpcId",), "vpc"),
+)
+_PRIMARY = frozenset(  # without a work group these mean the group `primary`
+    {"CreateNamedQuery", "ListNamedQueries", "ListQueryExecutions", "StartQueryExecution"}
+)
 _VERSIONED = frozenset({"s3:GetObject", "s3:DeleteObject"})
+_ITEM_OPERATIONS = frozenset(
+    {
+        *("BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan"),
+        *("TransactGetItems", "TransactWriteItems", "UpdateItem"),
+    }
+)
 _TRANSACT_ACTIONS = {
     "ConditionCheck": "ConditionCheckItem",
     "Delete": "DeleteItem",
@@ -156,6 +142,14 @@ def _general(call: Call) -> Iterator[Access]:
 
 
 def _dynamodb(call: Call) -> Iterator[Access]:
+    tables = list(_table_access(call))
+    yield from tables
+    if call.operation in _ITEM_OPERATIONS:
+        for arn in dict.fromkeys(str(access.resource) for access in tables):
+            yield from (Access(*use) for use in resource_policies.key_use_of_table(arn))
+
+
+def _table_access(call: Call) -> Iterator[Access]:
     params, action = call.params, _action(call)
     if "RequestItems" in params:
         tables = list(params["RequestItems"])
@@ -171,6 +165,57 @@ def _dynamodb(call: Call) -> Iterator[Access]:
         yield Access(action, f"{arn}/index/{index}" if index else arn)
     else:
         yield Access(action, None)
+
+
+class QueryGroups(dict[str, str]):
+    """The work group of each Athena query, by its id: calls about a query do not name the group."""
+
+
+def _athena(call: Call) -> Iterator[Access]:
+    params, action = call.params, _action(call)
+    groups = call.cloud.state(QueryGroups, call.account, call.region)
+    ids = params.get("QueryExecutionIds") or [params.get("QueryExecutionId")]
+    if ids != [None]:  # an unknown query is in no group that a policy could allow
+        for group in dict.fromkeys(groups.get(each) for each in ids):
+            yield Access(action, _arn(call, group, "workgroup/{}") if group else "*")
+    elif arn := params.get("ResourceARN"):
+        yield Access(action, arn)
+    elif call.operation.endswith("WorkGroup"):
+        name = params.get("WorkGroup") or params["Name"]
+        yield Access(action, _arn(call, name, "workgroup/{}"))
+    elif "WorkGroup" in params or call.operation in _PRIMARY:
+        yield Access(action, _arn(call, params.get("WorkGroup", "primary"), "workgroup/{}"))
+    else:
+        yield Access(action, None)
+
+
+def _ec2(call: Call) -> Iterator[Access]:
+    if call.operation.startswith("Describe"):  # EC2 has no resource for these
+        yield Access(_action(call), "*")
+        return
+    found: list[str | None] = [
+        _arn(call, each, f"{kind}/{{}}")
+        for names, kind in _EC2_KINDS
+        for name in names
+        for each in as_list(call.params.get(name, []))
+    ]
+    alone = call.operation.endswith("VpcEndpointConnections")  # they name the endpoints too
+    yield from (Access(_action(call), arn) for arn in (found[:1] if alone else found) or [None])
+
+
+def _emr_serverless(call: Call) -> Iterator[Access]:
+    application, run = call.params.get("applicationId"), call.params.get("jobRunId")
+    arn = call.params.get("resourceArn")
+    if application:
+        arn = _arn(call, f"/applications/{application}" + (f"/jobruns/{run}" if run else ""))
+    yield Access(_action(call), arn)
+
+
+def _lambda(call: Call) -> Iterator[Access]:
+    if call.operation == "CreateEventSourceMapping":  # its resource has no id yet
+        yield Access(_action(call), "*")
+    else:
+        yield from _general(call)
 
 
 def _glue(call: Call) -> Iterator[Access]:
@@ -210,19 +255,20 @@ def _catalog_ends(params: dict[str, Any]) -> Iterator[str]:
 def _s3(call: Call) -> Iterator[Access]:
     bucket, key = call.params.get("Bucket"), call.params.get("Key")
     if bucket is None:
-        yield Access(_BUCKET_ACTIONS.get(call.operation, f"s3:{call.operation}"), "*")
+        yield Access(BUCKET_ACTIONS.get(call.operation, f"s3:{call.operation}"), "*")
     elif key is None:
         yield from _s3_bucket(call, f"arn:aws:s3:::{bucket}")
     else:
         arn = f"arn:aws:s3:::{bucket}/{key}"
-        action = _OBJECT_ACTIONS.get(call.operation, f"s3:{call.operation}")
+        action = OBJECT_ACTIONS.get(call.operation, f"s3:{call.operation}")
         versioned = "VersionId" in call.params and action in _VERSIONED
         yield Access(f"{action}Version" if versioned else action, arn)
         if source := call.params.get("CopySource"):
             yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
-        yield from (
-            Access(*use) for use in resource_policies.key_use_of_object(call.params, action)
-        )
+        for use in resource_policies.key_use_of_object(call.params, action):
+            yield Access(*use)
+            if call.operation in DECRYPTS:
+                yield Access("kms:Decrypt", *use[1:])
 
 
 def _s3_bucket(call: Call, arn: str) -> Iterator[Access]:
@@ -230,7 +276,7 @@ def _s3_bucket(call: Call, arn: str) -> Iterator[Access]:
         for entry in call.params.get("Delete", {}).get("Objects", []):
             yield Access("s3:DeleteObject", f"{arn}/{entry['Key']}")
     else:
-        yield Access(_BUCKET_ACTIONS.get(call.operation, f"s3:{call.operation}"), arn)
+        yield Access(BUCKET_ACTIONS.get(call.operation, f"s3:{call.operation}"), arn)
 
 
 def _secretsmanager(call: Call) -> Iterator[Access]:
@@ -258,8 +304,18 @@ def _sqs(call: Call) -> Iterator[Access]:
         account, name = url.rstrip("/").split("/")[-2:]
         arn = f"arn:aws:sqs:{call.region}:{account}:{name}"
         yield Access(_action(call), arn)
+        uses = resource_policies.key_use_of_queue(arn, _action(call))
+        yield from (Access(*use) for use in uses)
     else:
         yield Access(_action(call), _arn(call, name) if name else None)
+
+
+def _sns(call: Call) -> Iterator[Access]:
+    for access in _general(call):
+        yield access
+        if access.resource:
+            uses = resource_policies.key_use_of_topic(access.resource, access.action)
+            yield from (Access(*use) for use in uses)
 
 
 def _logs(call: Call) -> Iterator[Access]:
@@ -286,13 +342,18 @@ def _nothing(_call: Call) -> Iterator[Access]:
 
 _Lister: TypeAlias = Callable[[Call], Iterator[Access]]
 _SPECIAL: dict[str, _Lister] = {
+    "athena": _athena,
     "dynamodb": _dynamodb,
+    "ec2": _ec2,
+    "emr-serverless": _emr_serverless,
     "glue": _glue,
     "kms": _kms,
+    "lambda": _lambda,
     "logs": _logs,
     "s3": _s3,
     "schemas": _schemas,
     "secretsmanager": _secretsmanager,
+    "sns": _sns,
     "sqs": _sqs,
     "sts": _nothing,
 }

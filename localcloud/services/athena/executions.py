@@ -11,6 +11,7 @@ from localcloud.door.constraints import check_params
 from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.identity.resources import QueryGroups
 from localcloud.queries import Query, QueryState
 from localcloud.services.athena.model import (
     INVALID,
@@ -48,6 +49,7 @@ def start_query_execution(call: Call) -> dict[str, Any]:
     check_output(call.cloud, call.caller, settings.output["OutputLocation"])
     execution = Execution(query, settings, params)
     held.by_id[query.id] = execution
+    call.cloud.state(QueryGroups, call.account, call.region)[query.id] = settings.group
     call.cloud.state(RunningQueries).start(call.cloud, call.caller, execution)
     return {"QueryExecutionId": query.id}
 

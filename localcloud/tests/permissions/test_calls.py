@@ -143,7 +143,84 @@ _CALLS = [
         _REGION.format("logs") + "log-group:g:log-stream:s",
     ),
     ("cloudwatch", "list_metrics", {}, "ListMetrics", None),
-    ("ec2", "describe_vpcs", {}, "DescribeVpcs", None),
+    ("ec2", "describe_vpcs", {}, "DescribeVpcs", "*"),
+    (
+        "ec2",
+        "delete_security_group",
+        {"GroupId": "sg-1"},
+        "DeleteSecurityGroup",
+        _REGION.format("ec2") + "security-group/sg-1",
+    ),
+    (
+        "ec2",
+        "accept_vpc_endpoint_connections",
+        {"ServiceId": "vpce-svc-1", "VpcEndpointIds": ["vpce-1"]},
+        "AcceptVpcEndpointConnections",
+        _REGION.format("ec2") + "vpc-endpoint-service/vpce-svc-1",
+    ),
+    (
+        "s3",
+        "get_bucket_encryption",
+        {"Bucket": "b"},
+        "GetEncryptionConfiguration",
+        "arn:aws:s3:::b",
+    ),
+    (
+        "s3",
+        "delete_bucket_lifecycle",
+        {"Bucket": "b"},
+        "PutLifecycleConfiguration",
+        "arn:aws:s3:::b",
+    ),
+    (
+        "kafka",
+        "describe_cluster",
+        {"ClusterArn": _REGION.format("kafka") + "cluster/c/1"},
+        "DescribeCluster",
+        _REGION.format("kafka") + "cluster/c/1",
+    ),
+    (
+        "emr-serverless",
+        "start_job_run",
+        {"applicationId": "1", "executionRoleArn": "arn:aws:iam::222222222222:role/r"},
+        "StartJobRun",
+        _REGION.format("emr-serverless") + "/applications/1",
+    ),
+    (
+        "emr-serverless",
+        "get_job_run",
+        {"applicationId": "1", "jobRunId": "2"},
+        "GetJobRun",
+        _REGION.format("emr-serverless") + "/applications/1/jobruns/2",
+    ),
+    (
+        "athena",
+        "start_query_execution",
+        {"QueryString": "SELECT 1"},
+        "StartQueryExecution",
+        _REGION.format("athena") + "workgroup/primary",
+    ),
+    (
+        "athena",
+        "get_query_execution",
+        {"QueryExecutionId": "1"},
+        "GetQueryExecution",
+        "*",
+    ),
+    (
+        "lambda",
+        "delete_event_source_mapping",
+        {"UUID": "0" * 36},
+        "DeleteEventSourceMapping",
+        _REGION.format("lambda") + "event-source-mapping:" + "0" * 36,
+    ),
+    (
+        "lambda",
+        "create_event_source_mapping",
+        {"FunctionName": "f"},
+        "CreateEventSourceMapping",
+        "*",
+    ),
 ]
 _XML, _JSON = ("AccessDenied", 403), ("AccessDeniedException", 400)
 _PREFIXES = {
@@ -157,6 +234,8 @@ _CODES = {
     "ec2": _XML,
     "sns": ("AuthorizationError", 403),
     "lambda": ("AccessDeniedException", 403),
+    "kafka": ("AccessDeniedException", 403),
+    "emr-serverless": ("AccessDeniedException", 403),
 }
 
 

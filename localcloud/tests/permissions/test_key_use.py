@@ -65,6 +65,64 @@ def test_a_key_may_be_allowed_for_one_secret(client, iam, role, acting, key):
         read(SecretId=made[1])
 
 
+def test_a_key_may_be_allowed_for_one_table(client, iam, role, acting, key):
+    dynamodb, names = client("dynamodb", account=CONSUMER), []
+    for _ in range(2):
+        names.append(secrets.token_hex(4))
+        dynamodb.create_table(
+            TableName=names[-1],
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+            SSESpecification={"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key},
+        )
+    use = _use("kms:Decrypt", "aws:dynamodb:tableName", names[0])
+    use["Condition"]["StringEquals"]["kms:ViaService"] = "dynamodb.eu-central-1.amazonaws.com"
+    allow_role(role, iam, allow("dynamodb:*"), use)
+    item = {"id": {"S": "1"}}
+    acting("dynamodb").put_item(TableName=names[0], Item=item)
+    assert acting("dynamodb").get_item(TableName=names[0], Key=item)["Item"] == item
+    with pytest.raises(ClientError, match="not authorized to perform: kms:Decrypt"):
+        acting("dynamodb").put_item(TableName=names[1], Item=item)
+    both = {name: [{"PutRequest": {"Item": item}}] for name in names}
+    with pytest.raises(ClientError, match="not authorized to perform: kms:Decrypt"):
+        acting("dynamodb").batch_write_item(RequestItems=both)
+
+
+def test_a_key_may_be_allowed_for_one_queue_and_one_topic(client, iam, role, acting, key):
+    sqs, sns = client("sqs", account=CONSUMER), client("sns", account=CONSUMER)
+    name, settings = secrets.token_hex(4), {"KmsMasterKeyId": key}
+    url = sqs.create_queue(QueueName=name, Attributes=settings)["QueueUrl"]
+    topic = sns.create_topic(Name=name, Attributes=settings)["TopicArn"]
+    queue = f"arn:aws:sqs:eu-central-1:{CONSUMER}:{name}"
+    messages = allow(["sqs:*", "sns:*"])
+
+    generate = _use("kms:GenerateDataKey", "aws:sqs:arn", queue)
+    allow_role(role, iam, messages, generate)
+    with pytest.raises(ClientError, match="not authorized to perform: kms:Decrypt"):
+        acting("sqs").send_message(QueueUrl=url, MessageBody="x")
+    allow_role(role, iam, messages, generate, _use("kms:Decrypt", "aws:sqs:arn", queue))
+    acting("sqs").send_message(QueueUrl=url, MessageBody="x")
+    assert acting("sqs").receive_message(QueueUrl=url)["Messages"][0]["Body"] == "x"
+
+    with pytest.raises(ClientError, match="not authorized to perform: kms:GenerateDataKey"):
+        acting("sns").publish(TopicArn=topic, Message="x")
+    publish = _use(["kms:GenerateDataKey", "kms:Decrypt"], "aws:sns:topicArn", topic)
+    allow_role(role, iam, messages, publish)
+    acting("sns").publish(TopicArn=topic, Message="x")
+
+
+def test_a_multipart_upload_decrypts_its_parts(iam, role, acting, make_bucket):
+    bucket = make_bucket(bucket_key=True)
+    generate = allow("kms:GenerateDataKey")
+    allow_role(role, iam, allow("s3:PutObject"), generate)
+    begin = acting("s3").create_multipart_upload
+    with pytest.raises(ClientError, match="not authorized to perform: kms:Decrypt"):
+        begin(Bucket=bucket, Key="k")
+    allow_role(role, iam, allow("s3:PutObject"), generate, allow("kms:Decrypt"))
+    assert begin(Bucket=bucket, Key="k")["UploadId"]
+
+
 def test_a_bucket_that_refuses_plain_http_lets_its_users_in(client, make_bucket):
     bucket, s3 = make_bucket(bucket_key=True), client("s3", account=CONSUMER)
     over_http = {"Bool": {"aws:SecureTransport": "false"}}

@@ -70,7 +70,7 @@ def test_every_module_of_services_is_imported():
 def test_a_service_without_its_places_is_reported(monkeypatch):
     monkeypatch.delitem(THROTTLES, "kafka")
     monkeypatch.delitem(ENDPOINT_NAMES, "kafka")
-    monkeypatch.setattr(f"{__name__}.BY_ACTION_ALONE", frozenset())
+    monkeypatch.setattr(f"{__name__}.judged_by_resource", lambda _service: False)
     monkeypatch.setattr(f"{__name__}._source", lambda _service: "threading.Thread(")
     monkeypatch.setattr(wire, "service_of", lambda *_: "other")
 
