@@ -47,6 +47,9 @@ _EVERYTHING = {
         {"name": "day", "type": {"type": "int", "logicalType": "date"}},
         {"name": "price", "type": _MONEY},
         {"name": "either", "type": ["null", "long", "string"]},
+        # Avro ignores logical types that are not defined for a type.
+        {"name": "odd", "type": {"type": "long", "logicalType": "date"}},
+        {"name": "odd_money", "type": {"type": "string", "logicalType": "decimal"}},
         {"name": "list", "type": {"type": "array", "items": ["null", "double"]}},
         {
             "name": "inside",
@@ -72,6 +75,8 @@ _RECORD = {
     "day": -1,
     "price": (-12345).to_bytes(2, "big", signed=True),
     "either": "text",
+    "odd": 7,
+    "odd_money": "1.27",
     "list": [1.5, None],
     "inside": {"k": {"a_b": 0.5}},
 }

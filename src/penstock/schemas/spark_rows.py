@@ -28,9 +28,14 @@ def compile_row_restorer(schema: Schema) -> Callable[[Any], dict[str, Any]]:
 
 
 def _compile(type_: AvroType) -> _Convert:
-    find = _LOGICAL.get(type_.logical[0]) if type_.logical else None
-    find = find or _KINDS.get(type_.kind)
-    return find(type_) if find else _as_it_is
+    plain = _KINDS[type_.kind](type_) if type_.kind in _KINDS else _as_it_is
+    logical = type_.logical[0] if type_.logical else None
+    if not isinstance(logical, str) or logical not in _LOGICAL:
+        return plain
+    class_, find = _LOGICAL[logical]
+    convert = find(type_)
+    # Avro ignores a logical type that is not defined for the type, so Spark's value is a plain one.
+    return lambda value: convert(value) if isinstance(value, class_) else plain(value)
 
 
 def _as_it_is(value: Any) -> Any:
@@ -100,13 +105,14 @@ def _count_units(unit: timedelta) -> Callable[[AvroType], _Convert]:
     return lambda _: lambda value: (value - _TIME_ZERO) // unit
 
 
-_LOGICAL: Final[dict[str, Callable[[AvroType], _Convert]]] = {
-    "date": lambda _: lambda value: (value - _DAY_ZERO).days,
-    "decimal": _compile_decimal,
-    "local-timestamp-micros": _count_units(timedelta(microseconds=1)),
-    "local-timestamp-millis": _count_units(timedelta(milliseconds=1)),
-    "timestamp-micros": lambda _: _to_microseconds,
-    "timestamp-millis": lambda _: lambda value: _to_microseconds(value) // 1_000,
+# By logical type: the class of Spark's values, and their conversion.
+_LOGICAL: Final[dict[str, tuple[type, Callable[[AvroType], _Convert]]]] = {
+    "date": (date, lambda _: lambda value: (value - _DAY_ZERO).days),
+    "decimal": (Decimal, _compile_decimal),
+    "local-timestamp-micros": (datetime, _count_units(timedelta(microseconds=1))),
+    "local-timestamp-millis": (datetime, _count_units(timedelta(milliseconds=1))),
+    "timestamp-micros": (datetime, lambda _: _to_microseconds),
+    "timestamp-millis": (datetime, lambda _: lambda value: _to_microseconds(value) // 1_000),
 }
 _KINDS: Final[dict[str, Callable[[AvroType], _Convert]]] = {
     "array": _compile_items,

@@ -17,7 +17,7 @@ def _restore(type_: Any, value: Any) -> Any:
     return compile_row_restorer(schema)(Row(x=value)).get("x")
 
 
-def _logical(kind: str, logical: str, **more: Any) -> dict[str, Any]:
+def _logical(kind: str, logical: Any, **more: Any) -> dict[str, Any]:
     return {"type": kind, "logicalType": logical, **more}
 
 
@@ -49,6 +49,15 @@ _BEFORE = datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC).astimezone().r
         (_money(), Decimal("-1.29"), b"\xff\x7f"),
         (_money(), Decimal(f"{10**27}.01"), (10**29 + 1).to_bytes(13, "big")),
         ({**_FIXED, "logicalType": "decimal", "precision": 5}, Decimal(-2), b"\xff\xff\xff\xfe"),
+        # Avro ignores these logical types.
+        (_logical("long", "date"), 7, 7),
+        (_logical("string", "timestamp-millis"), "x", "x"),
+        (_logical("bytes", "decimal"), bytearray(b"a"), b"a"),
+        (_logical("bytes", "date"), bytearray(b"a"), b"a"),
+        ({**_FIXED, "logicalType": "decimal", "precision": 99}, bytearray(b"abcd"), b"abcd"),
+        ({"type": "array", "items": "bytes", "logicalType": "decimal"}, [bytearray(b"a")], [b"a"]),
+        (_logical("long", ["date"]), 7, 7),
+        ([_logical("int", "date"), "long"], 7, 7),
         (["int", "long"], 7, 7),
         (["float", "double"], 0.5, 0.5),
         (["null", "long", "bytes"], Row(member0=None, member1=bytearray(b"a")), b"a"),
