@@ -10,7 +10,7 @@ import pytest
 
 from penstock.errors import CheckpointTakenError, SettingsError, SinkUnavailableError
 from penstock.spark.settings.sinks import LeaseSettings
-from penstock.spark.state.lease import LEASE_PREFIX, Lease, LeasedSink, LeaseRow
+from penstock.spark.state.lease import LEASE_PREFIX, Lease, LeasedSink, LeaseRow, name_lease
 from penstock.tables import BatchId
 from tests.fixtures.functions import wait_until
 
@@ -53,6 +53,11 @@ def name():
 def row(lease_table, name):
     """The row of the lease, as it is now."""
     return lambda: lease_table.get_item(Key={"id": f"{LEASE_PREFIX}{name}"}).get("Item", {})
+
+
+@pytest.mark.parametrize("url", ["s3://b/c", "s3a://b/c", "s3n://b/c/"])
+def test_a_folder_on_s3_has_one_lease(url):
+    assert name_lease(url) == "s3://b/c"
 
 
 @pytest.fixture

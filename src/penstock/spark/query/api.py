@@ -23,7 +23,7 @@ from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery, Transform
 from penstock.spark.rows import EVENT, Fence
 from penstock.spark.settings.consume import ConsumeSettings
-from penstock.spark.state.lease import Lease
+from penstock.spark.state.lease import Lease, name_lease
 from penstock.tables import BatchId
 
 STATUS = "_status"
@@ -123,8 +123,7 @@ def start_consuming(
         CheckpointError: a file of the checkpoint is damaged.
     """
     sinks = settings.sinks
-    name = settings.checkpoint.rstrip("/")
-    with Lease.claim(sinks.errors_table, name, settings.lease) as lease:
+    with Lease.claim(sinks.errors_table, name_lease(settings.checkpoint), settings.lease) as lease:
         query = build_query(
             spark,
             settings,

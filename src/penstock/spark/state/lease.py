@@ -251,6 +251,11 @@ class Lease:
             _LOG.warning("no heartbeat for the lease of %s: %s", self._name, error)
 
 
+def name_lease(checkpoint: str) -> str:
+    """Return the name of a checkpoint's lease, which is one for all URLs of a folder on S3."""
+    return re.sub(r"^s3[an]://", "s3://", checkpoint.rstrip("/"))
+
+
 class NoLease:
     """A lease that is never lost, for tests, notebooks and benchmarks without other jobs."""
 
