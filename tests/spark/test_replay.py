@@ -180,9 +180,11 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
     world.give_up({3: frame(version, big)}, reason=Reason.LOSSY_WIDENING)
     world.give_up({2: _frame(version, "b")}, "lambda", Reason.FORBIDDEN_SCHEMA)
 
+    world.give_up({4: None}, "lambda", Reason.UNROUTABLE)  # a tombstone
+
     world.read_up_to(0)
     early = world.replay()
-    world.read_up_to(4)
+    world.read_up_to(5)
     first = world.replay()
     second = world.replay(attempts=0)
     third = world.replay()
@@ -192,19 +194,19 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
 
     assert world.rows() == ([(0, "a"), (2, "b")],) * 3
     # What the job may still bring to the lake itself is not written there before.
-    assert (early.selected, early.waiting, first.waiting) == (0, 4, 0)
+    assert (early.selected, early.waiting, first.waiting) == (0, 5, 0)
     done, parked = (0, ["doneAt"]), (3, ["parkedAt"])
-    assert world.marks() == {0: done, 1: parked, 2: done, 3: parked}
-    assert (first.selected, first.done, first.failed, first.parked) == (4, 2, 2, 0)
-    assert (second.selected, third.failed, over.selected) == (0, 2, 0)
-    reasons = {1: "unknown-schema", 3: "lossy-widening"}
-    assert (last.failed, last.parked) == (2, 2)
+    assert world.marks() == {0: done, 1: parked, 2: done, 3: parked, 4: parked}
+    assert (first.selected, first.done, first.failed, first.parked) == (5, 2, 3, 0)
+    assert (second.selected, third.failed, over.selected) == (0, 3, 0)
+    reasons = {1: "unknown-schema", 3: "lossy-widening", 4: "unroutable"}
+    assert (last.failed, last.parked) == (3, 3)
     assert dict(last.errors) == dict.fromkeys(reasons.values(), 1)
     records = world.parked()
     assert {at: records[at]["reason"] for at in records} == reasons
     assert {records[at]["attempts"] for at in records} == {3}
     (notice,) = world.list("notices/")
-    assert notice.startswith("notices/2-records-of-")
+    assert notice.startswith("notices/3-records-of-")
 
 
 def _die(*_, **__):

@@ -18,7 +18,8 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from penstock.records import FailedRecord
+from penstock.errors import Failure, Reason
+from penstock.records import FailedRecord, Record
 from penstock.registry import Registries
 from penstock.sinks import (
     DeadLetter,
@@ -150,6 +151,9 @@ class Replay:
             "* EXCEPT (timestamp)", written
         )
         self._batches.take(batch, BatchId(self._name, number))
+        for each in records:
+            if each.value is None:  # the batch only counts it
+                self._rows.count_failure(_fail_tombstone(each), self._name)
         left = [each.id for each in records if not self._rows.mark_done(each.id, self._name)]
         found = list(self._rows.read(left))  # without rows deleted meanwhile
         failed = [row for row in found if row.replay == self._name and not row.settled]
@@ -162,6 +166,12 @@ class Replay:
             self._rows.mark_parked(record.id, place, self._name)
             for record, place in zip(records, places, strict=True)
         )
+
+
+def _fail_tombstone(row: DeadLetter) -> FailedRecord:
+    record = Record(row.source, row.key, None, row.headers, row.kafka_timestamp_ms)
+    detail = f"{row.source}: found a tombstone, expected a value: a replay deletes no row"
+    return FailedRecord.of(record, Failure(Reason.UNROUTABLE, detail), None, row.stage)
 
 
 def _place(record: DeadLetter) -> tuple[str, int, int]:
