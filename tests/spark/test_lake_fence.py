@@ -95,6 +95,18 @@ def test_a_replay_that_lost_its_lease_amid_an_append_publishes_nothing(spark, re
     assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
 
 
+def test_a_replay_that_stalled_after_the_check_writes_no_row_twice(spark, reader, stall):
+    rows = make_rows(spark, "n int", (1,), (2,))
+
+    def take_over():
+        ReplayedLake(reader.again()).write(rows, batch(0, query="second"), 0)
+
+    with pytest.raises(CheckpointTakenError, match="it is there once, and nothing more is written"):
+        ReplayedLake(stall(take_over)).write(rows, batch(0, query="first"), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,)]
+
+
 def test_a_table_of_before_the_fence_is_fenced(spark, reader, stall):
     rows = make_rows(spark, "n int", (1,))
     reader.lake.write(rows, batch(0), 0)

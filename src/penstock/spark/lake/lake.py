@@ -124,16 +124,17 @@ class Lake:
         """Return the rows of the table."""
         return self._spark.table(self._open().name)
 
-    def add(self, rows: DataFrame) -> Mapping[Reason, int]:
-        """Append rows that belong to no batch; this is not idempotent.
+    def add(self, rows: DataFrame, name: str) -> Mapping[Reason, int]:
+        """Append rows that belong to no batch, under a name that is published once.
 
         Raises:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
+            CheckpointTakenError: rows of this name were published; nothing is written.
         """
-        return self._append(self._open(), rows)
+        return self._append(self._open(), rows, name)
 
     def _append(
-        self, table: IcebergTable, rows: DataFrame, marker: Marker | None = None
+        self, table: IcebergTable, rows: DataFrame, marker: Marker | str
     ) -> Mapping[Reason, int]:
         """Append the rows that the table can hold, and file the others as dead letters."""
         self._grow(table, event_type(rows))
@@ -166,7 +167,7 @@ class Lake:
         found = with_milliseconds(rows.filter(" OR ".join(inexact.values())))
         return file_rows(found.select(*COORDINATES, *RAW), failure, self._errors)
 
-    def _publish(self, table: IcebergTable, rows: DataFrame, marker: Marker | None) -> None:
+    def _publish(self, table: IcebergTable, rows: DataFrame, marker: Marker | str) -> None:
         """Stage an append, then publish it.
 
         A driver may stall for any time in the append while another takes over. Iceberg looks for
@@ -176,14 +177,14 @@ class Lake:
             table.set_properties({_WAP_ENABLED: "true"})
         attempt = uuid4().hex
         fence = {} if self._fence is None else {_FENCE: str(self._fence.fence)}
-        summary = marker.to_summary() if marker else {}
-        wap_id = marker.wap_id if marker else f"penstock.rows/{attempt}"
+        summary = {} if isinstance(marker, str) else marker.to_summary()
+        wap_id = f"penstock.rows/{marker}" if isinstance(marker, str) else marker.wap_id
         self._stage(table, rows, wap_id, {**summary, **fence, _ATTEMPT: attempt})
         if self._fence is not None:
             self._fence.check()
         if not table.publish(_ATTEMPT, attempt):
             raise CheckpointTakenError(
-                f"another job wrote {marker or wap_id} to {self._name} meanwhile; it is there once,"
+                f"another job wrote {marker} to {self._name} meanwhile; it is there once,"
                 " and nothing more is written"
             )
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from hashlib import sha256
 from operator import or_
 from typing import Any, Final
 
@@ -37,7 +38,10 @@ class ReplayedLake:
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Append the rows that are missing from the table."""
         missing = drop_present(rows, self.lake.read())
-        return {} if missing.isEmpty() else self.lake.add(missing)
+        keys = sorted(row.key for row in missing.select(_write_key().alias("key")).collect())
+        # The same for the same records: of two replays that overlap, one publishes them.
+        name = sha256("\n".join(keys).encode()).hexdigest()
+        return self.lake.add(missing, name) if keys else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,14 @@ class ReplayedFiles:
 
 def drop_present(rows: DataFrame, table: DataFrame) -> DataFrame:
     """Return the rows that a table lacks; rows are few, and file statistics speed up the search."""
-    key = F.concat_ws("/", *_PLACE, F.unix_millis("_kafka_timestamp"))
+    key = _write_key()
     near = table.filter(_is_among(rows.select(*_PLACE).collect()))
     found = [row.key for row in near.select(key.alias("key")).collect()]
     return rows.filter(~key.isin(found))
+
+
+def _write_key() -> Column:
+    return F.concat_ws("/", *_PLACE, F.unix_millis("_kafka_timestamp"))
 
 
 def _is_among(places: Iterable[Any]) -> Column:
