@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import Reason, SchemaConflictError
+from penstock.spark import MaintainSettings, maintain_table
+from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.lake.lake import Lake
 from tests.spark.lakes import batch, make_rows
 from tests.spark.sinks import FileErrors
@@ -43,18 +45,22 @@ def test_whole_numbers_inside_of_something_become_doubles(spark, reader):
     ]
 
 
-@pytest.mark.parametrize("step", ["rename", "describe"])
-def test_a_widening_that_was_killed_is_made_up_for(spark, reader, monkeypatch, step):
+@pytest.mark.parametrize("is_renamed", [False, True], ids=["before renaming", "after renaming"])
+def test_a_widening_that_was_killed_is_made_up_for(spark, reader, monkeypatch, is_renamed):
     class KilledError(Exception):
         """What stands for kill -9."""
 
-    def die(*_):
+    rename = IcebergTable.rename
+
+    def die(table, *names):
+        if is_renamed:
+            rename(table, *names)
         raise KilledError
 
     reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
     rows = make_rows(spark, "x double", (0.5,), first=1)
     with monkeypatch.context() as patch, pytest.raises(KilledError):
-        patch.setattr(f"penstock.spark.lake.iceberg.IcebergTable.{step}", die)
+        patch.setattr("penstock.spark.lake.iceberg.IcebergTable.rename", die)
         reader.lake.write(rows, batch(1), 0)
     assert reader.query("SELECT x FROM t") == [(1,)]
 
@@ -68,14 +74,50 @@ def test_rows_that_others_write_during_a_widening_are_kept(spark, reader, monkey
     reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
     rename = reader.lake._table.rename
 
-    def rename_late(names):
+    def rename_late(names, comments):
         reader.again().write(make_rows(spark, "x bigint", (2,), first=9), batch(0, "", "other"), 0)
-        rename(names)
+        rename(names, comments)
 
     monkeypatch.setattr(reader.lake._table, "rename", rename_late)
     reader.lake.write(make_rows(spark, "x double", (0.5,), first=1), batch(1), 0)
 
     assert reader.query("SELECT x FROM t ORDER BY x") == [(0.5,), (1.0,), (2.0,)]
+
+
+class _Widening:
+    """The fence of a driver that stalls after it staged rows, while another one widens."""
+
+    fence = 1
+
+    def __init__(self, spark, reader):
+        self._write = lambda: reader.again().write(
+            make_rows(spark, "x double", (0.5,), first=5), batch(0, "", "other"), 0
+        )
+
+    def check(self):
+        self._write()
+
+
+def test_rows_that_were_staged_before_a_widening_are_kept(spark, reader):
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    lake = Lake(spark, reader.name.removeprefix("lake."), fence=_Widening(spark, reader))
+
+    lake.write(make_rows(spark, "x bigint", (2,), (None,), first=1), batch(1), 0)
+
+    assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (2.0,), (None,), (0.5,)]
+
+
+def test_maintenance_keeps_rows_of_a_driver_that_died_after_a_widening(spark, reader, monkeypatch):
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    lake = Lake(spark, reader.name.removeprefix("lake."), fence=_Widening(spark, reader))
+    with monkeypatch.context() as patch:
+        patch.setattr("penstock.spark.lake.lake.refill_columns", lambda *_: None)
+        lake.write(make_rows(spark, "x bigint", (2,), first=1), batch(1), 0)
+
+    settings = MaintainSettings.from_args(["--lake-table", reader.name.removeprefix("lake.")])
+    maintain_table(spark, settings)
+
+    assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (2.0,), (0.5,)]
 
 
 def test_whole_numbers_that_a_double_column_would_round_are_dead_letters(spark, reader, tmp_path):

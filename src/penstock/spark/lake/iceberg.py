@@ -147,10 +147,12 @@ class IcebergTable:
         self._change_schema(change)
         return planned
 
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Rename columns in one commit, so that two can swap names."""
+    def rename(self, names: Mapping[str, str], comments: Mapping[str, str]) -> None:
+        """Rename columns and set comments, by old name, in one commit: two can swap names."""
 
         def change(update: Any) -> None:
+            for name, comment in comments.items():
+                update.updateColumnDoc(name, comment)
             for old, new in names.items():
                 update.renameColumn(old, new)
 
@@ -159,10 +161,6 @@ class IcebergTable:
     def drop(self, column: str) -> None:
         """Drop a column."""
         self._change_schema(lambda update: update.deleteColumn(column))
-
-    def describe(self, column: str, comment: str) -> None:
-        """Set the comment of a column."""
-        self._change_schema(lambda update: update.updateColumnDoc(column, comment))
 
     def _change_schema(self, change: Callable[[Any], object]) -> None:
         """Commit a schema change, with retries; Iceberg itself retries other commits only."""

@@ -28,7 +28,7 @@ from penstock.spark.lake.conversion import (
     quote,
 )
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
-from penstock.spark.lake.widening import rewrite_columns
+from penstock.spark.lake.widening import refill_columns, rewrite_columns
 from penstock.spark.rows import COORDINATES, RAW, Fence, event_type, with_milliseconds
 from penstock.tables import (
     LEAST_KEPT_HOURS,
@@ -178,6 +178,7 @@ class Lake:
         attempt = uuid4().hex
         fence = {} if self._fence is None else {_FENCE: str(self._fence.fence)}
         summary = {} if isinstance(marker, str) else marker.to_summary()
+        columns = table.schema()
         wap_id = f"penstock.rows/{marker}" if isinstance(marker, str) else marker.wap_id
         self._stage(table, rows, wap_id, {**summary, **fence, _ATTEMPT: attempt})
         if self._fence is not None:
@@ -187,6 +188,9 @@ class Lake:
                 f"another job wrote {marker} to {self._name} meanwhile; it is there once,"
                 " and nothing more is written"
             )
+        if table.schema() != columns:
+            # Another query may have widened a column after these rows were staged.
+            refill_columns(self._spark, table)
 
     def _stage(
         self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]

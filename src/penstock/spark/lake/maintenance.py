@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from penstock.settings import Settings, setting
 from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
+from penstock.spark.lake.widening import refill_columns
 from penstock.tables import LEAST_KEPT_HOURS, WriterRecord, list_writers, refresh_record
 
 _HOUR: Final = 3_600
@@ -63,7 +64,7 @@ class Upkeep:
 def maintain_table(
     spark: SparkSession, settings: MaintainSettings, clock: Callable[[], float] = time.time
 ) -> Upkeep:
-    """Compact a table's files, then expire old snapshots and remove old orphan files.
+    """Refill widened columns, compact files, then expire old snapshots and remove orphan files.
 
     Jobs may write to the table meanwhile; they find their markers, or records of them.
     """
@@ -73,6 +74,8 @@ def maintain_table(
     if not snapshots:
         return Upkeep(found.name, 0, 0, 0, 0, 0)
     now = int(clock())
+    # The driver of another query may have died before it did so itself.
+    refill_columns(spark, found)
     call = f"CALL {LAKE_CATALOG}.system"
     spark.sql(
         f"{call}.rewrite_data_files(table => '{table}', "

@@ -8,11 +8,13 @@ At every moment either the old or the new column is complete under the one name:
 
 After a crash, the next request for the column continues. `_before_1_x` stays: it holds the whole
 numbers that no double equals (`x` is null there), and rows that another query wrote to `x` in the
-meantime, for which step 2 is repeated.
+meantime, for which step 2 is repeated: after the rename, by a query that published rows which it
+staged before the rename, and by `jobs/maintain_lake.py`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import count
 from typing import Final
@@ -25,6 +27,7 @@ from penstock.spark.lake.conversion import convert, quote
 from penstock.spark.lake.iceberg import IcebergTable
 
 _NEXT: Final = "_next_"
+_BEFORE: Final = re.compile(r"_before_\d+_(.+)")
 
 
 def rewrite_columns(
@@ -36,9 +39,25 @@ def rewrite_columns(
         following = _prepare(table, column)
         _fill(spark, table, following, old)
         before = _free_name(table, column.name)
-        table.rename({old.name: before, following.name: column.name})
-        table.describe(before, f"{column.name} before it became {column.dataType.simpleString()}")
+        comment = f"{_comment(column.name)}{column.dataType.simpleString()}"
+        table.rename({old.name: before, following.name: column.name}, {old.name: comment})
         _fill(spark, table, column, StructField(before, old.dataType))
+
+
+def refill_columns(spark: SparkSession, table: IcebergTable) -> None:
+    """Fill widened columns in rows that still have their values in the columns of before."""
+    columns = table.schema()
+    for before in columns:
+        match = _BEFORE.fullmatch(before.name)
+        if match is None or match[1] not in columns.names:
+            continue
+        # An event may have a field with such a name.
+        if str(before.metadata.get("comment")).startswith(_comment(match[1])):
+            _fill(spark, table, columns[match[1]], before)
+
+
+def _comment(column: str) -> str:
+    return f"{column} before it became "
 
 
 def _prepare(table: IcebergTable, column: StructField) -> StructField:
