@@ -14,6 +14,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import boto3
+
 from demo.accounts import REGION, SPARK, Account, Local, make_jobs
 from demo.rows import read_rows
 from demo.story import Story
@@ -29,6 +31,14 @@ from tests.fixtures.terraform import read_errors
 
 # No other test uses these.
 PRODUCER, CONSUMER = "444444444444", "555555555555"
+# The roles that apply the roots, the one that submits jobs, and one that may write every topic.
+PRODUCER_DEPLOYER = f"arn:aws:iam::{PRODUCER}:role/deploy"
+DEPLOYERS = {
+    "analytics": f"arn:aws:iam::{CONSUMER}:role/deploy",
+    "billing": f"arn:aws:iam::{PRODUCER}:role/deploy-billing",
+}
+OPERATOR = f"arn:aws:iam::{CONSUMER}:role/operator"
+WRITER = f"arn:aws:iam::{PRODUCER}:role/writer"
 _CLIENT = Path(__file__).with_name("plain_client.py")
 _ZONES = ["euc1-az1", "euc1-az2"]
 _NO_CHANGES, _CHANGES = 0, 2
@@ -58,6 +68,21 @@ class Root(Account):
     def outputs(self) -> dict[str, Any]:
         """Read its outputs, once after each apply."""
         return _read_outputs(self, (self.folder / "terraform.tfstate").stat().st_mtime_ns)
+
+    def client(self, service: str) -> Any:
+        """Open a boto3 client of the account; whoever runs jobs does it as the operator."""
+        if service != "emr-serverless":
+            return Account.client(self, service)
+        sts = Account.client(self, "sts")
+        taken = sts.assume_role(RoleArn=OPERATOR, RoleSessionName="operator")["Credentials"]
+        return boto3.client(
+            service,
+            endpoint_url=self.local.endpoint,
+            region_name=REGION,
+            aws_access_key_id=taken["AccessKeyId"],
+            aws_secret_access_key=taken["SecretAccessKey"],
+            aws_session_token=taken["SessionToken"],
+        )
 
     def try_plan(self, **changes: Any) -> list[str]:
         """Plan with changes that do not stay; the errors."""
@@ -100,7 +125,7 @@ class Accounts:
         self.producer.prepare(
             self.packages,
             cluster=cluster,
-            deploy_role_arn=_deploy_role(PRODUCER),
+            deploy_role_arn=PRODUCER_DEPLOYER,
             network={"cidr": "10.0.0.0/16", "zone_ids": _ZONES},
             region=REGION,
             topics={"sensor": {}},
@@ -112,7 +137,7 @@ class Accounts:
         network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
         # One consumer with Spark tells as much as two, whose jars are a lot to upload.
         spark = None if len(self.consumers) > 1 else SPARK
-        settings |= {"deploy_role_arn": _deploy_role(account), "network": network}
+        settings |= {"deploy_role_arn": DEPLOYERS[name], "network": network}
         root.prepare(self.packages, jobs=make_jobs(), spark=spark, **settings)
         self.hand_over(name)
         return root
@@ -131,7 +156,7 @@ class Accounts:
         for root in self.consumers.values():
             # An output that is null is missing.
             if application := root.outputs().get("spark_application"):
-                stop_application(self.client("emr-serverless", root.id), application)
+                stop_application(root.client("emr-serverless"), application)
         with ThreadPoolExecutor() as pool:
             ends = [pool.submit(root.destroy) for root in self.consumers.values()]
             wait_until(
@@ -163,8 +188,8 @@ class Accounts:
         return answer
 
     def write(self, topic: str, value: bytes, role: str = "") -> None:
-        """Write a record past every function, as a role or as whoever deploys may."""
-        key = credentials_for_role(self.cloud, role or _deploy_role(PRODUCER), "operator")
+        """Write a record past every function, as a role or as one that may write every topic."""
+        key = credentials_for_role(self.cloud, role or WRITER, "probe")
         cluster = self._cluster()
         running = Running(self.cloud, cluster.arn, self.client)
         running.learn_names()
@@ -275,7 +300,3 @@ def _words(changes: dict[str, Any]) -> list[str]:
         for name, value in changes.items()
     }
     return [f"-var={name}={value}" for name, value in values.items()]
-
-
-def _deploy_role(account: str) -> str:
-    return f"arn:aws:iam::{account}:role/deploy"

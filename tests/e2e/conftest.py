@@ -11,6 +11,7 @@ import pytest
 
 from demo.screen import Steps
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
+from tests.e2e.deployers import create_deployers
 from tests.e2e.exercise import disturb, exercise
 from tests.e2e.leftovers import list_everything
 from tools.build_zip import build
@@ -28,7 +29,13 @@ def packages(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def before(client):
+def deployers(client):
+    """The roles that deploy and operate, each with its published policies."""
+    return create_deployers(client)
+
+
+@pytest.fixture(scope="session")
+def before(client, deployers):
     """What there was in the accounts before."""
     return {account: list_everything(client, account) for account in (PRODUCER, CONSUMER)}
 
@@ -48,7 +55,7 @@ def set_password(cloud):
 
 
 @pytest.fixture(scope="session")
-def prepared(cloud, client, packages, tmp_path_factory):
+def prepared(cloud, client, deployers, packages, tmp_path_factory):
     """The producer's root and nothing in any account."""
     return Accounts(cloud, client, tmp_path_factory.mktemp("accounts"), packages)
 

@@ -62,5 +62,11 @@ def _list(client: Callable[..., Any], account: str) -> Iterator[str]:
         for item in getattr(client(service, account), operation)().get(answer, []):
             if not name:
                 yield f"{service} {item}"
-            elif item.get("State", item.get("state")) not in _GONE:
+            elif not _is_gone_or_of_aws(item):
                 yield f"{service} {item[name]}"
+
+
+def _is_gone_or_of_aws(item: dict[str, Any]) -> bool:
+    """Whether an item is shown only for a while, or is a service-linked role, which stays."""
+    gone = item.get("State", item.get("state")) in _GONE
+    return gone or item.get("Path", "").startswith("/aws-service-role/")

@@ -6,15 +6,18 @@ The tests run in the order of the file: each builds on what the ones before it h
 from __future__ import annotations
 
 import base64
+import json
 import zipfile
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from demo.screen import StepFailedError
 from penstock.framing import decode_frame
-from tests.e2e.accounts import CONSUMER, PRODUCER, at_once
+from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER, PRODUCER_DEPLOYER, at_once
 from tests.e2e.conftest import CANARY
+from tests.e2e.deployers import REWRITING, WITHDRAWN, read_seen, read_used, withdraw, write_seen
 from tests.e2e.leftovers import list_everything, list_usable_keys
 from tests.fixtures.functions import wait_until
 
@@ -23,7 +26,12 @@ pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.
 _READER = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
 _ROTATED = _READER | {"rotation": 2}
 # In the producer's own account: names of the two roots do not clash.
-_OTHER = {"name": "billing", "account_id": PRODUCER, "topics": ["sensor", "orders"]}
+_OTHER = {
+    "name": "billing",
+    "account_id": PRODUCER,
+    "deploy_role_arn": DEPLOYERS["billing"],
+    "topics": ["sensor", "orders"],
+}
 _PRODUCERS = {
     "producer": {"topic": "sensor"},
     "orders": {"topic": "orders", "key": ["orderId"], "event_time": "none"},
@@ -190,12 +198,39 @@ def test_no_password_is_in_terraforms_state_plan_or_output(accounts):
     assert CANARY not in (accounts.cloud.folder / "calls.jsonl").read_text()
 
 
+def test_an_apply_fails_by_an_action_that_its_policy_lacks(accounts, client):
+    words = ("apply", "-auto-approve", "-input=false", "-target=module.test_events")
+    changed = json.dumps({"events": {"Other": "{}"}})
+    if REWRITING:  # who may do everything lacks nothing
+        return
+    with (
+        withdraw(client, PRODUCER_DEPLOYER),
+        pytest.raises(StepFailedError) as refused,
+    ):
+        accounts.producer.run(*words, f"-var=test_events={changed}")
+    told = " ".join(" ".join(refused.value.lines).split())
+    assert "role/deploy" in told.replace("assumed-role", "role")
+    assert f"is not authorized to perform: {WITHDRAWN} on resource" in told
+
+
 def test_nothing_is_left_but_keys_that_wait_for_their_end(accounts, client, before):
     accounts.destroy()
 
     for account in (PRODUCER, CONSUMER):
         assert list_everything(client, account) == before[account]
         assert list_usable_keys(client, account) == []
+
+
+def test_deployers_were_refused_nothing_and_used_all_that_was_seen_before(accounts):
+    """The roots were applied, changed and destroyed by roles with the published policies."""
+    used = read_used(accounts.producer.local)
+    if REWRITING:
+        write_seen(used)
+    seen = read_seen()
+    assert {kind: seen[kind] - used[kind] for kind in ("consumer", "producer")} == {
+        "consumer": set(),
+        "producer": set(),
+    }
 
 
 def _without_creations(changes):

@@ -1,0 +1,72 @@
+"""The published deploy policies are up to date, within IAM's limits, and as narrow as they say."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tools import deploy_policies
+from tools.deploy_policies import FOLDER, KINDS, MOST_CHARACTERS, make_files, read_policies
+
+_ROLE_TAKES = 10
+_ACTIONS = FOLDER / "actions"
+
+
+def test_the_policies_are_those_that_the_data_make(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {path.name: path.read_text() for path in FOLDER.glob("*.json")}
+
+    assert found == make_files(), "run tools/deploy_policies.py --write"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_role_can_have_the_policies(kind: str) -> None:
+    policies = read_policies(kind)
+
+    assert 0 < len(policies) <= _ROLE_TAKES
+    for policy in policies:
+        assert len(re.sub(r"\s", "", json.dumps(policy))) <= MOST_CHARACTERS
+        sids = [statement["Sid"] for statement in policy["Statement"]]
+        assert len(sids) == len(set(sids))
+        assert all(re.fullmatch("[A-Za-z0-9]+", sid) for sid in sids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nobody_may_do_everything_of_a_service(kind: str) -> None:
+    statements = [one for policy in read_policies(kind) for one in policy["Statement"]]
+
+    assert [action for one in statements for action in one["Action"] if "*" in action] == []
+    passing = [one for one in statements if "iam:PassRole" in one["Action"]]
+    assert all("iam:PassedToService" in one["Condition"]["StringEquals"] for one in passing)
+
+
+def test_what_no_test_sees_has_a_reason_and_a_source() -> None:
+    unseen = json.loads((_ACTIONS / "unseen.json").read_text())
+    seen = json.loads((_ACTIONS / "seen.json").read_text())
+
+    for one in unseen:
+        assert one["why"] and one["source"]
+        known = set.intersection(*(set(seen[kind]) for kind in one["for"]))
+        assert known & {*one["actions"]} == set(), "take it out of unseen.json: the tests see it"
+
+
+def test_an_action_of_a_service_without_resources_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deploy_policies, "_list_actions", lambda _: {"batch:SubmitJob"})
+
+    with pytest.raises(SystemExit, match=r"batch:SubmitJob: add batch to .*services\.json"):
+        make_files()
+
+
+def test_a_policy_that_is_not_up_to_date_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["deploy_policies"])
+    monkeypatch.setattr(deploy_policies, "make_files", dict)
+
+    assert deploy_policies.main() == 1
+    assert "docs/deploy-policies/producer-1.json: run tools/deploy_policies.py --write" in (
+        capsys.readouterr().out
+    )
