@@ -326,8 +326,8 @@ variable "tables" {
   }
   validation {
     # They share a dead-letter table, whose replay writes the tables of the job. (Terraform wants a reference to the own variable.)
-    condition     = var.spark == null || var.tables == null ? true : alltrue([for name, function in var.consumer_functions : try(distinct(values(var.jobs[name == "consumer" ? "consume" : trimprefix(name, "consumer-")].writes)), tolist([function.table])) == tolist([function.table])])
-    error_message = "The consumer functions write ${jsonencode({ for name, function in var.consumer_functions : name => function.table })} and the jobs ${jsonencode({ for name, job in var.jobs : name => job.writes })}; consumer and consume, or consumer-NAME and NAME, must write one same table, since the replay of the job retries the dead letters of both: give the function another name."
+    condition     = var.spark == null || var.tables == null ? true : alltrue([for name, function in var.consumer_functions : try(contains(values(var.jobs[name == "consumer" ? "consume" : trimprefix(name, "consumer-")].writes), function.table), true)])
+    error_message = "The consumer functions write ${jsonencode({ for name, function in var.consumer_functions : name => function.table })} and the jobs ${jsonencode({ for name, job in var.jobs : name => job.writes })}; the job consume must write the table of consumer, and the job NAME that of consumer-NAME, since its replay retries the dead letters of both: give the function another name."
   }
 }
 

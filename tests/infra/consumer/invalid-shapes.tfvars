@@ -38,7 +38,7 @@ contract = {
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 consumer_functions = {
-  consumer        = { table = "readings" }
+  consumer        = { table = "carts" }
   consumer-orders = { table = "orders" }
 }
 jobs = {
