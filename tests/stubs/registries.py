@@ -51,7 +51,8 @@ class CountedRegistry(MemoryRegistry):
     """A memory registry that counts, that can be slow, and that can be down."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.store = SchemaStore()
+        super().__init__(self.store)
         self.calls: list[str] = []
         self.delay = 0.0
         self.down: Callable[[], Exception] | None = None

@@ -13,6 +13,7 @@ from penstock.attempts import Attempts
 from penstock.errors import (
     DeliveryError,
     EventLimitError,
+    IncompatibleSchemaError,
     PenstockError,
     RegistryAnswerError,
     RegistryUnavailableError,
@@ -103,6 +104,7 @@ class _Batch:
     outcomes: list[Outcome]
     prepared: list[_Prepared] = field(default_factory=list)
     is_list_fresh: bool = False  # the versions were listed after the events came
+    incompatible: dict[str, IncompatibleSchemaError] = field(default_factory=dict)  # by schema
 
 
 class EventProducer:
@@ -193,8 +195,10 @@ class EventProducer:
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
                 record = to_record(event, chosen, base)
                 check_key(settings.shape, _name_as_json(chosen, record))
-                if batch.is_list_fresh or chosen in versions:
+                if chosen in versions:
                     return self._registry.register(name, chosen), record
+                if batch.is_list_fresh:
+                    return self._register_new(chosen, batch), record
             except PenstockError as error:
                 if not judge(error).is_final:
                     raise
@@ -203,6 +207,17 @@ class EventProducer:
             if not batch.is_list_fresh:
                 self._registry.refresh(name)
                 batch.is_list_fresh = True
+
+    def _register_new(self, schema: Schema, batch: _Batch) -> Registration:
+        """Register a schema; the registry's rule is asked once for all events of a batch."""
+        form = json.dumps(schema)
+        if form in batch.incompatible:
+            raise batch.incompatible[form].with_traceback(None)
+        try:
+            return self._registry.register(self._settings.schema_name, schema)
+        except IncompatibleSchemaError as error:
+            batch.incompatible[form] = error
+            raise
 
     def _read_versions(self) -> VersionSet:
         versions = self._registry.versions(self._settings.schema_name)

@@ -8,12 +8,16 @@ that contradicts the merge of the usable versions below it is refused.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from penstock.errors import SchemaConflictError, SchemaNotFoundError
 from penstock.registry.interface import SchemaVersion
 from penstock.schemas import Schema, merge_schemas
+
+# A number that is not found so often was deleted, unless a list has it.
+_MOST_MISSES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +49,12 @@ class History:
     def __init__(self, read: Callable[[int], SchemaVersion | None]) -> None:
         self._read = read
         self._known: dict[int, SchemaVersion | None] = {}
+        self._misses: Counter[int] = Counter()
         self._agreed = _Agreed()
 
     def below(self, number: int) -> tuple[SchemaVersion, ...]:
         """Return the usable versions below a number, and read those that are not known yet."""
-        self._learn(range(1, number))
+        self._learn(each for each in range(1, number) if self._misses[each] < _MOST_MISSES)
         return tuple(version for version in self._agree().usable if version.number < number)
 
     def refresh(self, numbers: Collection[int]) -> tuple[SchemaVersion, ...]:
@@ -102,7 +107,7 @@ class History:
                     self._known[number] = self._read(number)
                 except SchemaNotFoundError:
                     # Deleted or not visible yet: it is read again, as it may become visible.
-                    continue
+                    self._misses[number] += 1
 
     def _agree(self) -> _Agreed:
         agreed, known = self._agreed, self._known.copy()

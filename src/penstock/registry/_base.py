@@ -153,7 +153,7 @@ class VersionedRegistry(VersionReader):
 
     def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
         super().__init__(registry, allow, pending)
-        self._strict: set[str] = set()
+        self._strict: set[tuple[str, ComparedWith]] = set()  # readings that refused a version
 
     @abstractmethod
     def _find(self, name: str, definition: str) -> str | None:
@@ -221,11 +221,11 @@ class VersionedRegistry(VersionReader):
         """Refuse what the rules refuse before it is stored, as a stored version keeps its number.
 
         The registry's rule has two readings. A version that one of them accepts is stored, unless
-        the registry has refused such a version before.
+        the registry has refused a version by the other one alone before.
         """
         usable, history = self._list_usable(name), self._history(f"{self._registry}/{name}")
         mode, found = self._read_rule(name, schema, history.available())
-        if all(found) or (any(found) and name in self._strict):
+        if all(found) or any((name, each) in self._strict for each in _refusing(found)):
             raise _incompatible(
                 f"refuses a new version of schema {name}", mode, found, usable, schema
             )
@@ -247,8 +247,8 @@ class VersionedRegistry(VersionReader):
         below, available = history.below(version.number), history.available()
         earlier = {number: available[number] for number in available if number < version.number}
         mode, found = self._read_rule(version.name, version.schema, earlier)
-        if any(found) and not all(found):
-            self._strict.add(version.name)
+        if not all(found):
+            self._strict.update((version.name, each) for each in _refusing(found))
         what = f"has refused version {version.number} of schema {version.name}"
         return _incompatible(what, mode, found, below, version.schema)
 
@@ -266,6 +266,11 @@ class VersionedRegistry(VersionReader):
         return mode, [
             check_rule(schema, available, mode, checkpoint, reading) for reading in _READINGS
         ]
+
+
+def _refusing(found: list[tuple[Incompatibility, ...]]) -> list[ComparedWith]:
+    """Return the readings that refuse a version."""
+    return [reading for reading, reasons in zip(_READINGS, found, strict=False) if reasons]
 
 
 def _incompatible(

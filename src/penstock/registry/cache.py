@@ -29,7 +29,7 @@ class CacheLimits:
     """The capacity of a cache, and the lifetime of its entries that can change.
 
     A version found by its id never changes, so it is cached until it is evicted. Errors (unknown,
-    forbidden, incompatible) have a capacity of their own, so they never evict versions.
+    forbidden, contradicting) have a capacity of their own, so they never evict versions.
     """
 
     versions: int = 1_000
@@ -176,8 +176,8 @@ class CachedRegistry:
     def register(self, name: str, schema: Schema) -> Registration:
         """Return the usable version with this definition; a new definition is stored first.
 
-        A version that is no longer in the list is registered again. A refusal is cached as long as
-        the list stays the same.
+        A version that is no longer in the list is registered again. A contradiction is cached as
+        long as the list stays the same. What the rule refuses is not: the rule may be changed.
         """
         key = (name, _quick_key(schema))
         known = self._by_value.get(key)
@@ -201,7 +201,7 @@ class CachedRegistry:
             try:
                 return call()
             except PenstockError as error:
-                if not error.retriable:
+                if not error.retriable and not isinstance(error, IncompatibleSchemaError):
                     until = self._clock() + self._limits.refusal_seconds
                     self._refusals.put(key, (until, _copy_error(error)))
                 raise

@@ -213,7 +213,7 @@ class GlueRegistry(VersionedRegistry):
                 return request()
             except (ClientError, BotoCoreError, OSError, HTTPException) as error:
                 cause, problem = error, _translate(error, self.source)
-            except (KeyError, ValueError) as error:
+            except (KeyError, TypeError, ValueError) as error:
                 raise RegistryAnswerError(
                     f"{self.source} answered with something that cannot be used: {error!r}"
                 ) from error
@@ -243,15 +243,15 @@ def _stored(answer: dict[str, Any]) -> StoredVersion:
     """Parse an answer to GetSchemaVersion; RegistryAnswerError if a part is missing or invalid."""
     try:
         return StoredVersion(
-            str(SchemaKey.parse(answer["SchemaVersionId"])),
+            str(SchemaKey.parse(str(answer["SchemaVersionId"]))),
             _parse_arn(answer["SchemaArn"]),
-            answer["VersionNumber"],
+            int(answer["VersionNumber"]),
             VersionStatus(answer["Status"]),
-            answer["SchemaDefinition"],
-            _time(answer.get("CreatedTime", "")),
-            answer["DataFormat"],
+            str(answer["SchemaDefinition"]),
+            _time(str(answer.get("CreatedTime"))),
+            str(answer["DataFormat"]),
         )
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise RegistryAnswerError(
             f"the registry's answer is not a schema version: {error!r}"
         ) from error

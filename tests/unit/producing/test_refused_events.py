@@ -9,9 +9,13 @@ import pytest
 from penstock.errors import RecordTooLargeError
 from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal
 from penstock.registry import CachedRegistry, MemoryRegistry
-from penstock.schemas import Compatibility
+from penstock.schemas import Compatibility, canonical_form
+from tests.stubs.readings import BASE_FIELDS
+from tests.stubs.registries import CountedRegistry
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA, Build, refused, send, written
+
+_SENSOR = {"type": "record", "name": "sensor", "fields": list(BASE_FIELDS)}
 
 
 def test_a_record_that_is_too_large_does_not_affect_others(
@@ -157,3 +161,20 @@ def test_versions_stay_within_the_budget(build: Build) -> None:
     assert "found 1 versions and expected at most 1" in str(refusal.error)
     assert refusal.rule == "a schema has no more versions than its budget"
     assert refusal.diff == ("+ a: long (optional)",)
+
+
+def test_the_rule_of_the_registry_is_asked_once_for_equal_events_of_a_batch(
+    topic: FakeTopic,
+) -> None:
+    inner = CountedRegistry()
+    inner.store.create("memory/sensor", canonical_form(_SENSOR), Compatibility.DISABLED)
+    settings = ProducerSettings(KAFKA, "memory://", "rejected")
+    producer = EventProducer(settings, CachedRegistry(inner), topic)  # type: ignore[arg-type]
+
+    outcomes = send(producer, *[{"a": 1}] * 20)
+
+    assert {each.reason for each in outcomes if isinstance(each, Refusal)} == {
+        "IncompatibleSchemaError"
+    }
+    assert inner.calls.count("register") == 1
+    assert len(inner.calls) < 5

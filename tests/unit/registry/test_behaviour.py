@@ -126,6 +126,21 @@ def test_a_reading_of_the_rule_that_refuses_is_learned_from_one_refusal(
     assert [each.number for each in world.store.list_versions(world.arn("readings"))] == stored
 
 
+def test_a_refusal_by_one_reading_of_the_rule_says_nothing_of_the_other(
+    world: World, reading: Reading
+) -> None:
+    world.store.compared_with = ComparedWith.CHECKPOINT
+    registry = world.build(Compatibility.FULL)
+    registry.register("readings", reading(temperature="long"))
+    registry.register("readings", reading())
+    with pytest.raises(IncompatibleSchemaError, match="has refused version 3 of schema readings"):
+        registry.register("readings", reading(temperature="double"))
+    registry.register("readings", reading(unit="long"))
+
+    # The version before has a long, the checkpoint has no unit.
+    assert registry.register("readings", reading(unit="double")).version.number == 5
+
+
 def test_readers_do_not_get_a_failed_version(
     registry: SchemaRegistry, world: World, reading: Reading
 ) -> None:

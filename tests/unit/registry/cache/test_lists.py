@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import (
-    IncompatibleSchemaError,
     RegistryUnavailableError,
+    SchemaConflictError,
     SchemaForbiddenError,
 )
 from penstock.registry import CachedRegistry, SchemaVersion
@@ -96,19 +96,19 @@ def test_a_registration_is_forgotten_when_the_list_lacks_its_version(
     assert cached.get(second.key) == second
 
 
-def test_a_refusal_is_forgotten_when_the_list_changes(
+def test_a_contradiction_is_forgotten_when_the_list_changes(
     cached: CachedRegistry, inner: CountedRegistry, known: SchemaVersion, reading: Reading
 ) -> None:
     cached.versions("readings")
-    inner.down = lambda: IncompatibleSchemaError("refused", rule="FULL", diff="")
+    inner.down = lambda: SchemaConflictError("refused")
     for _ in range(2):
-        with pytest.raises(IncompatibleSchemaError):
+        with pytest.raises(SchemaConflictError):
             cached.register("readings", reading(temperature="long"))
     inner.down = None
     assert inner.calls.count("register") == 1
 
     cached.refresh("readings")  # the same versions
-    with pytest.raises(IncompatibleSchemaError):
+    with pytest.raises(SchemaConflictError):
         cached.register("readings", reading(temperature="long"))
 
     inner.register("readings", reading(unit="string"))

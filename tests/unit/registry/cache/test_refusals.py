@@ -11,11 +11,12 @@ from penstock.attempts import Attempts
 from penstock.errors import (
     IncompatibleSchemaError,
     RegistryAccessDeniedError,
+    SchemaConflictError,
     SchemaForbiddenError,
     SchemaNotFoundError,
 )
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings, SchemaVersion
-from penstock.schemas import canonical_form
+from penstock.schemas import Compatibility, canonical_form
 from tests.fixtures.glue_api import GlueApi
 from tests.stubs.registries import UNKNOWN, CountedRegistry, FakeTime, Reading, unavailable
 
@@ -44,20 +45,30 @@ def test_the_traceback_of_a_cached_error_does_not_grow(cached: CachedRegistry) -
     assert len(caught.traceback) < 15
 
 
-def test_an_incompatible_schema_costs_one_call_per_lifetime(
+def test_a_contradiction_costs_one_call_per_lifetime(
     cached: CachedRegistry, inner: CountedRegistry, reading: Reading
 ) -> None:
-    cached.register("readings", reading(temperature="long"))
+    inner.store.create("memory/readings", canonical_form(reading(t="long")), Compatibility.NONE)
     for _ in range(3):
-        with pytest.raises(
-            IncompatibleSchemaError, match="rule BACKWARD refuses a new version"
-        ) as caught:
-            cached.register("readings", reading(temperature="string"))
+        with pytest.raises(SchemaConflictError, match="would contradict its versions"):
+            cached.register("readings", reading(t="string"))
 
-    assert caught.value.rule == "BACKWARD"
-    assert "~ temperature" in caught.value.diff
-    assert inner.calls == ["register"] * 2
+    assert inner.calls == ["register"]
     assert cached.register("readings", reading(unit="string")).version.number == 2
+
+
+def test_an_incompatible_schema_is_registered_as_soon_as_its_rule_allows_it(
+    cached: CachedRegistry, inner: CountedRegistry, reading: Reading
+) -> None:
+    inner.store.create("memory/readings", canonical_form(reading(t="long")), Compatibility.FULL)
+    for _ in range(2):
+        with pytest.raises(IncompatibleSchemaError, match="rule FULL refuses a new") as caught:
+            cached.register("readings", reading(t="double"))
+
+    assert caught.value.rule == "FULL"
+    assert "~ t" in caught.value.diff
+    inner.store.update("memory/readings", mode=Compatibility.BACKWARD)
+    assert cached.register("readings", reading(t="double")).version.number == 2
 
 
 def test_a_forbidden_schema_never_becomes_usable(

@@ -36,6 +36,11 @@ _RECURSIVE = json.dumps(
         ({"SchemaVersionId": _OTHER_ID}, RegistryAnswerError, f"{_OTHER_ID}, expected "),
         ({"SchemaArn": "arn:aws:s3:::b"}, RegistryAnswerError, "'arn:aws:s3:::b', expected arn:"),
         ({"Status": "ODD"}, RegistryAnswerError, "not a schema version: .*ODD"),
+        ({"VersionNumber": None}, RegistryAnswerError, "not a schema version: TypeError"),
+        ({"VersionNumber": "x"}, RegistryAnswerError, "not a schema version: ValueError"),
+        ({"SchemaVersionId": 7}, RegistryAnswerError, "not a schema version: "),
+        ({"SchemaArn": None}, RegistryAnswerError, "not a schema version: TypeError"),
+        ({"SchemaDefinition": None}, InvalidSchemaError, "schema version .* of readings: "),
         ({"DataFormat": "JSON"}, InvalidSchemaError, "of readings is JSON, expected AVRO"),
         ({"SchemaDefinition": "{"}, InvalidSchemaError, "schema version .* of readings: "),
         ({"SchemaDefinition": _RECURSIVE}, RecursiveSchemaError, "schema version .* of readings: "),
@@ -148,3 +153,22 @@ def test_the_time_of_a_version_is_parsed_if_possible(
     time = registry.register("readings", reading()).version.registered_at
 
     assert (time and time.isoformat()) == expected
+
+
+def test_a_list_of_another_type_is_an_error(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading
+) -> None:
+    registry.register("readings", reading())
+    glue_api.change("ListSchemaVersions", _with(Schemas=None))
+
+    with pytest.raises(RegistryAnswerError, match="something that cannot be used: TypeError"):
+        registry.versions("readings")
+
+
+def test_a_creation_time_of_another_type_is_none(
+    registry: GlueRegistry, build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading
+) -> None:
+    version = registry.register("readings", reading()).version
+    glue_api.change("GetSchemaVersion", _with(CreatedTime=None))
+
+    assert build().get(version.key).registered_at is None

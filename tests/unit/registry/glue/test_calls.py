@@ -59,6 +59,22 @@ def test_a_lower_version_is_read_once(
     assert glue_api.calls == [*["GetSchemaVersion"] * 6, "ListSchemaVersions"]
 
 
+def test_a_deleted_version_is_looked_for_a_few_times(
+    registry: GlueRegistry, glue_api: GlueApi, reading: Reading
+) -> None:
+    for i in range(5):
+        registry.register("readings", reading(**{f"f{i}": "long"}))
+    for number in (1, 2, 3):
+        glue_api.store.delete(glue_api.store.read_number(arn_of("readings"), number).id)
+    registry.versions("readings")
+    glue_api.calls.clear()
+
+    for _ in range(10):
+        registry.register("readings", reading(f4="long"))
+
+    assert glue_api.calls.count("GetSchemaVersion") == 10 + 3 * 3
+
+
 def test_the_canonical_form_is_sent(
     registry: GlueRegistry, glue_api: GlueApi, reading: Reading
 ) -> None:
