@@ -25,8 +25,8 @@ from penstock.schemas.definition import Schema
 from penstock.schemas.names import avro_name
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
-# The fields of all records that are inferred: a definition takes more than 49 characters for each.
-_MAX_ALL_FIELDS = MAX_DEFINITION_CHARACTERS // 49
+# The characters that a definition takes for a field besides its name, at least.
+_FIELD_CHARACTERS = 49
 
 _NULL = AvroType("null")
 _SCALARS = {kind: AvroType(kind) for kind in ("boolean", "long", "double", "string")}
@@ -64,7 +64,7 @@ def infer_schema(
             convert(event[field.json_name], _present(field.type) or field.type, field.json_name)
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}
-    record = unify_names(_Inference().infer_record(optional, known_type, _Place(name)))
+    record = unify_names(_Inference().infer_record(optional, known_type, name, _Place(name)))
     schema = to_schema(replace(record, fields=(*required, *record.fields)))
     _check_size(schema)
     # An item of a list may still not fit the merged type of all items: an integer that a double
@@ -83,15 +83,16 @@ def _base_field(base: AvroField, known: AvroType | None) -> AvroField:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The place of a value in the event; `name` is the name of a record found there."""
+    """The place of a value: the record around it, and the Avro name of its field there."""
 
-    name: str
+    record: str
+    field: str = ""
     path: str = ""
     depth: int = 1
 
-    def inside(self, path: str, name: str = "") -> _Place:
+    def inside(self, path: str, record: str = "", field: str = "") -> _Place:
         """Return the place one level down."""
-        return _Place(name or self.name, path, self.depth + 1)
+        return _Place(record or self.record, field or self.field, path, self.depth + 1)
 
 
 class _Inference:
@@ -104,10 +105,13 @@ class _Inference:
         self._fields: dict[tuple[str, str, int], AvroField] = {}
         self._known: dict[int, dict[str, AvroField]] = {}
         self._types: dict[tuple[Any, ...], AvroType] = {}
-        self._names: set[str] = set()
+        self._avro_names: dict[str, str] = {}
+        self._full_names: dict[tuple[str, str], str] = {}
+        self._names: set[tuple[str, str]] = set()
+        self._characters = 0  # of the definition so far, at least
 
     def infer_record(
-        self, event: Mapping[str, Any], known: AvroType | None, at: _Place
+        self, event: Mapping[str, Any], known: AvroType | None, name: str, at: _Place
     ) -> AvroType:
         """Return the record type of an object: the fields that the event or `known` decides."""
         _check_count(len(event), at.path)
@@ -117,15 +121,14 @@ class _Inference:
             path = join_path(at.path, key)
             check_text(key, path)
             was = known_fields.get(key)
-            name = was.name if was else avro_name(key)
+            field = was.name if was else self._avro_name(key)
             known_type = _present(was.type) if was else None
-            full_name = f"{at.name}.{name}"
-            type_ = self._infer(value, known_type, at.inside(path, full_name))
+            type_ = self._infer(value, known_type, at.inside(path, name, field))
             if type_ is not None:
-                fields.append(self._field(full_name, key, type_))
+                fields.append(self._field(name, field, key, type_))
         fields.sort(key=lambda field: field.name)
-        shape = (at.name, *map(id, fields))
-        return self._once(shape, lambda: AvroType("record", at.name, fields=tuple(fields)))
+        shape = (name, *map(id, fields))
+        return self._once(shape, lambda: AvroType("record", name, fields=tuple(fields)))
 
     def _infer(self, value: Any, known: AvroType | None, at: _Place) -> AvroType | None:
         """Return the type of a value, or None if neither the value nor `known` decides it."""
@@ -150,8 +153,8 @@ class _Inference:
             return self._infer_items(list(value.values()), known, at.inside(f"{at.path}{{}}"))
         if known is not None and known.kind != "record":
             raise _contradiction(value, known, at.path)
-        at = replace(at, name=known.name) if known else at
-        record = self.infer_record(value, known, at)
+        name = known.name if known else self._full_name(at.record, at.field)
+        record = self.infer_record(value, known, name, at)
         return record if record.fields else known
 
     def _infer_items(self, items: list[Any], known: AvroType | None, at: _Place) -> AvroType | None:
@@ -168,15 +171,34 @@ class _Inference:
             self._known[id(known)] = {field.json_name: field for field in known.fields}
         return self._known[id(known)]
 
-    def _field(self, full_name: str, json_name: str, type_: AvroType) -> AvroField:
-        self._names.add(full_name)
-        if len(self._names) > _MAX_ALL_FIELDS:
-            raise _too_long(f"more than {MAX_DEFINITION_CHARACTERS:,}")
-        key = (full_name, json_name, id(type_))
+    def _field(self, record: str, name: str, json_name: str, type_: AvroType) -> AvroField:
+        if (record, name) not in self._names:
+            self._names.add((record, name))
+            self._spend(_FIELD_CHARACTERS + len(name))
+        key = (record, json_name, id(type_))
         if key not in self._fields:
-            name = full_name.rpartition(".")[2]
             self._fields[key] = _optional_field(name, json_name, type_)
         return self._fields[key]
+
+    def _avro_name(self, key: str) -> str:
+        if key not in self._avro_names:
+            if len(key) > MAX_DEFINITION_CHARACTERS:  # its escapes would be eight times as long
+                raise _too_long(f"more than {MAX_DEFINITION_CHARACTERS:,}")
+            self._avro_names[key] = avro_name(key)
+        return self._avro_names[key]
+
+    def _full_name(self, record: str, field: str) -> str:
+        """Return the name of the record in a field; it has the names of all records around it."""
+        if (record, field) not in self._full_names:
+            self._spend(len(record) + len(field))
+            self._full_names[record, field] = f"{record}.{field}"
+        return self._full_names[record, field]
+
+    def _spend(self, characters: int) -> None:
+        """Count characters of the definition before the names are made and kept."""
+        self._characters += characters
+        if self._characters > MAX_DEFINITION_CHARACTERS:
+            raise _too_long(f"more than {MAX_DEFINITION_CHARACTERS:,}")
 
     def _once(self, key: tuple[Any, ...], build: Callable[[], AvroType]) -> AvroType:
         if key not in self._types:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
@@ -80,6 +81,19 @@ def test_the_definition_is_measured_before_a_value_is_converted() -> None:
         ),
     ):
         infer_schema({"a": items}, "R")
+
+
+def test_names_are_counted_before_they_are_made() -> None:
+    event: Any = {f"l{number}": 1 for number in range(1_000)}
+    for _ in range(30):
+        event = {"k" * 30_000: event}
+    for hostile in (event, {"°" * 170_001: 1}, {"a": [{"k" * 85_000: {"l" * 90_000: {"x": 1}}}]}):
+        tracemalloc.start()
+        with pytest.raises(EventLimitError, match="schema takes more than 170,000 characters"):
+            infer_schema(hostile, "R")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 4 * 2**20
 
 
 @pytest.mark.parametrize(
