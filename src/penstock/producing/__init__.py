@@ -6,11 +6,12 @@ from penstock.producing.intake import Intake, Invocation, Taken, build_intake
 from penstock.producing.producer import EventProducer, Outcome, Produced, build_event_producer
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
-from penstock.producing.requests import Form, Request, read_request
+from penstock.producing.requests import MAX_EVENTS, Form, Request, read_request
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamper import StampedEvent, Stamper
 
 __all__ = [
+    "MAX_EVENTS",
     "EventProducer",
     "Form",
     "Intake",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from penstock.errors import NotWrittenError, SinkError, UndeliveredEventError
+from penstock.errors import EventLimitError, NotWrittenError, SinkError, UndeliveredEventError
 from penstock.producing._deadline import run_within
 from penstock.producing.producer import EventProducer, Outcome, Produced, build_event_producer
 from penstock.producing.refusals import Refusal, judge
@@ -25,7 +25,14 @@ _ANSWERING_SHARE = 0.1
 # The sender's time limit, however long the function may run.
 _MOST_SECONDS = 25.0
 
-_STATUS = {"written": 200, "some": 207, "rejected": 422, "undelivered": 503, "lost": 500}
+_STATUS = {
+    "written": 200,
+    "some": 207,
+    "large": 413,
+    "rejected": 422,
+    "undelivered": 503,
+    "lost": 500,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,8 @@ class Taken:
             return _STATUS["written"]
         if self.request.form is Form.BATCH:
             return _STATUS["some"]
+        if isinstance(self.request.problems.get(0), EventLimitError):
+            return _STATUS["large"]
         return _STATUS["rejected" if refusals[0].is_final else "undelivered"]
 
 
@@ -128,11 +137,12 @@ class Intake:
         keeping = min(_KEEPING_SECONDS, left * _KEEPING_SHARE)
         request = read_request(given)
         events = [self.stamper.stamp(event) for event in request.events]
-        outcomes: list[Outcome]
-        if request.problem is not None:
-            outcomes = [judge(request.problem)]
-        else:
-            outcomes = self.producer.produce(events, min(left - keeping, _MOST_SECONDS))
+        readable = [each for i, each in enumerate(events) if i not in request.problems]
+        written = iter(self.producer.produce(readable, min(left - keeping, _MOST_SECONDS)))
+        outcomes = [
+            judge(request.problems[i]) if i in request.problems else next(written)
+            for i in range(len(events))
+        ]
         kept, unkept = self._keep(events, outcomes, invocation, keeping * (1 - _ANSWERING_SHARE))
         count = self.producer.version_count
         return Taken(request, tuple(outcomes), kept, unkept, count, self.clock() - began)
@@ -151,7 +161,7 @@ class Intake:
                 base=stamped.base,
                 timestamp=stamped.timestamp,
                 reason=outcome.reason,
-                detail=str(outcome.error),
+                detail=outcome.message,
                 rule=outcome.rule,
                 diff=outcome.diff,
                 function=invocation.function,

@@ -31,6 +31,11 @@ _RULES: tuple[tuple[type[PenstockError], str], ...] = (
 )
 
 
+# Of a message that quotes a registry or Kafka, and of a diff; the whole is nobody's help.
+_MAX_CHARACTERS = 1_000
+_MAX_CHANGES = 50
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why an event was not written; without a rule, the event itself is acceptable."""
@@ -49,6 +54,12 @@ class Refusal:
         """The class name of the error."""
         return type(self.error).__name__
 
+    @property
+    def message(self) -> str:
+        """The start of the error's message."""
+        text = str(self.error)
+        return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}..."
+
     def describe(self, kept: str | None) -> dict[str, Any]:
         """Return it as plain values; `kept` is the event's key in the bucket, if it is there."""
         kind = RejectedEventError if self.is_final else UndeliveredEventError
@@ -56,7 +67,7 @@ class Refusal:
             "error": {
                 "type": kind.__name__,
                 "reason": self.reason,
-                "message": str(self.error),
+                "message": self.message,
                 "rule": self.rule,
                 "diff": list(self.diff),
                 "kept": kept,
@@ -65,7 +76,7 @@ class Refusal:
 
     def as_error(self, kept: str | None, unkept: str = "") -> NotWrittenError:
         """Return the error for the sender of a single event; `unkept` is why it is not kept."""
-        parts = [f"{self.reason}: {self.error}"]
+        parts = [f"{self.reason}: {self.message}"]
         parts += [f"rule: {self.rule}"] if self.rule else []
         parts += [f"diff: {', '.join(self.diff)}"] if self.diff else []
         parts += [f"the event is kept as {kept}" if kept else f"the event is not kept: {unkept}"]
@@ -79,8 +90,14 @@ def judge(error: PenstockError, diff: tuple[str, ...] = ()) -> Refusal:
     """Return the refusal for an error, with the rule that the event broke, if it broke one."""
     if isinstance(error, IncompatibleSchemaError):
         lines = error.diff.splitlines()
-        return Refusal(error, error.rule or "the registry's own", tuple(lines))
+        return Refusal(error, error.rule or "the registry's own", _shorten(tuple(lines)))
     if isinstance(error, BrokerError) and not isinstance(error, RecordTooLargeError):
         return Refusal(error)
     rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "")
-    return Refusal(error, rule, diff)
+    return Refusal(error, rule, _shorten(diff))
+
+
+def _shorten(diff: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first changes, and how many more there are."""
+    more = len(diff) - _MAX_CHANGES
+    return diff if more <= 0 else (*diff[:_MAX_CHANGES], f"{more:,} more")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
+import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
-from penstock.errors import EventTextError
+from penstock.errors import EventError, EventLimitError, EventTextError
+
+# Each event takes a few KB until its record is acknowledged.
+MAX_EVENTS: Final = 10_000
 
 # Besides `requestContext`: an event can have a field of that name too.
 _API_MEMBERS = {"body", "httpMethod", "rawPath"}
@@ -25,33 +29,42 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The events of one invocation; `problem` says why they cannot be read.
+    """The events of one invocation; `problems` says by number which cannot be read, and why.
 
-    With a problem, `events` has one item: the text of an API's call, or the payload as it came.
+    An event that cannot be read is its text in an API's call, else the payload as it came.
     """
 
     form: Form
     events: tuple[Any, ...]
     is_api: bool = False
-    problem: EventTextError | None = None
+    problems: Mapping[int, EventError] = field(default_factory=dict)
 
 
 def read_request(given: Any) -> Request:
-    """Read the events of a payload; a payload that cannot be read becomes a `problem`."""
+    """Read the events of a payload; a payload that cannot be read is one event with a problem."""
     is_api = _is_api_call(given)
+    problems: dict[int, EventError] = {}
     try:
-        content = _read_body(given) if is_api else given
+        content = _read_body(given, problems) if is_api else given
         if isinstance(content, dict):
             return Request(Form.EVENT, (content,), is_api)
         if isinstance(content, list):
-            return Request(Form.BATCH, tuple(content), is_api)
+            _check_count(len(content))
+            return Request(Form.BATCH, tuple(content), is_api, problems)
         raise EventTextError(
             f"found {_shown(content)}, expected an event (a JSON object), a list of events, or "
             "an API's call with requestContext and body"
         )
-    except EventTextError as error:
+    except EventError as error:
         kept = given["body"] if is_api and isinstance(given.get("body"), str) else given
-        return Request(Form.EVENT, (kept,), is_api, error)
+        return Request(Form.EVENT, (kept,), is_api, {0: error})
+
+
+def _check_count(events: int) -> None:
+    if events > MAX_EVENTS:
+        raise EventLimitError(
+            f"found more than {MAX_EVENTS:,} events in one request, expected at most that"
+        )
 
 
 def _is_api_call(given: Any) -> bool:
@@ -63,7 +76,8 @@ def _is_api_call(given: Any) -> bool:
     )
 
 
-def _read_body(call: dict[str, Any]) -> Any:
+def _read_body(call: dict[str, Any], problems: dict[int, EventError]) -> Any:
+    """Read the JSON of a body; the items of a list that cannot be read are added to `problems`."""
     body = call.get("body")
     if not isinstance(body, str):
         raise EventTextError(
@@ -72,16 +86,47 @@ def _read_body(call: dict[str, Any]) -> Any:
     if call.get("isBase64Encoded"):
         try:
             body = base64.b64decode(body, validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError) as error:
+        except ValueError as error:
             raise EventTextError(
                 f"found a body that is not base64 of UTF-8 text, as isBase64Encoded says: {error}"
             ) from error
     try:
-        return json.loads(body, object_pairs_hook=_read_object, parse_constant=_refuse_constant)
+        start = _skip_space(body, 0)
+        if body[start : start + 1] == "[":
+            return _read_list(body, start + 1, problems)
+        return _STRICT.decode(body)
     except RecursionError as error:
         raise EventTextError("found a body with objects and lists too deep to be read") from error
     except ValueError as error:
         raise EventTextError(f"found a body that is not JSON: {error}") from error
+
+
+def _read_list(body: str, at: int, problems: dict[int, EventError]) -> list[Any]:
+    """Read the items of a list; one that is JSON but no event becomes its text, with a problem."""
+    events: list[Any] = []
+    at = _skip_space(body, at)
+    while events or body[at : at + 1] != "]":
+        try:
+            event, end = _STRICT.raw_decode(body, at)
+        except EventTextError as error:
+            _, end = _LENIENT.raw_decode(body, at)
+            event, problems[len(events)] = body[at:end], error
+        events.append(event)
+        _check_count(len(events))
+        at = _skip_space(body, end)
+        if body[at : at + 1] != ",":
+            break
+        at = _skip_space(body, at + 1)
+    if body[at : at + 1] != "]":
+        raise json.JSONDecodeError("Expecting ',' delimiter", body, at)
+    if (rest := _skip_space(body, at + 1)) != len(body):
+        raise json.JSONDecodeError("Extra data", body, rest)
+    return events
+
+
+def _skip_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
 
 
 def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -94,6 +139,20 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise EventTextError(f"found {name} in a body, expected JSON, which has no such number")
+
+
+def _read_integer(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError as error:
+        raise EventTextError(f"found a number that cannot be read: {error}") from error
+
+
+_STRICT: Final = json.JSONDecoder(
+    object_pairs_hook=_read_object, parse_constant=_refuse_constant, parse_int=_read_integer
+)
+_LENIENT: Final = json.JSONDecoder(parse_int=str)  # finds the end of a value, whatever it is
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
 def _shown(value: Any) -> str:

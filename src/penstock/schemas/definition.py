@@ -7,6 +7,7 @@ passes these checks is valid Avro, does not contain itself, and bounds the work 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NoReturn, TypeAlias
 
 from penstock.errors import InvalidSchemaError, SchemaLimitError
@@ -28,7 +29,9 @@ def load_schema(definition: str) -> Schema:
     """
     _check_length(definition)
     try:
-        schema: Schema = json.loads(definition, parse_constant=_refuse_constant)
+        schema: Schema = json.loads(
+            definition, parse_constant=_refuse_constant, parse_float=_read_float
+        )
     except RecursionError:
         raise InvalidSchemaError("the definition nests too deep to be read as JSON") from None
     except ValueError as error:
@@ -71,6 +74,13 @@ def _check_length(definition: str) -> None:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _read_float(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits} is not a number within the range of a double")
+    return value
 
 
 def _check(schema: Any) -> None:

@@ -18,6 +18,7 @@ from penstock.errors import (
     UndeliveredEventError,
 )
 from penstock.producing import (
+    MAX_EVENTS,
     EventProducer,
     Intake,
     Invocation,
@@ -127,6 +128,35 @@ def test_a_rejected_event_is_kept_and_raises_an_error(
     assert (kept.function, kept.request_id, kept.index) == ("producer", "r-1", 0)
     assert (taken.counts()["RejectedEvents"], len(topic.records)) == (1, 1)
     assert take({"temperature": 31}).answer()["offset"] == 1
+
+
+def test_an_item_of_an_http_list_that_is_no_json_event_stops_no_other(
+    take: Take, bucket: FakeBucket, registry: CachedRegistry, topic: FakeTopic
+) -> None:
+    body = '[{"t": 1}, {"t": 1, "t": 2}, {"t": 2}, {"t": NaN}]'
+
+    status, answer = _read(take({"requestContext": {}, "body": body}))
+
+    assert status == 207
+    assert ["error" in each for each in answer] == [False, True, False, True]
+    assert [each["t"] for each in topic.events(registry)] == [1, 2]
+    assert [(each.index, each.event) for each in bucket.events] == [
+        (1, '{"t": 1, "t": 2}'),
+        (3, '{"t": NaN}'),
+    ]
+
+
+def test_a_request_with_too_many_events_is_kept_whole_and_its_sender_is_told(
+    take: Take, bucket: FakeBucket, topic: FakeTopic
+) -> None:
+    given = _api([{}] * (MAX_EVENTS + 1))
+
+    status, answer = _read(take(given))
+
+    assert status == 413
+    assert answer["error"]["reason"] == "EventLimitError"
+    assert [each.event for each in bucket.events] == [given["body"]]
+    assert topic.records == []
 
 
 def test_a_batch_is_answered_item_by_item(

@@ -87,3 +87,14 @@ def test_the_diff_of_the_registry_takes_precedence() -> None:
     error = IncompatibleSchemaError("no", rule="BACKWARD", diff="+ a: long\n- b: long")
 
     assert judge(error, ("ours",)).diff == ("+ a: long", "- b: long")
+
+
+def test_a_refusal_shows_the_start_of_a_long_message_and_diff() -> None:
+    diff = [f"+ f{number}: long" for number in range(60)]
+
+    refusal = judge(IncompatibleSchemaError("x" * 5_000, rule="FULL", diff="\n".join(diff)))
+
+    shown = refusal.describe(None)["error"]
+    assert shown["message"] == "x" * 1_000 + "..."
+    assert shown["diff"] == [*diff[:50], "10 more"]
+    assert len(str(refusal.as_error(None))) < 2_500

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
 
-from penstock.producing import Form, read_request
+from penstock.errors import EventLimitError
+from penstock.producing import MAX_EVENTS, Form, read_request
 
 
 def _api(body: Any, **more: Any) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def test_payloads_are_read_as_events_batches_and_api_calls(
     request = read_request(given)
 
     assert (request.form, request.events, request.is_api) == (form, events, is_api)
-    assert request.problem is None
+    assert request.problems == {}
 
 
 _EXPECTED = (
@@ -70,8 +72,12 @@ _EXPECTED = (
         (_api('{"t": NaN}'), '{"t": NaN}', "found NaN in a body, expected JSON, which has no such"),
         (_api('{"t": 1, "t": 2}'), '{"t": 1, "t": 2}', "t: found the key twice in one object, exp"),
         (_api("[" * 100_000), "[" * 100_000, "found a body with objects and lists too deep"),
-        (_api("9" * 5_000), "9" * 5_000, "found a body that is not JSON: Exceeds the limit"),
+        (_api("9" * 5_000), "9" * 5_000, "found a number that cannot be read: Exceeds the limit"),
         (_api("?", isBase64Encoded=True), "?", "found a body that is not base64 of UTF-8 text, as"),
+        (_api("é", isBase64Encoded=True), "é", "found a body that is not base64 of UTF-8 text, as"),
+        (_api("[{}"), "[{}", "found a body that is not JSON: Expecting ',' delimiter"),
+        (_api("[{}] {}"), "[{}] {}", "found a body that is not JSON: Extra data: line 1 column 6"),
+        (_api("[{},]"), "[{},]", "found a body that is not JSON: Expecting value: line 1 column 5"),
         (_api("/w==", isBase64Encoded=True), "/w==", "found a body that is not base64 of UTF-8"),
     ],
     ids=lambda value: str(value)[:60],
@@ -81,6 +87,41 @@ def test_any_other_payload_is_a_problem_with_a_message(
 ) -> None:
     request = read_request(given)
 
-    assert sentence in str(request.problem)
+    assert request.problems.keys() == {0}
+    assert sentence in str(request.problems[0])
     assert request.events == (kept,)
     assert request.form is Form.EVENT
+
+
+def test_an_item_of_a_list_that_cannot_be_read_is_its_text_and_stops_no_other() -> None:
+    number = "9" * 5_000
+    items = ['{"t": 1}', '{"t": 1, "t": 2}', '{"t": NaN}', f'{{"t": {number}}}', '{"t": [2.5]}']
+
+    request = read_request(_api(f" [ {' , '.join(items)}\n] "))
+
+    assert request.form is Form.BATCH
+    assert request.events == ({"t": 1}, *items[1:4], {"t": [2.5]})
+    assert [(i, str(error)[:45]) for i, error in request.problems.items()] == [
+        (1, "t: found the key twice in one object, expecte"),
+        (2, "found NaN in a body, expected JSON, which has"),
+        (3, "found a number that cannot be read: Exceeds t"),
+    ]
+
+
+@pytest.mark.parametrize("events", [[{}] * MAX_EVENTS, [{}] * (MAX_EVENTS + 1)])
+@pytest.mark.parametrize("is_api", [True, False])
+def test_a_list_of_too_many_events_is_one_problem_and_kept_whole(
+    events: list[Any], is_api: bool
+) -> None:
+    given = _api(json.dumps(events)) if is_api else events
+
+    request = read_request(given)
+
+    if len(events) == MAX_EVENTS:
+        assert (len(request.events), request.problems) == (MAX_EVENTS, {})
+    else:
+        assert request.events == (given["body"] if is_api else given,)
+        assert isinstance(request.problems[0], EventLimitError)
+        assert str(request.problems[0]) == (
+            "found more than 10,000 events in one request, expected at most that"
+        )
