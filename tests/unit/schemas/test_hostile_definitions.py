@@ -86,7 +86,7 @@ def test_refuses_fields_that_names_multiply(levels: int, message: str) -> None:
     [
         ("", r"the definition is not JSON: Expecting value: line 1 column 1 \(char 0\)"),
         ("string", r"the definition is not JSON: Expecting value: line 1 column 1 \(char 0\)"),
-        ('{"type": "int", "x": 1e999}', "the definition is not JSON: 1e999 is not a number within"),
+        ('{"type": "int", "x": 1e999}', "the definition is not JSON: 1e999 is not a number .*"),
         ('{"type": "int", "x": NaN}', "the definition is not JSON: NaN is not a JSON number"),
         ("1" * 5_000, "the definition is not JSON: Exceeds the limit .*"),
         ("[" * 100_000, "the definition nests too deep to be read as JSON"),
