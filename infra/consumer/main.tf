@@ -74,6 +74,7 @@ module "consumer" {
       PENSTOCK_READINGS_TABLE  = module.reading_store.readings[each.value.table].name
       PENSTOCK_REGISTRY        = local.registry_url
     },
+    length(var.registry_backups) == 0 ? {} : { PENSTOCK_REGISTRY_BACKUPS = join(" ", var.registry_backups) },
   )
   log_days   = var.retention.log_days
   memory_mib = each.value.memory_mib

@@ -15,6 +15,29 @@ locals {
     Action   = ["sts:AssumeRole"]
     Resource = [var.contract.registry.role_arn]
   }
+  # Statements for backups, none without them.
+  _backups = [for url in var.registry_backups : "arn:${local._partition}:s3:::${trimprefix(url, "s3://")}"]
+  _read_backups = [
+    for statement in [
+      {
+        Sid      = "ReadBackupsOfRegistries"
+        Effect   = "Allow"
+        Action   = ["s3:GetObject"]
+        Resource = local._backups
+      },
+      {
+        # The context is the bucket with a bucket key, else the object.
+        Sid      = "DecryptBackupsOfRegistries"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt"]
+        Resource = [local._keys]
+        Condition = { StringEquals = {
+          "kms:EncryptionContext:aws:s3:arn" = distinct(flatten([for arn in local._backups : [split("/", arn)[0], arn]]))
+          "kms:ViaService"                   = "s3.${local._services}"
+        } }
+      },
+    ] : statement if length(local._backups) > 0
+  ]
   # By writer: a function has no routes.
   _readings = module.reading_store.readings
   _written = merge(
@@ -86,7 +109,7 @@ locals {
   function_policies = {
     for name in keys(local.functions) : name => jsonencode({
       Version   = "2012-10-17"
-      Statement = concat([local._read_schemas], local._write_tables[name])
+      Statement = concat([local._read_schemas], local._read_backups, local._write_tables[name])
     })
   }
 
@@ -240,11 +263,11 @@ locals {
     for name, job in local.jobs : {
       for role, statements in {
         (name) = concat(
-          [local._read_schemas], local._write_tables[name], local._hold_lease[name], local._read_password,
+          [local._read_schemas], local._read_backups, local._write_tables[name], local._hold_lease[name], local._read_password,
           local._use_lake, [local._write_lake[name], local._keep_tables[name]],
         )
         "${name}-replay" = concat(
-          [local._read_schemas], local._write_rows[name], local._use_keys[name], local._replay_errors[name],
+          [local._read_schemas], local._read_backups, local._write_rows[name], local._use_keys[name], local._replay_errors[name],
           local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]],
         )
         "${name}-maintain" = concat(local._use_lake, [local._write_lake["${name}-maintain"], local._maintain_tables[name]])

@@ -28,6 +28,7 @@ locals {
       length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],
       flatten([for flag, value in local.tables[job.tables[0]].settings : ["--${flag}", value]]),
       ["--contract", "contract.json"],
+      length(var.registry_backups) > 0 ? ["--registry-backups", join(" ", var.registry_backups)] : [],
     )
   }
 

@@ -221,6 +221,17 @@ variable "prefix" {
   }
 }
 
+variable "registry_backups" {
+  description = "Backups of registries that are gone, as s3:// URLs of what `penstock schema export` wrote, in buckets of this account: records with ids of those registries are read by them (docs/runbook.md)."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for url in var.registry_backups : can(regex("^s3://[a-z0-9.-]+/[A-Za-z0-9!_.()/-]+$", url))])
+    error_message = "registry_backups is ${join(", ", var.registry_backups)}; write s3://BUCKET/KEY, the key with letters, digits and ! _ . - ( ) /."
+  }
+}
+
 variable "retention" {
   description = "Retention: force_destroy deletes buckets with their objects, deletion_protection keeps tables; days until deleted secrets and keys are gone, days of logs, and days of dead letters that are done or parked."
   type = object({

@@ -60,6 +60,7 @@ network = {
 }
 permissions_boundary = "arn:aws:iam::222222222222:policy/company/boundary"
 tags                 = { cost-centre = "4711", part = "orders" }
+registry_backups     = ["s3://fraud-backups/penstock/events.jsonl", "s3://fraud-backups/events-2025.jsonl"]
 retention            = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
