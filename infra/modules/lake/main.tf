@@ -3,6 +3,7 @@ locals {
   partition = data.aws_partition.this.partition
 
   database    = "${replace(var.prefix, "-", "_")}_lake"
+  lake_name   = "${var.prefix}-lake-${var.account_id}-${var.region}"
   parked_name = "${var.prefix}-parked-${var.account_id}-${var.region}"
 }
 
@@ -11,17 +12,18 @@ data "aws_partition" "this" {}
 module "bucket" {
   source = "../private-bucket"
 
-  name          = "${var.prefix}-lake-${var.account_id}-${var.region}"
+  name          = local.lake_name
   expiry        = { results = { days = var.keep_days.results, prefix = "athena-results/" } }
   force_destroy = var.retention.force_destroy
   kms_key_arn   = module.key.arn
+  outlived_by   = [aws_glue_catalog_database.this.id]
   replaced_days = var.keep_days.replaced
 }
 
 resource "aws_glue_catalog_database" "this" {
   name         = local.database
   description  = "What ${var.prefix} read, as tables"
-  location_uri = "s3://${module.bucket.name}/tables/"
+  location_uri = "s3://${local.lake_name}/tables/"
 }
 
 resource "aws_athena_workgroup" "this" {

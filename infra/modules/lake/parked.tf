@@ -4,13 +4,19 @@ locals {
   batches_prefix = "aws/lambda/"
   notices_prefix = "notices/"
   records_prefix = "records/"
+
+  # Not of errors/: an open dead letter in DynamoDB needs the bytes that it keeps there.
+  _expiry = {
+    for name, prefix in { batches = local.batches_prefix, notices = local.notices_prefix, records = local.records_prefix } :
+    name => { days = var.keep_days.parked, prefix = prefix }
+  }
 }
 
 module "parked_bucket" {
   source = "../private-bucket"
 
   name          = local.parked_name
-  expiry        = { parked = { days = var.keep_days.parked } }
+  expiry        = local._expiry
   force_destroy = var.retention.force_destroy
   kms_key_arn   = module.key.arn
   replaced_days = var.keep_days.replaced

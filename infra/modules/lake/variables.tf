@@ -4,7 +4,7 @@ variable "account_id" {
 }
 
 variable "keep_days" {
-  description = "Retention in days: parked records, query results, and replaced versions of objects; table data stays."
+  description = "Retention in days: parked batches and records, query results, and replaced versions of objects; table data and the bytes of dead letters stay."
   type = object({
     parked   = optional(number, 365)
     replaced = optional(number, 30)

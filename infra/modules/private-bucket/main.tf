@@ -12,6 +12,9 @@ resource "aws_s3_bucket" "this" {
   # checkov:skip=CKV2_AWS_62: who wants to hear of new objects says so beside the bucket
   bucket        = var.name
   force_destroy = var.force_destroy
+
+  # A destroy stops at a bucket that is not empty: its key must not wait for deletion by then.
+  depends_on = [var.kms_key_arn, var.outlived_by]
 }
 
 resource "aws_s3_bucket_ownership_controls" "this" {
@@ -87,7 +90,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "this" {
       }
 
       filter {
-        prefix = rule.value.prefix
+        prefix = rule.value.prefix == "" ? null : rule.value.prefix
       }
     }
   }

@@ -33,6 +33,12 @@ variable "name" {
   }
 }
 
+variable "outlived_by" {
+  description = "What is destroyed only after the bucket, such as the database of the tables in it."
+  type        = list(string)
+  default     = []
+}
+
 variable "replaced_days" {
   description = "Retention of replaced and deleted versions in days."
   type        = number

@@ -9,7 +9,7 @@ module "bucket" {
   source = "../private-bucket"
 
   name          = "${var.prefix}-rejected-${var.account_id}-${var.region}"
-  expiry        = { rejected = { days = var.keep_days } }
+  expiry        = var.keep_days == null ? {} : { rejected = { days = var.keep_days } }
   force_destroy = var.retention.force_destroy
   kms_key_arn   = module.key.arn
 }

@@ -4,13 +4,13 @@ variable "account_id" {
 }
 
 variable "keep_days" {
-  description = "Retention of rejected events in days."
+  description = "Retention of rejected events in days; null keeps them until they are replayed, which deletes them."
   type        = number
-  default     = 365
+  default     = null
 
   validation {
-    condition     = var.keep_days >= 1
-    error_message = "keep_days is ${var.keep_days}; give at least 1, the time that people have to send an event again."
+    condition     = var.keep_days == null ? true : var.keep_days >= 1
+    error_message = "keep_days is ${coalesce(var.keep_days, 0)}; give at least 1, the time that people have to send an event again."
   }
 }
 
