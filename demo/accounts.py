@@ -18,7 +18,7 @@ from localcloud.command.logs import follow_log
 from penstock.errors import OperationError
 from penstock.operations import CONTRACT_FILE, write_contract
 from tools.lambda_packages import Target
-from tools.local_root import copy_infra, local_environ, run_terraform
+from tools.local_root import allow_destroy, copy_infra, local_environ, run_terraform
 from tools.terraform import VERSION, init_words
 
 ROOT = Path(__file__).parents[1]
@@ -121,6 +121,7 @@ class Account:
             StepFailedError: with what Terraform says.
         """
         copy_infra(ROOT / "infra", self.infra)
+        allow_destroy(self.infra)
         host = Target.of_host()
         functions = {
             "architecture": host.arch,

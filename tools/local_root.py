@@ -19,6 +19,12 @@ def copy_infra(infra: Path, to: Path) -> None:
     shutil.copytree(infra, to, ignore=_PRIVATE, dirs_exist_ok=True)
 
 
+def allow_destroy(infra: Path) -> None:
+    """Let a copy's cluster and registry be destroyed, as the runbook does before a teardown."""
+    for example in infra.rglob("destroyable_override.tf.example"):
+        shutil.copy(example, example.with_suffix(""))
+
+
 def local_environ(endpoint: str, account: str, region: str) -> dict[str, str]:
     """Return the environment that points SDKs, `aws` and Terraform to an account on localcloud.
 

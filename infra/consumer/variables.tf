@@ -219,6 +219,10 @@ variable "prefix" {
     condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", coalesce(var.prefix, "penstock")))
     error_message = "prefix is ${coalesce(var.prefix, "null")}; use 2 to 24 small letters, digits and dashes, a letter first, since names of buckets are short."
   }
+  validation {
+    condition     = !can(regex("^(aws|internal-|sg-)", coalesce(var.prefix, "penstock")))
+    error_message = "prefix is ${coalesce(var.prefix, "null")}; begin it with neither aws, internal- nor sg-, which AWS keeps for names of its own."
+  }
 }
 
 variable "registry_backups" {

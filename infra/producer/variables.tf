@@ -22,6 +22,16 @@ variable "clients" {
     error_message = "The clients use ${jsonencode({ for name, client in var.clients : name => setunion(client.reads, client.writes) })}; give each at least one of the topics ${join(", ", keys(var.topics))}."
   }
   validation {
+    # A client may join every group that begins with its name and a dash, a consumer those of its group_prefix.
+    condition = alltrue(flatten([
+      for name in keys(var.clients) : [
+        for other in concat([for client in keys(var.clients) : "${client}-" if client != name], values(local.consumers)[*].group_prefix) :
+        !startswith(other, "${name}-") && !startswith("${name}-", other)
+      ]
+    ]))
+    error_message = "The clients are ${join(", ", keys(var.clients))}, and the consumers' groups begin with ${join(", ", values(local.consumers)[*].group_prefix)}; choose names of which none, with a dash, begins another or is begun by it, since its client could join the other's groups."
+  }
+  validation {
     condition     = length(setintersection(keys(var.clients), concat(["access"], keys(var.producers)))) == 0
     error_message = "The clients are ${join(", ", keys(var.clients))}; choose other names than access and those of producers (${join(", ", keys(var.producers))}), since rules are named after both."
   }
@@ -129,6 +139,10 @@ variable "prefix" {
     condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
     error_message = "prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
   }
+  validation {
+    condition     = !can(regex("^(aws|internal-|sg-)", var.prefix))
+    error_message = "prefix is ${var.prefix}; begin it with neither aws, internal- nor sg-, which AWS keeps for names of its own."
+  }
 }
 
 variable "producers" {
@@ -213,6 +227,12 @@ variable "retention" {
     )
     error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
   }
+}
+
+variable "scrapers" {
+  description = "Security groups in this VPC that may read the brokers' Prometheus metrics on ports 11001 and 11002, by name."
+  type        = map(string)
+  default     = {}
 }
 
 variable "subscribers" {

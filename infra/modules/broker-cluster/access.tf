@@ -19,6 +19,18 @@ resource "aws_vpc_security_group_ingress_rule" "client" {
   to_port                      = 9098
 }
 
+# The exporters of JMX metrics and of the machine.
+resource "aws_vpc_security_group_ingress_rule" "scraper" {
+  for_each = local.is_provisioned ? var.scrapers : {}
+
+  security_group_id            = aws_security_group.this.id
+  description                  = "Prometheus of ${each.key}"
+  referenced_security_group_id = each.value
+  ip_protocol                  = "tcp"
+  from_port                    = 11001
+  to_port                      = 11002
+}
+
 # MSK's own connections come from addresses that only the consumers know. The cluster policy and the
 # password decide who is admitted, and the VPC has no path to the internet.
 resource "aws_vpc_security_group_ingress_rule" "connections" {

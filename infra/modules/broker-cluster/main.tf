@@ -24,7 +24,8 @@ locals {
     "unclean.leader.election.enable"           = "false"
   }
 
-  log_group     = "/aws/msk/${local.name}"
+  # Outside of /aws/vendedlogs/, each group takes a piece of the account's one resource policy for log delivery.
+  log_group     = "/aws/vendedlogs/msk/${local.name}"
   log_group_arn = "arn:${data.aws_partition.this.partition}:logs:${var.region}:${var.account_id}:log-group:${local.log_group}"
 
   zones_stay = "The cluster stands in other subnets than subnet_ids has now (${join(", ", keys(var.subnet_ids))}); give it its own again, since zones are fixed for a cluster's life and another one would begin without its records."
@@ -131,6 +132,9 @@ resource "aws_msk_cluster" "this" {
   }
 
   lifecycle {
+    # With it go all records, also when a lower version replaces it (destroyable_override.tf.example).
+    prevent_destroy = true
+
     ignore_changes = [
       # Another set would replace the cluster and lose all records.
       broker_node_group_info[0].client_subnets,
@@ -218,7 +222,8 @@ resource "aws_msk_serverless_cluster" "this" {
 
   lifecycle {
     # As in a provisioned cluster (above).
-    ignore_changes = [vpc_config[0].subnet_ids]
+    prevent_destroy = true
+    ignore_changes  = [vpc_config[0].subnet_ids]
 
     postcondition {
       condition = (

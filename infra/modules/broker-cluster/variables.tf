@@ -80,6 +80,10 @@ variable "exposure" {
     condition     = var.exposure != "multi_vpc" || var.cluster.type != "serverless"
     error_message = "A serverless cluster has no multi-VPC connectivity; make the cluster provisioned."
   }
+  validation {
+    condition     = var.exposure != "privatelink" || coalesce(var.cluster.broker_count, 0) <= 45
+    error_message = "broker_count is ${coalesce(var.cluster.broker_count, 0)}; with privatelink give up to 45, since each broker needs a load balancer and each consumer an endpoint for it, of which AWS's default quotas allow 50."
+  }
 }
 
 variable "prefix" {
@@ -89,6 +93,10 @@ variable "prefix" {
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{1,23}$", var.prefix))
     error_message = "prefix is ${var.prefix}; use 2 to 24 small letters, digits and dashes, a letter first, since names of load balancers and buckets are short."
+  }
+  validation {
+    condition     = !can(regex("^(aws|internal-|sg-)", var.prefix))
+    error_message = "prefix is ${var.prefix}; begin it with neither aws, internal- nor sg-, which AWS keeps for names of its own."
   }
 }
 
@@ -117,6 +125,12 @@ variable "retention" {
   }
 }
 
+variable "scrapers" {
+  description = "Security groups that may read the brokers' Prometheus metrics on ports 11001 and 11002, by name."
+  type        = map(string)
+  default     = {}
+}
+
 variable "subnet_ids" {
   description = "The brokers' subnets by zone id, fixed for the life of the cluster."
   type        = map(string)
@@ -142,6 +156,11 @@ variable "users" {
   validation {
     condition     = alltrue([for name in keys(var.users) : can(regex("^[a-z][a-z0-9-]{0,14}$", name))])
     error_message = "Consumers are called ${join(", ", keys(var.users))}; use up to 15 small letters, digits and dashes, a letter first, since users, roles and buckets are named after them."
+  }
+  validation {
+    # Secrets Manager would take such an end for the suffix of an ARN.
+    condition     = alltrue([for name in keys(var.users) : !can(regex("-[a-z0-9]{6}$", name))])
+    error_message = "Consumers are called ${join(", ", keys(var.users))}; do not end a name with a dash and six characters, which Secrets Manager takes for the end of a secret's ARN."
   }
   validation {
     condition     = alltrue([for user in values(var.users) : can(regex("^[0-9]{12}$", user.account_id))])

@@ -10,8 +10,8 @@ variable "broker_count" {
   type        = number
 
   validation {
-    condition     = contains(range(1, 101), var.broker_count)
-    error_message = "broker_count is ${var.broker_count}; give a whole number from 1 to 100, which has room in the name of a load balancer."
+    condition     = contains(range(1, 46), var.broker_count)
+    error_message = "broker_count is ${var.broker_count}; give a whole number from 1 to 45, since each broker needs a load balancer and each consumer an endpoint for it, of which AWS's default quotas allow 50."
   }
 }
 
@@ -40,8 +40,8 @@ variable "prefix" {
   type        = string
 
   validation {
-    condition     = length(var.prefix) <= 26
-    error_message = "prefix is ${var.prefix}; use 26 characters or fewer, since the name of a load balancer has 32 and ends with -b-100 at most."
+    condition     = length(var.prefix) <= 27
+    error_message = "prefix is ${var.prefix}; use 27 characters or fewer, since the name of a load balancer has 32 and ends with -b-45 at most."
   }
 }
 

@@ -5,6 +5,9 @@ resource "aws_glue_registry" "this" {
   description   = "Schemas of ${var.prefix}"
 
   lifecycle {
+    # Without its versions no record can be read (destroyable_override.tf.example).
+    prevent_destroy = true
+
     # Another name is another registry: this one would be deleted with every schema version, and existing
     # records could not be read any more.
     ignore_changes = [registry_name]

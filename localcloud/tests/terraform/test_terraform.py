@@ -17,7 +17,7 @@ from localcloud.tests.account_ids import CONSUMER, STRANGER
 from localcloud.tests.glue.definitions import FIRST, REFUSED, SECOND
 from localcloud.tests.kafka.conftest import pretend_brokers
 from tests.fixtures.terraform import Terraform
-from tools.local_root import copy_infra
+from tools.local_root import allow_destroy, copy_infra
 
 # Load balancers take 60 s of waiting inside the provider, applications 30 s to be made and deleted.
 pytestmark = [pytest.mark.terraform, pytest.mark.timeout(400)]
@@ -54,6 +54,7 @@ def made(cloud, pretended, tmp_path_factory):
     """The root, applied for the first time."""
     folder = tmp_path_factory.mktemp("terraform")
     copy_infra(_MODULES, folder / _HERE.name / "modules")
+    allow_destroy(folder / _HERE.name / "modules")
     terraform = Terraform(_HERE / "root", folder, cloud.endpoint, _ACCOUNT)
     terraform.apply(**_MADE)
     return terraform

@@ -12,6 +12,7 @@ cluster = {
 }
 exposure   = "multi_vpc"
 retention  = { key_deletion_days = 7, log_days = 30, secret_recovery_days = 0 }
+scrapers   = { prometheus = "sg-prometheus" }
 subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2" }
 users = {
   analytics = { account_id = "222222222222", rotation = 3 }

@@ -1,4 +1,4 @@
-prefix       = "penstock-producer-of-sensors"
+prefix       = "penstock-producers-of-sensors"
 broker_count = 0
 cluster = {
   arn               = "arn:aws:kafka:eu-central-1:111111111111:cluster/penstock-producer/7a2b3c4d-0000-4000-8000-000000000000-2"

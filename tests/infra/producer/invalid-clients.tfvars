@@ -1,6 +1,8 @@
 account_id = "111111111111"
 region     = "eu-central-1"
 clients = {
+  plant    = { security_group_id = "sg-0123456789abcdef1", reads = ["sensor"] }
+  plant-b  = { security_group_id = "sg-0123456789abcdef1", reads = ["sensor"] }
   nobody   = { security_group_id = "sg-0123456789abcdef1" }
   producer = { security_group_id = "sg-0123456789abcdef1", reads = ["absent"] }
 }

@@ -1,0 +1,7 @@
+account_id = "111111111111"
+exposure   = "privatelink"
+prefix     = "penstock-producer"
+region     = "eu-central-1"
+cluster    = { broker_count = 48 }
+subnet_ids = { "euc1-az1" = "subnet-1", "euc1-az2" = "subnet-2" }
+vpc_id     = "vpc-1"
