@@ -1,4 +1,4 @@
-"""python -m localcloud up|down|status|env|logs|trace"""
+"""python -m localcloud up|down|status|env|logs|trace|assumptions"""
 
 from __future__ import annotations
 
@@ -45,6 +45,10 @@ def _parser() -> argparse.ArgumentParser:
     status = parsers.add_parser("status", help="show its clusters, functions, jobs and links")
     status.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
     status.set_defaults(command=commands.status)
+
+    told = parsers.add_parser("assumptions", help="print what it assumes about AWS, as data")
+    told.add_argument("--output", choices=("text", "json"), default="text", help="[%(default)s]")
+    told.set_defaults(command=commands.assumptions)
 
     env = parsers.add_parser("env", help='print the environment to use: eval "$(... env)"')
     env.add_argument("--account", default="111111111111", help="the account id [%(default)s]")

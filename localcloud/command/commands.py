@@ -6,9 +6,11 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from localcloud.command.assumptions import read_assumptions
 from localcloud.command.instance import Instance, clear_folder, find_instance
 from localcloud.command.logs import follow_log
 from localcloud.errors import LocalcloudError
@@ -83,6 +85,19 @@ def logs(folder: Path, name: str, once: bool) -> None:
     """Print a log and follow it."""
     for line in follow_log(_require(folder), folder, name, once=once):
         _say(line)
+
+
+def assumptions(folder: Path, output: str) -> None:
+    """Print what localcloud assumes about AWS, with the source and what would settle it."""
+    found = read_assumptions()
+    if output == "json":
+        _say(json.dumps([asdict(each) for each in found], indent=2))
+        return
+    for each in found:
+        _say(f"{each.about}: {each.says}")
+        _say(f"  id      {each.id}")
+        _say(f"  source  {each.source} ({each.date})")
+        _say(f"  settle  {each.settle}\n")
 
 
 def trace(folder: Path, host: str, port: int, vpc: str, group: str) -> None:

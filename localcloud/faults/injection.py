@@ -156,7 +156,7 @@ def _break(
 
 
 # The throttling error of each service. Every service of localcloud's own has a row; moto's services
-# are assumed to use the usual error of their protocol.
+# use the usual error of their protocol: assumption `throttle-codes`.
 THROTTLES = {
     "application-autoscaling": ("ThrottlingException", 400),
     "athena": ("ThrottlingException", 400),

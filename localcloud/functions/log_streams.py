@@ -14,6 +14,8 @@ from typing import IO
 from moto.logs.models import logs_backends
 
 from localcloud.functions.spec import FunctionSpec
+from localcloud.identity.permissions import may
+from localcloud.identity.roles import is_role_arn
 from localcloud.metrics import record_embedded
 
 _TAIL_BYTES = 4096
@@ -24,7 +26,8 @@ _writing = threading.Lock()  # moto's log groups are not thread-safe
 class LogStream:
     """The stream of one execution environment; `tail` is the output of one invocation.
 
-    The constructor creates the stream, and the log group if it is missing.
+    The constructor creates the stream, and the log group if it is missing. Lambda writes with the
+    function's role: without the rights the lines are lost, and nobody is told.
     """
 
     def __init__(self, spec: FunctionSpec) -> None:
@@ -34,14 +37,18 @@ class LogStream:
         self._place = spec.account, spec.region
         self._logs = logs_backends[spec.account][spec.region]
         self._invocation: list[str] = []
-        with _writing:
-            self._logs.ensure_log_group(self.group)
-            self._logs.create_log_stream(self.group, self.name)
+        self._allowed = self._may_write(spec)
+        if self._allowed:
+            with _writing:
+                self._logs.ensure_log_group(self.group)
+                self._logs.create_log_stream(self.group, self.name)
 
     def write(self, *lines: str) -> None:
         """Write lines, each as one log event, and record the metrics in them."""
         now = int(time.time() * 1000)
         self._invocation += lines
+        if not self._allowed:  # CloudWatch reads the metrics from the log
+            return
         record_embedded(*self._place, lines)
         with _writing:
             if self.group not in self._logs.groups:
@@ -49,6 +56,14 @@ class LogStream:
             self._logs.put_log_events(
                 self.group, self.name, [{"timestamp": now, "message": line} for line in lines]
             )
+
+    def _may_write(self, spec: FunctionSpec) -> bool:
+        group = f"arn:aws:logs:{spec.region}:{spec.account}:log-group:{self.group}"
+        stream = f"{group}:log-stream:{self.name}"
+        needed = [("logs:CreateLogStream", stream), ("logs:PutLogEvents", stream)]
+        if self.group not in self._logs.groups:
+            needed.append(("logs:CreateLogGroup", f"{group}:"))
+        return not is_role_arn(spec.role_arn) or all(may(spec.role_arn, *each) for each in needed)
 
     def begin(self) -> None:
         """Start a new tail."""

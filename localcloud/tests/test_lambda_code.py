@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import stat
 import sys
+import zipfile
 from contextlib import suppress
 from unittest.mock import patch
 
@@ -10,7 +13,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.functions import zips
-from localcloud.tests.policy_documents import make_role, trust
+from localcloud.tests.policy_documents import allow, allow_role, make_role, trust
 from tests.fixtures.functions import ARCHITECTURE, ECHO, RUNTIME, deploy, invoke, make_zip
 
 _MACHINES = {"x86_64": b"\x3e\x00", "arm64": b"\xb7\x00"}
@@ -128,3 +131,79 @@ def test_a_python_that_this_machine_lacks_is_named(client):
     with pytest.raises(ClientError) as caught:
         invoke(client, name)
     assert "the runtime python3.99 needs a Python 3.99 and none was found" in str(caught.value)
+
+
+def zip_with_mode(mode, kind=stat.S_IFREG):
+    """A zip whose second file has a mode."""
+    buffer = io.BytesIO(make_zip({"app.py": ECHO}))
+    with zipfile.ZipFile(buffer, "a") as archive:
+        entry = zipfile.ZipInfo("run.sh")
+        entry.external_attr = (kind | mode) << 16
+        archive.writestr(entry, "#!/bin/sh\n")
+    return {"ZipFile": buffer.getvalue()}
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o600, 0o750])
+def test_a_file_that_lambdas_user_cannot_read_is_refused(client, mode):
+    assert refusal(client, Code=zip_with_mode(mode)) == (
+        "InvalidParameterValueException",
+        f"run.sh has mode {mode:04o} in the zip, so Lambda's user cannot read it; give it 0644",
+    )
+
+
+def test_a_symbolic_link_is_refused(client):
+    _, message = refusal(client, Code=zip_with_mode(0o777, stat.S_IFLNK))
+    assert message == "run.sh is a symbolic link, which localcloud does not imitate"
+
+
+def test_files_keep_their_modes(client):
+    source = """
+import os
+def handler(event, context):
+    return [oct(os.stat(name).st_mode & 0o777) for name in ("run.sh", "app.py")]
+"""
+    code = zip_with_mode(0o755)["ZipFile"]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(code)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for entry in old.infolist():
+            new.writestr(entry, source if entry.filename == "app.py" else old.read(entry))
+    name = deploy(client, Code={"ZipFile": buffer.getvalue()})
+    assert invoke(client, name) == (["0o755", "0o644"], None)
+
+
+def test_variables_of_more_than_4_kb_are_refused(client):
+    fits = {"A": "x" * (4096 - len('{"A":""}'))}
+    assert deploy(client, Environment={"Variables": fits})
+    code, message = refusal(client, Environment={"Variables": {"A": fits["A"] + "x"}})
+    assert code == "InvalidParameterValueException"
+    assert "you have provided exceeded the 4KB limit. String measured: {" in message
+
+
+def test_a_large_zip_has_to_come_from_s3(client, monkeypatch):
+    monkeypatch.setattr("localcloud.services.lambda_.code._MAX_BODY_BYTES", 5000)
+    code = make_zip({"app.py": ECHO, "data.py": "#" * 5000})
+    assert refusal(client, Code={"ZipFile": code}) == (
+        "RequestEntityTooLargeException",
+        "Request must be smaller than 5000 bytes for the CreateFunction operation",
+    )
+
+
+def test_the_role_of_a_function_in_a_vpc_must_manage_interfaces(client):
+    ec2, iam = client("ec2"), client("iam")
+    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
+    group = ec2.create_security_group(GroupName="g", Description="g", VpcId=vpc)["GroupId"]
+    place = {"SubnetIds": [subnet], "SecurityGroupIds": [group]}
+    role = make_role(iam, trust({"Service": "lambda.amazonaws.com"}))
+    said = "The provided execution role does not have permissions to call"
+    assert refusal(client, Role=role, VpcConfig=place) == (
+        "InvalidParameterValueException",
+        f"{said} CreateNetworkInterface on EC2",
+    )
+    allow_role(role, iam, allow("ec2:CreateNetworkInterface"))
+    assert refusal(client, Role=role, VpcConfig=place)[1] == (
+        f"{said} DescribeNetworkInterfaces on EC2"
+    )
+    name = deploy(client, Role=role)
+    with pytest.raises(ClientError, match="permissions to call DescribeNetworkInterfaces on EC2"):
+        client("lambda").update_function_configuration(FunctionName=name, VpcConfig=place)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 
+from localcloud.tests.policy_documents import allow, allow_role, make_role, trust
 from tests.fixtures.functions import deploy
+
+_LAMBDA = {"Service": "lambda.amazonaws.com"}
 
 
 def test_the_log_has_what_lambda_and_the_function_write(client):
@@ -53,3 +56,24 @@ def test_the_tail_is_only_given_when_asked_for_and_is_at_most_4_kb(client):
     tailed = client("lambda").invoke(FunctionName=name, LogType="Tail")
     assert "LogResult" not in plain
     assert len(base64.b64decode(tailed["LogResult"])) == 4096
+
+
+def test_a_function_without_the_rights_to_log_is_mute(client):
+    iam, logs = client("iam"), client("logs")
+    role = make_role(iam, trust(_LAMBDA), allow(["logs:CreateLogStream", "logs:PutLogEvents"]))
+    name = deploy(client, "def handler(e, c):\n    print('x')\n", Role=role)
+    answer = client("lambda").invoke(FunctionName=name, Payload=b"{}", LogType="Tail")
+    assert "REPORT RequestId" in base64.b64decode(answer["LogResult"]).decode()
+    group = f"/aws/lambda/{name}"
+    assert logs.describe_log_groups(logGroupNamePrefix=group)["logGroups"] == []
+
+    logs.create_log_group(logGroupName=group)  # as Terraform does, so that this right is not needed
+    name = deploy(client, "def handler(e, c):\n    print('y')\n", Role=role)
+    logs.create_log_group(logGroupName=f"/aws/lambda/{name}")
+    client("lambda").invoke(FunctionName=name, Payload=b"{}")
+    assert logs.describe_log_streams(logGroupName=f"/aws/lambda/{name}")["logStreams"]
+    allow_role(role, iam, allow("logs:CreateLogStream"))
+    name = deploy(client, Role=role)
+    logs.create_log_group(logGroupName=f"/aws/lambda/{name}")
+    client("lambda").invoke(FunctionName=name, Payload=b"{}")
+    assert logs.describe_log_streams(logGroupName=f"/aws/lambda/{name}")["logStreams"] == []

@@ -18,7 +18,7 @@ from localcloud.services.kafka.versions import VERSIONS
 
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{0,63}")
 _INSTANCE = re.compile(r"(express\.m7g|kafka\.m5|kafka\.m7g)\.\d*x?large")
-_BURSTABLE = "kafka.t3.small"  # with ZooKeeper only; observed on AWS in 2026-09, no page says so
+_BURSTABLE = "kafka.t3.small"  # with ZooKeeper only: assumption `burstable-brokers`
 _KRAFT = ".kraft"
 _ZONES = (2, 3)
 _MAX_VOLUME_GB = 16384

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 from moto.awslambda.models import lambda_backends
@@ -15,7 +16,7 @@ from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.functions import Fleet, check_zip, read_spec
-from localcloud.identity.permissions import may_be_assumed_by_service
+from localcloud.identity.permissions import may, may_be_assumed_by_service
 from localcloud.identity.roles import is_role_arn
 from localcloud.services.lambda_.dead_letters import (
     check_target,
@@ -33,13 +34,25 @@ _RESERVED = frozenset(
     AWS_LAMBDA_RUNTIME_API LAMBDA_TASK_ROOT LAMBDA_RUNTIME_DIR""".split()
 )
 _DEFAULT_ARCHITECTURES = ("x86_64",)
+# Lambda Developer Guide, "Giving Lambda functions access to resources in an Amazon VPC".
+_INTERFACE_ACTIONS = (
+    "CreateNetworkInterface",
+    "DescribeNetworkInterfaces",
+    "DescribeSubnets",
+    "DeleteNetworkInterface",
+    "AssignPrivateIpAddresses",
+    "UnassignPrivateIpAddresses",
+)
+_MAX_BODY_BYTES = 70_167_211  # a zip of 50 MB in base64, with room for the rest
+_MAX_VARIABLES_BYTES = 4096
 
 
 @operation("lambda", "CreateFunction")
 def create_function(call: Call) -> HttpAnswer:
     """Create a function after checking that its zip can run."""
+    _check_size(call)
     _check_variables(call)
-    _check_role(call.params["Role"])
+    _check_role(call, call.params["Role"])
     (architecture,) = call.params.get("Architectures") or _DEFAULT_ARCHITECTURES
     check_zip(_read_code(call, call.params["Code"]), call.params.get("Runtime", ""), architecture)
     check_target(call, call.params["Role"])
@@ -58,6 +71,7 @@ def show_function(call: Call) -> HttpAnswer:
 @operation("lambda", "UpdateFunctionCode")
 def update_function_code(call: Call) -> HttpAnswer:
     """Replace a function's zip; the next invocation uses it."""
+    _check_size(call)
     spec = find_function(call)
     (architecture,) = call.params.get("Architectures") or (spec.architecture,)
     check_zip(_read_code(call, call.params), spec.runtime, architecture)
@@ -70,7 +84,7 @@ def update_function_configuration(call: Call) -> HttpAnswer:
     _check_variables(call)
     spec = find_function(call)
     role = call.params.get("Role", spec.role_arn)
-    _check_role(role)
+    _check_role(call, role)
     check_zip(spec.code, call.params.get("Runtime", spec.runtime), spec.architecture)
     check_target(call, role)
     keep_target(call, spec.name)
@@ -114,11 +128,32 @@ def describe_functions(cloud: Cloud) -> list[dict[str, Any]]:
     ]
 
 
-def _check_role(role_arn: str) -> None:
-    if is_role_arn(role_arn) and not may_be_assumed_by_service(role_arn, "lambda.amazonaws.com"):
+def _check_role(call: Call, role_arn: str) -> None:
+    if not is_role_arn(role_arn):
+        return
+    if not may_be_assumed_by_service(role_arn, "lambda.amazonaws.com"):
         raise AwsError(
             "InvalidParameterValueException",
             "The role defined for the function cannot be assumed by Lambda.",
+        )
+    if (call.params.get("VpcConfig") or {}).get("SubnetIds"):
+        for action in _INTERFACE_ACTIONS:
+            if not may(role_arn, f"ec2:{action}", "*"):
+                raise AwsError(
+                    "InvalidParameterValueException",
+                    "The provided execution role does not have permissions to call "
+                    f"{action} on EC2",
+                )
+
+
+def _check_size(call: Call) -> None:
+    """Refuse a body that is too large; a larger zip must come from S3."""
+    if len(call.body) > _MAX_BODY_BYTES:
+        raise AwsError(
+            "RequestEntityTooLargeException",
+            f"Request must be smaller than {_MAX_BODY_BYTES} bytes for the {call.operation} "
+            "operation",
+            status=413,
         )
 
 
@@ -130,6 +165,13 @@ def _check_variables(call: Call) -> None:
             "Lambda was unable to configure your environment variables because the environment "
             "variables you have provided contains reserved keys that are currently not supported "
             f"for modification. Reserved keys used in this request: {', '.join(taken)}",
+        )
+    measured = json.dumps(given, separators=(",", ":"), ensure_ascii=False)
+    if len(measured.encode()) > _MAX_VARIABLES_BYTES:
+        raise AwsError(
+            "InvalidParameterValueException",
+            "Lambda was unable to configure your environment variables because the environment "
+            f"variables you have provided exceeded the 4KB limit. String measured: {measured}",
         )
 
 

@@ -25,10 +25,22 @@ from localcloud.functions import (
     unpack_zip,
 )
 from localcloud.identity.credentials import SessionKey, credentials_for_role
+from localcloud.identity.permissions import may
 from localcloud.metrics import Metric
 from localcloud.network import Nodes, find_path, find_source, load_network
 
 _SESSION_SECONDS = 43_200
+# Lambda renews a poller's keys; nobody can do so in a running process, so these do not expire.
+_POLLER_SECONDS = 10 * 365 * 86_400
+# Lambda Developer Guide, "Self-managed Apache Kafka": what a role needs for a poller in a VPC.
+_POLLER_ACTIONS = (
+    "CreateNetworkInterface",
+    "DeleteNetworkInterface",
+    "DescribeNetworkInterfaces",
+    "DescribeSecurityGroups",
+    "DescribeSubnets",
+    "DescribeVpcs",
+)
 _ACCESS = "SourceAccessConfigurations"
 _making = threading.Lock()
 
@@ -103,14 +115,31 @@ def poller_variables(cloud: Cloud, record: dict[str, Any]) -> tuple[dict[str, st
     """
     _, _, _, region, account, *_ = record["FunctionArn"].split(":")
     spec = read_spec(lambda_backends[account][region].get_function(record["FunctionArn"]))
+    place = _place_of_poller(record)
+    if place[0]:
+        _check_place(spec.role_arn)
+    key = credentials_for_role(
+        cloud, spec.role_arn, f"mapping-{record['UUID']}", seconds=_POLLER_SECONDS
+    )
     variables = {
         "PATH": os.defpath,
         "AWS_DEFAULT_REGION": region,
         "AWS_EC2_METADATA_DISABLED": "true",
-        **_take_role(cloud, spec.role_arn, f"mapping-{record['UUID']}").variables,
-        **_network_variables(cloud, *_place_of_poller(record)),
+        **key.variables,
+        **_network_variables(cloud, *place),
     }
     return variables, [str(file) for file in cloud.state(Authorities).files()]
+
+
+def _check_place(role_arn: str) -> None:
+    missing = [
+        f"ec2:{action}" for action in _POLLER_ACTIONS if not may(role_arn, f"ec2:{action}", "*")
+    ]
+    if missing:
+        raise AwsError(
+            "InvalidParameterValueException",
+            f"the role {role_arn} lacks {', '.join(missing)}, which a mapping in a VPC needs",
+        )
 
 
 def name_missing_hop(

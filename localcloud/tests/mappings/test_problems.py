@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import requests
 
+from localcloud.identity.credentials import SessionKeys
+from localcloud.services.lambda_.execution import poller_variables
 from localcloud.tests.mappings.unconnected import NOWHERE, create, function, settle
-from tests.fixtures.functions import invoke, is_running
+from localcloud.tests.policy_documents import allow, make_role, trust
+from tests.fixtures.functions import deploy, invoke, is_running
 
 __all__ = ["create", "function"]
 
@@ -29,6 +34,24 @@ def test_a_missing_subnet_is_reported(client, create):
     access = [{"Type": "VPC_SUBNET", "URI": "subnet:subnet-0123"}]
     shown = settle(client, create(Enabled=True, SourceAccessConfigurations=access)["UUID"])
     assert "there is no subnet subnet-0123 in any account" in shown["LastProcessingResult"]
+
+
+def test_a_role_that_cannot_manage_interfaces_is_reported(client, create):
+    role = make_role(client("iam"), trust({"Service": "lambda.amazonaws.com"}), allow("ec2:D*"))
+    access = [{"Type": "VPC_SUBNET", "URI": "subnet:subnet-0123"}]
+    made = create(
+        Enabled=True, FunctionName=deploy(client, Role=role), SourceAccessConfigurations=access
+    )
+    assert settle(client, made["UUID"])["LastProcessingResult"] == (
+        f"PROBLEM: the role {role} lacks ec2:CreateNetworkInterface, which a mapping in a VPC needs"
+    )
+
+
+def test_the_keys_of_a_poller_outlive_every_demo(cloud, client, create, function):
+    record = client("lambda").get_event_source_mapping(UUID=create()["UUID"])
+    variables, _ = poller_variables(cloud, record)
+    key = cloud.state(SessionKeys).find(variables["AWS_ACCESS_KEY_ID"])
+    assert key.expires_at > datetime.now(UTC) + timedelta(days=365)
 
 
 def test_an_unreadable_secret_is_reported(client, create):

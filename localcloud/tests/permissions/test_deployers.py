@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+from tests.fixtures.functions import ECHO, make_zip
 
 ACCOUNT = "888888888888"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/deploy"
@@ -41,13 +39,6 @@ def acting(client):
     return act
 
 
-def _zip():
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("handler.py", "def lambda_handler(event, context): pass")
-    return packed.getvalue()
-
-
 def test_a_deploy_role_may_do_everything_until_it_is_created(acting, request):
     acting("sqs").create_queue(QueueName="before")
     deploy = request.getfixturevalue("deploy")
@@ -67,7 +58,7 @@ def test_a_role_is_passed_with_permission_to_the_service_it_is_for(acting, deplo
         "Role": passed,
         "Handler": "handler.lambda_handler",
         "Runtime": "python3.13",
-        "Code": {"ZipFile": _zip()},
+        "Code": {"ZipFile": make_zip({"handler.py": ECHO})},
     }
     to_emr = {"StringEquals": {"iam:PassedToService": "emr-serverless.amazonaws.com"}}
     to_lambda = {"StringEquals": {"iam:PassedToService": "lambda.amazonaws.com"}}
