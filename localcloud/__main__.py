@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from localcloud.command import commands
 from localcloud.errors import LocalcloudError
@@ -46,10 +47,6 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
     status.set_defaults(command=commands.status)
 
-    told = parsers.add_parser("assumptions", help="print what it assumes about AWS, as data")
-    told.add_argument("--output", choices=("text", "json"), default="text", help="[%(default)s]")
-    told.set_defaults(command=commands.assumptions)
-
     env = parsers.add_parser("env", help='print the environment to use: eval "$(... env)"')
     env.add_argument("--account", default="111111111111", help="the account id [%(default)s]")
     env.add_argument("--region", default="eu-central-1", help="the region [%(default)s]")
@@ -68,7 +65,14 @@ def _parser() -> argparse.ArgumentParser:
         "--group", default="", help="the id of the security group to start from [none]"
     )
     trace.set_defaults(command=commands.trace)
+    _add_assumptions(parsers)
     return parser
+
+
+def _add_assumptions(parsers: Any) -> None:
+    told = parsers.add_parser("assumptions", help="print what it assumes about AWS, as data")
+    told.add_argument("--output", choices=("text", "json"), default="text", help="[%(default)s]")
+    told.set_defaults(command=commands.assumptions)
 
 
 if __name__ == "__main__":

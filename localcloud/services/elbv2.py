@@ -21,6 +21,8 @@ _PROBE_SECONDS = 0.5
 @operation("elbv2", "CreateLoadBalancer")
 def create_load_balancer(call: Call) -> HttpAnswer:
     """Create a load balancer with its kind in the ARN."""
+    if call.params["Name"].startswith("internal-"):  # API Reference, CreateLoadBalancer
+        raise AwsError("ValidationError", "Load balancer name cannot begin with 'internal-'")
     token = load_balancer_kind.set("net" if call.params.get("Type") == "network" else "app")
     try:
         return call.forward()

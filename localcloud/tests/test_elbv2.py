@@ -27,6 +27,11 @@ def test_the_arn_names_the_kind(accounts):
     assert ":listener/net/elbv2-1/" in accounts.brokers[0].listener
 
 
+def test_a_name_that_begins_with_internal_is_refused(accounts):
+    with pytest.raises(ClientError, match="cannot begin with 'internal-'"):
+        make_balancer(accounts, "internal-one", Type="network")
+
+
 def test_a_load_balancer_needs_a_subnet(accounts):
     with pytest.raises(ClientError, match="SubnetNotFound"):
         accounts.elb.create_load_balancer(Name="lost", Type="network")

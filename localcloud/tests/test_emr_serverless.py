@@ -75,6 +75,9 @@ def test_an_invalid_application_is_rejected(emr):
     _fails("ValidationException", said, create, releaseLabel=label, type="FLINK")
     said = "1 validation error detected: Value '!' at 'name' failed to satisfy constraint: "
     _fails("ValidationException", said, create, releaseLabel=label, type="SPARK", name="!")
+    for unknown in ("emr-7.99.0", "emr-8.1.0", "emr-spark-8", "emr-6.5.0"):
+        said = f"Release label {unknown} is not supported, expected one like emr-spark-8.1.0"
+        _fails("ValidationException", said, create, releaseLabel=unknown, type="SPARK")
     assert emr.list_applications()["applications"] == []
     said = f"Application {_NO_APPLICATION} does not exist"
     _fails("ResourceNotFoundException", said, emr.get_application, applicationId=_NO_APPLICATION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from botocore.exceptions import ClientError
 
 OTHER_SIDES = {
     "addresses": lambda group, prefixes: {"IpRanges": [{"CidrIp": "10.8.0.0/24"}]},
@@ -36,3 +37,8 @@ def test_a_rule_keeps_its_description(ec2, vpc, kind):
     rules = ec2.describe_security_group_rules(Filters=own)["SecurityGroupRules"]
     (rule,) = [it for it in rules if not it["IsEgress"]]
     assert rule["Description"] == "why"
+
+
+def test_a_name_that_looks_like_an_id_is_refused(ec2, vpc):
+    with pytest.raises(ClientError, match=r"Group names may not be in the format sg-\*"):
+        ec2.create_security_group(GroupName="sg-kafka", Description="d", VpcId=vpc)

@@ -1,7 +1,13 @@
-"""EC2 where moto differs from AWS: endpoint services, endpoints, subnets."""
+"""EC2 where moto differs from AWS: endpoint services, endpoints, groups, subnets."""
 
 from __future__ import annotations
 
-from localcloud.services.ec2 import aws_services, endpoint_services, endpoints, subnets
+from localcloud.services.ec2 import (
+    aws_services,
+    endpoint_services,
+    endpoints,
+    security_groups,
+    subnets,
+)
 
-__all__ = ["aws_services", "endpoint_services", "endpoints", "subnets"]
+__all__ = ["aws_services", "endpoint_services", "endpoints", "security_groups", "subnets"]

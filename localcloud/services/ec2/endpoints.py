@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from moto.ec2.models import ec2_backends
+from moto.ec2.models.vpcs import AWS_ENDPOINT_SERVICES
 from moto.ec2.utils import add_tag_specification, random_resource_id
 
 from localcloud.door.errors import AwsError
@@ -15,6 +16,9 @@ from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 from localcloud.network.principals import allows_account
 from localcloud.services.ec2.endpoint_services import describe_names
+
+# AWS PrivateLink Guide, "AWS services that integrate with AWS PrivateLink"; moto lacks MSK's.
+_SERVICES = frozenset({*AWS_ENDPOINT_SERVICES, "kafka"})
 
 
 @operation("ec2", "CreateVpcEndpoint")
@@ -25,6 +29,8 @@ def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
     found = inventory.find_endpoint_service(call.params["ServiceName"])
     if _is_own(call.params["ServiceName"]):
         _check_consumer(call, found)
+    else:
+        _check_service(call)
     endpoint = _make_interface_endpoint(call)
     if found:
         owner, service = found
@@ -76,6 +82,28 @@ def _make_interface_endpoint(call: Call) -> Any:
 def _is_own(service_name: str) -> bool:
     """Return whether it is a customer's endpoint service, not one of AWS's."""
     return ".vpce-svc-" in service_name
+
+
+def _check_service(call: Call) -> None:
+    """Refuse a service that AWS does not have, and a second endpoint for the same private name."""
+    name, vpc_id = call.params["ServiceName"], call.params["VpcId"]
+    prefix = f"com.amazonaws.{call.region}."
+    end = name.removeprefix(prefix)
+    if not name.startswith(prefix) or end not in _SERVICES:
+        raise AwsError("InvalidServiceName", f"The Vpc Endpoint Service '{name}' does not exist")
+    if not call.params.get("PrivateDnsEnabled", True):
+        return
+    for endpoint in inventory.endpoints(ec2_backends[call.account][call.region], vpc_id):
+        if (
+            endpoint.service_name == name
+            and inventory.is_interface(endpoint)
+            and endpoint.private_dns_enabled
+        ):
+            raise AwsError(
+                "InvalidParameter",
+                "private-dns-enabled cannot be set because there is already a conflicting DNS "
+                f"domain for {end}.{call.region}.amazonaws.com in the VPC {vpc_id}",
+            )
 
 
 def _check_consumer(call: Call, found: tuple[Any, Any] | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +26,8 @@ _DEFAULTS: dict[str, Any] = {
     "autoStartConfiguration": {"enabled": True},
     "autoStopConfiguration": {"enabled": True, "idleTimeoutMinutes": 15},
 }
+# EMR Serverless User Guide, "Release versions": from 6.6.0 on; assumption `emr-labels`.
+_LABEL = re.compile(r"emr-(6\.([6-9]|1[0-5])|7\.([0-9]|1[0-9])|spark-8\.[0-9])\.[0-9]")
 _SUMMARY = ("name", "releaseLabel", "type", "architecture")
 
 
@@ -42,11 +45,20 @@ def _build(call: Call) -> Application:
     if kind is None:
         expected = " or ".join(_TYPES.values())
         raise AwsError(INVALID, f"Type {call.params['type']} is not supported, only {expected}")
+    _check_label(call.params["releaseLabel"])
     named = {name: value for name, value in call.params.items() if name not in _NO_SETTINGS}
     new_id = f"00{secrets.token_hex(7)}"
     arn = f"arn:aws:emr-serverless:{call.region}:{call.account}:/applications/{new_id}"
     settings = {**_DEFAULTS, **named, "type": kind}
     return Application(new_id, arn, settings, dict(call.params.get("tags", {})), call.params)
+
+
+def _check_label(label: str) -> None:
+    """Raise AwsError for a label that no release has had, as far as its form tells."""
+    if not _LABEL.fullmatch(label):
+        raise AwsError(
+            INVALID, f"Release label {label} is not supported, expected one like emr-spark-8.1.0"
+        )
 
 
 _NO_SETTINGS = frozenset({"applicationId", "clientToken", "tags"})
@@ -72,6 +84,7 @@ def update_application(call: Call, applications: Applications) -> dict[str, Any]
     """Change the given settings of an application that is not started."""
     application = find_application(call, applications)
     _check_at_rest(application, "updated")
+    _check_label(call.params.get("releaseLabel", application.settings["releaseLabel"]))
     given = {name: value for name, value in call.params.items() if name not in _NO_SETTINGS}
     application.settings.update(given)
     application.updated = datetime.now(UTC)

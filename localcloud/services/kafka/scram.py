@@ -33,7 +33,7 @@ def batch_associate_scram_secret(call: Call) -> dict[str, Any]:
     users, unprocessed = {}, []
     for arn in arns:
         try:
-            name, password = _read_user(arn)
+            name, password = _read_user(cluster, arn)
         except _UnusableSecretError as error:
             unprocessed.append(_show_refusal(arn, str(error)))
         else:
@@ -69,7 +69,7 @@ def follow_secret(cloud: Cloud, arn: str) -> None:
     for cluster in all_clusters(cloud):
         if arn in cluster.secrets and cluster.brokers is not None:
             try:
-                name, password = _read_user(arn)
+                name, password = _read_user(cluster, arn)
             except _UnusableSecretError:
                 continue  # as on MSK, the user keeps the last readable password
             old = cluster.secrets[arn]
@@ -88,11 +88,16 @@ def _check(call: Call) -> tuple[Cluster, list[str]]:
     return cluster, arns
 
 
-def _read_user(arn: str) -> tuple[str, str]:
+def _read_user(cluster: Cluster, arn: str) -> tuple[str, str]:
     match = _ARN.fullmatch(arn)
     if match is None:
         raise _UnusableSecretError("The provided secret ARN is invalid.")
     region, account, name = match.groups()
+    if (account, region) != (cluster.account, cluster.region):
+        raise _UnusableSecretError(
+            f"The provided secret belongs to account {account} in {region}; Amazon MSK needs one "
+            f"of the cluster's own, {cluster.account} in {cluster.region}."
+        )
     if not name.startswith(_PREFIX):
         raise _UnusableSecretError(
             "The provided secret arn cannot be used with Amazon MSK. Secret names must have the "

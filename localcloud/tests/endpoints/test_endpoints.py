@@ -59,6 +59,31 @@ def test_without_groups_an_endpoint_has_the_default_one(accounts):
     assert made["PrivateDnsEnabled"] is True
 
 
+def make_for_service(accounts, name, **settings):
+    return accounts.ec2[CONSUMER].create_vpc_endpoint(
+        VpcEndpointType="Interface",
+        VpcId=accounts.vpcs[CONSUMER],
+        ServiceName=f"com.amazonaws.eu-central-1.{name}",
+        SubnetIds=accounts.subnets[CONSUMER],
+        **settings,
+    )["VpcEndpoint"]
+
+
+def test_a_service_that_aws_does_not_have_is_refused(accounts):
+    for name in ("nonsense", "kinesis"):
+        with pytest.raises(ClientError, match=f"-1.{name}' does not exist") as refused:
+            make_for_service(accounts, name)
+        assert code_of(refused) == "InvalidServiceName"
+
+
+def test_one_vpc_has_one_endpoint_with_private_dns_for_a_service(accounts):
+    make_for_service(accounts, "kms")
+    with pytest.raises(ClientError, match="already a conflicting DNS domain for kms") as refused:
+        make_for_service(accounts, "kms")
+    assert code_of(refused) == "InvalidParameter"
+    assert make_for_service(accounts, "kms", PrivateDnsEnabled=False)["State"] == "available"
+
+
 def test_an_account_that_is_not_allowed_sees_no_service(accounts, broker, client):
     ec2 = client("ec2", STRANGER)
     vpc = ec2.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]

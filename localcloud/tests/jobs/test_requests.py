@@ -76,11 +76,11 @@ def test_an_invalid_run_is_rejected(client, jobs):
     def configured(classification):
         return {"applicationConfiguration": [{"classification": classification}]}
 
-    hive = client("emr-serverless").create_application(releaseLabel="emr-8", type="HIVE")
+    hive = client("emr-serverless").create_application(releaseLabel="emr-spark-8.1.0", type="HIVE")
     by_hand = client("emr-serverless").create_application(
-        releaseLabel="emr-8", type="SPARK", autoStartConfiguration={"enabled": False}
+        releaseLabel="emr-spark-8.1.0", type="SPARK", autoStartConfiguration={"enabled": False}
     )["applicationId"]
-    gone = client("emr-serverless").create_application(releaseLabel="emr-8", type="SPARK")
+    gone = client("emr-serverless").create_application(releaseLabel="emr-spark-8.1.0", type="SPARK")
     jobs.emr.delete_application(applicationId=gone["applicationId"])
     invalid = "ValidationException"
     assert refused(applicationId=_NO_RUN) == (

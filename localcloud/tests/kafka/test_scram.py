@@ -52,6 +52,10 @@ def test_an_invalid_secret_is_rejected(kafka, cluster):
     messages = [each["ErrorMessage"] for each in answer["UnprocessedScramSecrets"]]
     assert "can't find the specified secret" in messages[0]
     assert messages[1] == "The provided secret ARN is invalid."
+    foreign = unknown.replace("111111111111", "222222222222")
+    answer = kafka.batch_associate_scram_secret(ClusterArn=arn, SecretArnList=[foreign])
+    (refused,) = answer["UnprocessedScramSecrets"]
+    assert "belongs to account 222222222222" in refused["ErrorMessage"]
     answer = kafka.batch_disassociate_scram_secret(ClusterArn=arn, SecretArnList=[unknown])
     assert answer["UnprocessedScramSecrets"][0]["ErrorMessage"] == (
         "The secret is not associated with the cluster"
