@@ -28,7 +28,7 @@ module "broker_cluster" {
   cluster    = var.cluster
   exposure   = var.exposure.kind
   retention  = var.retention
-  scrapers   = var.scrapers
+  scrapers   = var.cluster.scrapers
   subnet_ids = module.network.subnet_ids
   users = {
     for name, consumer in local.consumers :

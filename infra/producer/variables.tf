@@ -38,7 +38,7 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster (infra/modules/broker-cluster says what is left out); a serverless one takes none of it and can only be used inside this account."
+  description = "The MSK cluster (infra/modules/broker-cluster says what is left out), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); a serverless one takes none of it and can only be used inside this account."
   type = object({
     type           = optional(string, "provisioned")
     broker_count   = optional(number)
@@ -46,6 +46,7 @@ variable "cluster" {
     kafka_version  = optional(string)
     max_volume_gib = optional(number)
     properties     = optional(map(string), {})
+    scrapers       = optional(map(string), {})
     volume_gib     = optional(number)
   })
   default = {}
@@ -227,12 +228,6 @@ variable "retention" {
     )
     error_message = "retention.log_days is ${var.retention.log_days}; choose a number of days that CloudWatch knows, such as 7, 30, 90 or 365."
   }
-}
-
-variable "scrapers" {
-  description = "Security groups in this VPC that may read the brokers' Prometheus metrics on ports 11001 and 11002, by name."
-  type        = map(string)
-  default     = {}
 }
 
 variable "subscribers" {

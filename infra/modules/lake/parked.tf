@@ -6,7 +6,7 @@ locals {
   records_prefix = "records/"
 
   # Not of errors/: an open dead letter in DynamoDB needs the bytes that it keeps there.
-  _expiry = {
+  expiry = {
     for name, prefix in { batches = local.batches_prefix, notices = local.notices_prefix, records = local.records_prefix } :
     name => { days = var.keep_days.parked, prefix = prefix }
   }
@@ -16,7 +16,7 @@ module "parked_bucket" {
   source = "../private-bucket"
 
   name          = local.parked_name
-  expiry        = local._expiry
+  expiry        = local.expiry
   force_destroy = var.retention.force_destroy
   kms_key_arn   = module.key.arn
   replaced_days = var.keep_days.replaced
