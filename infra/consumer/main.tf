@@ -9,7 +9,7 @@ module "network" {
   cidr       = var.network.cidr
   clients    = local.clients
   existing   = var.network.existing
-  # Programs read the producer's schemas by it.
+  # Programs assume it to read the producer's schemas.
   foreign_roles = [var.contract.registry.role_arn]
   # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
   # Spark's workers write their log from the VPC.

@@ -88,7 +88,7 @@ variable "functions" {
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), by schema the table that its records go to (writes; * alone for one table of all), when it reads, at an interval for ever or once (available-now) what there is, the folder of its checkpoint, the file of its program, by program other flags, without dashes, and by program the workers of its run (infra/modules/spark-application says what each means)."
+  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, and the workers of its run (infra/modules/spark-application says what each means)."
   type = map(object({
     arguments  = optional(map(map(string)), {})
     checkpoint = optional(string)
@@ -226,7 +226,7 @@ variable "prefix" {
 }
 
 variable "registry_backups" {
-  description = "Backups of registries that are gone, as s3:// URLs of what `penstock schema export` wrote, in buckets of this account: records with ids of those registries are read by them (docs/runbook.md)."
+  description = "Backups of registries that are gone, as s3:// URLs of what `penstock schema export` wrote, in buckets of this account: records with ids of those registries are read with them (docs/runbook.md)."
   type        = list(string)
   default     = []
 

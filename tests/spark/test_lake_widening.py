@@ -46,7 +46,7 @@ def test_whole_numbers_inside_of_something_become_doubles(spark, reader):
 
 
 @pytest.mark.parametrize("is_renamed", [False, True], ids=["before renaming", "after renaming"])
-def test_a_widening_that_was_killed_is_made_up_for(spark, reader, monkeypatch, is_renamed):
+def test_a_widening_that_was_killed_is_completed_later(spark, reader, monkeypatch, is_renamed):
     class KilledError(Exception):
         """What stands for kill -9."""
 

@@ -67,7 +67,7 @@ resource "aws_lambda_event_source_mapping" "this" {
   depends_on = [aws_iam_role_policy.this]
 }
 
-# A mapping that is kept out is Enabled all the same; each plan and each apply warns of it.
+# A mapping that is denied access is Enabled all the same; each plan and each apply warns of it.
 check "reads" {
   assert {
     condition     = !anytrue([for mapping in aws_lambda_event_source_mapping.this : startswith(mapping.last_processing_result, "PROBLEM")])

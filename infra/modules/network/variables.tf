@@ -47,7 +47,7 @@ variable "existing" {
 }
 
 variable "foreign_roles" {
-  description = "Roles of other accounts that code in the subnets may assume, and read schema versions as; the policies of the endpoints allow nothing else of another account."
+  description = "Roles of other accounts that code in the subnets may assume, and with which it may read schema versions; the endpoint policies allow nothing else of another account."
   type        = list(string)
   default     = []
 }

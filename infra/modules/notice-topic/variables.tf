@@ -14,7 +14,7 @@ variable "name" {
 }
 
 variable "publishers" {
-  description = "The AWS services that publish, each with the conditions of the policy besides the account; null for a service that publishes to no topic with conditions (EventBridge)."
+  description = "The AWS services that publish, each with the conditions of the policy besides the account; null for no conditions, not even the account, as EventBridge requires."
   type        = map(map(map(string)))
 
   validation {
