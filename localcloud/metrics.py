@@ -1,7 +1,7 @@
 """Metrics of CloudWatch: what the services record here, in moto's store, by minutes of one clock.
 
 The clock is the machine's until it is put forward for the first time; then it stands still
-between two such orders, so that a test decides how many minutes have passed.
+between two such calls, so that a test decides how many minutes have passed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Metric:
             backend.put_metric_data(self.namespace, [datum])
 
     def values(self, start: datetime, end: datetime) -> list[float]:
-        """Return the values of a period; those that were put as statistics are left out."""
+        """Return the values of a period, without those that were put as statistics."""
         with _writing:
             data = list(cloudwatch_backends[self.account][self.region].metric_data)
         return [

@@ -1,4 +1,4 @@
-"""Messages that an AWS service publishes to a topic: the policies of topic and key must let it."""
+"""Messages that an AWS service publishes to a topic, if the policies of topic and key allow it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Ask AWS what Penstock could not be sure of without an account, by the cheapest calls.
+"""Ask AWS what Penstock assumes and cannot know without an account, by the cheapest calls.
 
 Usage: tools/aws_check.py [--help]
 
 Asks the account of the credentials in the environment, in its region. It says first what it would
 create and what that costs, and goes on with CONFIRM=yes or after a question. Without credentials
-it says so. It exits with 1 if AWS does something else than Penstock expects.
+it says so. It exits with 1 if AWS does something other than Penstock expects.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ PROBES: Final = (
     ),
     Probe(
         "spark-environment",
-        "Has a Spark driver botocore, and a region in AWS_REGION?",
+        "Does a Spark driver have botocore, and a region in AWS_REGION?",
         "a bucket, a role and an EMR Serverless application for some minutes, all deleted again",
         0.05,
         ask_spark_environment,

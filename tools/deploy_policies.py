@@ -1,6 +1,6 @@
-"""Write the IAM policies of whoever deploys and operates Penstock, docs/deploy-policies/*.json.
+"""Write docs/deploy-policies/*.json: the IAM policies of the roles that deploy and operate.
 
-Usage: tools/deploy_policies.py [--write]   without --write: say what is not up to date
+Usage: tools/deploy_policies.py [--write]   without --write: list what is not up to date
 
 docs/deploy-policies/actions has the data:
   seen.json      what deployers and the operator called in the tests of both accounts, written by
@@ -54,7 +54,7 @@ def read_policies(kind: str) -> list[dict[str, Any]]:
 
 
 def read_unseen(kind: str) -> set[str]:
-    """Return the actions of a kind that AWS needs and that the tests do not see for sure."""
+    """Return the actions of a kind that AWS needs and that the tests cannot see."""
     return {
         action
         for one in _read("actions/unseen.json")

@@ -1,4 +1,4 @@
-"""What localcloud assumes about AWS: each with source, date and the call that settles it."""
+"""The assumptions of localcloud about AWS, each with source, date and the call that settles it."""
 
 from __future__ import annotations
 

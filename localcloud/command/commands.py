@@ -88,7 +88,7 @@ def logs(folder: Path, name: str, once: bool) -> None:
 
 
 def assumptions(folder: Path, output: str) -> None:
-    """Print what localcloud assumes about AWS, with the source and what would settle it."""
+    """Print each assumption about AWS with its source and the command that would settle it."""
     found = read_assumptions()
     if output == "json":
         _say(json.dumps([asdict(each) for each in found], indent=2))

@@ -1,7 +1,7 @@
 """The alarms of CloudWatch: each minute they look at their metrics, and publish to SNS.
 
 moto stores alarms and metrics. An alarm looks at the periods that it evaluates and no further back;
-one on an expression, a percentile or other alarms is not evaluated, as `status` says of it.
+one on an expression, a percentile or other alarms is not evaluated, and `status` says so.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _REGION = "eu-central-1"
 
 @pytest.fixture
 def account():
-    """Give an account that nobody has used."""
+    """Return an account that nobody has used."""
     return f"9200{next(_NUMBERS):08}"
 
 

@@ -58,7 +58,7 @@ def test_the_tail_is_only_given_when_asked_for_and_is_at_most_4_kb(client):
     assert len(base64.b64decode(tailed["LogResult"])) == 4096
 
 
-def test_a_function_without_the_rights_to_log_is_mute(client):
+def test_a_function_without_permission_to_log_has_no_log(client):
     iam, logs = client("iam"), client("logs")
     role = make_role(iam, trust(_LAMBDA), allow(["logs:CreateLogStream", "logs:PutLogEvents"]))
     name = deploy(client, "def handler(e, c):\n    print('x')\n", Role=role)

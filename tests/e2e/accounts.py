@@ -188,7 +188,7 @@ class Accounts:
         return answer
 
     def write(self, topic: str, value: bytes, role: str = "") -> None:
-        """Write a record past every function, as a role or as one that may write every topic."""
+        """Write a record without a function, as a role or as the one that may write every topic."""
         key = credentials_for_role(self.cloud, role or WRITER, "probe")
         cluster = self._cluster()
         running = Running(self.cloud, cluster.arn, self.client)

@@ -56,7 +56,7 @@ def read_used(local: Local) -> dict[str, set[str]]:
 
 
 def read_seen() -> dict[str, set[str]]:
-    """Read what was written down of it."""
+    """Return the actions that were recorded, by kind of role."""
     seen = json.loads(Path(FOLDER, SEEN).read_text())
     return {kind: set(actions) for kind, actions in seen.items()}
 

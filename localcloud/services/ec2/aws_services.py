@@ -1,6 +1,6 @@
 """The services of AWS that a VPC can have an endpoint for.
 
-moto asks each of its services for them, of which some need packages that are not installed here.
+moto collects them from its services, some of which need packages that are not installed here.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Workers:
 
 
 class Occupied:
-    """What the runs of an application take of its maximum capacity, by run."""
+    """The part of an application's maximum capacity that each of its runs takes."""
 
     def __init__(self) -> None:
         self._by_run: dict[str, Capacity] = {}

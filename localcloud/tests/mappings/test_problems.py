@@ -49,7 +49,7 @@ def test_a_role_that_cannot_manage_interfaces_is_reported(client, create):
     )
 
 
-def test_the_keys_of_a_poller_outlive_every_demo(cloud, client, create, function):
+def test_the_keys_of_a_poller_last_for_more_than_a_year(cloud, client, create, function):
     record = client("lambda").get_event_source_mapping(UUID=create()["UUID"])
     variables, _ = poller_variables(cloud, record)
     key = cloud.state(SessionKeys).find(variables["AWS_ACCESS_KEY_ID"])

@@ -38,7 +38,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     listing.set_defaults(run=partial(_run_list, environ))
     show = commands.add_parser("show", help=_SHOW, description=_SHOW)
     show.add_argument("id", metavar="ID", help="its id: topic/partition/offset/timestamp")
-    _add_place(show, "bucket", _BUCKET, "the bucket of bytes that the table cannot hold", environ)
+    _add_place(show, "bucket", _BUCKET, "the bucket with bytes too large for the table", environ)
     show.set_defaults(run=_run_show)
     for command in (listing, show):
         _add_place(command, "table", _TABLE, "the dead-letter table", environ)
@@ -82,7 +82,7 @@ def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
 
 
 def _run_show(flags: argparse.Namespace) -> int:
-    """Print the dead letter; return 1 if the bytes of its record are lost."""
+    """Print a dead letter; return 1 if the bytes of its record are lost."""
     row = read_dead_letter(flags.table, flags.bucket, flags.id)
     described = _describe(row) | {
         "key": describe_bytes(row.key),
@@ -97,7 +97,7 @@ def _run_show(flags: argparse.Namespace) -> int:
 
 
 def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
-    SelectionSettings.from_flags(flags, environ)  # raises before a job is started in vain
+    SelectionSettings.from_flags(flags, environ)  # raises before a job starts
     words = [
         word
         for row in describe_settings(SelectionSettings)

@@ -100,7 +100,7 @@ def _show(found: ReadRecord) -> str:
 
 
 def _describe(found: ReadRecord) -> dict[str, Any]:
-    """Return a record as one JSON object; bytes are texts, or base64 where they are none."""
+    """Return a record as one JSON object; bytes are text, or base64 if they are not UTF-8."""
     record, version, failure = found.record, found.version, found.failure
     described = {
         "topic": record.source.topic,

@@ -153,11 +153,11 @@ def _run_check(settings: argparse.Namespace) -> int:
     for problem in found.problems:
         say(f"  {problem}")
     for numbers, effect in (
-        (found.readers, "cannot read its records with version"),
-        (found.records, "cannot read with it the records of version"),
+        (found.readers, "with version {} cannot read its records"),
+        (found.records, "with it cannot read records of version {}"),
     ):
         if numbers:
-            say(f"programs with one fixed schema {effect} {', '.join(map(str, numbers))}")
+            say("programs that read " + effect.format(", ".join(map(str, numbers))))
     return 1 if found.problems else 0
 
 

@@ -41,7 +41,7 @@ def describe_headers(headers: Iterable[tuple[str, bytes | None]]) -> list[dict[s
 
 
 def describe_value(value: Any) -> Any:
-    """Return a decoded value as JSON has it; bytes and NaN, which it has not, become strings."""
+    """Return a decoded value for JSON; bytes and NaN, which JSON lacks, become strings."""
     match value:
         case bytes():
             return base64.b64encode(value).decode()

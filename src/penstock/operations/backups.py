@@ -96,7 +96,7 @@ def import_schemas(url: str, path: str, *, dry_run: bool = False) -> Iterator[Re
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn the error of a file that is named by a setting into that of an operation on it."""
+    """Raise the SettingsError of a backup's file as an OperationError."""
     try:
         yield
     except SettingsError as error:

@@ -1,4 +1,4 @@
-"""Dead letters of a consumer: list them, and look into one."""
+"""Dead letters of a consumer: list them, and read one."""
 
 from __future__ import annotations
 

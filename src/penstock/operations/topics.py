@@ -1,4 +1,4 @@
-"""What a topic holds: each record with its schema and its event."""
+"""The records of a topic, each with its schema and its event."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _RULES: tuple[tuple[type[PenstockError], str], ...] = (
 )
 
 
-# Of a message that quotes a registry or Kafka, and of a diff; the whole is nobody's help.
+# The longest message (it may quote a registry or Kafka) and diff of an answer.
 _MAX_CHARACTERS = 1_000
 _MAX_CHANGES = 50
 

@@ -81,7 +81,10 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
 
 
 def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:
-    """Check that an event can be a row; numbers as its schema widens them, since 7.0 is no key.
+    """Check that an event can become a row.
+
+    The event has the values of its schema: a whole number that was widened to a double is 7.0 here,
+    which cannot be a key.
 
     Raises:
         EventValueError: a field of the key, sort key or order, or the event time, is missing, empty

@@ -177,7 +177,7 @@ class CachedRegistry:
         """Return the usable version with this definition; a new definition is stored first.
 
         A version that is no longer in the list is registered again. A contradiction is cached as
-        long as the list stays the same. What the rule refuses is not: the rule may be changed.
+        long as the list stays the same. A refusal by the rule is not, as the rule may change.
         """
         key = (name, _quick_key(schema))
         known = self._by_value.get(key)

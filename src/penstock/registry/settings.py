@@ -18,7 +18,7 @@ def backups_setting() -> Any:
     return setting(
         "PENSTOCK_REGISTRY_BACKUPS",
         "paths or s3:// URLs, separated by spaces, of backups that `penstock schema export` wrote: "
-        "records whose schema ids the registry does not know are read by them",
+        "records whose schema ids the registry does not know are read with them",
         parse=_parse_backups,
         default=(),
     )

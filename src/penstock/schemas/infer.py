@@ -60,7 +60,7 @@ def infer_schema(
     ]
     for field in required:
         if field.json_name in event:
-            # A version of another program may allow null, but no event here may leave it out.
+            # A version of another program may allow null, but an event must have a value.
             convert(event[field.json_name], _present(field.type) or field.type, field.json_name)
     taken = {field.json_name for field in required}
     optional = {key: value for key, value in event.items() if key not in taken}

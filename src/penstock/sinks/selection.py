@@ -1,4 +1,4 @@
-"""The choice of dead letters: to list, or to replay."""
+"""The selection of dead letters to list or to replay."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Selection:
 
 
 class WhichRows(StrEnum):
-    """The rows to select among those that are neither done nor parked."""
+    """The open rows (neither done nor parked) to select: all, or those that are due."""
 
     OPEN = "open"
     DUE = "due"
@@ -56,7 +56,7 @@ def _parse_ids(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class SelectionSettings(Settings):
-    """The dead letters to choose; each must match every condition that is given."""
+    """The dead letters to select; each must meet every condition that is set."""
 
     which: WhichRows = setting(
         "PENSTOCK_WHICH",

@@ -158,8 +158,8 @@ def test_programs_with_a_fixed_schema_are_named(check: Run) -> None:
     lines = check(_definition(("temperature", "boolean")))[1].splitlines()
 
     assert lines[-2:] == [
-        "programs with one fixed schema cannot read its records with version 1, 2",
-        "programs with one fixed schema cannot read with it the records of version 1, 2",
+        "programs that read with version 1, 2 cannot read its records",
+        "programs that read with it cannot read records of version 1, 2",
     ]
 
 

@@ -7,9 +7,9 @@ At every moment either the old or the new column is complete under the one name:
     3. In one metadata commit, rename `x` to `_before_1_x` and `_next_x` to `x`.
 
 After a crash, the next request for the column continues. `_before_1_x` stays: it holds the whole
-numbers that no double equals (`x` is null there), and rows that another query wrote to `x` in the
-meantime, for which step 2 is repeated: after the rename, by a query that published rows which it
-staged before the rename, and by `jobs/maintain_lake.py`.
+numbers that no double equals (`x` is null there), and the rows that another query wrote to `x`
+before the rename. Step 2 is repeated for these rows: after the rename, by a query that publishes
+rows that it staged before, and by `jobs/maintain_lake.py`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def rewrite_columns(
 
 
 def refill_columns(spark: SparkSession, table: IcebergTable) -> None:
-    """Fill widened columns in rows that still have their values in the columns of before."""
+    """Fill widened columns of rows that have their values only in the old columns."""
     columns = table.schema()
     for before in columns:
         match = _BEFORE.fullmatch(before.name)
