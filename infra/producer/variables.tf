@@ -38,7 +38,7 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster (infra/modules/broker-cluster says what is left out), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); a serverless one takes none of it and can only be used inside this account."
+  description = "The MSK cluster (infra/modules/broker-cluster has the defaults), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); a serverless cluster takes none of these settings and can only be used inside this account."
   type = object({
     type           = optional(string, "provisioned")
     broker_count   = optional(number)

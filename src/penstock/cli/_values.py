@@ -12,7 +12,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def show_moment(milliseconds: int) -> str:
-    """Return a Kafka timestamp as text; none is -1, and a producer may send any number."""
+    """Return a Kafka timestamp as text; -1 stands for none, and a producer may send any number."""
     try:
         moment = _EPOCH + timedelta(milliseconds=milliseconds)
     except OverflowError:

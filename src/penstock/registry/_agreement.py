@@ -16,7 +16,7 @@ from penstock.errors import SchemaConflictError, SchemaNotFoundError
 from penstock.registry.interface import SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 
-# A number that is not found so often was deleted, unless a list has it.
+# A version that was not found this many times was deleted, unless a list has it.
 _MOST_MISSES = 3
 
 
