@@ -71,7 +71,9 @@ def test_all_jobs_have_the_same_tables(words):
     assert consume["--dynamodb-table"] == "penstock-analytics-{table}"
     assert consume["--route"] == "order=orders,sensor=readings"
     both = {flag: word for flag, word in consume.items() if replay.get(flag) == word}
-    assert consume.keys() - both.keys() == {"--checkpoint", "--secret-arn", "--trigger"}
+    assert consume.keys() - both.keys() == {
+        *("--checkpoint", "--secret-arn", "--service", "--trigger"),
+    }
     assert replay["--consume-checkpoint"] == consume["--checkpoint"]
     for table in ("orders", "readings"):
         assert words[f"maintain-{table}"][1] == {"--lake-table": f"{_LAKE}.{table}"}

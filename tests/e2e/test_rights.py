@@ -29,16 +29,8 @@ _ID = "00000000-0000-4000-8000-000000000000"
 
 # What Lambda itself does with a function's role, which localcloud's Lambda does by other means.
 _DONE_BY_LAMBDA = {
-    ("LiveInTheVpc", "ec2:AssignPrivateIpAddresses"),
-    ("LiveInTheVpc", "ec2:CreateNetworkInterface"),
-    ("LiveInTheVpc", "ec2:DeleteNetworkInterface"),
-    ("LiveInTheVpc", "ec2:DescribeNetworkInterfaces"),
-    ("LiveInTheVpc", "ec2:DescribeSubnets"),
-    ("LiveInTheVpc", "ec2:UnassignPrivateIpAddresses"),
     ("SendTraces", "xray:PutTelemetryRecords"),
     ("SendTraces", "xray:PutTraceSegments"),
-    ("WriteItsOwnLog", "logs:CreateLogStream"),
-    ("WriteItsOwnLog", "logs:PutLogEvents"),
 }
 # EMR looks for streams of its own, and Spark gives up an upload that fails half-way.
 _DONE_BY_EMR = {
@@ -53,11 +45,7 @@ _NOT_USED_HERE = {
         # Of two that contradict each other one marks its version: test_at_once.py has them.
         ("RegisterSchemas", "glue:PutSchemaVersionMetadata"),
     },
-    _CONSUMER_ROLE: _DONE_BY_LAMBDA
-    | {
-        ("SeeTheNetwork", "ec2:DescribeSecurityGroups"),
-        ("SeeTheNetwork", "ec2:DescribeVpcs"),
-    },
+    _CONSUMER_ROLE: _DONE_BY_LAMBDA,
     _JOB_ROLE: _DONE_BY_EMR,
     _REPLAY_ROLE: _DONE_BY_EMR
     | {
