@@ -137,6 +137,7 @@ def test_it_begins_at_any_place_and_ends_at_the_end(
     assert read("--from", "2001-09-09T01:46:40.003+00:00") == ["3", "4"]
     assert read("--from", "2001-09-09T01:46:40.004Z", "--partition", "0") == ["4"]
     assert read("--from", "2030-01-01T00:00:00+00:00") == []
+    assert len(read("--from", "1960-01-01T00:00:00Z")) == 6
     assert read("--from", "end") == []
 
 

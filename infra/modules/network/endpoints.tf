@@ -13,7 +13,7 @@ resource "aws_vpc_endpoint" "gateway" {
   vpc_id            = local.vpc_id
   vpc_endpoint_type = "Gateway"
   service_name      = "com.amazonaws.${var.region}.${each.value}"
-  policy            = local.endpoint_policies[each.value]
+  policy            = local.make ? local.endpoint_policies[each.value] : null # of an existing VPC, it would bind others
   route_table_ids   = local.route_table_ids
 
   tags = { Name = "${var.prefix}-${each.value}" }

@@ -262,7 +262,7 @@ def test_a_call_needs_its_permission(iam, role, acting, call):
     try:
         do(**params)
     except ClientError as error:
-        assert "not authorized" not in str(error)
+        assert f"not authorized to perform: {action} " not in f"{error} "
 
 
 def test_every_table_of_a_batch_needs_the_permission(iam, role, acting):

@@ -101,7 +101,7 @@ def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     words = [
         word
         for row in describe_settings(SelectionSettings)
-        if (value := getattr(flags, row.flag.removeprefix("--")))
+        if (value := getattr(flags, row.flag.removeprefix("--")) or environ.get(row.variable))
         for word in (row.flag, value)
     ]
     run = submit_job(flags.consumer, "replay", words)

@@ -99,10 +99,13 @@ def _run_versions(settings: argparse.Namespace) -> int:
 def _run_show(settings: argparse.Namespace) -> int:
     version = read_version(settings.registry, settings.schema, settings.version)
     if settings.output == "json":
-        definition = json.loads(version.definition)
-        print(json.dumps(_describe_version(version) | {"definition": definition}))
+        print(json.dumps(_describe_version(version) | {"definition": version.definition}))
         return 0
-    for line in json.dumps(json.loads(version.definition), indent=2).splitlines():
+    try:
+        text = json.dumps(json.loads(version.definition), indent=2)
+    except ValueError:  # of a registry's other formats, such as Protobuf
+        text = version.definition
+    for line in text.splitlines():
         say(line)
     return 0
 

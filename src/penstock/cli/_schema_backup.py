@@ -39,6 +39,9 @@ def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
     export.add_argument(
         "--to", required=True, metavar="FILE", help="the path or s3:// URL of the backup"
     )
+    export.add_argument(
+        "--replace", action="store_true", help="replace a backup that has other schema ids too"
+    )
     export.set_defaults(run=_run_export)
     restore = commands.add_parser(
         "import", help="Restore the schemas of a backup into a Glue registry.", description=_IMPORT
@@ -52,7 +55,9 @@ def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
 
 def _run_export(settings: argparse.Namespace) -> int:
-    schemas = export_schemas(settings.registry, settings.to, settings.names)
+    schemas = export_schemas(
+        settings.registry, settings.to, settings.names, replace=settings.replace
+    )
     if settings.output == "json":
         print(json.dumps({"file": settings.to, "schemas": [asdict(each) for each in schemas]}))
         return 0

@@ -85,7 +85,7 @@ def _find_offsets(
     if start == "end":
         return ends
     if isinstance(start, datetime):
-        moment = int(start.timestamp() * 1000)
+        moment = max(0, int(start.timestamp() * 1000))
         found = client.offsets_for_times(dict.fromkeys(places, moment))
         return {place: found[place].offset if found[place] else ends[place] for place in places}
     begins: dict[TopicPartition, int] = client.beginning_offsets(places, _LOOK_MS)
@@ -101,14 +101,17 @@ def _find_offsets(
 
 
 def _read(client: KafkaConsumer, ends: dict[TopicPartition, int], follow: bool) -> Iterator[Any]:
-    left = {place for place, end in ends.items() if client.position(place) < end}
+    positions = {place: client.position(place) for place in ends}
+    left = {place for place, end in ends.items() if positions[place] < end}
     deadline = time.monotonic() + _STALL_SECONDS
     while follow or left:
         for place, records in client.poll(timeout_ms=_POLL_MS).items():
             yield from (each for each in records if follow or each.offset < ends[place])
-            deadline = time.monotonic() + _STALL_SECONDS
-        # The position is past the last record where a transaction's marker follows it.
-        left = {place for place in left if client.position(place) < ends[place]}
+        # A position passes records of aborted transactions too, and the marker of the last one.
+        now = {place: client.position(place) for place in ends}
+        if now != positions:
+            positions, deadline = now, time.monotonic() + _STALL_SECONDS
+        left = {place for place in left if positions[place] < ends[place]}
         if not follow and left and time.monotonic() > deadline:
             names = ", ".join(f"{place.topic}/{place.partition}" for place in sorted(left))
             raise BrokerUnavailableError(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from penstock.errors import OperationError, SchemaNotFoundError, SettingsError
+from penstock.errors import OperationError, SchemaNotFoundError, SettingsError, SinkError
 from penstock.registry import (
     RegistryAdmin,
     RegistryBackup,
@@ -52,11 +52,16 @@ class RestoredSchema:
     versions: tuple[RestoredVersion, ...]
 
 
-def export_schemas(url: str, to: str, names: Collection[str] = ()) -> tuple[ExportedSchema, ...]:
+def export_schemas(
+    url: str, to: str, names: Collection[str] = (), *, replace: bool = False
+) -> tuple[ExportedSchema, ...]:
     """Write a backup of a registry, or of some of its schemas, to a path or s3:// URL.
 
+    Without `replace`, a backup at that place is kept if it has schema ids that the new one lacks.
+
     Raises:
-        OperationError: the registry has no schema of a name, or the file cannot be written.
+        OperationError: the registry has no schema of a name, the file cannot be written, or it is
+            a backup that must be kept.
         SettingsError: the URL names no Glue registry.
         RegistryError: the registry denies a call, or does not answer.
     """
@@ -69,6 +74,8 @@ def export_schemas(url: str, to: str, names: Collection[str] = ()) -> tuple[Expo
         )
     wanted = sorted(set(names) or present)
     backup = RegistryBackup(admin.name, admin.kind, tuple(map(admin.read_schema, wanted)))
+    if not replace:
+        _check_replaced(to, backup)
     with _translated():
         save_backup(to, backup)
     return tuple(ExportedSchema(each.name, len(each.versions)) for each in backup.schemas)
@@ -92,6 +99,23 @@ def import_schemas(url: str, path: str, *, dry_run: bool = False) -> Iterator[Re
         target = _read(admin, schema.name) if schema.name in present else None
         plan = plan_restore(schema, target)
         yield _describe(plan, plan if dry_run else restore_schema(admin, plan))
+
+
+def _check_replaced(to: str, backup: RegistryBackup) -> None:
+    """Raise OperationError if ids would be lost that a backup at the place has, if it is there."""
+    try:
+        old = load_backup(to)
+    except (SettingsError, SinkError):
+        return
+    if lost := sorted(_ids(old) - _ids(backup)):
+        raise OperationError(
+            f"{to} has {len(lost)} schema ids that the new backup lacks, such as {lost[0]}; write "
+            "to another file, or add --replace"
+        )
+
+
+def _ids(backup: RegistryBackup) -> set[str]:
+    return {version.id for schema in backup.schemas for version in schema.versions}
 
 
 @contextmanager

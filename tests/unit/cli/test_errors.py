@@ -141,6 +141,17 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     ]
 
 
+def test_a_selection_of_the_environment_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        "penstock.cli._errors.submit_job", lambda *words: asked.extend(words) or JobRun("a", "b")
+    )
+
+    assert main(["errors", "replay", "--attempts", "0"], {"PENSTOCK_WHICH": "due"}) == 0
+
+    assert asked[2] == ["--which", "due", "--attempts", "0"]
+
+
 def test_a_selection_that_cannot_be_submits_nothing(run: Run) -> None:
     code, text = run("replay", "--reason", "bored")
 

@@ -105,6 +105,24 @@ def test_two_exports_of_one_state_are_equal(run: Run, bucket: str, tmp_path: Pat
     assert first.read_bytes() == second.read_bytes()
 
 
+def test_a_backup_of_lost_ids_is_replaced_only_on_demand(
+    run: Run, client: Client, name: str, bucket: str
+) -> None:
+    where, old = f"s3://{bucket}/plant.jsonl", _ids(client, name)
+    run("export", "--to", where)
+    assert run("export", "--to", where)[0] == 0  # it lacks no id
+    _lose(client, name)
+
+    code, text = run("export", "--to", where)
+
+    assert code == 1
+    assert text == (
+        f"penstock: {where} has 2 schema ids that the new backup lacks, such as {min(old)}; write "
+        "to another file, or add --replace\n"
+    )
+    assert run("export", "--to", where, "--replace")[0] == 0
+
+
 def test_both_say_what_they_did_as_json(run: Run, client: Client, name: str, bucket: str) -> None:
     where, old = f"s3://{bucket}/plant.jsonl", _ids(client, name)
 

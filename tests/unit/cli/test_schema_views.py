@@ -100,7 +100,8 @@ def test_a_definition_is_shown(run: Run) -> None:
 
     assert (newest[0], json.loads(newest[1])) == (0, json.loads(_SECOND))
     assert json.loads(first[1]) == json.loads(_FIRST)
-    assert json.loads(run("show", "pump", "--output", "json")[1])["number"] == 2
+    described = json.loads(run("show", "pump", "--output", "json")[1])
+    assert (described["number"], described["definition"]) == (2, _SECOND)
     assert run("show", "pump", "--version", "9") == (
         *(1, "penstock: schema pump has no version 9, expected one of 1, 2, 3\n"),
     )
