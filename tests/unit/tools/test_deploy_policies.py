@@ -41,6 +41,20 @@ def test_nobody_may_do_everything_of_a_service(kind: str) -> None:
     assert all("iam:PassedToService" in one["Condition"]["StringEquals"] for one in passing)
 
 
+@pytest.mark.parametrize("kind", ["producer", "consumer"])
+def test_a_deployer_writes_roles_by_one_statement_and_takes_no_boundary_off(kind: str) -> None:
+    statements = [one for policy in read_policies(kind) for one in policy["Statement"]]
+    roles = "arn:aws:iam::*:role/penstock-*"
+
+    actions = {action for one in statements for action in one["Action"]}
+    assert "iam:DeleteRolePermissionsBoundary" not in actions
+    for action in ("iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy"):
+        granting = [one for one in statements if action in one["Action"]]
+        assert [one["Sid"] for one in granting if roles in one["Resource"]] == ["WriteRoles"]
+    attaching = [one["Resource"] for one in statements if "iam:AttachRolePolicy" in one["Action"]]
+    assert all(":role/aws-service-role/kafka.amazonaws.com/" in one for one in attaching)
+
+
 def test_what_no_test_sees_has_a_reason_and_a_source() -> None:
     unseen = json.loads((_ACTIONS / "unseen.json").read_text())
     seen = json.loads((_ACTIONS / "seen.json").read_text())
