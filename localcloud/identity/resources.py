@@ -261,8 +261,7 @@ def _s3(call: Call) -> Iterator[Access]:
     else:
         arn = f"arn:aws:s3:::{bucket}/{key}"
         action = OBJECT_ACTIONS.get(call.operation, f"s3:{call.operation}")
-        versioned = "VersionId" in call.params and action in _VERSIONED
-        yield Access(f"{action}Version" if versioned else action, arn)
+        yield Access(_of_version(action, call.params), arn)
         if source := call.params.get("CopySource"):
             yield Access("s3:GetObject", "arn:aws:s3:::" + source.lstrip("/").partition("?")[0])
         for use in resource_policies.key_use_of_object(call.params, action):
@@ -271,10 +270,15 @@ def _s3(call: Call) -> Iterator[Access]:
                 yield Access("kms:Decrypt", *use[1:])
 
 
+def _of_version(action: str, params: dict[str, Any]) -> str:
+    return f"{action}Version" if action in _VERSIONED and "VersionId" in params else action
+
+
 def _s3_bucket(call: Call, arn: str) -> Iterator[Access]:
     if call.operation == "DeleteObjects":
         for entry in call.params.get("Delete", {}).get("Objects", []):
-            yield Access("s3:DeleteObject", f"{arn}/{entry['Key']}")
+            action = _of_version("s3:DeleteObject", entry)
+            yield Access(action, f"{arn}/{entry['Key']}")
     else:
         yield Access(BUCKET_ACTIONS.get(call.operation, f"s3:{call.operation}"), arn)
 

@@ -95,6 +95,20 @@ _CALLS = [
         "arn:aws:s3:::b/k",
     ),
     (
+        "s3",
+        "delete_objects",
+        {"Bucket": "b", "Delete": {"Objects": [{"Key": "k", "VersionId": "v"}]}},
+        "DeleteObjectVersion",
+        "arn:aws:s3:::b/k",
+    ),
+    (
+        "s3",
+        "delete_object",
+        {"Bucket": "b", "Key": "k", "VersionId": "v"},
+        "DeleteObjectVersion",
+        "arn:aws:s3:::b/k",
+    ),
+    (
         "secretsmanager",
         "get_secret_value",
         {"SecretId": "s"},
