@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import CheckpointTakenError
+from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.replay import ReplayedLake
 from tests.spark.lakes import batch, make_rows
@@ -65,6 +66,25 @@ def test_commits_of_others_meanwhile_hide_no_marker(spark, reader, stall):
         reader.again().write(rows, batch(0), 0)
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (9,)]
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["as it is staged", "as a copy"])
+def test_a_commit_whose_answer_was_lost_counts_as_done(spark, reader, stall, monkeypatch, behind):
+    publish = IcebergTable.publish
+
+    def publish_again(table, key, text):
+        assert publish(table, key, text)
+        return publish(table, key, text)
+
+    def write_first():
+        if behind:
+            other = make_rows(spark, "n int", (9,), first=9)
+            reader.again().write(other, batch(0, query="r"), 0)
+
+    monkeypatch.setattr(IcebergTable, "publish", publish_again)
+    stall(write_first).write(make_rows(spark, "n int", (1,)), batch(0), 0)
+
+    assert reader.query("SELECT n FROM t ORDER BY n") == ([(1,), (9,)] if behind else [(1,)])
 
 
 def test_a_part_that_was_staged_and_not_published_is_written(spark, reader, stall):

@@ -22,6 +22,8 @@ LAKE_CATALOG: Final = "lake"
 
 _CONFLICT: Final = ".CommitFailedException"
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
+_ANCESTOR: Final = ".CherrypickAncestorCommitException"
+_COPIED_FROM: Final = "source-snapshot-id"
 _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=60, spread=True)
 
 
@@ -101,6 +103,8 @@ class IcebergTable:
     def publish(self, key: str, text: str) -> bool:
         """Publish a staged snapshot; return False if another with its WAP id was published.
 
+        A commit whose answer was lost is repeated by Iceberg, which then finds it done.
+
         Args:
             key: a property in the snapshot's summary.
             text: its value, which no other snapshot has.
@@ -113,12 +117,22 @@ class IcebergTable:
         try:
             self._table.manageSnapshots().cherrypick(staged.snapshotId()).commit()
         except Py4JJavaError as error:
-            if not error.java_exception.getClass().getName().endswith(_DUPLICATE):
+            name = error.java_exception.getClass().getName()
+            if name.endswith(_ANCESTOR):
+                return True
+            if not name.endswith(_DUPLICATE):
                 raise
-            return False
+            return self._is_picked(staged.snapshotId())
         finally:
             self._table.refresh()
         return True
+
+    def _is_picked(self, snapshot_id: int) -> bool:
+        """Return whether a snapshot is the published copy of a staged one."""
+        self._table.refresh()
+        snapshots = self._table.operations().current().snapshots()
+        copied = (each.summary().get(_COPIED_FROM) for each in snapshots)
+        return str(snapshot_id) in copied
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set properties of the table in one commit."""
