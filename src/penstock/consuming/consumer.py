@@ -40,8 +40,11 @@ from penstock.sinks import (
 
 _LOG = logging.getLogger(__name__)
 _MAX_READERS: Final = 1_000
-_MAX_LOOKUPS: Final = 100  # that fail in a batch; each takes a call of the registry
+# Lookups that fail in a batch, each a call of the registry; then one more in each other partition.
+_MAX_LOOKUPS: Final = 100
 
+# A topic and a partition.
+_Partition = tuple[str, int]
 # A function from payload to event, and the number of its schema version.
 _Reader = tuple[Callable[[bytes], Any], int]
 
@@ -63,15 +66,17 @@ class Consumed:
 class _Batch:
     """A batch that is being read: each record is in one of the fields, or after a held record.
 
-    `failed` and `down` have the errors of schemas and registries, which are not asked again. Errors
-    are copies: the frames of a traceback would keep the payloads of their records alive.
+    `failed` and `down` have the errors of schemas and registries, which are not asked again;
+    `refused` has the partitions with a lookup that failed. Errors are copies: the frames of a
+    traceback would keep the payloads of their records alive.
     """
 
     read: list[Record] = field(default_factory=list)
     errors: list[FailedRecord] = field(default_factory=list)
     tombstones: int = 0
-    held: dict[tuple[str, int], tuple[Source, PenstockError]] = field(default_factory=dict)
+    held: dict[_Partition, tuple[Source, PenstockError]] = field(default_factory=dict)
     failed: dict[SchemaKey, PenstockError] = field(default_factory=dict)
+    refused: set[_Partition] = field(default_factory=set)
     down: dict[FrameKind, PenstockError] = field(default_factory=dict)
 
     def is_stuck(self) -> bool:
@@ -129,7 +134,7 @@ class Consumer:
 
     def _read_rows(self, records: Iterable[Record], batch: _Batch) -> Iterator[dict[str, Any]]:
         for record in records:
-            partition = (record.source.topic, record.source.partition)
+            partition = _partition_of(record)
             if partition in batch.held:
                 continue
             try:
@@ -154,7 +159,7 @@ class Consumer:
         frame = self._registries.decode(record.value, record.headers)
         if frame is None:
             return self._read_tombstone(record)
-        read, number = self._find_reader(frame.key, batch)
+        read, number = self._find_reader(frame.key, _partition_of(record), batch)
         return make_row(self._shape, read(frame.payload), record, number, str(frame.key))
 
     def _read_tombstone(self, record: Record) -> dict[str, Any] | None:
@@ -167,13 +172,14 @@ class Consumer:
             case Tombstone.DEAD_LETTER:
                 raise UnroutableError(f"{record.source}: found a tombstone, expected a value")
 
-    def _find_reader(self, key: SchemaKey, batch: _Batch) -> _Reader:
+    def _find_reader(self, key: SchemaKey, partition: _Partition, batch: _Batch) -> _Reader:
         """Return the reader of a schema key; a batch limits the lookups that fail."""
         if reader := self._readers.get(key):
             return reader
         if error := batch.failed.get(key) or batch.down.get(key.kind):
             raise copy(error)
-        if len(batch.failed) >= _MAX_LOOKUPS:
+        # A flood of unknown keys in one partition does not stop the others.
+        if len(batch.failed) >= _MAX_LOOKUPS and partition in batch.refused:
             # A partition that is held makes progress, and a batch that fails as a whole does not.
             kind = RegistryUnavailableError if self._partial_answers else SchemaNotFoundError
             raise kind(
@@ -183,6 +189,7 @@ class Consumer:
             version = self._registries.find(key)
         except PenstockError as error:
             batch.failed[key] = copy(error)
+            batch.refused.add(partition)
             if isinstance(error, RegistryAccessDeniedError | RegistryUnavailableError):
                 batch.down[key.kind] = batch.failed[key]
             raise
@@ -209,6 +216,10 @@ def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
         stage,
         partial_answers=settings.partial_answers,
     )
+
+
+def _partition_of(record: Record) -> _Partition:
+    return record.source.topic, record.source.partition
 
 
 def _compile(version: SchemaVersion) -> Callable[[bytes], Any]:

@@ -112,6 +112,26 @@ def test_a_flood_of_unknown_schemas_is_bounded_and_leaves_other_records_flowing(
     assert " looked up, since 100 others of the batch failed" in told
 
 
+@pytest.mark.parametrize("partial_answers", [False, True])
+def test_a_flood_of_unknown_schemas_in_one_partition_stops_no_other(
+    world: World, partial_answers: bool
+) -> None:
+    good, other = world.frame({}), world.frame({"other": 1})
+    flood = [_unknown(number) for number in range(200)]
+
+    consumed = world.consume_partitions(
+        {"t/0": flood, "t/1": [good] * 3, "t/2": [other, *flood[100:], good]},
+        partial_answers=partial_answers,
+    )
+
+    assert [f"t/1/{offset}" in world.readings.rows for offset in range(3)] == [True] * 3
+    assert world.readings.rows["t/2/0"]["other"] == 1
+    # 100 that fail, the two new ones, and the first of t/2 that fails.
+    assert len(world.registry.asked) == 103
+    held = (Source("t", 0, 100), Source("t", 2, 2))
+    assert consumed.held == (held if partial_answers else ())
+
+
 @pytest.mark.parametrize("ids", [1, 50])
 def test_records_of_unknown_schemas_keep_no_payload_in_memory(world: World, ids: int) -> None:
     keys = [SchemaKey(FrameKind.GLUE, number.to_bytes(16)) for number in range(ids)]
