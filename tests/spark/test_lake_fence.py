@@ -127,6 +127,23 @@ def test_a_replay_that_stalled_after_the_check_writes_no_row_twice(spark, reader
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,)]
 
 
+def test_a_replay_that_stalled_during_a_widening_writes_no_row_twice(spark, reader, stall):
+    """The other replay publishes fewer of the same records: the column is a double by then."""
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    rows = make_rows(spark, "x bigint", (2,), (2**53 + 1,), first=1)
+
+    def widen_and_take_over():
+        wide = make_rows(spark, "x double", (0.5,), first=3)
+        reader.again().write(wide, batch(0, query="other"), 0)
+        ReplayedLake(reader.again()).write(rows, batch(0, query="second"), 0)
+
+    with pytest.raises(CheckpointTakenError, match="it is there once, and nothing more is written"):
+        ReplayedLake(stall(widen_and_take_over)).write(rows, batch(0, query="first"), 0)
+
+    found = reader.query("SELECT _offset, x FROM t ORDER BY _offset")
+    assert found == [(0, 1.0), (1, 2.0), (3, 0.5)]
+
+
 def test_a_table_of_before_the_fence_is_fenced(spark, reader, stall):
     rows = make_rows(spark, "n int", (1,))
     reader.lake.write(rows, batch(0), 0)

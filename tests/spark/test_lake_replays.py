@@ -9,11 +9,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField
 
 from penstock.attempts import Attempts
-from penstock.errors import LakeHistoryError, SettingsError, SinkUnavailableError
+from penstock.errors import LakeHistoryError, Reason, SettingsError, SinkUnavailableError
 from penstock.spark.lake.columns import Growth, NewColumn
 from penstock.spark.lake.iceberg import IcebergTable
+from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.replay import ReplayedLake
 from tests.spark.lakes import batch, make_rows
+from tests.spark.sinks import FileErrors
 
 
 def test_a_batch_that_comes_again_is_not_written_again(spark, reader):
@@ -48,6 +50,21 @@ def test_of_replayed_rows_those_that_are_there_are_left_out(spark, reader):
         ReplayedLake(reader.again()).write(rows, batch(0, query="replay"), 0)
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,), (3,)]
+
+
+def test_a_replayed_row_that_the_table_cannot_hold_is_a_dead_letter_each_time(
+    spark, reader, tmp_path
+):
+    reader.lake.write(make_rows(spark, "x double", (0.5,)), batch(0), 0)
+    lake = Lake(spark, reader.name.removeprefix("lake."), errors=FileErrors(tmp_path))
+    rows = make_rows(spark, "x bigint", (2,), (2**53 + 1,), first=1)
+
+    for number in range(3):
+        filed = ReplayedLake(lake).write(rows, batch(number, query="replay"), 0)
+        assert filed == {Reason.LOSSY_WIDENING: 1}
+
+    assert reader.query("SELECT _offset, x FROM t ORDER BY _offset") == [(0, 0.5), (1, 2.0)]
+    assert reader.table().count_snapshots() == 2  # a replay without rows adds none
 
 
 def test_a_part_without_rows_is_known_too(spark, reader):

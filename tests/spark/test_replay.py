@@ -26,7 +26,7 @@ from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 from penstock.spark.state.lease import LEASE_PREFIX
 from penstock.spark.state.schema_ledger import Ledger, Lookup
 from tests.fixtures.errors import make_error_table
-from tests.spark.lakes import NOON_MS
+from tests.spark.lakes import NOON_MS, batch, make_rows
 from tests.spark.records import frame, make_record
 from tests.stubs.registries import UNKNOWN, CountedRegistry
 
@@ -207,6 +207,26 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
     assert {records[at]["attempts"] for at in records} == {3}
     (notice,) = world.list("notices/")
     assert notice.startswith("notices/3-records-of-")
+
+
+def test_a_record_that_the_lake_alone_cannot_hold_is_parked_after_three_failures(world):
+    """Another query made the column a double, so no version of this one stops the record before."""
+    wide = make_rows(world.spark, "deviceId string, value double", ("w", 0.5), first=9)
+    world.reader.lake.write(wide, batch(0, query="other"), 0)
+    version = world.registry.register("sensor", _EVENT).version
+    world.consume(version)
+    world.read_up_to(2)
+    big = {"deviceId": "b", "timestamp": NOON_MS, "value": 2**53 + 1}
+    world.give_up({0: _frame(version, "a"), 1: frame(version, big)})
+
+    counts = [world.replay() for _ in range(3)]
+
+    assert world.marks() == {0: (0, ["doneAt"]), 1: (3, ["parkedAt"])}
+    assert [(each.done, each.failed, each.parked) for each in counts] == [
+        (1, 1, 0), (0, 1, 0), (0, 1, 1),
+    ]  # fmt: skip
+    assert world.parked()[1]["reason"] == "lossy-widening"
+    assert world.reader.query("SELECT _offset, value FROM t ORDER BY 1") == [(0, 7.0), (9, 0.5)]
 
 
 def _die(*_, **__):

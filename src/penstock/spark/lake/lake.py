@@ -127,6 +127,8 @@ class Lake:
     def add(self, rows: DataFrame, name: str) -> Mapping[Reason, int]:
         """Append rows that belong to no batch, under a name that is published once.
 
+        Nothing is published if the table can hold none of the rows.
+
         Raises:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointTakenError: rows of this name were published; nothing is written.
@@ -143,6 +145,9 @@ class Lake:
             self._publish(table, rows, marker)
             return {}
         condition = F.expr(" OR ".join(inexact.values()))
+        if isinstance(marker, str) and rows.filter(~condition).isEmpty():
+            # The name must stay free: without new rows, the next replay has the same one.
+            return self._file_inexact(table, rows)
         seen = Observation()
         observed = rows.observe(seen, F.count_if(condition).alias("inexact"))
         self._publish(table, observed.filter(~condition), marker)

@@ -39,7 +39,8 @@ class ReplayedLake:
         """Append the rows that are missing from the table."""
         missing = drop_present(rows, self.lake.read())
         keys = sorted(row.key for row in missing.select(_write_key().alias("key")).collect())
-        # The same records have the same name, so only one of two replays publishes them.
+        # The same records have the same name, so only one of two replays publishes them. Rows that
+        # the table cannot hold count too, since a column may be widened between the two.
         name = sha256("\n".join(keys).encode()).hexdigest()
         return self.lake.add(missing, name) if keys else {}
 
