@@ -122,14 +122,16 @@ class IcebergTable:
                 return True
             if not name.endswith(_DUPLICATE):
                 raise
-            return self._is_picked(staged.snapshotId())
+            return self._is_published(staged.snapshotId())
         finally:
             self._table.refresh()
         return True
 
-    def _is_picked(self, snapshot_id: int) -> bool:
-        """Return whether a snapshot is the published copy of a staged one."""
+    def _is_published(self, snapshot_id: int) -> bool:
+        """Return whether a staged snapshot was published: as it is, or as a copy."""
         self._table.refresh()
+        if any(entry.snapshotId() == snapshot_id for entry in self._table.history()):
+            return True
         snapshots = self._table.operations().current().snapshots()
         copied = (each.summary().get(_COPIED_FROM) for each in snapshots)
         return str(snapshot_id) in copied
