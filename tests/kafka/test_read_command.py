@@ -74,7 +74,7 @@ def test_a_record_is_shown_with_its_schema_and_all_its_parts(
         version.key, encode({"temperature": 30.5, "raw": b"\xff"}, _SCHEMA), compress=True
     )
     _send(settings, topic, frame, None, key=b"000001", headers=[("trace", b"a\x1b[1m")])
-    with patch("penstock.operations.topics.load_registries", lambda _: Registries([registry])):
+    with patch("penstock.operations.topics.load_registries", lambda *_: Registries([registry])):
         text = run(topic, "--registry", "glue://any")
         code, lines = run(topic, "--registry", "glue://any", "--output", "json")
 
