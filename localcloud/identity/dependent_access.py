@@ -73,7 +73,7 @@ def create_linked_role(call: Call) -> None:
 
 
 def _find_linked(call: Call) -> tuple[str, str] | None:
-    """Return the missing service-linked role of a call and its service, None if there is none."""
+    """Return the service-linked role that a call lacks, and its service; None if it lacks none."""
     service, name = _LINKED.get((call.service, call.operation), ("", ""))
     arn = f"arn:aws:iam::{call.account}:role/aws-service-role/{service}/{name}"
     return (arn, service) if name and find_role(arn) is None else None

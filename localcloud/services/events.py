@@ -26,7 +26,7 @@ def put_targets(call: Call) -> HttpAnswer:
         if target["Arn"].split(":")[2] != "sns":
             raise AwsError(
                 "ValidationException",
-                f"localcloud delivers events to SNS topics only, and {target['Arn']} is none",
+                f"localcloud delivers events to SNS topics only; found the target {target['Arn']}",
             )
         for path in target.get("InputTransformer", {}).get("InputPathsMap", {}).values():
             if not _PATH.fullmatch(path):

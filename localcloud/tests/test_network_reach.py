@@ -190,7 +190,7 @@ OWN_ACCOUNT_ONLY = {
 
 
 def limit(vpc, endpoint, *statements):
-    """Give an endpoint a policy."""
+    """Set the policy of an endpoint."""
     policy = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
     vpc.ec2.modify_vpc_endpoint(VpcEndpointId=endpoint, PolicyDocument=policy)
 

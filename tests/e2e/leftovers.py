@@ -67,6 +67,6 @@ def _list(client: Callable[..., Any], account: str) -> Iterator[str]:
 
 
 def _is_gone_or_of_aws(item: dict[str, Any]) -> bool:
-    """Whether an item is shown only for a while, or is a service-linked role, which stays."""
+    """Return True for an item that AWS still shows for a while, and a service-linked role."""
     gone = item.get("State", item.get("state")) in _GONE
     return gone or item.get("Path", "").startswith("/aws-service-role/")

@@ -39,7 +39,7 @@ class ComparedVersions:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSchema:
-    """Whether a registry would take a new version, and who would be affected.
+    """The verdict on a new version: reasons against it, and who would be affected.
 
     `problems` are the reasons against it, each with its rule. `number` is the version that has the
     definition already. Consumers of Penstock read each record with its own version, so `readers`

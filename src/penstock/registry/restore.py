@@ -42,7 +42,7 @@ class RegistryAdmin(Protocol):
         """
 
     def read_schema(self, name: str) -> SchemaBackup:
-        """Read a schema with all its versions; SchemaNotFoundError if there is none."""
+        """Read a schema with all its versions; raise SchemaNotFoundError if it is missing."""
 
     def create_schema(self, schema: SchemaBackup, definition: str) -> None:
         """Create a schema like this one, but with the mode NONE and this one version.
@@ -101,7 +101,7 @@ class SchemaPlan:
 
     @property
     def is_described(self) -> bool:
-        """Whether mode, checkpoint, description and tags are those of the backup."""
+        """True if mode, checkpoint, description and tags are those of the backup."""
         schema, target = self.schema, self.target
         return (
             target is not None
@@ -112,7 +112,7 @@ class SchemaPlan:
 
     @property
     def is_done(self) -> bool:
-        """Whether there is nothing to do."""
+        """True if nothing is left to do."""
         return self.is_described and not self.to_register
 
 
