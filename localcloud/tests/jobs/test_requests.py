@@ -11,6 +11,7 @@ from tests.fixtures.jobs import make_job_role, make_jobs
 
 _ACCOUNT = "111111111111"
 _NO_RUN = "00ffffffffffffff"
+_INVALID = "ValidationException"
 
 
 def _submit(jobs, **settings):
@@ -66,53 +67,60 @@ def test_the_same_token_begins_one_run(jobs):
         _submit(jobs, clientToken="t", name="other")
 
 
-def test_an_invalid_run_is_rejected(client, jobs):
+@pytest.fixture
+def refused(jobs):
+    """Submit a run that is rejected: a function that returns the error's code and message."""
+
     def refused(**settings):
         with pytest.raises(ClientError) as caught:
             _submit(jobs, **settings)
         error = caught.value.response["Error"]
         return error["Code"], error["Message"]
 
-    def configured(classification):
-        return {"applicationConfiguration": [{"classification": classification}]}
+    return refused
 
+
+def test_a_run_of_an_application_that_cannot_start_is_rejected(client, jobs, refused):
     hive = client("emr-serverless").create_application(releaseLabel="emr-spark-8.1.0", type="HIVE")
     by_hand = client("emr-serverless").create_application(
         releaseLabel="emr-spark-8.1.0", type="SPARK", autoStartConfiguration={"enabled": False}
     )["applicationId"]
     gone = client("emr-serverless").create_application(releaseLabel="emr-spark-8.1.0", type="SPARK")
     jobs.emr.delete_application(applicationId=gone["applicationId"])
-    invalid = "ValidationException"
     assert refused(applicationId=_NO_RUN) == (
         "ResourceNotFoundException",
         f"Application {_NO_RUN} does not exist",
     )
+    assert refused(applicationId=by_hand) == (
+        _INVALID,
+        f"Application {by_hand} is CREATED and does not start by itself; it must be STARTED",
+    )
+    assert refused(applicationId=gone["applicationId"]) == (
+        _INVALID,
+        f"Application {gone['applicationId']} is terminated. Cannot start job run.",
+    )
+    assert refused(applicationId=hive["applicationId"]) == (
+        _INVALID,
+        "Only spark-submit jobs on Spark applications are supported",
+    )
+
+
+def test_an_invalid_run_is_rejected(jobs, refused):
+    environment = {"applicationConfiguration": [{"classification": "spark-env"}]}
     assert refused(executionRoleArn="arn:aws:iam::222222222222:role/job") == (
         "AccessDeniedException",
         "Cross-account pass role is not allowed.",
     )
-    assert refused(applicationId=by_hand) == (
-        invalid,
-        f"Application {by_hand} is CREATED and does not start by itself; it must be STARTED",
-    )
-    assert refused(applicationId=gone["applicationId"]) == (
-        invalid,
-        f"Application {gone['applicationId']} is terminated. Cannot start job run.",
-    )
-    assert refused(applicationId=hive["applicationId"]) == (
-        invalid,
-        "Only spark-submit jobs on Spark applications are supported",
-    )
     assert refused(executionTimeoutMinutes=4) == (
-        invalid,
+        _INVALID,
         "RunTimeout must be at least 5 minutes.",
     )
-    assert refused(configurationOverrides=configured("spark-env")) == (
-        invalid,
+    assert refused(configurationOverrides=environment) == (
+        _INVALID,
         "The classification spark-env is not supported, only spark-defaults",
     )
     assert refused(executionIamPolicy={"policyArns": ["arn:aws:iam::aws:policy/ReadOnly"]}) == (
-        invalid,
+        _INVALID,
         "executionIamPolicy is taken as a policy here and not by policyArns",
     )
     with pytest.raises(

@@ -107,9 +107,7 @@ def test_a_queue_and_a_topic_are_shared_by_their_policies(client, iam, role, act
     assert sqs.receive_message(QueueUrl=url)["Messages"][0]["Body"] == "hello"
 
 
-def test_a_bucket_is_shared_by_its_policy_and_its_key(client, iam, role, acting):
-    s3, key = client("s3"), client("kms").create_key()["KeyMetadata"]["Arn"]
-    bucket = "shared-by-its-policy"
+def _make_encrypted_bucket(s3, bucket, key):
     s3.create_bucket(
         Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
     )
@@ -126,7 +124,9 @@ def test_a_bucket_is_shared_by_its_policy_and_its_key(client, iam, role, acting)
             ]
         },
     )
-    s3.put_object(Bucket=bucket, Key="k", Body=b"hello")
+
+
+def test_a_key_by_name_needs_its_permission(client, iam, role, acting):
     allow_role(role, iam, allow("s3:*"))
     own_bucket = "with-a-key-by-name"
     client("s3", account=CONSUMER).create_bucket(
@@ -136,6 +136,14 @@ def test_a_bucket_is_shared_by_its_policy_and_its_key(client, iam, role, acting)
         acting("s3").put_object(
             Bucket=own_bucket, Key="k", ServerSideEncryption="aws:kms", SSEKMSKeyId="some-key"
         )
+
+
+def test_a_bucket_is_shared_by_its_policy_and_its_key(client, iam, role, acting):
+    s3, key = client("s3"), client("kms").create_key()["KeyMetadata"]["Arn"]
+    bucket = "shared-by-its-policy"
+    _make_encrypted_bucket(s3, bucket, key)
+    s3.put_object(Bucket=bucket, Key="k", Body=b"hello")
+    allow_role(role, iam, allow("s3:*"))
     read = acting("s3").get_object
     with pytest.raises(ClientError, match="no resource-based policy allows the s3:GetObject"):
         read(Bucket=bucket, Key="k")

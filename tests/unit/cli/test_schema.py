@@ -12,14 +12,12 @@ import pytest
 
 from localcloud.cloud import Cloud
 from penstock.cli import main
-from tests.fixtures.backups import ACCOUNT, bucket, work_as
+from tests.fixtures.backups import ACCOUNT, Run, bucket, run, work_as
 from tests.fixtures.functions import allow, make_role
-from tests.stubs.sessions import REGION
 
-__all__ = ["bucket"]
+__all__ = ["bucket", "run"]
 
 Client = Callable[..., Any]
-Run = Callable[..., tuple[int, str]]
 
 # As the help of the commands and docs/runbook.md have them.
 _TO_EXPORT = ("ListSchemas", "GetSchema", "GetTags", "ListSchemaVersions", "GetSchemaVersion")
@@ -53,19 +51,6 @@ def _ids(client: Client, name: str) -> list[str]:
     schema = {"RegistryName": name, "SchemaName": "pump"}
     listed = client("glue").list_schema_versions(SchemaId=schema)["Schemas"]
     return [each["SchemaVersionId"] for each in listed]
-
-
-@pytest.fixture
-def run(name: str, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command, and return its exit code and output."""
-
-    def run(*words: str) -> tuple[int, str]:
-        url = f"glue://{name}?region={REGION}"
-        code = main(["schema", *words], {"PENSTOCK_REGISTRY": url})
-        printed = capsys.readouterr()
-        return code, printed.out + printed.err
-
-    return run
 
 
 def test_a_registry_is_exported_deleted_and_imported(

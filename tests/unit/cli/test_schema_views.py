@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 
-from penstock.cli import main
-from tests.fixtures.backups import bucket
-from tests.stubs.sessions import REGION
+from tests.fixtures.backups import Run, bucket, run
 
-__all__ = ["bucket"]
+__all__ = ["bucket", "run"]
 
 Client = Callable[..., Any]
-Run = Callable[..., tuple[int, str]]
 
 
 def _definition(*fields: tuple[str, Any]) -> str:
@@ -50,19 +47,6 @@ def name(client: Client, bucket: str) -> str:
     for definition in (_SECOND, _definition(("temperature", "string"))):
         glue.register_schema_version(SchemaId=schema, SchemaDefinition=definition)
     return name
-
-
-@pytest.fixture
-def run(name: str, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command, and return its exit code and output."""
-
-    def run(*words: str) -> tuple[int, str]:
-        url = f"glue://{name}?region={REGION}"
-        code = main(["schema", *words], {"PENSTOCK_REGISTRY": url})
-        printed = capsys.readouterr()
-        return code, printed.out + printed.err
-
-    return run
 
 
 @pytest.fixture
