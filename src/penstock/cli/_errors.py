@@ -7,9 +7,9 @@ import json
 import time
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+from penstock.cli._arguments import add_consumer, add_from_environ, add_output
 from penstock.cli._values import describe_bytes, describe_headers, show_moment
 from penstock.cli.terminal import say
 from penstock.operations import list_dead_letters, read_dead_letter, submit_job
@@ -29,43 +29,21 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the three commands and their arguments."""
     commands = parser.add_subparsers(required=True, metavar="list|show|replay")
     listing = commands.add_parser("list", help=_LIST, description=_LIST)
-    listing.add_argument(
-        "--output",
-        choices=["text", "json"],
-        default="text",
-        help="json prints an object in a line for each row [%(default)s]",
-    )
+    add_output(listing, "json prints an object in a line for each row")
     listing.set_defaults(run=partial(_run_list, environ))
     show = commands.add_parser("show", help=_SHOW, description=_SHOW)
     show.add_argument("id", metavar="ID", help="its id: topic/partition/offset/timestamp")
-    _add_place(show, "bucket", _BUCKET, "the bucket with bytes too large for the table", environ)
+    add_from_environ(
+        show, "--bucket", _BUCKET, "the bucket with bytes too large for the table", environ
+    )
     show.set_defaults(run=_run_show)
     for command in (listing, show):
-        _add_place(command, "table", _TABLE, "the dead-letter table", environ)
+        add_from_environ(command, "--table", _TABLE, "the dead-letter table", environ)
     replay = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
-    replay.add_argument(
-        "--consumer",
-        type=Path,
-        default=Path("infra/consumer"),
-        metavar="FOLDER",
-        help="the consumer's Terraform root [%(default)s]",
-    )
+    add_consumer(replay)
     replay.set_defaults(run=partial(_run_replay, environ))
     for command in (listing, replay):
         SelectionSettings.add_flags(command)
-
-
-def _add_place(
-    parser: argparse.ArgumentParser,
-    name: str,
-    variable: str,
-    meaning: str,
-    environ: Mapping[str, str],
-) -> None:
-    default = environ.get(variable, "")
-    parser.add_argument(
-        f"--{name}", default=default, required=not default, help=f"{meaning} [{variable}]"
-    )
 
 
 def _run_list(environ: Mapping[str, str], flags: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from penstock.cli._arguments import add_output
 from penstock.cli._values import (
     describe_bytes,
     describe_headers,
@@ -42,12 +43,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.add_argument(
         "--follow", action="store_true", help="wait for new records at the end, until ctrl-C"
     )
-    parser.add_argument(
-        "--output",
-        choices=["text", "json"],
-        default="text",
-        help="json prints an object in a line for each record [%(default)s]",
-    )
+    add_output(parser, "json prints an object in a line for each record")
     ReadSettings.add_flags(parser)
     parser.set_defaults(run=partial(_run, environ))
 

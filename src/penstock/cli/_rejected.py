@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
+from penstock.cli._arguments import add_from_environ
 from penstock.cli.terminal import say
 from penstock.operations import list_rejected, replay_rejected
 
@@ -41,14 +42,8 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         "--function", help="the producer function to send them to [the one that rejected them]"
     )
     replay.set_defaults(run=_run_replay)
-    bucket = environ.get(_BUCKET, "")
     for command in (listing, replay):
-        command.add_argument(
-            "--bucket",
-            default=bucket,
-            required=not bucket,
-            help=f"the bucket of rejected events [the variable {_BUCKET}]",
-        )
+        add_from_environ(command, "--bucket", _BUCKET, "the bucket of rejected events", environ)
 
 
 def _run_list(settings: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from penstock.cli._arguments import add_from_environ, add_output
 from penstock.cli._schema_backup import add_backup_commands
 from penstock.cli.terminal import say
 from penstock.errors import OperationError
@@ -24,6 +25,7 @@ from penstock.settings import parse_count
 
 HELP = "Look at the schemas of a registry, check a new one, back them up, or restore them."
 _REGISTRY = "PENSTOCK_REGISTRY"
+_URL = "the registry, such as glue://NAME?region=REGION"
 _LIST = "List the schemas of a registry."
 _VERSIONS = "List all versions of a schema: number, id, status, and when they were registered."
 _SHOW = "Print the definition of a version."
@@ -57,18 +59,9 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     for which in ("before", "after"):
         diff.add_argument(which, type=parse_count, metavar="N", help="the number of a version")
     check.add_argument("file", type=Path, metavar="FILE", help="a file with an Avro definition")
-    registry = environ.get(_REGISTRY, "")
     for command in (listing, versions, show, diff, check, *add_backup_commands(commands)):
-        command.add_argument(
-            "--registry",
-            metavar="URL",
-            default=registry,
-            required=not registry,
-            help=f"the registry, such as glue://NAME?region=REGION [the variable {_REGISTRY}]",
-        )
-        command.add_argument(
-            "--output", choices=("text", "json"), default="text", help="[%(default)s]"
-        )
+        add_from_environ(command, "--registry", _REGISTRY, _URL, environ)
+        add_output(command, "the form of the output")
 
 
 def _run_list(settings: argparse.Namespace) -> int:

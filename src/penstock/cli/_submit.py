@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 
+from penstock.cli._arguments import add_consumer
 from penstock.cli.terminal import say
 from penstock.operations import submit_job
 
@@ -16,13 +16,7 @@ HELP = (
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "--consumer",
-        type=Path,
-        default=Path("infra/consumer"),
-        metavar="FOLDER",
-        help="the consumer's Terraform root [%(default)s]",
-    )
+    add_consumer(parser)
     parser.add_argument(
         "job", metavar="JOB", help="its name in the output `submit_commands`, such as consume"
     )
