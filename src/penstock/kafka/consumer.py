@@ -8,10 +8,8 @@ from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
 
-from penstock.kafka._connection import PROBE_SECONDS
+from penstock.kafka._client import connect
 from penstock.kafka._failures import translated_kafka_errors
-from penstock.kafka.login import client_options
-from penstock.kafka.probe import check_access
 from penstock.kafka.settings import KafkaSettings
 
 _LOOK_MS = 15_000
@@ -26,18 +24,9 @@ def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = 
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be used.
         BrokerError: no broker can be used; the subclass says why.
     """
-    options = client_options(settings)
-    check_access(options, topics)
+    client = connect(settings, topics, group_id=group_id)
     with translated_kafka_errors("the consumer cannot start"):
-        client = KafkaConsumer(
-            *topics,
-            **options,
-            group_id=group_id,
-            auto_offset_reset="earliest",
-            enable_auto_commit=False,
-            allow_auto_create_topics=False,
-            bootstrap_timeout_ms=int(PROBE_SECONDS * 1000),
-        )
+        client.subscribe(topics)
     return Consumer(client, topics)
 
 

@@ -10,10 +10,8 @@ from typing import Any, Literal
 from kafka import KafkaConsumer, TopicPartition
 
 from penstock.errors import BrokerUnavailableError, OperationError
-from penstock.kafka._connection import PROBE_SECONDS
+from penstock.kafka._client import connect
 from penstock.kafka._failures import translated_kafka_errors
-from penstock.kafka.login import client_options
-from penstock.kafka.probe import check_access
 from penstock.kafka.settings import KafkaSettings
 
 # A place in each partition: its first or last record, an offset, or the first record since a time.
@@ -42,17 +40,8 @@ def read_topic(
         OperationError: there is no such partition, or no such offset in it.
         BrokerError: no broker can be used; the subclass says why.
     """
-    options = client_options(settings)
-    check_access(options, [topic])
+    client = connect(settings, [topic], isolation_level="read_committed")
     with translated_kafka_errors(f"reading {topic}"):
-        client = KafkaConsumer(
-            **options,
-            auto_offset_reset="earliest",  # after records that expire while they are read
-            enable_auto_commit=False,
-            allow_auto_create_topics=False,
-            isolation_level="read_committed",
-            bootstrap_timeout_ms=int(PROBE_SECONDS * 1000),
-        )
         try:
             places = _choose_partitions(client, topic, partition)
             client.assign(places)
