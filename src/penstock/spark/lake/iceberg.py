@@ -117,10 +117,7 @@ class IcebergTable:
         try:
             self._table.manageSnapshots().cherrypick(staged.snapshotId()).commit()
         except Py4JJavaError as error:
-            name = error.java_exception.getClass().getName()
-            if name.endswith(_ANCESTOR):
-                return True
-            if not name.endswith(_DUPLICATE):
+            if not error.java_exception.getClass().getName().endswith((_ANCESTOR, _DUPLICATE)):
                 raise
             return self._is_published(staged.snapshotId())
         finally:
