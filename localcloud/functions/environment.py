@@ -118,6 +118,7 @@ class ExecutionEnvironment:
         self._init_ms = self.start_seconds * 1e3
         if report is not None and report.kind is ReportKind.READY:
             self._process.measure_memory_mb()
+            self._process.drain_output()  # what the import printed comes before START
             self._move(State.STARTING, State.BUSY)
             return None, b""
         error, payload = self._judge(report, request_id)

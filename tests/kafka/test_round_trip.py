@@ -90,6 +90,18 @@ def test_a_group_goes_on_where_it_committed(brokers: Brokers) -> None:
             assert [record.value for record in consumer.poll(10.0)] == [b"after"]
 
 
+def test_a_consumer_without_topics_looks_up_the_first_offsets(brokers: Brokers) -> None:
+    topic = brokers.create_topic(partitions=1)
+
+    with logged_in(brokers, PRODUCER):
+        with open_producer(brokers.settings(Security.IAM)) as producer:
+            producer.send(topic, b"first")
+        with open_consumer(brokers.settings(Security.IAM)) as consumer:
+            found = consumer.find_earliest([(topic, 0), (topic, 1), ("no-such", 0)])
+
+    assert found == {(topic, 0): 0}
+
+
 def test_a_login_is_renewed_before_its_credentials_end(brokers: Brokers) -> None:
     topic = brokers.create_topic(partitions=1)
     ends = datetime.now(UTC) + timedelta(seconds=4)

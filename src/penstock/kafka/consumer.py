@@ -18,15 +18,17 @@ _LOOK_MS = 15_000
 def open_consumer(settings: KafkaSettings, *topics: str, group_id: str | None = None) -> Consumer:
     """Return a consumer that is logged in and subscribed.
 
-    Without a consumer group it reads all partitions from the start.
+    Without a consumer group it reads all partitions from the start; without topics it only
+    looks up offsets.
 
     Raises:
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be used.
         BrokerError: no broker can be used; the subclass says why.
     """
     client = connect(settings, topics, group_id=group_id)
-    with translated_kafka_errors("the consumer cannot start"):
-        client.subscribe(topics)
+    if topics:
+        with translated_kafka_errors("the consumer cannot start"):
+            client.subscribe(topics)
     return Consumer(client, topics)
 
 
