@@ -14,7 +14,7 @@ from pathlib import Path
 
 from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
-from penstock.producing import ProducerSettings
+from penstock.producing import IntakeSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
 from tests.unit.structure.test_imports import MAY_IMPORT
@@ -24,7 +24,7 @@ _ROOT = Path(__file__).parents[1]
 _PAGES = ("*.md", "docs/**/*.md", "infra/**/*.md", "lambdas/**/*.md", "localcloud/**/*.md")
 _TABLES: tuple[type[Settings], ...] = (
     KafkaSettings,
-    ProducerSettings,
+    IntakeSettings,
     ConsumerSettings,
     ConsumeSettings,
     ReplaySettings,

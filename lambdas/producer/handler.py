@@ -8,12 +8,12 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from snapshot_restore_py import register_after_restore
 
-from penstock.producing import Intake, Invocation, ProducerSettings, Taken, build_intake
+from penstock.producing import Intake, IntakeSettings, Invocation, Taken, build_intake
 
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 _metrics = Metrics(namespace="Penstock")
-_settings = ProducerSettings.from_environ(os.environ)
+_settings = IntakeSettings.from_environ(os.environ)
 _intake: Intake
 
 
@@ -44,7 +44,7 @@ def lambda_handler(event: Any, context: Any) -> Any:
 def _report(taken: Taken, function: str) -> None:
     """Publish metrics, and log each event that was not written, without its content."""
     _metrics.add_dimension("FunctionName", function)
-    _metrics.add_dimension("Schema", _settings.schema_name)
+    _metrics.add_dimension("Schema", _settings.producer.schema_name)
     for name, count in taken.counts().items():
         _metrics.add_metric(name, "Count", count)
     _metrics.add_metric("Latency", "Milliseconds", round(taken.seconds * 1000, 1))

@@ -26,7 +26,6 @@ def _produce(brokers: Brokers, topic: str) -> Outcome:
     settings = ProducerSettings(
         brokers.settings(Security.TLS),
         "memory://",
-        "rejected",
         topic=topic,
         topic_partitions=2,
         topic_replicas=2,

@@ -7,7 +7,7 @@ from penstock.producing.producer import EventProducer, Outcome, Produced, build_
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
 from penstock.producing.requests import MAX_EVENTS, Form, Request, read_request
-from penstock.producing.settings import ProducerSettings
+from penstock.producing.settings import IntakeSettings, ProducerSettings
 from penstock.producing.stamper import StampedEvent, Stamper
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "EventProducer",
     "Form",
     "Intake",
+    "IntakeSettings",
     "Invocation",
     "Outcome",
     "Produced",

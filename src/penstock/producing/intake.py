@@ -15,7 +15,7 @@ from penstock.producing.producer import EventProducer, Outcome, Produced, build_
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.rejected import RejectedEvent, RejectedEvents
 from penstock.producing.requests import Form, Request, read_request
-from penstock.producing.settings import ProducerSettings
+from penstock.producing.settings import IntakeSettings
 from penstock.producing.stamper import StampedEvent, Stamper
 
 # The part of the time that is reserved for keeping rejected events and for the answer.
@@ -181,10 +181,10 @@ class Intake:
         return dict(kept), "" if in_time else f"the bucket took longer than {seconds:.1f} s"
 
 
-def build_intake(settings: ProducerSettings) -> Intake:
+def build_intake(settings: IntakeSettings) -> Intake:
     """Build an intake; it makes no network call."""
     return Intake(
-        build_event_producer(settings),
+        build_event_producer(settings.producer),
         RejectedEvents(settings.rejected_bucket),
-        Stamper(settings.shape, settings.device_id),
+        Stamper(settings.producer.shape, settings.producer.device_id),
     )

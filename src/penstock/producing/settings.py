@@ -1,4 +1,4 @@
-"""Settings of a producer."""
+"""Settings of a producer, and of an intake for it."""
 
 from __future__ import annotations
 
@@ -45,16 +45,13 @@ def _parse_schema_name(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProducerSettings(Settings):
-    """The topic, the schema registry and its policy, the bucket, and the shape of rows."""
+    """The topic, the schema registry and its policy, and the shape of rows."""
 
     kafka: KafkaSettings = nested(KafkaSettings)
     registry: str = setting(
         "PENSTOCK_REGISTRY",
         "URL of the schema registry, such as glue://NAME",
         secret=True,  # it may contain an external id
-    )
-    rejected_bucket: str = setting(
-        "PENSTOCK_REJECTED_BUCKET", "bucket that keeps events that are not written"
     )
     topic: str = setting(
         "PENSTOCK_TOPIC",
@@ -118,3 +115,13 @@ class ProducerSettings(Settings):
     def new_topic(self) -> Topic:
         """The topic to create if it does not exist."""
         return Topic(self.topic, self.topic_partitions, self.topic_replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeSettings(Settings):
+    """A producer, and the bucket for its rejected events."""
+
+    producer: ProducerSettings = nested(ProducerSettings)
+    rejected_bucket: str = setting(
+        "PENSTOCK_REJECTED_BUCKET", "bucket that keeps events that are not written"
+    )

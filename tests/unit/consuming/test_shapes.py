@@ -33,9 +33,7 @@ def topic() -> Iterator[FakeTopic]:
 def _produce(
     shape: RowShape, topic: FakeTopic, registry: MemoryRegistry, *events: Any, **more: Any
 ) -> list[Any]:
-    settings = ProducerSettings(
-        KAFKA, "memory://", "rejected", shape=shape, schema_name="order", **more
-    )
+    settings = ProducerSettings(KAFKA, "memory://", shape=shape, schema_name="order", **more)
     producer = EventProducer(settings, CachedRegistry(registry), topic)  # type: ignore[arg-type]
     stamper = Stamper(shape, "000001")
     return producer.produce([stamper.stamp(event) for event in events], 10)

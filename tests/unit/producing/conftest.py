@@ -36,7 +36,7 @@ def build(registry: CachedRegistry, topic: FakeTopic) -> Build:
     """Build a producer, with changes to its settings."""
 
     def build(**changes: Any) -> EventProducer:
-        settings = ProducerSettings(KAFKA, "memory://", "rejected", **changes)
+        settings = ProducerSettings(KAFKA, "memory://", **changes)
         return EventProducer(settings, registry, topic)  # type: ignore[arg-type]
 
     return build

@@ -21,6 +21,7 @@ from penstock.producing import (
     MAX_EVENTS,
     EventProducer,
     Intake,
+    IntakeSettings,
     Invocation,
     ProducerSettings,
     RejectedEvent,
@@ -286,6 +287,6 @@ def test_an_unexpected_error_is_raised(take: Take, bucket: FakeBucket, topic: Fa
 
 
 def test_an_intake_is_built_without_a_call() -> None:
-    intake = build_intake(ProducerSettings(KAFKA, "memory://", "rejected"))
+    intake = build_intake(IntakeSettings(ProducerSettings(KAFKA, "memory://"), "rejected"))
 
     assert isinstance(intake, Intake)

@@ -11,7 +11,7 @@ import pytest
 from penstock.errors import SettingsError, TopicForbiddenError
 from penstock.framing import Compression, decode_frame
 from penstock.kafka import Topic
-from penstock.producing import EventProducer, ProducerSettings, build_event_producer
+from penstock.producing import EventProducer, IntakeSettings, ProducerSettings, build_event_producer
 from penstock.registry import CachedRegistry
 from penstock.schemas import Policy, Schema, VersionSet, merge_schemas
 from tests.stubs.topic import FakeTopic
@@ -146,9 +146,9 @@ def test_settings_have_defaults_and_name_all_problems() -> None:
         "PENSTOCK_REGISTRY": "glue://plant?external_id=hidden",
         "PENSTOCK_REJECTED_BUCKET": "rejected",
     }
-    settings = ProducerSettings.from_environ(environ)
+    settings = IntakeSettings.from_environ(environ).producer
     with pytest.raises(SettingsError) as caught:
-        ProducerSettings.from_environ(
+        IntakeSettings.from_environ(
             {
                 "PENSTOCK_VERSION_BUDGET": "0",
                 "PENSTOCK_POLICY": "any",
@@ -193,7 +193,6 @@ def test_a_setting_that_no_event_could_be_written_with_is_refused(
         "KAFKA_BOOTSTRAP_SERVERS": "b-1:65535",
         "KAFKA_SECURITY": "plaintext",
         "PENSTOCK_REGISTRY": "memory://",
-        "PENSTOCK_REJECTED_BUCKET": "rejected",
         "PENSTOCK_SCHEMA_NAME": "com.acme.sensor",
         "PENSTOCK_TOPIC": "sensor-v1",
     }
@@ -204,4 +203,4 @@ def test_a_setting_that_no_event_could_be_written_with_is_refused(
 
 
 def test_a_producer_is_built_without_a_call() -> None:
-    build_event_producer(ProducerSettings(KAFKA, "memory://", "rejected"))
+    build_event_producer(ProducerSettings(KAFKA, "memory://"))

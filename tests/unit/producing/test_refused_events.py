@@ -103,7 +103,7 @@ def test_an_event_that_is_too_deep_for_json_is_rejected(
 
 def test_a_refusal_names_the_rule_of_the_registry(topic: FakeTopic) -> None:
     registry = CachedRegistry(MemoryRegistry(compatibility=Compatibility.DISABLED))
-    settings = ProducerSettings(KAFKA, "memory://", "rejected")
+    settings = ProducerSettings(KAFKA, "memory://")
     producer = EventProducer(settings, registry, topic)  # type: ignore[arg-type]
     written(producer, {})
 
@@ -140,7 +140,7 @@ def test_an_event_that_a_mode_forbids_takes_no_version_number(
     topic: FakeTopic, mode: Compatibility, event: Any, rule: str
 ) -> None:
     registry = _CountedRegistry(compatibility=mode)
-    settings = ProducerSettings(KAFKA, "memory://", "rejected")
+    settings = ProducerSettings(KAFKA, "memory://")
     producer = EventProducer(settings, CachedRegistry(registry), topic)  # type: ignore[arg-type]
     written(producer, {"t": 30})
     registry.added = 0
@@ -168,7 +168,7 @@ def test_the_rule_of_the_registry_is_asked_once_for_equal_events_of_a_batch(
 ) -> None:
     inner = CountedRegistry()
     inner.store.create("memory/sensor", canonical_form(_SENSOR), Compatibility.DISABLED)
-    settings = ProducerSettings(KAFKA, "memory://", "rejected")
+    settings = ProducerSettings(KAFKA, "memory://")
     producer = EventProducer(settings, CachedRegistry(inner), topic)  # type: ignore[arg-type]
 
     outcomes = send(producer, *[{"a": 1}] * 20)

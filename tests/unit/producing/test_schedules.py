@@ -77,7 +77,7 @@ class _World:
         """Build a producer with a registry client and caches of its own."""
         client = _Client(self.store, compatibility=self.mode)
         kafka = KafkaSettings(("127.0.0.1:9",), Security.PLAINTEXT)
-        settings = ProducerSettings(kafka, "memory://", "b", policy=self.policy, version_budget=6)
+        settings = ProducerSettings(kafka, "memory://", policy=self.policy, version_budget=6)
         cached = CachedRegistry(client, clock=self.time.clock)
         return client, EventProducer(settings, cached, self.topic)  # type: ignore[arg-type]
 
