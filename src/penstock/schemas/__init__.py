@@ -24,6 +24,7 @@ from penstock.schemas.infer import infer_schema
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.names import avro_name
 from penstock.schemas.policy import Policy, VersionSet
+from penstock.schemas.samples import compile_sampler
 from penstock.schemas.spark_rows import compile_row_restorer
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "compile_encoder",
     "compile_event_decoder",
     "compile_row_restorer",
+    "compile_sampler",
     "decode",
     "decode_event",
     "diff_schemas",
