@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from penstock.cli.command import main
-from penstock.cli.terminal import complain, printable, say
+from penstock.cli.terminal import Progress, complain, printable, say
 
-__all__ = ["complain", "main", "printable", "say"]
+__all__ = ["Progress", "complain", "main", "printable", "say"]

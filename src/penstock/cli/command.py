@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from penstock.cli import _contract, _errors, _read, _rejected, _schema, _submit
+from penstock.cli import _contract, _errors, _produce, _read, _rejected, _schema, _submit
 from penstock.cli.terminal import complain
 from penstock.errors import PenstockError, SettingsError
 
 _COMMANDS: Final = {
     "contract": _contract,
     "errors": _errors,
+    "produce": _produce,
     "read": _read,
     "rejected": _rejected,
     "schema": _schema,
@@ -25,7 +27,10 @@ exit codes:
   0  success
   1  something failed; the output says what and why
   2  wrong usage
+  130  interrupted by ctrl-C
+  141  the program that reads the output has ended
 """
+_INTERRUPTED, _BROKEN_PIPE = 130, 141  # 128 and the number of the signal, as in a shell
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
@@ -33,6 +38,13 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     settings = _parser(os.environ if environ is None else environ).parse_args(argv)
     try:
         code: int = settings.run(settings)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Python would flush what is left, and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
     except SettingsError as error:
         complain(error)
         return 2

@@ -12,6 +12,13 @@ from penstock.operations.backups import (
 from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
 from penstock.operations.jobs import JobRun, start_job, submit_job
+from penstock.operations.production import (
+    EventLines,
+    GeneratedEvents,
+    ProducedEvent,
+    ProduceSettings,
+    produce_events,
+)
 from penstock.operations.rejected import (
     ListedEvent,
     ReplayedEvent,
@@ -33,9 +40,13 @@ __all__ = [
     "CONTRACT_FILE",
     "CheckedSchema",
     "ComparedVersions",
+    "EventLines",
     "ExportedSchema",
+    "GeneratedEvents",
     "JobRun",
     "ListedEvent",
+    "ProduceSettings",
+    "ProducedEvent",
     "ReadRecord",
     "ReadSettings",
     "ReplayedEvent",
@@ -49,6 +60,7 @@ __all__ = [
     "list_dead_letters",
     "list_rejected",
     "list_schemas",
+    "produce_events",
     "read_dead_letter",
     "read_records",
     "read_version",

@@ -13,6 +13,7 @@ _COMMANDS = [
     ["errors", "list"],
     ["errors", "show"],
     ["errors", "replay"],
+    ["produce"],
     ["read"],
     ["rejected"],
     ["rejected", "list"],

@@ -1,0 +1,201 @@
+"""`penstock produce`: write events to a topic, and print the place or the refusal of each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from penstock.cli._arguments import add_output
+from penstock.cli.terminal import Progress, say
+from penstock.operations import (
+    EventLines,
+    GeneratedEvents,
+    ProducedEvent,
+    ProduceSettings,
+    produce_events,
+)
+from penstock.settings import parse_count
+
+HELP = (
+    "Write events to a topic: random ones that conform to the registered schema, or the lines of a "
+    "JSON lines file. Ctrl-C ends it after the records that are under way."
+)
+_GENERATED_RECORDS = 10
+
+
+def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="a file with a JSON object in each line, or - for stdin [events are generated from "
+        "the newest version of the schema]",
+    )
+    parser.add_argument(
+        "--records",
+        type=parse_count,
+        metavar="N",
+        help=f"stop after so many events [{_GENERATED_RECORDS} if generated, else all]",
+    )
+    parser.add_argument(
+        "--rate", type=_parse_rate, metavar="N", help="the most events per second [no limit]"
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="generate the same events as before with this number"
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="print only what is not written, and the summary"
+    )
+    add_output(parser, "json prints an object in a line for each event, and one for the summary")
+    ProduceSettings.add_flags(parser)
+    parser.set_defaults(run=partial(_run, environ))
+
+
+def _parse_rate(text: str) -> float:
+    if not 0 < (rate := float(text)) < float("inf"):
+        raise ValueError(text)
+    return rate
+
+
+@dataclass(slots=True)
+class _Totals:
+    """The outcomes so far."""
+
+    began: float = field(default_factory=time.monotonic)
+    sent: int = 0
+    refused: int = 0
+    not_acknowledged: int = 0
+    new_versions: set[str] = field(default_factory=set)
+
+    def add(self, produced: ProducedEvent) -> None:
+        if (refusal := produced.refusal) is not None:
+            self.refused += refusal.is_final
+            self.not_acknowledged += not refusal.is_final
+        elif produced.written:
+            self.sent += 1
+            if produced.written.registration.created:
+                version = produced.written.registration.version
+                self.new_versions.add(f"{version.name} v{version.number}")
+
+    @property
+    def done(self) -> int:
+        return self.sent + self.refused + self.not_acknowledged
+
+    def describe(self) -> dict[str, Any]:
+        seconds = time.monotonic() - self.began
+        return {
+            "sent": self.sent,
+            "refused": self.refused,
+            "notAcknowledged": self.not_acknowledged,
+            "newVersions": sorted(self.new_versions),
+            "seconds": round(seconds, 3),
+            "recordsPerSecond": round(self.sent / seconds, 1),
+        }
+
+    def show(self) -> str:
+        text = (
+            "sent {sent:,}, refused {refused:,}, not acknowledged {notAcknowledged:,} in "
+            "{seconds:.1f} s ({recordsPerSecond:,.0f} records/s)".format(**self.describe())
+        )
+        return text + (
+            f"; new versions: {', '.join(sorted(self.new_versions))}" if self.new_versions else ""
+        )
+
+
+def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
+    """Print the outcome of each event; return 1 if an event is not written."""
+    settings = ProduceSettings.from_flags(flags, environ)
+    source = EventLines(flags.file) if flags.file else GeneratedEvents(flags.seed)
+    records = flags.records or (None if flags.file else _GENERATED_RECORDS)
+    totals = _Totals()
+    with _interruptible() as is_stopped, Progress("records", records, is_quiet=flags.quiet) as bar:
+        try:
+            for batch in produce_events(
+                settings, source, records=records, rate=flags.rate, is_stopped=is_stopped
+            ):
+                for each in batch:
+                    totals.add(each)
+                if lines := _format(batch, source.locate, flags):
+                    bar.clear()
+                    for line in lines:
+                        say(line)
+                    sys.stdout.flush()
+                bar.show(totals.done)
+        finally:
+            bar.clear()
+            if totals.done or is_stopped():
+                _say_summary(totals, flags.output)
+        if is_stopped():
+            raise KeyboardInterrupt
+    return 1 if totals.refused or totals.not_acknowledged else 0
+
+
+def _format(
+    batch: Sequence[ProducedEvent], locate: Callable[[int], str], flags: argparse.Namespace
+) -> list[str]:
+    """Return the lines to print for a batch."""
+    if flags.output == "json":
+        return [json.dumps(each.describe()) for each in batch if each.refusal or not flags.quiet]
+    lines: list[str] = []
+    # An outage has one sentence for many events.
+    for problem, group in groupby(batch, _describe_problem):
+        events = list(group)
+        if problem:
+            more = f" and the next {len(events) - 1:,}" if len(events) > 1 else ""
+            lines.append(f"{locate(events[0].number)}{more}: {problem}")
+        elif not flags.quiet:
+            lines += map(_show, events)
+    return lines
+
+
+def _describe_problem(produced: ProducedEvent) -> str:
+    refusal = produced.refusal
+    if refusal is None:
+        return ""
+    return f"{'refused' if refusal.is_final else 'not acknowledged'}: {refusal.message}"
+
+
+def _show(produced: ProducedEvent) -> str:
+    """Return the place of a record, and its schema; a new version comes with its changes."""
+    described = produced.describe()
+    schema = described["schema"]
+    words = [
+        "{topic}/{partition}/{offset}".format(**described),
+        "schema={name} v{version}".format(**schema),
+    ]
+    if schema["created"]:
+        words += ["new version", *schema.get("diff", ())]
+    return "  ".join(words)
+
+
+def _say_summary(totals: _Totals, output: str) -> None:
+    if output == "json":
+        say(json.dumps({"summary": totals.describe()}))
+    else:
+        say(totals.show())
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether ctrl-C was pressed; the second one is not waited for."""
+    pressed: list[int] = []
+
+    def press(number: int, _: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)

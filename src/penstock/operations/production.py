@@ -1,0 +1,201 @@
+"""Events into a topic: generated from a registered schema, or read from JSON lines."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from penstock.errors import OperationError, SchemaNotFoundError
+from penstock.kafka import Producer
+from penstock.operations._event_lines import STDIN, SourceEvent, read_event_lines
+from penstock.producing import (
+    EventProducer,
+    Produced,
+    ProducerSettings,
+    Refusal,
+    Stamper,
+    judge,
+)
+from penstock.records import RowShape
+from penstock.registry import CachedRegistry, load_registry
+from penstock.schemas import Schema, compile_sampler
+from penstock.settings import Settings, nested
+
+_BATCH_EVENTS = 1_000
+_BATCH_SECONDS = 30.0
+_CALL_SECONDS = 5.0
+_SEND_SECONDS = 10.0
+_POLL_SECONDS = 0.2
+_BATCHES_A_SECOND = 10  # the most, if a rate is given
+
+
+@dataclass(frozen=True, slots=True)
+class ProduceSettings(Settings):
+    """The brokers, the topic, the registry and the schema."""
+
+    producer: ProducerSettings = nested(ProducerSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedEvents:
+    """Random events that conform to the newest version of the schema; the same ones for a seed."""
+
+    seed: int | None = None
+
+    def locate(self, number: int) -> str:
+        """Return the place of an event, for messages."""
+        return f"event {number:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class EventLines:
+    """The events of a file of JSON lines; `-` is stdin."""
+
+    path: str
+
+    def locate(self, number: int) -> str:
+        """Return the place of an event, for messages."""
+        return f"{'stdin' if self.path == STDIN else self.path}, line {number:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProducedEvent:
+    """An event's number in its source, and its record, or why it is not written."""
+
+    number: int
+    written: Produced | None = None
+    refusal: Refusal | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        described = self.refusal.describe(None) if self.refusal else {}
+        return {"number": self.number, **(self.written.describe() if self.written else described)}
+
+
+def produce_events(
+    settings: ProduceSettings,
+    source: GeneratedEvents | EventLines,
+    *,
+    records: int | None = None,
+    rate: float | None = None,
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[Sequence[ProducedEvent]]:
+    """Write events to a topic in batches, and yield the outcomes of each acknowledged batch.
+
+    Args:
+        settings: the brokers, the topic, the registry and the schema.
+        source: the events; they are read as they are needed, in their order.
+        records: the most events to write.
+        rate: the most events per second.
+        is_stopped: asked between batches and while waiting; no batch begins after it is true.
+
+    Raises:
+        OperationError: the source cannot be read or has no event, or no event of a batch could be
+            written because of the brokers or the registry.
+        SchemaNotFoundError: events are to be generated for a schema that is not registered.
+        SettingsError, RegistryError: the registry cannot be used.
+    """
+    wanted = settings.producer
+    registry = CachedRegistry(load_registry(wanted.registry, call_seconds=_CALL_SECONDS))
+    chunks = _read_source(source, wanted, registry, is_stopped)
+    batches = _split(chunks, _BATCH_EVENTS if rate is None else _batch_size(rate), records)
+    stamper = Stamper(wanted.shape, wanted.device_id)
+    is_empty = True
+    with Producer(wanted.kafka, _SEND_SECONDS) as kafka:
+        producer = EventProducer(wanted, registry, kafka)
+        for batch in batches if rate is None else _pace(batches, rate, is_stopped):
+            if is_stopped():
+                return
+            is_empty = False
+            yield (produced := _produce(producer, stamper, batch))
+            _check_progress(produced, source)
+    if is_empty and not is_stopped():
+        raise OperationError("found no events in the source, expected a JSON object in each line")
+
+
+def _read_source(
+    source: GeneratedEvents | EventLines,
+    settings: ProducerSettings,
+    registry: CachedRegistry,
+    is_stopped: Callable[[], bool],
+) -> Iterator[list[SourceEvent]]:
+    if isinstance(source, EventLines):
+        return read_event_lines(source.path, is_stopped)
+    name = settings.schema_name
+    version = registry.latest(name)
+    if version is None:
+        raise SchemaNotFoundError(
+            f"found no version of schema {name} in {registry.source}, expected one that events can "
+            "be generated for"
+        )
+    return _generate(version.schema, settings.shape, Random(source.seed))  # noqa: S311
+
+
+def _generate(schema: Schema, shape: RowShape, random: Random) -> Iterator[list[SourceEvent]]:
+    """Yield events without end; they have no event time, so that the present is their time."""
+    sample = compile_sampler(schema)
+    for first in itertools.count(1, _BATCH_EVENTS):
+        events = [sample(random) for _ in range(_BATCH_EVENTS)]
+        for event in events:
+            event.pop(shape.event_time, None)
+        yield list(map(SourceEvent, itertools.count(first), events))
+
+
+def _batch_size(rate: float) -> int:
+    return min(_BATCH_EVENTS, max(1, int(rate / _BATCHES_A_SECOND)))
+
+
+def _split(
+    chunks: Iterator[list[SourceEvent]], size: int, records: int | None
+) -> Iterator[list[SourceEvent]]:
+    """Yield batches of at most `size` events, and at most `records` events in all."""
+    for chunk in chunks:
+        for start in range(0, len(chunk), size):
+            batch = chunk[start : start + size][:records]
+            yield batch
+            if records is not None:
+                records -= len(batch)
+                if not records:
+                    return
+
+
+def _pace(
+    batches: Iterator[list[SourceEvent]], rate: float, is_stopped: Callable[[], bool]
+) -> Iterator[list[SourceEvent]]:
+    """Yield each batch when it is due."""
+    due = time.monotonic()
+    for batch in batches:
+        while (left := due - time.monotonic()) > 0 and not is_stopped():
+            time.sleep(min(left, _POLL_SECONDS))
+        yield batch
+        # Time that the source was silent is not made up for.
+        due = max(due, time.monotonic()) + len(batch) / rate
+
+
+def _produce(
+    producer: EventProducer, stamper: Stamper, batch: Sequence[SourceEvent]
+) -> Sequence[ProducedEvent]:
+    readable = [stamper.stamp(each.event) for each in batch if each.problem is None]
+    written = iter(producer.produce(readable, _BATCH_SECONDS) if readable else [])
+    outcomes = [judge(each.problem) if each.problem else next(written) for each in batch]
+    return [
+        ProducedEvent(each.number, refusal=outcome)
+        if isinstance(outcome, Refusal)
+        else ProducedEvent(each.number, outcome)
+        for each, outcome in zip(batch, outcomes, strict=True)
+    ]
+
+
+def _check_progress(
+    produced: Sequence[ProducedEvent], source: GeneratedEvents | EventLines
+) -> None:
+    """Raise an error if brokers or registry let no event through: the next batch would wait too."""
+    if all(each.refusal and not each.refusal.is_final for each in produced):
+        raise OperationError(
+            f"stopped after {source.locate(produced[-1].number)}: the brokers or the registry took "
+            "none of the last events"
+        )

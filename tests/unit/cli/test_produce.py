@@ -1,0 +1,398 @@
+"""`penstock produce` writes events and says of each what became of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from penstock.cli import main
+from penstock.errors import BrokerNameError, DeliveryError
+from penstock.operations import _event_lines
+from penstock.operations._event_lines import read_event_lines
+from penstock.registry import MemoryRegistry
+from tests.stubs.topic import FakeTopic
+
+Run = Callable[..., tuple[int, list[str]]]
+
+_SCHEMA = {
+    "type": "record",
+    "name": "sensor",
+    "fields": [
+        {"name": "deviceId", "type": "string"},
+        {"name": "timestamp", "type": "long"},
+        {"name": "temperature", "type": ["null", "double"], "default": None},
+    ],
+}
+_ENVIRON = {
+    "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9",
+    "KAFKA_SECURITY": "plaintext",
+    "PENSTOCK_REGISTRY": "memory://",
+}
+
+
+class _CountingRegistry(MemoryRegistry):
+    """A registry that counts its calls."""
+
+    calls = 0
+
+    def register(self, name: str, schema: Any) -> Any:
+        self.calls += 1
+        return super().register(name, schema)
+
+    def versions(self, name: str) -> Any:
+        self.calls += 1
+        return super().versions(name)
+
+
+@pytest.fixture
+def topic() -> Iterator[FakeTopic]:
+    topic = FakeTopic()
+    with (
+        topic.in_place(),
+        patch("penstock.operations.production.Producer", lambda *_: nullcontext(topic)),
+    ):
+        yield topic
+
+
+@pytest.fixture
+def registry() -> Iterator[_CountingRegistry]:
+    registry = _CountingRegistry()
+    with patch("penstock.operations.production.load_registry", lambda *_, **__: registry):
+        yield registry
+
+
+@pytest.fixture
+def run(topic: FakeTopic, registry: MemoryRegistry, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the command, and return its exit code and the lines it printed."""
+
+    def run(*words: str) -> tuple[int, list[str]]:
+        code = main(["produce", *words], _ENVIRON)
+        printed = capfd.readouterr()
+        return code, (printed.out + printed.err).splitlines()
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., str]:
+    """Write the lines of a file and return its path."""
+
+    def write(*lines: str) -> str:
+        path = tmp_path / "events.jsonl"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+@contextmanager
+def _stdin() -> Iterator[int]:
+    """Have a pipe as stdin, and yield its other end."""
+    before = os.dup(0)
+    reading, writing = os.pipe()
+    os.dup2(reading, 0)
+    os.close(reading)
+    try:
+        yield writing
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+
+
+def _places(lines: list[str]) -> list[str]:
+    return [line.partition("  ")[0] for line in lines]
+
+
+def test_generated_events_conform_to_the_registered_schema(
+    run: Run, topic: FakeTopic, registry: MemoryRegistry
+) -> None:
+    registry.register("sensor", _SCHEMA)
+
+    code, lines = run("--seed", "1")
+
+    assert code == 0
+    assert lines[:-1] == [f"sensor/0/{number}  schema=sensor v1" for number in range(10)]
+    assert lines[-1].startswith("sent 10, refused 0, not acknowledged 0 in ")
+    assert lines[-1].endswith(" records/s)")
+    events = topic.events(registry)
+    assert len({event["deviceId"] for event in events}) > 1
+    assert all(event["timestamp"] > 1_700_000_000_000 for event in events)  # the present
+    run("--seed", "1", "--records", "3")
+    again = topic.events(registry)[10:]
+    assert [each["temperature"] for each in again] == [each["temperature"] for each in events[:3]]
+
+
+def test_a_schema_that_is_not_registered_is_an_error(run: Run) -> None:
+    assert run("--schema-name", "pump") == (
+        1,
+        [
+            "penstock: found no version of schema pump in memory://, expected one that events can "
+            "be generated for"
+        ],
+    )
+
+
+def test_each_line_of_a_file_is_written_or_refused_by_its_number(
+    run: Run, topic: FakeTopic, registry: MemoryRegistry, write: Callable[..., str]
+) -> None:
+    path = write(
+        '\ufeff{"temperature": 30}\r',
+        "",
+        '{"temperature": "warm"}',
+        "{temperature: 30}",
+        '["no event"]',
+        '{"temperature": 30, "temperature": 31}',
+        '{"temperature": 31, "flow\\u001b[1m": 2}',
+    )
+
+    code, lines = run(path)
+
+    assert code == 1
+    assert lines[0] == "sensor/0/0  schema=sensor v1  new version"
+    assert lines[1].startswith(f"{path}, line 3: refused: temperature: found ")
+    assert lines[2] == (
+        f"{path}, line 4: refused: found text that is not JSON at column 2, expected an object: "
+        "Expecting property name enclosed in double quotes"
+    )
+    assert lines[3] == f"{path}, line 5: refused: found a list, expected a JSON object"
+    assert lines[4].startswith(f"{path}, line 6: refused: temperature: found the key twice")
+    assert lines[5].startswith("sensor/0/1  schema=sensor v2  new version  + ")
+    assert "\x1b" not in "".join(lines)
+    assert lines[6].startswith("sent 2, refused 4, not acknowledged 0 in ")
+    assert lines[6].endswith("; new versions: sensor v1, sensor v2")
+    assert [event["deviceId"] for event in topic.events(registry)] == ["000001"] * 2
+
+
+def test_json_has_an_object_for_each_event_and_one_for_the_summary(
+    run: Run, write: Callable[..., str]
+) -> None:
+    code, lines = run(write('{"temperature": 30}', "no"), "--output", "json")
+
+    first, second, last = map(json.loads, lines)
+    assert code == 1
+    assert (first["number"], first["offset"], first["schema"]["version"]) == (1, 0, 1)
+    assert (second["number"], second["error"]["reason"]) == (2, "EventTextError")
+    assert (last["summary"]["sent"], last["summary"]["refused"]) == (1, 1)
+    assert last["summary"]["newVersions"] == ["sensor v1"]
+
+
+def test_only_so_many_events_are_written_and_quietly(
+    run: Run, topic: FakeTopic, write: Callable[..., str]
+) -> None:
+    code, lines = run(write(*['{"temperature": 1}'] * 5), "--records", "3", "--quiet")
+
+    assert (code, len(lines), len(topic.records)) == (0, 1, 3)
+
+
+def test_stdin_is_read_and_a_last_line_without_a_break_counts(run: Run, topic: FakeTopic) -> None:
+    with _stdin() as stdin:
+        os.write(stdin, b'{"temperature": 1}\n{"temperature": 2}')
+        os.close(stdin)
+        code, lines = run("-")
+
+    assert (code, _places(lines[:-1])) == (0, ["sensor/0/0", "sensor/0/1"])
+
+
+def test_a_line_is_read_as_soon_as_it_is_there() -> None:
+    with _stdin() as stdin:
+        os.write(stdin, b'{"a": 1}\n{"a"')
+        chunks = read_event_lines("-", lambda: False)
+        assert [each.event for each in next(chunks)] == [{"a": 1}]
+        os.write(stdin, b": 2}\n")
+        assert [each.event for each in next(chunks)] == [{"a": 2}]
+        os.close(stdin)
+        assert list(chunks) == []
+
+
+def test_a_line_without_end_is_refused_and_takes_no_memory(
+    run: Run, write: Callable[..., str]
+) -> None:
+    path = write('"' + "x" * 2_000, '{"temperature": 1}')
+
+    with (
+        patch.object(_event_lines, "_MAX_LINE", 1_000),
+        patch.object(_event_lines, "_READ_SIZE", 9),
+    ):
+        code, lines = run(path)
+
+    assert code == 1
+    assert lines[0] == f"{path}, line 1: refused: found a line of more than 1,000 bytes"
+    assert lines[1].startswith("sensor/0/0  ")
+
+
+@pytest.mark.parametrize("text", ["", "\n \r\n"])
+def test_a_source_without_events_is_an_error(
+    run: Run, write: Callable[..., str], text: str
+) -> None:
+    assert run(write(text)) == (
+        *(1, ["penstock: found no events in the source, expected a JSON object in each line"]),
+    )
+
+
+def test_a_file_that_cannot_be_read_is_an_error(run: Run, tmp_path: Path) -> None:
+    assert run(str(tmp_path)) == (1, [f"penstock: {tmp_path} cannot be read: Is a directory"])
+    missing = tmp_path / "missing"
+    assert run(str(missing)) == (
+        *(1, [f"penstock: {missing} cannot be read: No such file or directory"]),
+    )
+
+
+def test_records_that_are_not_acknowledged_are_told(
+    run: Run, topic: FakeTopic, write: Callable[..., str]
+) -> None:
+    topic.is_there, topic.refused = True, {1: DeliveryError("no answer")}
+
+    code, lines = run(path := write(*['{"temperature": 1}'] * 3))
+
+    assert code == 1
+    assert lines[1] == f"{path}, line 2: not acknowledged: no answer"
+    assert lines[3].startswith("sent 2, refused 0, not acknowledged 1 in ")
+
+
+def test_an_outage_ends_the_command_with_one_sentence(
+    run: Run, topic: FakeTopic, write: Callable[..., str]
+) -> None:
+    topic.failure = BrokerNameError("b-1.example does not resolve")
+
+    code, lines = run(path := write(*['{"temperature": 1}'] * 2_000))
+
+    assert code == 1
+    assert lines[0] == f"{path}, line 1 and the next 999: not acknowledged: {topic.failure}"
+    assert lines[1].startswith("sent 0, refused 0, not acknowledged 1,000 in ")
+    assert lines[2] == (
+        f"penstock: stopped after {path}, line 1,000: the brokers or the registry took none of "
+        "the last events"
+    )
+
+
+@pytest.mark.parametrize("words", [["--records", "0"], ["--rate", "0"], ["--rate", "fast"]])
+def test_a_number_that_cannot_be_is_wrong_usage(run: Run, words: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run(*words)
+
+    assert caught.value.code == 2
+
+
+def test_ctrl_c_ends_it_after_the_records_under_way(
+    run: Run, topic: FakeTopic, registry: MemoryRegistry
+) -> None:
+    registry.register("sensor", _SCHEMA)
+    handler = signal.getsignal(signal.SIGINT)
+    send_all = topic.send_all
+
+    def press(*arguments: Any, **named: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return send_all(*arguments, **named)
+
+    topic.is_there = True
+    with patch.object(topic, "send_all", press):
+        code, lines = run("--records", "5000", "--quiet")
+
+    assert code == 130
+    assert lines[-1].startswith("sent 1,000, refused 0")
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_ctrl_c_ends_the_wait_for_stdin(run: Run) -> None:
+    def press(*_: object) -> tuple[list[Any], list[Any], list[Any]]:
+        signal.raise_signal(signal.SIGINT)
+        return [], [], []
+
+    with _stdin() as stdin, patch("select.select", press):
+        code, lines = run("-")
+        os.close(stdin)
+
+    assert (code, len(lines)) == (130, 1)
+    assert lines[0].startswith("sent 0, ")
+
+
+def test_a_second_ctrl_c_is_not_waited_for(run: Run, registry: MemoryRegistry) -> None:
+    registry.register("sensor", _SCHEMA)
+
+    def press(_: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with patch("penstock.cli._produce.say", press):
+        assert run()[0] == 130
+
+
+def test_a_reader_that_ends_is_no_traceback(
+    topic: FakeTopic, registry: MemoryRegistry, capfd: pytest.CaptureFixture[str]
+) -> None:
+    registry.register("sensor", _SCHEMA)
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    with open(writing, "w") as stdout, patch.object(sys, "stdout", stdout):  # noqa: PTH123
+        code = main(["produce"], _ENVIRON)
+
+    assert code == 141
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_rate_is_kept(run: Run, write: Callable[..., str]) -> None:
+    clock = _Clock()
+
+    with patch("penstock.operations.production.time", clock):
+        code, _ = run(write(*['{"temperature": 1}'] * 40, ""), "--rate", "20")
+
+    assert code == 0
+    assert clock.now == pytest.approx(1.9)  # 20 batches of 2; the first one does not wait
+
+
+class _Clock:
+    """A clock that only sleep moves."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_a_warm_producer_asks_the_registry_for_nothing(
+    run: Run, registry: _CountingRegistry
+) -> None:
+    registry.register("sensor", _SCHEMA)
+
+    def count(records: int) -> int:
+        before = registry.calls
+        assert run("--records", str(records), "--quiet")[0] == 0
+        return registry.calls - before
+
+    assert count(5_000) == count(1)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_a_progress_bar_while_no_lines_are_printed(
+    run: Run, registry: MemoryRegistry
+) -> None:
+    registry.register("sensor", _SCHEMA)
+
+    with patch.object(sys, "stderr", _Terminal()) as stderr:
+        run("--records", "10", "--quiet")
+        drawn = stderr.getvalue()
+    with patch.object(sys, "stderr", _Terminal()) as stderr, patch.object(sys, "stdout", stderr):
+        main(["produce"], _ENVIRON)
+        mixed = stderr.getvalue()
+
+    assert "\r\x1b[K[####################] 100 % of 10 records, " in drawn
+    assert drawn.endswith("\r\x1b[K")
+    assert "\x1b" not in mixed
