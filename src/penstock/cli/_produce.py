@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import signal
 import sys
 import time
@@ -62,8 +63,12 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 
 def _parse_rate(text: str) -> float:
-    if not 0 < (rate := float(text)) < float("inf"):
-        raise ValueError(text)
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0
+    if not 0 < rate < math.inf:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number above 0")
     return rate
 
 

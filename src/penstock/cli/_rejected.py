@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from penstock.cli._arguments import add_from_environ
-from penstock.cli.terminal import say
+from penstock.cli.terminal import Progress, say
 from penstock.operations import list_rejected, replay_rejected
 
 HELP = "List rejected events, or send them to their producer again."
@@ -62,12 +62,14 @@ def _run_list(settings: argparse.Namespace) -> int:
 def _run_replay(settings: argparse.Namespace) -> int:
     """Print the outcome of each event; return 1 if an event stays or none was sent."""
     written = stay = 0
-    for sent in replay_rejected(settings.bucket, settings.prefix, settings.function):
-        if sent.problem:
-            say(f"{sent.key} stays: {sent.problem}")
-            stay += 1
-        else:
-            say(f"{sent.key} is written as {sent.record}")
-            written += 1
+    with Progress("events") as bar:
+        for sent in replay_rejected(settings.bucket, settings.prefix, settings.function):
+            if sent.problem:
+                say(f"{sent.key} stays: {sent.problem}")
+                stay += 1
+            else:
+                say(f"{sent.key} is written as {sent.record}")
+                written += 1
+            bar.show(written + stay)
     say(f"{written} written, {stay} stay")
     return 1 if stay or not written else 0

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from penstock.cli.terminal import say
+from penstock.cli.terminal import Progress, say
 from penstock.operations import RestoredSchema, RestoredVersion, export_schemas, import_schemas
 
 _EXPORT = (
@@ -55,9 +55,14 @@ def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
 
 def _run_export(settings: argparse.Namespace) -> int:
-    schemas = export_schemas(
-        settings.registry, settings.to, settings.names, replace=settings.replace
-    )
+    with Progress("schemas", is_quiet=True) as bar:
+        schemas = export_schemas(
+            settings.registry,
+            settings.to,
+            settings.names,
+            replace=settings.replace,
+            report=bar.show,
+        )
     if settings.output == "json":
         print(json.dumps({"file": settings.to, "schemas": [asdict(each) for each in schemas]}))
         return 0
@@ -70,10 +75,12 @@ def _run_export(settings: argparse.Namespace) -> int:
 
 def _run_import(settings: argparse.Namespace) -> int:
     schemas = []
-    for schema in import_schemas(settings.registry, settings.file, dry_run=settings.dry_run):
-        schemas.append(schema)
-        if settings.output == "text":
-            _say_schema(schema, settings.dry_run)
+    with Progress("schemas", is_quiet=settings.output == "json") as bar:
+        for schema in import_schemas(settings.registry, settings.file, dry_run=settings.dry_run):
+            schemas.append(schema)
+            if settings.output == "text":
+                _say_schema(schema, settings.dry_run)
+            bar.show(len(schemas))
     if settings.output == "json":
         shown = [asdict(each) for each in schemas]
         print(json.dumps({"file": settings.file, "dry_run": settings.dry_run, "schemas": shown}))

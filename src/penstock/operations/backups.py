@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -53,11 +53,17 @@ class RestoredSchema:
 
 
 def export_schemas(
-    url: str, to: str, names: Collection[str] = (), *, replace: bool = False
+    url: str,
+    to: str,
+    names: Collection[str] = (),
+    *,
+    replace: bool = False,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[ExportedSchema, ...]:
     """Write a backup of a registry, or of some of its schemas, to a path or s3:// URL.
 
     Without `replace`, a backup at that place is kept if it has schema ids that the new one lacks.
+    `report` is called for each schema that is read, with the number of those and of all.
 
     Raises:
         OperationError: the registry has no schema of a name, the file cannot be written, or it is
@@ -73,7 +79,11 @@ def export_schemas(
             f"{', '.join(present) or 'none'}"
         )
     wanted = sorted(set(names) or present)
-    backup = RegistryBackup(admin.name, admin.kind, tuple(map(admin.read_schema, wanted)))
+    schemas = []
+    for name in wanted:
+        schemas.append(admin.read_schema(name))
+        report(len(schemas), len(wanted))
+    backup = RegistryBackup(admin.name, admin.kind, tuple(schemas))
     if not replace:
         _check_replaced(to, backup)
     with _translated():

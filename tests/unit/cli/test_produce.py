@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ from penstock.errors import BrokerNameError, DeliveryError
 from penstock.operations import _event_lines
 from penstock.operations._event_lines import read_event_lines
 from penstock.registry import MemoryRegistry
+from tests.stubs.terminal import Terminal
 from tests.stubs.topic import FakeTopic
 
 Run = Callable[..., tuple[int, list[str]]]
@@ -376,20 +376,15 @@ def test_a_warm_producer_asks_the_registry_for_nothing(
     assert count(5_000) == count(1)
 
 
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def test_a_terminal_has_a_progress_bar_while_no_lines_are_printed(
     run: Run, registry: MemoryRegistry
 ) -> None:
     registry.register("sensor", _SCHEMA)
 
-    with patch.object(sys, "stderr", _Terminal()) as stderr:
+    with patch.object(sys, "stderr", Terminal()) as stderr:
         run("--records", "10", "--quiet")
         drawn = stderr.getvalue()
-    with patch.object(sys, "stderr", _Terminal()) as stderr, patch.object(sys, "stdout", stderr):
+    with patch.object(sys, "stderr", Terminal()) as stderr, patch.object(sys, "stdout", stderr):
         main(["produce"], _ENVIRON)
         mixed = stderr.getvalue()
 

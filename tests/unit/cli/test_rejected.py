@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
@@ -16,6 +17,7 @@ from penstock.errors import SinkUnavailableError
 from penstock.producing import RejectedEvent, RejectedEvents
 from tests.fixtures.functions import deploy
 from tests.fixtures.rejected import bucket, keys_of
+from tests.stubs.terminal import Terminal
 
 __all__ = ["bucket"]
 
@@ -231,6 +233,15 @@ def test_an_unusable_configuration_is_an_error(
     said = capsys.readouterr().err
     assert said.startswith("penstock: ")
     assert said.endswith(f": {problem}\n")
+
+
+def test_a_replay_has_a_progress_bar(run: Run, client: Callable[..., Any], bucket: str) -> None:
+    (key,) = _keep(bucket, dataclasses.replace(_EVENT, function=_function(client, "return [0]")))
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        run("replay", key)
+
+    assert "1 events, " in stderr.getvalue()
 
 
 def test_a_replay_without_events_fails(run: Run) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -14,6 +16,7 @@ from localcloud.cloud import Cloud
 from penstock.cli import main
 from tests.fixtures.backups import ACCOUNT, Run, bucket, run, work_as
 from tests.fixtures.functions import allow, make_role
+from tests.stubs.terminal import Terminal
 
 __all__ = ["bucket", "run"]
 
@@ -130,6 +133,17 @@ def test_both_say_what_they_did_as_json(run: Run, client: Client, name: str, buc
     for version, id_ in zip(versions, _ids(client, name), strict=True):
         version["new_id"] = id_
     assert json.loads(done)["schemas"] == [schema | {"versions": versions}]
+
+
+def test_both_have_a_progress_bar(run: Run, bucket: str) -> None:
+    file, drawn = f"s3://{bucket}/b.jsonl", {}
+    for command in (["export", "--to", file], ["import", file]):
+        with patch.object(sys, "stderr", Terminal()) as stderr:
+            assert run(*command)[0] == 0
+        drawn[command[0]] = stderr.getvalue()
+
+    assert "[####################] 100 % of 1 schemas, " in drawn["export"]
+    assert "1 schemas, " in drawn["import"]
 
 
 def test_a_schema_that_is_missing_is_named(run: Run) -> None:
