@@ -62,7 +62,7 @@ PROBES: Final = (
     ),
     Probe(
         "spark-environment",
-        "Does a Spark driver have botocore, and a region in AWS_REGION?",
+        "Do Spark workers import from an archive, and have a region in AWS_REGION?",
         "a bucket, a role and an EMR Serverless application for some minutes, all deleted again",
         0.05,
         ask_spark_environment,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import time
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -17,45 +19,59 @@ _SECONDS: Final = 900
 _ENDED: Final = ("SUCCESS", "FAILED", "CANCELLED")
 _STOPPED: Final = ("CREATED", "STOPPED", "TERMINATED")
 _POLL_SECONDS: Final = 10
-# Modules of Python's own aside, this is what the jobs import at a driver.
+# Whether a module of an archive is found at the driver and at an executor, as the jobs need it.
 _PROGRAM: Final = """
 import importlib.util, json, os, sys
+from pyspark.sql import SparkSession
+def find(_=None):
+    return importlib.util.find_spec("in_the_archive") is not None
+numbers = SparkSession.builder.getOrCreate().sparkContext.parallelize([1], 1)
 print(json.dumps({
     "python": ".".join(map(str, sys.version_info[:2])),
-    "botocore": importlib.util.find_spec("botocore") is not None,
+    "boto3": importlib.util.find_spec("boto3") is not None,
+    "archive": [find(), *numbers.map(find).collect()],
     "region": {k: os.environ.get(k) for k in ("AWS_REGION", "AWS_DEFAULT_REGION")},
 }))
 """
+_PARAMETERS: Final = (
+    "--archives s3://{bucket}/packages.zip#packages"
+    " --conf spark.emr-serverless.driverEnv.PYTHONPATH=./packages"
+    " --conf spark.executorEnv.PYTHONPATH=./packages"
+)
 
 
 def ask_spark_environment(session: Any, sleep: Callable[[float], None] = time.sleep) -> Finding:
-    """Run ten lines of Python as a Spark job, and read what they print."""
+    """Run a few lines of Python as a Spark job, and read what they print."""
     name = f"penstock-check-{uuid.uuid4().hex[:12]}"
     with contextlib.ExitStack() as made:
         bucket = made.enter_context(make_bucket(session, name))
-        session.client("s3").put_object(Bucket=bucket, Key="job.py", Body=_PROGRAM.encode())
-        made.callback(_empty, session.client("s3"), bucket)
+        s3 = session.client("s3")
+        s3.put_object(Bucket=bucket, Key="job.py", Body=_PROGRAM.encode())
+        s3.put_object(Bucket=bucket, Key="packages.zip", Body=_make_archive())
+        made.callback(_empty, s3, bucket)
         role = made.enter_context(_role(session.client("iam"), name))
         sleep(_POLL_SECONDS)  # a new role is not known everywhere at once
         emr = session.client("emr-serverless")
         application = made.enter_context(_application(emr, name, sleep))
         state, run = _run(emr, application, role, bucket, sleep)
-        said = _read_output(session.client("s3"), bucket, application, run)
+        said = _read_output(s3, bucket, application, run)
     if said is None:
         return Finding(None, [f"the job ended {state} and printed nothing"])
     found = json.loads(said)
     region = found["region"]["AWS_REGION"]
-    return Finding(found["botocore"] and region == session.region_name, [said.strip()])
+    return Finding(all(found["archive"]) and region == session.region_name, [said.strip()])
 
 
 def _run(
     emr: Any, application: str, role: str, bucket: str, sleep: Callable[[float], None]
 ) -> tuple[str, str]:
     logs = {"s3MonitoringConfiguration": {"logUri": f"s3://{bucket}/logs/"}}
+    parameters = _PARAMETERS.format(bucket=bucket)
+    spark = {"entryPoint": f"s3://{bucket}/job.py", "sparkSubmitParameters": parameters}
     run = emr.start_job_run(
         applicationId=application,
         executionRoleArn=role,
-        jobDriver={"sparkSubmit": {"entryPoint": f"s3://{bucket}/job.py"}},
+        jobDriver={"sparkSubmit": spark},
         configurationOverrides={"monitoringConfiguration": logs},
     )["jobRunId"]
     asked = {"applicationId": application, "jobRunId": run}
@@ -66,6 +82,13 @@ def _run(
             break
         sleep(_POLL_SECONDS)
     return str(state), str(run)
+
+
+def _make_archive() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("in_the_archive.py", "")
+    return buffer.getvalue()
 
 
 def _read_output(s3: Any, bucket: str, application: str, run: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Build what ships: a zip for each Lambda, and one for Spark jobs.
+"""Build what ships: a zip for each Lambda, and two for Spark jobs.
 
 The same sources and pins give the same bytes, whoever builds them
 (docs/adr/20261121-reproducible-zips.md). For localcloud: --python host --arch host.
@@ -13,7 +13,14 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tools.lambda_packages import MACHINES, PYTHONS, BuildError, Target, fetch_packages
+from tools.lambda_packages import (
+    MACHINES,
+    PYTHONS,
+    BuildError,
+    Target,
+    fetch_packages,
+    read_lambda_names,
+)
 
 _ROOT = Path(__file__).resolve().parents[1]
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold
@@ -21,6 +28,9 @@ _MODE = 0o100644 << 16  # a regular file that everyone may read
 _UNIX = 3
 # Packages that jobs need and EMR lacks: pure Python, importable from a zip on any machine.
 _FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
+# boto3 and what it needs. Nobody promises them in EMR's Python, and botocore reads its own files,
+# which it cannot do from inside a zip: Spark unpacks this one. Pure Python too.
+BOTO3 = ("boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build(target: Target, into: Path) -> list[str]:
-    """Build a zip of each handler with its packages, and one for jobs that runs on any machine.
+    """Build a zip of each handler with its packages, and two for jobs that run on any machine.
 
     Returns:
         A line about each zip.
@@ -54,14 +64,16 @@ def build(target: Target, into: Path) -> list[str]:
         BuildError: a package is not available for the target.
     """
     source = list_files(_ROOT / "src")
-    packages = list_files(fetch_packages(target))
+    packages = list_files(fetch_packages(read_lambda_names(), target))
     shared = packages | source
     lines = []
     for handler in sorted(_ROOT.glob("lambdas/*/handler.py")):
         path = into / f"{handler.parent.name}-lambda.zip"
         lines.append(write_zip(path, shared | {"handler.py": handler}))
     for_jobs = {name: packages[name] for name in packages if name.startswith(_FOR_JOBS)}
-    return [*lines, write_zip(into / "penstock-pyfiles.zip", for_jobs | source)]
+    boto3 = list_files(fetch_packages(BOTO3, target))
+    lines.append(write_zip(into / "penstock-pyfiles.zip", for_jobs | source))
+    return [*lines, write_zip(into / "penstock-boto3.zip", boto3)]
 
 
 def list_files(folder: Path) -> dict[str, Path]:

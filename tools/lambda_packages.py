@@ -1,4 +1,4 @@
-"""The packages in a Lambda's zip, for a chosen Python and architecture."""
+"""The packages that ship with functions and jobs, for a chosen Python and architecture."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ PYTHONS = ("3.11", "3.12", "3.13")
 MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}  # by Lambda's name for the architecture
 
 _ROOT = Path(__file__).resolve().parents[1]
-_CACHE = _ROOT / ".cache" / "lambda-packages"
+_CACHE = _ROOT / ".cache" / "packages"
 _ELF_MACHINES = {0x3E: "x86_64", 0xB7: "arm64"}  # e_machine, two bytes at 18 of an ELF file
 
 
@@ -42,13 +43,13 @@ class Target:
         return f"python{self.python} on {self.arch}"
 
 
-def fetch_packages(target: Target, cache: Path = _CACHE) -> Path:
-    """Unpack the packages of the extra `lambda` into a folder, once per set of pins and target.
+def fetch_packages(names: Iterable[str], target: Target, cache: Path = _CACHE) -> Path:
+    """Unpack packages into a folder, once per set of pins and target.
 
     Raises:
         BuildError: a package is not available for the target.
     """
-    pins = read_pins()
+    pins = read_pins(names)
     digest = hashlib.sha256(pins.encode()).hexdigest()[:12]
     home = cache / f"python{target.python}-{target.arch}-{digest}"
     if not home.exists():
@@ -63,13 +64,17 @@ def fetch_packages(target: Target, cache: Path = _CACHE) -> Path:
     return home
 
 
-def read_pins() -> str:
-    """Return the lines of requirements.lock for the packages that the extra `lambda` names.
+def read_lambda_names() -> list[str]:
+    """Return the packages that the extra `lambda` names.
 
     Their own dependencies are part of Lambda (boto3) or serve a command line (click).
     """
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
-    names = [re.split(r"[^\w.-]", line)[0] for line in project["optional-dependencies"]["lambda"]]
+    return [re.split(r"[^\w.-]", line)[0] for line in project["optional-dependencies"]["lambda"]]
+
+
+def read_pins(names: Iterable[str]) -> str:
+    """Return the lines of requirements.lock for packages."""
     lock = (_ROOT / "requirements.lock").read_text()
     blocks = {block.split("==")[0]: block for block in re.split(r"\n(?=[a-z])", lock)}
     return "\n".join(blocks[name].rstrip() for name in sorted(names)) + "\n"

@@ -89,6 +89,8 @@ module "spark" {
   region      = var.contract.region
   application = each.value.application
   artifacts = {
+    # Nobody promises boto3 in EMR's own Python.
+    archives = { packages = "${var.functions.packages}/penstock-boto3.zip" }
     # As penstock.spark.session.session_settings() has them: two are for a JVM that starts before the job.
     configuration = jsondecode(file("${path.module}/session.json"))
     files         = { "contract.json" = jsonencode({ contract = var.contract }) }

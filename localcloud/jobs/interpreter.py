@@ -1,4 +1,4 @@
-"""The Python of jobs: PySpark and the packages of EMR, and nothing else.
+"""The Python of jobs: PySpark, and the packages that its functions on batches need.
 
 The virtual environment of localcloud has everything a developer needs. A job would find there what
 its own files lack, and fail on AWS.
@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 _CACHE = Path(__file__).resolve().parents[2] / ".cache" / "spark-python"
-_PACKAGES = ("pyspark", "boto3", "numpy", "pandas", "pyarrow")
+_PACKAGES = ("pyspark", "numpy", "pandas", "pyarrow")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 

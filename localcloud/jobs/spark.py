@@ -49,6 +49,8 @@ def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunc
         str(entry_point),
         *job.arguments,
     ]
+    given = _driver_variables(job.submission)
+    path = [job.variables.get("PYTHONPATH"), given.get("PYTHONPATH")]  # the VPC's view comes first
     variables = {
         "PATH": os.environ["PATH"],
         **{name: os.environ[name] for name in ("JAVA_HOME",) if name in os.environ},
@@ -57,13 +59,14 @@ def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunc
         "TZ": ":UTC",
         "PYSPARK_PYTHON": str(python.interpreter),
         "PYSPARK_DRIVER_PYTHON": str(python.interpreter),
-        **_driver_variables(job.submission),
+        **given,
         "SPARK_HOME": str(python.spark_home),
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "AWS_REGION": job.region,
         "AWS_EC2_METADATA_DISABLED": "true",
         **job.variables,
+        "PYTHONPATH": ":".join(filter(None, path)),
     }
     return DriverLaunch(tuple(command), work, variables, folder / "stdout", folder / "stderr", log)
 

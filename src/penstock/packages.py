@@ -24,9 +24,9 @@ def explain_missing_packages() -> Iterator[None]:
         package = (error.name or str(error)).partition(".")[0]
         raise JobError(
             f"found no package {package} for the job in Python {platform.python_version()} at "
-            f"{sys.executable} with Spark {_find_spark_version()}, expected it in EMR's image: "
-            "choose another release_label in the consumer's `spark`, or give the runs an archive "
-            "of a virtual environment with it (spark.archives and PYSPARK_PYTHON)"
+            f"{sys.executable} with Spark {_find_spark_version()}, expected it in the job's "
+            "archives or EMR's image: submit the job as Terraform's submit_commands does, with "
+            "penstock-boto3.zip as an archive on PYTHONPATH, or add an archive that has the package"
         ) from error
 
 

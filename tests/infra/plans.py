@@ -32,7 +32,13 @@ _SUFFIXES = (".tfvars", ".tfvars.json")
 _TERRAFORM_AT_ONCE = 2
 _HCL = re.compile(r"^```hcl\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PRODUCER, _CONSUMER = "111111111111", "222222222222"
-_BUILT = ("access-lambda", "consumer-lambda", "penstock-pyfiles", "producer-lambda")
+_BUILT = (
+    "access-lambda",
+    "consumer-lambda",
+    "penstock-boto3",
+    "penstock-pyfiles",
+    "producer-lambda",
+)
 _PROVIDERS = """
 provider "aws" {
   region = "eu-central-1"

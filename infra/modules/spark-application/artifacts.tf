@@ -2,18 +2,21 @@
 locals {
   _pyfiles_key = "pyfiles/penstock.zip"
 
+  _archive_keys = { for name in keys(var.artifacts.archives) : name => "archives/${name}.zip" }
   _program_keys = { for name in keys(var.artifacts.programs) : name => "jobs/${name}.py" }
   _jar_keys     = { for name in keys(var.artifacts.jars) : name => "jars/${name}.jar" }
   file_keys     = { for name in keys(var.artifacts.files) : name => "files/${name}" }
 
   uploads = merge(
     { (local._pyfiles_key) = var.artifacts.pyfiles },
+    { for name, key in local._archive_keys : key => var.artifacts.archives[name] },
     { for name, key in local._program_keys : key => var.artifacts.programs[name] },
     { for name, key in local._jar_keys : key => var.artifacts.jars[name] },
   )
 
   _start = "s3://${local.bucket_name}/"
   _given = {
+    "--archives" = [for name, key in local._archive_keys : "${local._start}${key}#${name}"]
     "--jars"     = [for key in values(local._jar_keys) : "${local._start}${key}"]
     "--py-files" = ["${local._start}${local._pyfiles_key}"]
   }

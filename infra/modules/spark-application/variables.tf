@@ -47,8 +47,9 @@ variable "application" {
 }
 
 variable "artifacts" {
-  description = "The artifacts of the jobs by name (the package's zip, programs and jars by path, other files by content), and the Spark settings of all runs."
+  description = "The artifacts of the jobs by name (the package's zip, programs, jars, and archives of Python packages by path, other files by content), and the Spark settings of all runs."
   type = object({
+    archives      = optional(map(string), {})
     configuration = optional(map(string), {})
     files         = optional(map(string), {})
     jars          = optional(map(string), {})
@@ -58,16 +59,16 @@ variable "artifacts" {
 
   validation {
     condition = alltrue([
-      for path in concat([var.artifacts.pyfiles], values(var.artifacts.programs), values(var.artifacts.jars)) : fileexists(path)
+      for path in concat([var.artifacts.pyfiles], values(var.artifacts.archives), values(var.artifacts.programs), values(var.artifacts.jars)) : fileexists(path)
     ])
-    error_message = "There is no file ${join(", ", [for path in concat([var.artifacts.pyfiles], values(var.artifacts.programs), values(var.artifacts.jars)) : path if !fileexists(path)])}; make the zip with `make build`, and the jars with `make install`."
+    error_message = "There is no file ${join(", ", [for path in concat([var.artifacts.pyfiles], values(var.artifacts.archives), values(var.artifacts.programs), values(var.artifacts.jars)) : path if !fileexists(path)])}; make the zips with `make build`, and the jars with `make install`."
   }
   validation {
     condition = alltrue([
-      for name in concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.programs)) :
+      for name in concat(keys(var.artifacts.archives), keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.programs)) :
       can(regex("^[A-Za-z0-9][A-Za-z0-9._-]*$", name))
     ])
-    error_message = "The artifacts are ${join(", ", concat(keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.programs)))}; name each with letters, digits, dots, dashes and underscores."
+    error_message = "The artifacts are ${join(", ", concat(keys(var.artifacts.archives), keys(var.artifacts.files), keys(var.artifacts.jars), keys(var.artifacts.programs)))}; name each with letters, digits, dots, dashes and underscores."
   }
 }
 

@@ -25,8 +25,15 @@ locals {
   }
   maximum = { for kind, text in var.application.maximum : kind => tonumber(split(" ", text)[0]) }
 
+  # Spark unpacks each archive below the folder in which a worker starts.
+  _python_path = join(":", [for name in keys(var.artifacts.archives) : "./${name}"])
+  _python_settings = local._python_path == "" ? {} : {
+    "spark.emr-serverless.driverEnv.PYTHONPATH" = local._python_path
+    "spark.executorEnv.PYTHONPATH"              = local._python_path
+  }
+
   _worker_settings = {
-    for name, run in var.runs : name => {
+    for name, run in var.runs : name => merge(local._python_settings, {
       "spark.driver.cores"                                = tostring(run.workers.driver.cores)
       "spark.driver.memory"                               = "${run.workers.driver.memory_gib}g"
       "spark.dynamicAllocation.initialExecutors"          = tostring(run.workers.initial_executors)
@@ -36,6 +43,6 @@ locals {
       "spark.executor.memory"                             = "${run.workers.executor.memory_gib}g"
       # botocore reads AWS_DEFAULT_REGION, and EMR sets AWS_REGION.
       "spark.executorEnv.AWS_DEFAULT_REGION" = var.region
-    }
+    })
   }
 }

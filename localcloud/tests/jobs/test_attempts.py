@@ -40,8 +40,8 @@ def test_a_batch_that_fails_says_why(cloud, jobs):
     assert "before" in list(follow_log(None, cloud.folder, run, once=True))
 
 
-def test_a_stream_that_fails_is_tried_again(jobs):
-    run = jobs.start(_FAIL_ONCE, jobs.bucket, "once", mode="STREAMING")
+def test_a_stream_that_fails_is_tried_again(jobs, boto3_parameters):
+    run = jobs.start(_FAIL_ONCE, jobs.bucket, "once", mode="STREAMING", parameters=boto3_parameters)
 
     assert jobs.wait_end(run)["state"] == "SUCCESS"
 
@@ -56,8 +56,8 @@ def test_a_stream_that_fails_is_tried_again(jobs):
     assert [(each["id"], each["attempt"]) for each in listed] == [(run, 2)]
 
 
-def test_a_job_is_cancelled_with_all_that_it_started(cloud, jobs):
-    run = jobs.start(_LAST, jobs.bucket, "pids")
+def test_a_job_is_cancelled_with_all_that_it_started(cloud, jobs, boto3_parameters):
+    run = jobs.start(_LAST, jobs.bucket, "pids", parameters=boto3_parameters)
     jobs.wait_running(run, "pids")
     body = jobs.client("s3").get_object(Bucket=jobs.bucket, Key="pids")["Body"].read()
     application = cloud.state(Applications, "111111111111", "eu-central-1").by_id[jobs.application]

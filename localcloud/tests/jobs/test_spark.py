@@ -33,6 +33,7 @@ print(words.GREETING, rows, spark.conf.get("spark.colour"))
 print(boto3.client("sts", os.environ["AWS_REGION"]).get_caller_identity()["Arn"])
 loader = spark._jvm.Thread.currentThread().getContextClassLoader()
 print(loader.loadClass("org.apache.commons.pool2.ObjectPool").getSimpleName())
+print(os.path.relpath(boto3.__file__))
 try:
     import moto
 except ImportError:
@@ -61,19 +62,20 @@ print(jvm.java.io.BufferedReader(reader).readLine())
 """
 
 
-def test_a_job_reads_and_writes_s3_with_a_checkpoint_there(jobs):
+def test_a_job_reads_and_writes_s3_with_a_checkpoint_there(jobs, boto3_parameters):
     place = f"s3://{jobs.bucket}/data"
     modules = jobs.put("words.zip", make_zip({"words.py": "GREETING = 'hello'"}))
     jar = jobs.put("jars/pool.jar", _JAR.read_bytes())
     jobs.put("data/in/lines.txt", "one\ntwo\n")
-    parameters = f"--py-files {modules} --jars {jar} --conf spark.colour=red"
+    parameters = f"--py-files {modules} --jars {jar} --conf spark.colour=red {boto3_parameters}"
 
     run = jobs.start(_STREAM, place, parameters=parameters, name="stream", tags={"a": "1"})
 
     ended = jobs.wait_end(run)
     assert (ended["state"], ended["stateDetails"]) == ("SUCCESS", ""), jobs.read_log(run, "stderr")
     arn = f"arn:aws:sts::{_ACCOUNT}:assumed-role/{jobs.role.split('/')[1]}/{run}"
-    said = ["hello ['one', 'two'] red", arn, "ObjectPool", "moto is hidden"]
+    said = ["hello ['one', 'two'] red", arn, "ObjectPool", "packages/boto3/__init__.py"]
+    said.append("moto is hidden")
     assert jobs.read_log(run).splitlines() == said
     assert ended["startedAt"] <= ended["endedAt"]
     assert (ended["name"], ended["tags"], ended["attempt"]) == ("stream", {"a": "1"}, 1)
@@ -88,9 +90,10 @@ def test_files_archives_and_variables_reach_driver_and_executors(jobs):
         archive.addfile(entry, io.BytesIO(b"inside"))
     words, box = jobs.put("words.txt", "words"), jobs.put("box.tar.gz", buffer.getvalue())
     settings = {
-        "spark.archives": f"{box}#box",
+        "spark.archives": f"{box}#box,{jobs.put_boto3()}",
         "spark.emr-serverless.driverEnv.COLOUR": "red",
         "spark.executorEnv.AWS_DEFAULT_REGION": "eu-west-1",
+        "spark.executorEnv.PYTHONPATH": "./packages",
         "spark.executorEnv.SIZE": "small",
     }
     configuration = [{"classification": "spark-defaults", "properties": settings}]

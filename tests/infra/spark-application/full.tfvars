@@ -9,6 +9,7 @@ application = {
   release_label = "emr-8.1.0"
 }
 artifacts = {
+  archives      = { packages = "../../tests/data/tiny.zip" }
   configuration = { "spark.executor.extraJavaOptions" = "-Da=1 -Db=2" }
   files         = { "contract.json" = "{}" }
   jars          = { iceberg = "../../tests/data/tiny.zip" }

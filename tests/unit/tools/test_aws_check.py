@@ -132,9 +132,9 @@ class _Emr:
 @pytest.mark.parametrize(
     ("printed", "verdict"),
     [
-        ({"botocore": True, "region": {"AWS_REGION": "eu-central-1"}}, True),
-        ({"botocore": False, "region": {"AWS_REGION": "eu-central-1"}}, False),
-        ({"botocore": True, "region": {"AWS_REGION": None}}, False),
+        ({"archive": [True, True], "region": {"AWS_REGION": "eu-central-1"}}, True),
+        ({"archive": [True, False], "region": {"AWS_REGION": "eu-central-1"}}, False),
+        ({"archive": [True, True], "region": {"AWS_REGION": None}}, False),
         (None, None),
     ],
 )

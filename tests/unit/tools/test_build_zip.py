@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from tools.build_zip import list_files, main, write_zip
-from tools.lambda_packages import BuildError, Target, check_binaries, fetch_packages, read_pins
+from tools.lambda_packages import (
+    BuildError,
+    Target,
+    check_binaries,
+    fetch_packages,
+    read_lambda_names,
+    read_pins,
+)
 
 _ARM = Target("3.13", "arm64")
 
@@ -93,7 +100,7 @@ def test_an_extension_for_the_target_is_fine(tmp_path: Path, name: str) -> None:
 
 
 def test_the_pins_are_those_of_the_extra_and_carry_hashes() -> None:
-    pins = read_pins()
+    pins = read_pins(read_lambda_names())
     names = re.findall(r"^([a-z0-9-]+)==", pins, re.MULTILINE)
 
     assert names == sorted(names)
@@ -109,7 +116,7 @@ def test_a_failed_download_leaves_nothing_behind(
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "empty"))
 
     with pytest.raises(BuildError, match=r"^the packages for python3.13 on arm64 cannot be inst"):
-        fetch_packages(_ARM, tmp_path / "cache")
+        fetch_packages(["boto3"], _ARM, tmp_path / "cache")
 
     assert list((tmp_path / "cache").iterdir()) == []
 
@@ -117,7 +124,7 @@ def test_a_failed_download_leaves_nothing_behind(
 def test_a_build_that_stops_says_why_and_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse(target: Target) -> Path:
+    def refuse(_names: list[str], target: Target) -> Path:
         raise BuildError(f"no wheel for {target}")
 
     monkeypatch.setattr("tools.build_zip.fetch_packages", refuse)
