@@ -3,16 +3,27 @@
 A value that would change, such as a number that would be rounded, is rejected. The values of the
 record are counted before they are made, as the decoder counts them: an item of a list has every
 field that any other item has, so a short event can become a large record.
+
+A schema is inferred from events, or it is given and the event must fit it:
+
+                        inferred (`convert`)        given (`Fitting`)
+    unknown field       ignored if empty            rejected
+    missing field       null                        the schema's default, else null
+    bytes and fixed     rejected                    a string in base64
+    float               rejected if rounded         the nearest, with all digits of the event
 """
 
 from __future__ import annotations
 
 import struct
+from binascii import a2b_base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from decimal import Decimal
+from typing import Any, Final, Self
 
 from penstock.errors import EventValueError
+from penstock.schemas._defaults import DefaultReader
 from penstock.schemas._json import (
     MAX_DEPTH,
     MAX_VALUES,
@@ -34,30 +45,82 @@ def convert(value: Any, type_: AvroType, path: str) -> Any:
     return _Conversion().convert(value, type_, path)
 
 
+class Fitting:
+    """Converts many events to records of one type that was not inferred from them."""
+
+    def __init__(self, record: AvroType) -> None:
+        self._record = record
+        self._fields = {field.json_name: field for field in record.fields}
+        self._plans: dict[int, _Plan] = {}
+        self._defaults = DefaultReader()
+
+    def fit(self, event: Mapping[str, Any], base: Mapping[str, Any]) -> Any:
+        """Convert an event; a base field is used if the type has a field that holds its value.
+
+        Raises:
+            EventValueError: the event does not fit the type.
+            EventLimitError: the converted value has too many values.
+        """
+        held = {name: value for name, value in base.items() if self._holds(name, value)}
+        conversion = _Conversion(self._plans, self._defaults)
+        return conversion.convert({**held, **event}, self._record, "")
+
+    def _holds(self, name: str, value: Any) -> bool:
+        field = self._fields.get(name)
+        if field is None:
+            return False
+        kind, logical = ("string", ()) if isinstance(value, str) else ("long", _MILLISECONDS)
+        return any(
+            branch.kind == kind and branch.logical in ((), logical)
+            for branch in field.type.branches or (field.type,)
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The fields of a record by JSON name, those without a null, and a record of nulls."""
+    """The fields of a record by JSON name, and a record of what missing fields become.
+
+    `required` fields must not be missing; `weights` has the values inside each default.
+    """
 
     fields: dict[str, AvroField]
     required: list[AvroField]
-    blank: dict[str, None]
+    blank: dict[str, Any]
+    weights: dict[str, int]
 
     @classmethod
-    def of(cls, record: AvroType) -> Self:
-        nulls = [field.type.nullable or field.type.kind == "null" for field in record.fields]
+    def of(cls, record: AvroType, defaults: DefaultReader | None) -> Self:
+        given = [field for field in record.fields if defaults and "default" in field.attributes]
+        filled = {
+            field.name: defaults.read(field.type, field.attributes["default"], field.name)
+            for field in given
+            if defaults
+        }
         return cls(
             {field.json_name: field for field in record.fields},
-            [field for field, null in zip(record.fields, nulls, strict=True) if not null],
-            dict.fromkeys(field.name for field in record.fields),
+            [
+                field
+                for field in record.fields
+                if not (field.type.nullable or field.type.kind == "null" or field.name in filled)
+            ],
+            dict.fromkeys(field.name for field in record.fields) | filled,
+            {field.json_name: _weigh(filled[field.name]) for field in given},
         )
 
 
 class _Conversion:
-    """The conversion of one value, and the number of values that it may still become."""
+    """The conversion of one value, and the number of values that it may still become.
 
-    def __init__(self) -> None:
+    With `defaults` the type is given, without it is inferred.
+    """
+
+    def __init__(
+        self, plans: dict[int, _Plan] | None = None, defaults: DefaultReader | None = None
+    ) -> None:
         self._left = MAX_VALUES
-        self._plans: dict[int, _Plan] = {}
+        self._plans: dict[int, _Plan] = {} if plans is None else plans
+        self._defaults = defaults
+        self._is_given = defaults is not None
 
     def convert(self, value: Any, type_: AvroType, path: str) -> Any:
         match type_.kind:
@@ -71,9 +134,8 @@ class _Conversion:
                 return self._convert_map(value, type_.item, path)
             case "null" if value is None:
                 return None
-        if type_.kind in _NOT_IN_JSON or isinstance(value, _NO_SCALARS):
-            raise refused(value, type_.label(), path)
-        return _convert_scalar(value, type_, path)
+        convert_scalar = _convert_given if self._is_given else _convert_scalar
+        return convert_scalar(value, type_, path)
 
     def _spend(self, values: int, path: str) -> None:
         self._left -= values
@@ -86,31 +148,37 @@ class _Conversion:
         branches = [branch for branch in union.branches if branch.kind != "null"]
         if len(branches) == 1:
             return self.convert(value, branches[0], path)
+        branches.sort(key=lambda branch: branch.kind in _IN_BASE64)  # text comes before base64
+        inside: list[EventValueError] = []
         for branch in branches:
             try:
                 converted = self.convert(value, branch, path)
-            except EventValueError:
+            except EventValueError as error:
+                inside += [error] if error.path != path else []
                 continue
             # The encoder sees no JSON names, so it could find another branch for an object.
             is_object = isinstance(value, Mapping)
             return (branch.name or branch.kind, converted) if is_object else converted
-        raise refused(value, union.label(), path)
+        # If one branch alone takes such objects or lists, its error names the field.
+        raise inside[0] if len(inside) == 1 else refused(value, union.label(), path)
 
     def _convert_record(self, event: Mapping[str, Any], type_: AvroType, path: str) -> Any:
         self._spend(len(type_.fields), path)
         if id(type_) not in self._plans:
-            self._plans[id(type_)] = _Plan.of(type_)
+            self._plans[id(type_)] = _Plan.of(type_, self._defaults)
         plan = self._plans[id(type_)]
         record = plan.blank.copy()
         for key, value in event.items():
             field = plan.fields.get(key)
             if field is not None:
                 record[field.name] = self.convert(value, field.type, join_path(path, key))
-            elif not _says_nothing(value):
+            elif self._is_given or not _says_nothing(value):
                 raise refused(value, f"no such field in {type_.label()}", join_path(path, key))
         for field in plan.required:
             if field.json_name not in event:
                 raise _missing(field, join_path(path, field.json_name))
+        if plan.weights:
+            self._spend(sum(n for name, n in plan.weights.items() if name not in event), path)
         return record
 
     def _convert_array(self, items: list[Any], type_: AvroType, path: str) -> list[Any]:
@@ -126,6 +194,23 @@ class _Conversion:
 
 _NOT_IN_JSON = {"record", "array", "map", "null", "bytes", "fixed"}
 _NO_SCALARS = (type(None), list, Mapping)
+_IN_BASE64 = {"bytes", "fixed"}
+_MILLISECONDS: Final = ("timestamp-millis", None, None)
+
+# A default is written for each item of a list that lacks the field, a long text each time.
+_CHARACTERS_A_VALUE = 16
+
+
+def _weigh(default: Any) -> int:
+    """Return the number of values inside a default, with long text as several."""
+    match default:
+        case str() | bytes():
+            return len(default) // _CHARACTERS_A_VALUE
+        case list():
+            return len(default) + sum(map(_weigh, default))
+        case dict():
+            return 2 * len(default) + sum(map(_weigh, [*default, *default.values()]))
+    return 0
 
 
 def _missing(field: AvroField, path: str) -> EventValueError:
@@ -135,7 +220,17 @@ def _missing(field: AvroField, path: str) -> EventValueError:
     )
 
 
+def _convert_given(value: Any, type_: AvroType, path: str) -> Any:
+    if type_.kind in _IN_BASE64:
+        return _read_bytes(value, type_, path)
+    if type_.kind == "float" and isinstance(value, float):
+        return _round_float(value, path)
+    return _convert_scalar(value, type_, path)
+
+
 def _convert_scalar(value: Any, type_: AvroType, path: str) -> Any:
+    if type_.kind in _NOT_IN_JSON or isinstance(value, _NO_SCALARS):
+        raise refused(value, type_.label(), path)
     found = scalar_kind(value, path)
     if type_.kind in {"float", "double"} and found in {"long", "double"}:
         return _convert_float(value, type_, path)
@@ -158,6 +253,32 @@ def _convert_float(value: float, type_: AvroType, path: str) -> float:
     if type_.kind == "float" and not _is_single(value):
         raise refused(value, "a number that a float holds without rounding", path)
     return float(value)
+
+
+def _round_float(value: float, path: str) -> float:
+    """Return the nearest float if it has all digits of the number, as it has six or more."""
+    digits = len(Decimal(repr(value)).normalize().as_tuple().digits)
+    try:
+        nearest = float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        raise refused(value, "a number within the range of a float", path) from None
+    if f"{nearest:.{digits}g}" != f"{value:.{digits}g}":
+        raise refused(value, "a number of no more digits than a float keeps", path)
+    return nearest
+
+
+def _read_bytes(value: Any, type_: AvroType, path: str) -> bytes:
+    expected = f"{type_.label()} in base64"
+    if not isinstance(value, str):
+        raise refused(value, expected, path)
+    try:
+        found = a2b_base64(value, strict_mode=True)
+    except ValueError:
+        raise refused(value, expected, path) from None
+    if type_.kind == "fixed" and len(found) != type_.size:
+        size = "1 byte" if type_.size == 1 else f"{type_.size:,} bytes"
+        raise refused(value, f"{size} in base64", path)
+    return found
 
 
 def _is_single(value: float) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.errors import TrailingBytesError
-from penstock.schemas._conversion import convert
+from penstock.schemas._conversion import Fitting, convert
 from penstock.schemas._errors import READ_ERRORS, LocatedError, located
 from penstock.schemas._readers import Payload
 from penstock.schemas._resolution import Resolution
@@ -131,6 +131,18 @@ def to_record(
     """
     record: dict[str, Any] = convert({**(defaults or {}), **event}, resolve(schema), "")
     return record
+
+
+def compile_fitter(
+    schema: Schema,
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]:
+    """Return a function that converts many events, each with base fields, to records.
+
+    For a schema that was registered first: a field that the schema lacks is rejected, a missing
+    field takes the schema's default or is null, bytes are strings in base64, and a base field is
+    used only if the schema has a field that holds it. The function raises as `to_record` does.
+    """
+    return Fitting(resolve(schema)).fit
 
 
 def _resolve_checked(schema: Schema) -> AvroType:

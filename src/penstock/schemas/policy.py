@@ -1,4 +1,4 @@
-"""The policies that choose the schema registered for an event, and the version budget."""
+"""The policies that choose the schema of an event, and the version budget."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from penstock.schemas.merge import merge_schemas
 
 
 class Policy(StrEnum):
-    """The fields of the schema that an event registers.
+    """The fields of an event's schema, and its origin.
 
     EXACT: the fields of that event only, so n optional fields can make 2^n versions.
     GROW: every field ever seen, so n optional fields make at most n versions.
+    FIXED: the newest version that somebody else registered; an event registers none.
     """
 
     EXACT = "exact"
     GROW = "grow"
+    FIXED = "fixed"
 
 
 _MOST_FORMS = 1_000  # forms of events that one set of versions caches
@@ -62,7 +64,7 @@ class VersionSet:
 
         Args:
             inferred: The result of `infer_schema` for the event.
-            policy: The policy for the fields of a new version.
+            policy: EXACT or GROW, for the fields of a new version.
             budget: The most versions allowed; an existing version is always accepted.
 
         Raises:

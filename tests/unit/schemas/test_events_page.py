@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from penstock.cli._values import describe_value
 from penstock.errors import EventError, SchemaConflictError
 from penstock.schemas import (
+    compile_fitter,
+    decode,
     diff_schemas,
+    encode,
     infer_schema,
+    load_schema,
     merge_schemas,
     parse_event,
 )
@@ -30,8 +35,11 @@ _LONG_EVENTS = {
 }
 
 
-def _rows() -> list[list[str]]:
-    lines = [line for line in _PAGE.read_text().splitlines() if line.startswith("| ")]
+_INFERRED, _, _REGISTERED = _PAGE.read_text().partition("## Events of a registered schema")
+
+
+def _rows(text: str = _INFERRED) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     return [row for row in rows if row[0] not in {"Case", "---"}]
 
@@ -67,5 +75,25 @@ def test_each_row_of_the_page_is_true(case: str, before: str, event: str, result
     ], case
 
 
+@pytest.mark.parametrize(
+    ("case", "type_", "event", "result"), _rows(_REGISTERED), ids=lambda cell: cell[:60]
+)
+def test_each_row_about_a_registered_schema_is_true(
+    case: str, type_: str, event: str, result: str
+) -> None:
+    (field,), (text,) = _codes(type_), _codes(event)
+    definition = f'{{"type": "record", "name": "R", "fields": [{{"name": "t", "type": {field}}}]}}'
+    schema = load_schema(definition)
+    fit = compile_fitter(schema)
+    if result.startswith("refused: "):
+        with pytest.raises(EventError) as caught:
+            fit(parse_event(text), {})
+        assert [str(caught.value)] == _codes(result), case
+        return
+    read = decode(encode(fit(parse_event(text), {}), schema), schema)
+    assert [json.dumps(describe_value(read["t"]))] == _codes(result), case
+
+
 def test_the_page_covers_every_case() -> None:
     assert len(_rows()) >= 50
+    assert len(_rows(_REGISTERED)) >= 15

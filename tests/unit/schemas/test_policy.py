@@ -109,7 +109,7 @@ def test_the_budget_stops_a_new_version_and_never_an_existing_one(
     assert len(story.versions) == 2
 
 
-@pytest.mark.parametrize("policy", Policy)
+@pytest.mark.parametrize("policy", [Policy.EXACT, Policy.GROW])
 def test_a_contradiction_is_refused_whatever_was_known_when_it_was_inferred(policy: Policy) -> None:
     number = infer_schema({"t": 1}, "reading", base=BASE_FIELDS)
     text = infer_schema({"t": "warm"}, "reading", base=BASE_FIELDS)
@@ -128,7 +128,7 @@ def test_an_existing_version_is_returned_as_registered() -> None:
     assert VersionSet([registered]).choose(inferred, Policy.GROW, 1) is registered
 
 
-@pytest.mark.parametrize("policy", Policy)
+@pytest.mark.parametrize("policy", [Policy.EXACT, Policy.GROW])
 def test_a_set_of_versions_chooses_as_a_merge_of_all_of_them_would(
     policy: Policy, seeded: random.Random
 ) -> None:
@@ -150,7 +150,7 @@ def test_a_set_of_versions_chooses_as_a_merge_of_all_of_them_would(
             story.send(event)
 
 
-@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize("policy", [Policy.EXACT, Policy.GROW])
 def test_a_set_built_on_the_set_before_is_the_set_of_all(policy: Policy) -> None:
     events = [{"t": 1}, {"u": "a"}, {"t": 0.5}, {"t": 1, "o": {"x": 1}}]
     schemas = [infer_schema(event, "sensor") for event in events]
