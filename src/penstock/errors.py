@@ -5,6 +5,7 @@ PenstockError                       the base class of all errors of Penstock
 ├── EventError                      a JSON event that cannot become a record
 │   ├── EventTextError              the text is not one valid JSON object
 │   ├── EventValueError             a field holds a value that no schema can carry
+│   ├── EventMismatchError          it does not fit the schema that was registered for it
 │   └── EventLimitError             too deep, too many fields
 ├── FramingError                    the bytes around the payload
 │   ├── UnknownFramingError         a frame of no known kind
@@ -99,8 +100,7 @@ class Reason(StrEnum):
 class PenstockError(Exception):
     """Base class of all errors; `retriable` is true if the same call may succeed later.
 
-    `reason` is set if the error makes a record a dead letter. The record goes to the dead-letter
-    table with this reason.
+    `reason` is set if the error makes a record a dead letter, and is in the dead-letter table.
     """
 
     retriable: ClassVar[bool] = False
@@ -140,12 +140,8 @@ class SettingsError(PenstockError):
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
-        separator = "\n  - "
-        super().__init__(
-            self.problems[0]
-            if len(self.problems) == 1
-            else f"{len(self.problems)} settings are wrong:{separator}{separator.join(problems)}"
-        )
+        several = "\n  - ".join([f"{len(problems)} settings are wrong:", *problems])
+        super().__init__(problems[0] if len(problems) == 1 else several)
 
 
 # --- events ---------------------------------------------------------------------------------
@@ -165,6 +161,10 @@ class EventTextError(EventError):
 
 class EventValueError(EventError):
     """A field holds a value that no schema can carry."""
+
+
+class EventMismatchError(EventError):
+    """The event does not fit the schema that was registered for it."""
 
 
 class EventLimitError(EventError):

@@ -12,18 +12,22 @@ from typing import Any
 from penstock.attempts import Attempts
 from penstock.errors import (
     DeliveryError,
+    EventError,
     EventLimitError,
     IncompatibleSchemaError,
     PenstockError,
     RegistryAnswerError,
     RegistryUnavailableError,
     SchemaConflictError,
+    SchemaNotFoundError,
+    SettingsError,
     TopicNotFoundError,
     VersionBudgetError,
 )
 from penstock.framing import SchemaKey, encode_frame
 from penstock.kafka import Delivery, Message, Producer, ensure_topic
 from penstock.producing._deadline import run_within
+from penstock.producing._fitting import fit_event
 from penstock.producing.refusals import Refusal, judge
 from penstock.producing.settings import ProducerSettings
 from penstock.producing.stamper import StampedEvent
@@ -35,6 +39,7 @@ from penstock.registry import (
     load_registry,
 )
 from penstock.schemas import (
+    Policy,
     Schema,
     VersionSet,
     compile_encoder,
@@ -129,8 +134,8 @@ class EventProducer:
     def produce(self, events: Sequence[StampedEvent], seconds: float) -> list[Outcome]:
         """Write events, wait until they are acknowledged, and return the outcome of each.
 
-        New schemas are registered. An event that is not acknowledged when the time is over counts
-        as not written; it may or may not be written.
+        New schemas are registered, unless the policy is fixed. An event that is not acknowledged
+        when the time is over counts as not written; it may or may not be written.
         """
         deadline = time.monotonic() + seconds
         late = judge(RegistryUnavailableError(f"its schema is not registered after {seconds:g} s"))
@@ -163,16 +168,18 @@ class EventProducer:
         version = registration.version
         payload = _compile(version)(record)
         frame = encode_frame(version.key, payload, self._settings.compression)
-        key = write_key(self._settings.shape, {**stamped.base, **event})
+        key = write_key(self._settings.shape, _name_as_json(version.schema, record))
         return _Prepared(index, Message(self._settings.topic, frame, key), registration)
 
     def _register(
         self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
     ) -> tuple[Registration, dict[str, Any]]:
         """Find or register the schema of an event; retry while the registry's answer is wrong."""
+        is_fixed = self._settings.policy is Policy.FIXED
+        find = self._find_fixed if is_fixed else self._find_or_register
         for _ in _ANSWER_ATTEMPTS:
             try:
-                registration, record = self._find_or_register(event, base, batch)
+                registration, record = find(event, base, batch)
                 self._used_keys.add(registration.version.key)
                 return registration, record
             except RegistryAnswerError as error:
@@ -204,9 +211,33 @@ class EventProducer:
                     raise
                 if batch.is_list_fresh and self._read_versions() is versions:
                     raise
-            if not batch.is_list_fresh:
-                self._registry.refresh(name)
-                batch.is_list_fresh = True
+            self._refresh(batch)
+
+    def _find_fixed(
+        self, event: dict[str, Any], base: Mapping[str, Any], batch: _Batch
+    ) -> tuple[Registration, dict[str, Any]]:
+        """Return the newest version and the record of an event that fits it; register nothing.
+
+        No event is rejected under a list of versions that was read before the event came.
+        """
+        while True:
+            versions = self._registry.versions(self._settings.schema_name)
+            self._version_keys = tuple(version.key for version in versions)
+            try:
+                record = fit_event(event, base, versions, self._settings)
+                check_key(self._settings.shape, _name_as_json(versions[-1].schema, record))
+                previous = versions[-2] if len(versions) > 1 else None
+                return Registration(versions[-1], False, previous), record
+            except (EventError, SchemaNotFoundError, SettingsError):
+                if batch.is_list_fresh:
+                    raise
+            self._refresh(batch)
+
+    def _refresh(self, batch: _Batch) -> None:
+        """List the versions again, once for all events of a batch."""
+        if not batch.is_list_fresh:
+            self._registry.refresh(self._settings.schema_name)
+            batch.is_list_fresh = True
 
     def _register_new(self, schema: Schema, batch: _Batch) -> Registration:
         """Register a schema; the registry's rule is asked once for all events of a batch."""

@@ -8,6 +8,7 @@ from typing import Any
 from penstock.errors import (
     BrokerError,
     EventError,
+    EventMismatchError,
     IncompatibleSchemaError,
     NotWrittenError,
     PayloadError,
@@ -25,6 +26,7 @@ _RULES: tuple[tuple[type[PenstockError], str], ...] = (
     (SchemaConflictError, "a field keeps its type, only numbers widen"),
     (VersionBudgetError, "a schema has no more versions than its budget"),
     (SchemaError, "every reader can use the schema"),
+    (EventMismatchError, "an event fits the registered schema"),
     (EventError, "an event is one JSON object whose values a record can hold"),
     (PayloadError, "an event is one JSON object whose values a record can hold"),
     (RecordTooLargeError, "a record is no larger than its topic accepts"),

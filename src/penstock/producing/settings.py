@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
 
 from penstock.errors import SchemaError
 from penstock.framing import CompressionRule
@@ -16,6 +18,11 @@ _LEFT_TO_BROKERS = -1  # the same value as in `Topic`
 
 
 _TOPIC = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
+_SCHEMA_NAME = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")  # that a registry takes
+_SCHEMA_NAME_MEANING = (
+    "name of the events' schema and, unless the policy is fixed, of its Avro record: letters,"
+    " digits and _, no digit first"
+)
 
 
 def _parse_size(text: str) -> int:
@@ -35,12 +42,25 @@ def _parse_topic(text: str) -> str:
 
 
 def _parse_schema_name(text: str) -> str:
-    """Return the name of a schema, which is also the name of its Avro record."""
+    if not _SCHEMA_NAME.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+def _is_record_name(text: str) -> bool:
+    """Return whether an Avro record can have this name."""
     try:
         check_schema({"type": "record", "name": text, "fields": []})
-    except SchemaError as error:
-        raise ValueError(text) from error
-    return text
+    except SchemaError:
+        return False
+    return True
+
+
+def _takes_compatibility(registry: str) -> bool:
+    try:
+        return "compatibility" in parse_qs(urlsplit(registry).query, keep_blank_values=True)
+    except ValueError:  # no URL, as the registry itself reports
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +93,14 @@ class ProducerSettings(Settings):
     )
     schema_name: str = setting(
         "PENSTOCK_SCHEMA_NAME",
-        "name of the events' schema and Avro record: letters, digits and _, no digit first",
+        _SCHEMA_NAME_MEANING,
         parse=_parse_schema_name,
         default="sensor",
     )
     policy: Policy = setting(
         "PENSTOCK_POLICY",
-        "the fields of a new version: exact (those of the event) or grow (all ever seen)",
+        "the fields of a new version: exact (those of the event) or grow (all ever seen); or fixed:"
+        " no new version, an event fits the newest one that was registered for it",
         parse=Policy,
         default=Policy.EXACT,
     )
@@ -105,6 +126,18 @@ class ProducerSettings(Settings):
         "DEVICE_ID", "the device of a reading that names none", default="000001"
     )
     shape: RowShape = nested(RowShape, READING)
+
+    def problems(self) -> Iterator[str]:
+        """Yield a message for each contradiction between the policy and another setting."""
+        if self.policy is Policy.FIXED:
+            if self.registry and _takes_compatibility(self.registry):
+                yield (
+                    "PENSTOCK_POLICY is fixed and PENSTOCK_REGISTRY has the option compatibility,"
+                    " which is the mode of a schema that the producer creates: expected no such"
+                    " option, since this policy creates none"
+                )
+        elif self.schema_name and not _is_record_name(self.schema_name):
+            yield f"PENSTOCK_SCHEMA_NAME is {self.schema_name!r}, expected {_SCHEMA_NAME_MEANING}"
 
     @property
     def compression(self) -> CompressionRule:

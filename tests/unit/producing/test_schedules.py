@@ -198,7 +198,7 @@ def test_a_deleted_version_is_not_written_once_the_list_is_read_again(world: _Wo
 
 @pytest.mark.parametrize("seed", range(16))
 def test_no_event_that_a_fresh_producer_accepts_is_rejected(seed: int, topic: FakeTopic) -> None:
-    mode, policy = _MODES[seed % 4], list(Policy)[seed // 4 % 2]
+    mode, policy = _MODES[seed % 4], [Policy.EXACT, Policy.GROW][seed // 4 % 2]
     world = _World(random.Random(seed), topic, mode, policy)
 
     became = _run(world, 60)
