@@ -1,4 +1,4 @@
-"""EC2 where moto differs from AWS: endpoint services, endpoints, groups, subnets."""
+"""EC2 where moto differs from AWS: endpoint services, endpoints, groups, instances, subnets."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from localcloud.services.ec2 import (
     aws_services,
     endpoint_services,
     endpoints,
+    instances,
     security_groups,
     subnets,
 )
 
-__all__ = ["aws_services", "endpoint_services", "endpoints", "security_groups", "subnets"]
+__all__ = [
+    "aws_services",
+    "endpoint_services",
+    "endpoints",
+    "instances",
+    "security_groups",
+    "subnets",
+]
