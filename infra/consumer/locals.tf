@@ -9,10 +9,13 @@ locals {
     "external_id=${urlencode(var.contract.registry.external_id)}",
   ])
 
-  # The clients in the VPC: the functions (and their mappings' pollers), and Spark unless it is null.
+  hosts = { for name, client in var.clients : name => client.host if client.host != null }
+
+  # The clients in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other programs.
   clients = merge(
     { for name, function in module.consumer : name => function.security_group_id },
     { for name, spark in module.spark : name => spark.security_group_id },
+    { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
 
   _ports = [for broker in values(var.contract.brokers) : broker.port]

@@ -12,11 +12,15 @@ module "network" {
   # Programs assume it to read the producer's schemas.
   foreign_roles = [var.contract.registry.role_arn]
   # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
-  # Spark's workers write their log from the VPC.
-  interface_endpoints = concat(["glue", "lambda", "secretsmanager", "sts"], var.spark == null ? [] : ["logs"])
-  log_days            = var.retention.log_days
-  other_cidrs         = var.network.other_cidrs
-  zone_ids            = var.network.zone_ids
+  # Spark's workers write their log from the VPC, and sessions come to a host through the last two.
+  interface_endpoints = concat(
+    ["glue", "lambda", "secretsmanager", "sts"],
+    var.spark == null ? [] : ["logs"],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [],
+  )
+  log_days    = var.retention.log_days
+  other_cidrs = var.network.other_cidrs
+  zone_ids    = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary
 }
@@ -117,6 +121,32 @@ module "kafka_mapping" {
   region      = var.contract.region
   secret      = { arn = module.broker_access.secret_arn, name = module.broker_access.secret_name }
   topics      = each.value.topics
+}
+
+module "kafka_client" {
+  source   = "../modules/kafka-client"
+  for_each = var.clients
+
+  prefix = local.prefix
+  # Rows and tables are not theirs; a host installs its packages from S3.
+  egress            = { for name, way in local.egress : name => way if name != "dynamodb" && (name != "s3" || contains(keys(local.hosts), each.key)) }
+  name              = each.key
+  policy_json       = local.client_policy
+  role_name         = try(module.client_host[each.key].role_name, null)
+  security_group_id = local.clients[each.key]
+}
+
+module "client_host" {
+  source   = "../modules/client-host"
+  for_each = local.hosts
+
+  account_id = var.account_id
+  region     = var.contract.region
+  host       = each.value
+  name       = "${local.prefix}-client-${each.key}"
+  network    = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.workload_subnet_ids) }
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "alarms" {

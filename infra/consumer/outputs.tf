@@ -1,3 +1,25 @@
+output "clients" {
+  description = "What each client needs: the name that its role must have, the policy to attach to it, bootstrap servers, the secret with its user, the beginning of its consumer groups, topics, the registry and its role, and the instance of its host, null without one."
+  value = {
+    for name, client in module.kafka_client : name => {
+      bootstrap_servers = module.broker_access.bootstrap_servers
+      group_prefix      = "${var.contract.group_prefix}${name}-"
+      host              = try(module.client_host[name].instance_id, null)
+      policy_arn        = client.policy_arn
+      reads             = var.contract.topics
+      region            = var.contract.region
+      registry = {
+        external_id = var.contract.registry.external_id
+        name        = var.contract.registry.name
+        role_arn    = var.contract.registry.role_arn
+      }
+      role_name  = "${local.prefix}-client-${name}"
+      secret_arn = module.broker_access.secret_arn
+      writes     = var.contract.writes
+    }
+  }
+}
+
 output "consumer" {
   description = "The name of the consumer that this contract belongs to."
   value       = var.contract.consumer

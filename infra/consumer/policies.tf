@@ -1,4 +1,4 @@
-# All rights of the consumer functions and the Spark jobs. Keys are allowed by what they are used for
+# All rights of the consumer functions, the Spark jobs and the clients. Keys are allowed by what they are used for
 # (docs/adr/20261121-keys-by-use.md), so a plan shows the policies whole.
 locals {
   _place    = "${var.contract.region}:${var.account_id}"
@@ -164,6 +164,11 @@ locals {
       }
     },
   ]
+
+  client_policy = jsonencode({
+    Version   = "2012-10-17"
+    Statement = concat([local._read_schemas], local._read_password)
+  })
 
   _hold_lease = {
     for name, job in local.jobs : name => [{

@@ -8,6 +8,28 @@ variable "account_id" {
   }
 }
 
+variable "clients" {
+  description = "Programs of your own in this VPC, by name: the security group of each, or host for an instance to run it on (infra/modules/client-host has the defaults; {} takes them); the output clients has what each needs."
+  type = map(object({
+    host = optional(object({
+      image_parameter = optional(string)
+      instance_type   = optional(string)
+      volume_gib      = optional(number)
+    }))
+    security_group_id = optional(string)
+  }))
+  default = {}
+
+  validation {
+    condition     = alltrue([for client in values(var.clients) : (client.host == null) != (client.security_group_id == null)])
+    error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
+  }
+  validation {
+    condition     = alltrue([for name in keys(var.clients) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer(-.*)?|spark)$", name))])
+    error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first, and neither spark nor consumer at the start, since rules are named after those too."
+  }
+}
+
 variable "consumer_functions" {
   description = "The consumer functions, by name (consumer, or consumer-NAME): the table that each writes, the topics that it reads (all of the contract unless given), and its memory."
   type = map(object({
@@ -53,6 +75,7 @@ variable "contract" {
       zone_ids     = list(string)
     }))
     topics       = list(string)
+    writes       = optional(list(string), [])
     group_prefix = string
     registry = object({
       arn         = string

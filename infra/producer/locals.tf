@@ -36,10 +36,12 @@ locals {
     }
   }
 
+  hosts = { for name, client in var.clients : name => client.host if client.host != null }
+
   # The security groups of the clients of brokers and endpoints.
   clients = merge(
     { for name, producer in module.producer : name => producer.security_group_id },
-    { for name, client in var.clients : name => client.security_group_id },
+    { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
 
   # A consumer's roles have the names that its root gives them; they need not exist yet.
@@ -50,11 +52,16 @@ locals {
       external_id     = coalesce(consumer.external_id, "${var.prefix}/${consumer.name}/${consumer.account_id}")
       group_prefix    = coalesce(consumer.group_prefix, "${consumer.name}-")
       reader_role_arns = [
-        for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-consumer", "penstock-${consumer.name}-consumer-*", "penstock-${consumer.name}-job-*"]) :
+        for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-client-*", "penstock-${consumer.name}-consumer", "penstock-${consumer.name}-consumer-*", "penstock-${consumer.name}-job-*"]) :
         "arn:${local._partition}:iam::${consumer.account_id}:role/${role}"
       ]
       rotation = consumer.rotation
       topics   = consumer.topics
+      writes   = consumer.writes
+      # AWS's serialisers call a schema as its topic.
+      written_schemas = distinct(flatten([
+        for topic in consumer.writes : [topic, [for producer in values(local.producers) : producer.schema if producer.topic == topic]]
+      ]))
     }
   }
 }

@@ -10,7 +10,7 @@ module "network" {
   clients             = local.clients
   existing            = var.network.existing
   gateway_endpoints   = ["s3"]
-  interface_endpoints = ["glue"]
+  interface_endpoints = concat(["glue"], length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [])
   log_days            = var.retention.log_days
   other_cidrs         = var.network.other_cidrs
   zone_ids            = var.network.zone_ids
@@ -86,6 +86,7 @@ module "kafka_access" {
       group_prefix = consumer.group_prefix
       topics       = consumer.topics
       username     = module.broker_cluster.users[name].username
+      writes       = consumer.writes
     }
   }
   topics = var.topics
@@ -108,6 +109,7 @@ module "schema_registry" {
       hand_over_principal_arn = consumer.deploy_role_arn
       reader_principal_arns   = consumer.reader_role_arns
       secret_name             = module.broker_cluster.users[name].secret_name
+      written_schemas         = consumer.written_schemas
     }
   }
 
@@ -175,22 +177,33 @@ module "kafka_client" {
   source   = "../modules/kafka-client"
   for_each = var.clients
 
-  prefix       = var.prefix
-  account_id   = var.account_id
-  region       = var.region
-  cluster_name = module.broker_cluster.name
+  prefix = var.prefix
   egress = merge(
     { brokers = { port = 9098, security_group_id = module.broker_cluster.security_group_id } },
     {
       for name, id in module.network.endpoint_security_group_ids :
       name => { port = 443, security_group_id = id }
     },
+    # An instance installs its packages from there.
+    contains(keys(local.hosts), each.key) ? { s3 = { port = 443, prefix_list_id = module.network.s3_prefix_list_id } } : {},
   )
   name              = each.key
-  reads             = each.value.reads
-  registry          = var.registry
-  security_group_id = each.value.security_group_id
-  writes            = each.value.writes
+  policy_json       = local.client_policies[each.key]
+  role_name         = try(module.client_host[each.key].role_name, null)
+  security_group_id = local.clients[each.key]
+}
+
+module "client_host" {
+  source   = "../modules/client-host"
+  for_each = local.hosts
+
+  account_id = var.account_id
+  region     = var.region
+  host       = each.value
+  name       = "${var.prefix}-client-${each.key}"
+  network    = { vpc_id = module.network.vpc_id, subnet_ids = values(module.network.workload_subnet_ids) }
+
+  permissions_boundary = var.permissions_boundary
 }
 
 module "alarms" {

@@ -1,6 +1,13 @@
-output "client_policies" {
-  description = "The IAM policy of each client, to attach to its role."
-  value       = { for name, client in module.kafka_client : name => client.policy_arn }
+output "clients" {
+  description = "What each client needs: bootstrap servers, the beginning of its consumer groups, the policy to attach to its role, and the instance of its host, null without one."
+  value = {
+    for name, client in module.kafka_client : name => {
+      bootstrap_servers = module.broker_cluster.bootstrap_servers.iam
+      group_prefix      = "${name}-"
+      host              = try(module.client_host[name].instance_id, null)
+      policy_arn        = client.policy_arn
+    }
+  }
 }
 
 output "contracts" {
@@ -27,6 +34,7 @@ output "contracts" {
         }
       }
       topics       = consumer.topics
+      writes       = consumer.writes
       group_prefix = consumer.group_prefix
       registry = {
         arn         = module.schema_registry.registry.arn

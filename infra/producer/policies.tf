@@ -1,4 +1,4 @@
-# All rights of each producer function: write its topic and register its schema. A cluster's ARN ends with a part that MSK generates.
+# All rights of each producer function, which writes its topic and registers its schema, and of each client. A cluster's ARN ends with a part that MSK generates.
 locals {
   _kafka    = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
   _cluster  = "${module.broker_cluster.name}/*"
@@ -57,6 +57,70 @@ locals {
         },
       ],
       jsondecode(module.rejected_events.writer_policy_json).Statement,
+    )
+  }) }
+
+  client_policies = { for name, client in var.clients : name => jsonencode({
+    Version = "2012-10-17"
+    Statement = concat(
+      [{
+        Sid      = "LogInToTheBrokers"
+        Effect   = "Allow"
+        Action   = concat(["kafka-cluster:Connect"], length(client.writes) > 0 ? ["kafka-cluster:WriteDataIdempotently"] : [])
+        Resource = ["${local._kafka}:cluster/${local._cluster}"]
+      }],
+      [for statement in [
+        {
+          Sid      = "ReadItsTopics"
+          Effect   = "Allow"
+          Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:ReadData"]
+          Resource = [for topic in sort(client.reads) : "${local._kafka}:topic/${local._cluster}/${topic}"]
+        },
+        {
+          Sid      = "JoinItsGroups"
+          Effect   = "Allow"
+          Action   = ["kafka-cluster:AlterGroup", "kafka-cluster:DescribeGroup"]
+          Resource = ["${local._kafka}:group/${local._cluster}/${name}-*"]
+        },
+      ] : statement if length(client.reads) > 0],
+      [for statement in [
+        {
+          Sid      = "WriteItsTopics"
+          Effect   = "Allow"
+          Action   = ["kafka-cluster:DescribeTopic", "kafka-cluster:WriteData"]
+          Resource = [for topic in sort(client.writes) : "${local._kafka}:topic/${local._cluster}/${topic}"]
+        },
+        {
+          Sid    = "RegisterSchemas"
+          Effect = "Allow"
+          Action = [
+            "glue:CreateSchema",
+            "glue:GetSchema",
+            "glue:GetSchemaByDefinition",
+            "glue:ListSchemaVersions",
+            "glue:PutSchemaVersionMetadata",
+            "glue:RegisterSchemaVersion",
+          ]
+          Resource = concat(
+            ["${local._registry}:registry/${var.registry}"],
+            [for topic in sort(client.writes) : "${local._registry}:schema/${var.registry}/${topic}"],
+          )
+        },
+        {
+          # Without a version nobody can read its records, and refused versions become usable.
+          Sid      = "KeepSchemaVersions"
+          Effect   = "Deny"
+          Action   = ["glue:DeleteSchema", "glue:DeleteSchemaVersions"]
+          Resource = ["${local._registry}:registry/${var.registry}", "${local._registry}:schema/${var.registry}/*"]
+        },
+      ] : statement if length(client.writes) > 0],
+      [{
+        # Versions are read by UUID, which IAM cannot narrow to a registry.
+        Sid      = "ReadSchemaVersions"
+        Effect   = "Allow"
+        Action   = ["glue:GetSchemaVersion"]
+        Resource = ["*"]
+      }],
     )
   }) }
 }

@@ -9,13 +9,23 @@ variable "account_id" {
 }
 
 variable "clients" {
-  description = "Clients in this VPC by name: the security group of each, and the topics that it reads and writes by IAM, with its policy from the output client_policies."
+  description = "Clients in this VPC by name: the security group of each, or host for an instance to run it on (infra/modules/client-host has the defaults; {} takes them), and the topics that it reads and writes by IAM, with its policy from the output clients."
   type = map(object({
+    host = optional(object({
+      image_parameter = optional(string)
+      instance_type   = optional(string)
+      volume_gib      = optional(number)
+    }))
     reads             = optional(set(string), [])
-    security_group_id = string
+    security_group_id = optional(string)
     writes            = optional(set(string), [])
   }))
   default = {}
+
+  validation {
+    condition     = alltrue([for client in values(var.clients) : (client.host == null) != (client.security_group_id == null)])
+    error_message = "The clients ${join(", ", [for name, client in var.clients : name if(client.host == null) == (client.security_group_id == null)])} have both or neither of security_group_id and host; give each its security group, or host for an instance that is made with one."
+  }
 
   validation {
     condition     = alltrue([for client in values(var.clients) : length(setsubtract(setunion(client.reads, client.writes), keys(var.topics))) == 0 && length(setunion(client.reads, client.writes)) > 0])
@@ -58,7 +68,7 @@ variable "cluster" {
 }
 
 variable "consumers" {
-  description = "The consumers: name, account, topics, consumer group prefix, rotation number of the password, and roles with unusual names."
+  description = "The consumers: name, account, the topics that each reads and those that it may write (writes) under schemas that exist, consumer group prefix, rotation number of the password, and roles with unusual names."
   # A list, because a map in a .tfvars file silently takes the last of two equal names.
   type = list(object({
     name              = string
@@ -69,6 +79,7 @@ variable "consumers" {
     group_prefix      = optional(string)
     reader_role_names = optional(list(string))
     rotation          = optional(number, 1)
+    writes            = optional(list(string), [])
   }))
   default = []
 

@@ -42,7 +42,12 @@ def _apply(wanted: dict[str, Any]) -> list[str]:
     change = apply_readers(
         SETTINGS,
         [
-            Reader(reader["username"], tuple(reader["topics"]), reader["group_prefix"])
+            Reader(
+                reader["username"],
+                tuple(reader["topics"]),
+                reader["group_prefix"],
+                tuple(reader["writes"]),
+            )
             for reader in wanted["readers"].values()
         ],
     )

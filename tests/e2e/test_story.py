@@ -129,7 +129,7 @@ def _no_access_list(accounts):
     contract = accounts.producer.outputs()["contracts"]["analytics"]
     reader = {"username": contract["hand_over"]["username"]}
     _call_access(accounts, {"reader": reader, "tf": {"action": "delete", "prev_input": None}})
-    reader |= {name: contract[name] for name in ("topics", "group_prefix")}
+    reader |= {name: contract[name] for name in ("topics", "group_prefix", "writes")}
     wanted = {"topics": {}, "readers": {"analytics": reader}}
     return Break(
         f"consumer account {CONSUMER}, mapping of sensor (Enabled): ",

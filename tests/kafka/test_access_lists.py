@@ -55,6 +55,21 @@ def test_a_reader_reads_its_topics_and_its_groups(brokers: Brokers, name: str) -
     assert (again.created, again.deleted) == ((), ())
 
 
+def test_a_reader_that_may_write_has_an_access_list_for_each_topic(
+    brokers: Brokers, name: str
+) -> None:
+    settings = brokers.settings(Security.IAM)
+    with logged_in(brokers, PRODUCER):
+        apply_readers(settings, [Reader(name, ("a",), "g-", ("a", "b"))])
+        change = apply_readers(settings, [Reader(name, ("a",), "g-", ("b",))])
+
+    writing = ResourcePattern(ResourceType.TOPIC, "b")
+    assert lists_of(brokers, name) == reading(name, ["a"], "g-") | {
+        ACL(f"User:{name}", "*", ACLOperation.WRITE, ACLPermissionType.ALLOW, writing)
+    }
+    assert change.deleted == (f"User:{name} ALLOW WRITE on topic a",)
+
+
 def test_a_change_creates_missing_and_deletes_surplus_access_lists(
     brokers: Brokers, name: str
 ) -> None:

@@ -59,16 +59,17 @@ variable "prefix" {
 }
 
 variable "readers" {
-  description = "The consumers by name: Kafka user, topics and the prefix of the consumer groups."
+  description = "The consumers by name: Kafka user, the topics that it reads and those that it writes, and the prefix of the consumer groups."
   type = map(object({
     username     = string
     topics       = list(string)
     group_prefix = string
+    writes       = optional(list(string), [])
   }))
   default = {}
 
   validation {
-    condition     = alltrue([for reader in values(var.readers) : length(setsubtract(reader.topics, keys(var.topics))) == 0])
+    condition     = alltrue([for reader in values(var.readers) : length(setsubtract(concat(reader.topics, reader.writes), keys(var.topics))) == 0])
     error_message = "A reader has topics that are not among ${join(", ", keys(var.topics))}; add them to topics, or take them from the reader."
   }
   validation {

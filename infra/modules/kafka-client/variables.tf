@@ -1,24 +1,16 @@
-variable "account_id" {
-  description = "The account that the cluster and the registry are in."
-  type        = string
-}
-
-variable "cluster_name" {
-  description = "The name of the MSK cluster."
-  type        = string
-}
-
 variable "egress" {
-  description = "The egress rules of the client, by name: the port of a security group."
+  description = "The egress rules of the client, by name: each is a TCP port (or the ports up to to_port) of a security group or a prefix list."
   type = map(object({
     port              = number
-    security_group_id = string
+    to_port           = optional(number)
+    prefix_list_id    = optional(string)
+    security_group_id = optional(string)
   }))
   default = {}
 }
 
 variable "name" {
-  description = "The name of the client, and the prefix of its consumer groups, before a dash."
+  description = "The name of the client."
   type        = string
 
   validation {
@@ -27,25 +19,20 @@ variable "name" {
   }
 }
 
+variable "policy_json" {
+  description = "The policy of the client's role, as JSON."
+  type        = string
+}
+
 variable "prefix" {
   description = "The prefix of all names."
   type        = string
 }
 
-variable "reads" {
-  description = "The topics that it reads."
-  type        = set(string)
-  default     = []
-}
-
-variable "region" {
-  description = "The region of the cluster and the registry."
+variable "role_name" {
+  description = "The role that the policy is attached to; null leaves that to the role's owner."
   type        = string
-}
-
-variable "registry" {
-  description = "The name of the Glue registry, where the client registers schemas under the names of the topics that it writes."
-  type        = string
+  default     = null
 }
 
 variable "security_group_id" {
@@ -55,16 +42,5 @@ variable "security_group_id" {
   validation {
     condition     = startswith(var.security_group_id, "sg-")
     error_message = "security_group_id is ${var.security_group_id}; give the id of a security group, which begins with sg-."
-  }
-}
-
-variable "writes" {
-  description = "The topics that it writes."
-  type        = set(string)
-  default     = []
-
-  validation {
-    condition     = alltrue([for topic in var.writes : can(regex("^[A-Za-z0-9._-]{1,249}$", topic))])
-    error_message = "The topics are ${join(", ", var.writes)}; use up to 249 letters, digits, dots, dashes and underscores for each."
   }
 }

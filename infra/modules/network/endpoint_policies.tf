@@ -16,11 +16,12 @@ locals {
   }]
   _exceptions = {
     glue = [{
-      # A version is requested by its id, which names no resource and so no account.
-      Sid       = "SchemaVersionsById"
+      # A version is requested by its id, which names no resource and so no account. Programs that write find it by its
+      # definition in the account of the foreign role.
+      Sid       = "SchemaVersions"
       Effect    = "Allow"
       Principal = "*"
-      Action    = "glue:GetSchemaVersion"
+      Action    = ["glue:GetSchemaByDefinition", "glue:GetSchemaVersion"]
       Resource  = "*"
       Condition = { ArnLike = { "aws:PrincipalArn" = concat([local._own_roles], var.foreign_roles) } }
     }]
@@ -56,7 +57,16 @@ locals {
         Condition = { StringEquals = { "aws:PrincipalAccount" = var.account_id } }
       },
     ]
-    s3 = [{
+    # The channels of sessions are no resources of any account.
+    ssmmessages = [{
+      Sid       = "SessionsOfOwnInstances"
+      Effect    = "Allow"
+      Principal = "*"
+      Action    = ["ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel", "ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel"]
+      Resource  = "*"
+      Condition = { ArnLike = { "aws:PrincipalArn" = local._own_roles } }
+    }]
+    s3 = concat([{
       # EMR Serverless keeps what the Spark UI shows in a bucket of its own.
       Sid       = "SparkUiOfEmrServerless"
       Effect    = "Allow"
@@ -64,7 +74,16 @@ locals {
       Action    = ["s3:PutObject", "s3:PutObjectAcl"]
       Resource  = "arn:${local._partition}:s3:::prod.${var.region}.appinfo.src/*"
       Condition = { StringEquals = { "aws:PrincipalServiceName" = "emr-serverless.amazonaws.com" } }
-    }]
+      }],
+      [for name in var.interface_endpoints : {
+        # An instance with sessions installs its packages from a bucket of Amazon Linux.
+        Sid       = "PackagesOfAmazonLinux"
+        Effect    = "Allow"
+        Principal = "*"
+        Action    = "s3:GetObject"
+        Resource  = "arn:${local._partition}:s3:::al2023-repos-${var.region}-de612dc2/*"
+      } if name == "ssmmessages"],
+    )
   }
   endpoint_policies = {
     for name in setunion(var.gateway_endpoints, var.interface_endpoints) : name => jsonencode({

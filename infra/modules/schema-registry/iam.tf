@@ -48,13 +48,25 @@ resource "aws_iam_role_policy" "reader" {
   role = aws_iam_role.reader[each.key].id
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [{
-      Sid       = "SchemaVersionsById"
-      Effect    = "Allow"
-      Action    = "glue:GetSchemaVersion"
-      Resource  = "*"
-      Condition = { StringEquals = { "aws:RequestedRegion" = var.region } }
-    }]
+    Statement = concat(
+      [{
+        Sid       = "SchemaVersionsById"
+        Effect    = "Allow"
+        Action    = "glue:GetSchemaVersion"
+        Resource  = "*"
+        Condition = { StringEquals = { "aws:RequestedRegion" = var.region } }
+      }],
+      [for schemas in [each.value.written_schemas] : {
+        # AWS's serialisers ask for the version of a definition; a consumer registers none.
+        Sid    = "WrittenSchemasByDefinition"
+        Effect = "Allow"
+        Action = "glue:GetSchemaByDefinition"
+        Resource = concat(
+          ["arn:${local.partition}:glue:${local.place}:registry/${var.name}"],
+          [for schema in schemas : "arn:${local.partition}:glue:${local.place}:schema/${var.name}/${schema}"],
+        )
+      } if length(schemas) > 0],
+    )
   })
 }
 

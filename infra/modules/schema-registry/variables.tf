@@ -9,7 +9,7 @@ variable "account_id" {
 }
 
 variable "consumers" {
-  description = "The consumers by name: account, external id, the roles of programs and Terraform, secret, and the endpoint services whose connections the consumer accepts (none with multi-VPC connectivity)."
+  description = "The consumers by name: account, external id, the roles of programs and Terraform, secret, the endpoint services whose connections the consumer accepts (none with multi-VPC connectivity), and the schemas that it writes, whose versions its programs may find by definition."
   type = map(object({
     account_id              = string
     external_id             = string
@@ -17,6 +17,7 @@ variable "consumers" {
     reader_principal_arns   = list(string)
     secret_name             = string
     endpoint_service_arns   = optional(list(string), [])
+    written_schemas         = optional(list(string), [])
   }))
   default = {}
 

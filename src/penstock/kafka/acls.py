@@ -31,17 +31,22 @@ from penstock.kafka.topics import open_admin
 
 _PAUSE_SECONDS = 0.05
 _ANY_HOST = "*"
-_READING = ACLOperation.READ  # it implies DESCRIBE
+# Each implies DESCRIBE; since Kafka 2.8, WRITE on a topic also allows idempotent producers.
+_READING, _WRITING = ACLOperation.READ, ACLOperation.WRITE
 _CLUSTER = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A user who reads topics in consumer groups whose names begin with `group_prefix`."""
+    """A user who reads topics in consumer groups whose names begin with `group_prefix`.
+
+    `writes` are the topics that the user may write too.
+    """
 
     username: str
     topics: tuple[str, ...]
     group_prefix: str
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,7 @@ def _wanted(reader: Reader) -> set[ACL]:
         ResourcePattern(ResourceType.GROUP, reader.group_prefix, ACLResourcePatternType.PREFIXED)
     )
     allowed = [(_READING, pattern) for pattern in patterns]
+    allowed += [(_WRITING, ResourcePattern(ResourceType.TOPIC, topic)) for topic in reader.writes]
     # Lambda's poller reads the brokers' settings, and delivers nothing to a user who may not.
     allowed.append((ACLOperation.DESCRIBE_CONFIGS, _CLUSTER))
     return {

@@ -18,6 +18,7 @@ contract = {
     zone_ids     = ["apse1-az1", "apse1-az2", "apse1-az3"]
   } }
   topics       = ["meter", "sensor"]
+  writes       = ["meter"]
   group_prefix = "fraud-detection-"
   registry = {
     arn         = "arn:aws:glue:ap-southeast-1:111111111111:registry/events"
@@ -33,6 +34,10 @@ contract = {
     secret_arn  = terraform_data.later.output
     username    = "fraud-detection"
   }
+}
+clients = {
+  connect = { security_group_id = "sg-0123456789abcdef1" }
+  shell   = { host = {} }
 }
 deploy_role_arn = "arn:aws:iam::222222222222:role/deploy"
 functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }

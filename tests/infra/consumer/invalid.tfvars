@@ -35,6 +35,7 @@ contract = {
     username    = "analytics"
   }
 }
+clients              = { spark = {} }
 network              = { zone_ids = ["euc1-az1", "euc1-az2"] }
 prefix               = "Readers"
 registry_backups     = ["s3://backups", "s3://backups/a b"]

@@ -13,7 +13,7 @@ network               = { vpc_id = "vpc-0123456789abcdef0", subnet_ids = ["subne
 package               = { path = "../../tests/data/tiny.zip", architecture = "x86_64", python_version = "3.12" }
 readers = {
   analytics = { username = "analytics", topics = ["sensor"], group_prefix = "analytics-" }
-  billing   = { username = "billing", topics = ["sensor", "meter"], group_prefix = "billing-" }
+  billing   = { username = "billing", topics = ["sensor", "meter"], group_prefix = "billing-", writes = ["meter"] }
 }
 topics = {
   meter  = { partitions = 3, replicas = 3 }

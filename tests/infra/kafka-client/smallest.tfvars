@@ -1,8 +1,4 @@
 prefix            = "penstock"
-account_id        = "111111111111"
-region            = "eu-central-1"
-cluster_name      = "penstock-cluster"
 name              = "audit"
-reads             = ["sensor"]
-registry          = "penstock"
+policy_json       = "{\"Version\": \"2012-10-17\", \"Statement\": []}"
 security_group_id = "sg-0123456789abcdef1"

@@ -2,7 +2,10 @@
 account_id = "111111111111"
 prefix     = "acme-data-platform-kafka"
 region     = "ap-southeast-1"
-clients    = { audit = { security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], writes = ["sensor"] } }
+clients = {
+  audit = { security_group_id = "sg-0123456789abcdef1", reads = ["meter", "sensor"], writes = ["sensor"] }
+  shell = { host = { instance_type = "t4g.micro" }, reads = ["sensor"] }
+}
 cluster = {
   broker_count   = 6
   instance_type  = "kafka.m7g.xlarge"
@@ -12,7 +15,7 @@ cluster = {
   volume_gib     = 500
 }
 consumers = [
-  { name = "fraud-detection", account_id = "222222222222", topics = ["meter", "sensor"] },
+  { name = "fraud-detection", account_id = "222222222222", topics = ["meter", "sensor"], writes = ["meter"] },
   {
     name              = "billing"
     account_id        = "333333333333"

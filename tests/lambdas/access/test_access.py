@@ -82,16 +82,17 @@ def test_a_reader_comes_changes_and_goes(brokers: Brokers, handle: Handle) -> No
     assert "access list User:analytics ALLOW READ on topic sensor was created" in made
     assert lists_of(brokers, "analytics") == {
         "READ sensor",
+        "WRITE sensor",
         "READ analytics-",
         "DESCRIBE_CONFIGS kafka-cluster",
     }
     assert handle(read_event("wanted")) == {"done": []}
 
     handle(rename(read_event("wanted"), "analysts"))
-    assert len(handle(read_event("update_reader"))["done"]) == 3
-    assert (len(lists_of(brokers, "analytics")), lists_of(brokers, "analysts")) == (3, set())
+    assert len(handle(read_event("update_reader"))["done"]) == 4
+    assert (len(lists_of(brokers, "analytics")), lists_of(brokers, "analysts")) == (4, set())
 
-    assert len(handle(read_event("delete_reader"))["done"]) == 3
+    assert len(handle(read_event("delete_reader"))["done"]) == 4
     assert handle(read_event("delete_reader")) == {"done": []}
     assert lists_of(brokers, "analytics") == set()
 
@@ -124,7 +125,7 @@ def test_the_same_reader_under_the_same_name_keeps_its_lists(
     update["tf"]["prev_input"] = {"reader": update["reader"]}
 
     assert handle(update) == {"done": []}
-    assert len(lists_of(brokers, "analytics")) == 3
+    assert len(lists_of(brokers, "analytics")) == 4
 
 
 def test_a_change_that_fails_fails_the_call(brokers: Brokers, handle: Handle) -> None:
