@@ -25,6 +25,7 @@ from penstock.schemas.infer import infer_schema
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.names import avro_name
 from penstock.schemas.policy import Policy, VersionSet
+from penstock.schemas.references import inline_references
 from penstock.schemas.samples import compile_sampler
 from penstock.schemas.spark_rows import compile_row_restorer
 
@@ -52,6 +53,7 @@ __all__ = [
     "diff_schemas",
     "encode",
     "infer_schema",
+    "inline_references",
     "load_schema",
     "merge_schemas",
     "parse_event",
