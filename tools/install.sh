@@ -108,6 +108,11 @@ fetch_jars() {
         say "Jars into ${pom%/pom.xml}/lib"
         rm -rf "${pom%/pom.xml}/lib"
         mvn --quiet --batch-mode -Dstyle.color=never --file "$pom" dependency:copy-dependencies -DoutputDirectory=lib
+        for archive in "${pom%/pom.xml}"/lib/*.tar.gz; do
+            [ -f "$archive" ] || continue
+            tar -xzf "$archive" -C "${pom%/pom.xml}/lib"
+            rm "$archive"
+        done
         fingerprint "$pom" >"$(jars_stamp "$pom")"
     done
 }

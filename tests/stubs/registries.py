@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from penstock.errors import RegistryUnavailableError
 from penstock.framing import SchemaKey
@@ -19,6 +20,16 @@ from penstock.schemas import Schema
 
 Reading = Callable[..., Schema]
 UNKNOWN = SchemaKey.parse("00000000-0000-4000-8000-000000000000")
+
+
+def make_reading(**types: str) -> Schema:
+    """Make a record schema of optional fields, as an event's schema is."""
+    fields: list[dict[str, Any]] = [{"name": "deviceId", "type": "string"}]
+    fields += [
+        {"name": name, "type": ["null", type_], "default": None}
+        for name, type_ in sorted(types.items())
+    ]
+    return {"type": "record", "name": "Reading", "fields": fields}
 
 
 @dataclass

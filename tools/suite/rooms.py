@@ -36,6 +36,7 @@ ROOMS = (
     Room("localcloud-unit", "localcloud/tests/unit"),
     Room("infra", "tests/infra"),
     Room("kafka", "tests/kafka"),
+    Room("registries", "tests/registries"),
     Room("oracle", "tests/oracle"),
 )
 

@@ -1,4 +1,4 @@
-"""Schema registries behind one interface: Glue, one in memory, and a cache over any of them."""
+"""Schema registries behind one interface: Glue, Confluent, Apicurio, memory; a cache over any."""
 
 from __future__ import annotations
 
@@ -37,19 +37,25 @@ from penstock.registry.store import SchemaStore
 from penstock.registry.version_json import read_version, write_version
 
 if TYPE_CHECKING:
+    from penstock.registry.apicurio import ApicurioRegistry
     from penstock.registry.backup_file import load_backup, save_backup
+    from penstock.registry.confluent import ConfluentRegistry
     from penstock.registry.glue import GlueRegistry, GlueSettings
     from penstock.registry.glue_admin import GlueAdmin
+    from penstock.registry.http_settings import HttpRegistrySettings
 
 __all__ = [
     "Action",
+    "ApicurioRegistry",
     "BackupRegistry",
     "CacheLimits",
     "CachedRegistry",
     "ComparedWith",
+    "ConfluentRegistry",
     "GlueAdmin",
     "GlueRegistry",
     "GlueSettings",
+    "HttpRegistrySettings",
     "MemoryRegistry",
     "OverlayRegistry",
     "Registration",
@@ -80,7 +86,10 @@ __all__ = [
     "write_version",
 ]
 
-_NEED_BOTOCORE = {
+_IMPORTED_LATER = {
+    "ApicurioRegistry": "apicurio",
+    "ConfluentRegistry": "confluent",
+    "HttpRegistrySettings": "http_settings",
     "GlueAdmin": "glue_admin",
     "GlueRegistry": "glue",
     "GlueSettings": "glue",
@@ -90,7 +99,7 @@ _NEED_BOTOCORE = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the names that need botocore on first use."""
-    if name in _NEED_BOTOCORE:
-        return getattr(import_module(f"penstock.registry.{_NEED_BOTOCORE[name]}"), name)
+    """Import the names that need botocore or urllib3 on first use."""
+    if name in _IMPORTED_LATER:
+        return getattr(import_module(f"penstock.registry.{_IMPORTED_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

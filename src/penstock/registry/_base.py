@@ -1,4 +1,4 @@
-"""The behaviour that registries with numbered versions share; memory and Glue add the storage."""
+"""The behaviour that registries with numbered versions share; each kind adds the storage."""
 
 from __future__ import annotations
 
@@ -44,9 +44,6 @@ _LOG = logging.getLogger(__name__)
 
 # Key and value of the metadata that informs people; the refusal itself needs no metadata.
 REFUSED_MARK = ("penstock.refused", Reason.SCHEMA_CONFLICT.value)
-
-# What the modes other than _ALL compare with is documented in two ways; see `rules`.
-_READINGS = (ComparedWith.CHECKPOINT, ComparedWith.PREVIOUS)
 
 # A new version stays PENDING for milliseconds to seconds; AWS's client sleeps 3 s before its check.
 PENDING_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=1, total_seconds=10)
@@ -151,6 +148,9 @@ class VersionReader(ABC):
 class VersionedRegistry(VersionReader):
     """A schema registry, except for the few storage operations that each kind implements."""
 
+    # What Glue's modes other than _ALL compare with is documented in two ways; see `rules`.
+    _readings: tuple[ComparedWith, ...] = (ComparedWith.CHECKPOINT, ComparedWith.PREVIOUS)
+
     def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
         super().__init__(registry, allow, pending)
         self._strict: set[tuple[str, ComparedWith]] = set()  # readings that refused a version
@@ -186,7 +186,7 @@ class VersionedRegistry(VersionReader):
         found = self._find(name, definition)
         if found is None:
             self._check_new(name, schema)
-        stored = self._read_final(found or self._store(name, definition))
+        stored = self._read_stored(name, found or self._store(name, definition))
         version = accept(stored, self._allow)
         if canonical_form(version.schema) != definition:
             raise RegistryAnswerError(
@@ -204,6 +204,10 @@ class VersionedRegistry(VersionReader):
             raise self._refused(version, history)
         self._check_agreement(version, history)
         return Registration(version, found is None, below[-1] if below else None)
+
+    def _read_stored(self, name: str, version_id: str) -> StoredVersion:
+        """Return the version of a schema that `_find`, `_add` or `_create` returned the id of."""
+        return self._read_final(version_id)
 
     def _store(self, name: str, definition: str) -> str:
         for _ in range(2):
@@ -225,7 +229,7 @@ class VersionedRegistry(VersionReader):
         """
         usable, history = self._list_usable(name), self._history(f"{self._registry}/{name}")
         mode, found = self._read_rule(name, schema, history.available())
-        if all(found) or any((name, each) in self._strict for each in _refusing(found)):
+        if all(found) or any((name, each) in self._strict for each in self._refusing(found)):
             raise _incompatible(
                 f"refuses a new version of schema {name}", mode, found, usable, schema
             )
@@ -248,7 +252,7 @@ class VersionedRegistry(VersionReader):
         earlier = {number: available[number] for number in available if number < version.number}
         mode, found = self._read_rule(version.name, version.schema, earlier)
         if not all(found):
-            self._strict.update((version.name, each) for each in _refusing(found))
+            self._strict.update((version.name, each) for each in self._refusing(found))
         what = f"has refused version {version.number} of schema {version.name}"
         return _incompatible(what, mode, found, below, version.schema)
 
@@ -264,13 +268,12 @@ class VersionedRegistry(VersionReader):
         except RegistryAccessDeniedError:
             return None, nothing
         return mode, [
-            check_rule(schema, available, mode, checkpoint, reading) for reading in _READINGS
+            check_rule(schema, available, mode, checkpoint, reading) for reading in self._readings
         ]
 
-
-def _refusing(found: list[tuple[Incompatibility, ...]]) -> list[ComparedWith]:
-    """Return the readings that refuse a version."""
-    return [reading for reading, reasons in zip(_READINGS, found, strict=False) if reasons]
+    def _refusing(self, found: list[tuple[Incompatibility, ...]]) -> list[ComparedWith]:
+        """Return the readings that refuse a version."""
+        return [reading for reading, reasons in zip(self._readings, found, strict=False) if reasons]
 
 
 def _incompatible(

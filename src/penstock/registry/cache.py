@@ -12,7 +12,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from penstock.errors import IncompatibleSchemaError, PenstockError, RegistryError
+from penstock.errors import (
+    IncompatibleSchemaError,
+    PenstockError,
+    RegistryError,
+    SchemaRefusedError,
+)
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._validation import write_definition
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion
@@ -213,8 +218,23 @@ class CachedRegistry:
         found = self._versions.get(key)
         if found is None:
             found = self._registry.get(key)
-            self._versions.put(key, found)
+            self._keep(found)
         return found
+
+    def _keep(self, version: SchemaVersion) -> None:
+        """Keep a version by its id, which never has another definition.
+
+        Raises:
+            SchemaRefusedError: it has, as in a registry that was built again.
+        """
+        known = self._versions.get(version.key)
+        if known is not None and (known.name, known.schema) != (version.name, version.schema):
+            raise SchemaRefusedError(
+                f"{self.source} has another definition or name under {version.key} than before: "
+                f"version {version.number} of {version.name}, formerly version {known.number} of "
+                f"{known.name}; expected one definition for each id"
+            )
+        self._versions.put(version.key, version)
 
     def _list(self, name: str) -> _Listing:
         listing = self._listings.get(name)
@@ -232,11 +252,11 @@ class CachedRegistry:
     def _keep_list(
         self, name: str, versions: tuple[SchemaVersion, ...], fresh_seconds: float
     ) -> _Listing:
+        for version in versions:
+            self._keep(version)
         fresh_until = self._clock() + fresh_seconds
         listing = _Listing(versions, fresh_until, frozenset(each.key for each in versions))
         self._listings.put(name, listing)
-        for version in versions:
-            self._versions.put(version.key, version)
         return listing
 
     def _register(self, form: tuple[str, str], schema: Schema) -> Registration:
@@ -252,7 +272,7 @@ class CachedRegistry:
         self._by_form.put(form, replace(registration, created=False))
         if not self._is_listed(name, registration):
             self._expire_list(name, registration.version)
-        self._versions.put(registration.version.key, registration.version)
+        self._keep(registration.version)
         return registration
 
     def _is_listed(self, name: str, registration: Registration) -> bool:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from penstock.errors import SettingsError
+from penstock.registry._naming import NAMINGS
 from penstock.registry.interface import SchemaRegistry
 from penstock.registry.restore import RegistryAdmin
 from penstock.schemas import Compatibility
 
 if TYPE_CHECKING:
     from penstock.registry.glue import GlueSettings
+    from penstock.registry.http_settings import HttpRegistrySettings
 
 _Options = dict[str, list[str]]
 
@@ -29,6 +31,10 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
 
     `glue://NAME` takes `region`, `role_arn`, `external_id`, `endpoint`, `compatibility` (the mode
     of new schemas) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes `compatibility`.
+    `confluent+https://[USER@]HOST[/PATH]` (or `+http`) takes `secret` (see `_http_credentials`),
+    `ca_file`, `naming` (`topic`, `record` or `topic-record`), `topic` (for the last one),
+    `compatibility` (by default the registry's own) and any number of `allow=SCHEMA`;
+    `apicurio+https://` takes `group` in addition.
     Any other scheme is the name of an entry point in the group `penstock.registries`: a callable
     that takes the URL and `call_seconds`.
 
@@ -38,7 +44,7 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
     parts = _split(url)
     if parts.scheme not in _FACTORIES:
         return _load_installed(parts.scheme, url, call_seconds)
-    return _FACTORIES[parts.scheme](*_read_parts(parts), call_seconds)
+    return _FACTORIES[parts.scheme](parts, call_seconds)
 
 
 def load_admin(url: str) -> RegistryAdmin:
@@ -84,11 +90,11 @@ def _load_installed(scheme: str, url: str, call_seconds: float | None) -> Schema
     return registry
 
 
-def _load_glue(name: str, options: _Options, call_seconds: float | None) -> SchemaRegistry:
+def _load_glue(parts: SplitResult, call_seconds: float | None) -> SchemaRegistry:
     # The import of botocore takes 0.1 s, which a program without Glue does not need.
     from penstock.registry.glue import GlueRegistry  # noqa: PLC0415
 
-    settings = _read_glue(name, options)
+    settings = _read_glue(*_read_parts(parts))
     if call_seconds is not None:
         settings = replace(settings, call_seconds=call_seconds)
     return GlueRegistry(settings)
@@ -112,9 +118,10 @@ def _read_glue(name: str, options: _Options) -> GlueSettings:
     )
 
 
-def _load_memory(name: str, options: _Options, _: float | None) -> SchemaRegistry:
+def _load_memory(parts: SplitResult, _: float | None) -> SchemaRegistry:
     from penstock.registry.memory import MemoryRegistry  # noqa: PLC0415
 
+    name, options = _read_parts(parts)
     problems = _problems("memory", options, {"compatibility"})
     if name:
         problems.append(f"memory:// takes no name, found {name!r}")
@@ -123,18 +130,75 @@ def _load_memory(name: str, options: _Options, _: float | None) -> SchemaRegistr
     return MemoryRegistry(compatibility=_compatibility(options))
 
 
-def _refuse_confluent(name: str, options: _Options, _: float | None) -> SchemaRegistry:
-    host = name.rpartition("@")[2]  # a user and a password may precede it
-    raise SettingsError(
-        [f"confluent+http://{host}: Confluent-compatible registries are not built in yet"]
+def _load_confluent(parts: SplitResult, call_seconds: float | None) -> SchemaRegistry:
+    from penstock.registry.confluent import ConfluentRegistry  # noqa: PLC0415
+
+    return ConfluentRegistry(_read_http(parts, call_seconds, {}))
+
+
+def _load_apicurio(parts: SplitResult, call_seconds: float | None) -> SchemaRegistry:
+    from penstock.registry.apicurio import ApicurioRegistry  # noqa: PLC0415
+
+    return ApicurioRegistry(_read_http(parts, call_seconds, {"group": "default"}))
+
+
+def _read_http(
+    parts: SplitResult, call_seconds: float | None, more: dict[str, str]
+) -> HttpRegistrySettings:
+    """Return the settings of a URL; `more` holds the scheme's own options with their defaults."""
+    from penstock.registry.http_settings import HttpRegistrySettings  # noqa: PLC0415
+
+    scheme, options = parts.scheme, parse_qs(parts.query, keep_blank_values=True)
+    login, _, host = parts.netloc.rpartition("@")
+    user, has_password, _ = login.partition(":")
+    single = {"secret", "ca_file", "naming", "topic"} | more.keys()
+    problems = _problems(scheme, options, single | {"allow", "compatibility"})
+    problems += _problems_of_address(parts, bool(has_password))
+    given: dict[str, Any] = {**more, **{key: options[key][0] for key in single & options.keys()}}
+    naming = given.get("naming", NAMINGS[0])
+    if naming not in NAMINGS:
+        problems.append(
+            f"{scheme}:// option naming is {naming!r}, expected one of {', '.join(NAMINGS)}"
+        )
+    if (naming == "topic-record") != ("topic" in given):
+        problems.append(f"{scheme}:// takes the option topic with naming=topic-record only")
+    if problems:
+        raise SettingsError(problems)
+    settings = HttpRegistrySettings(
+        scheme,
+        host + parts.path,
+        unquote(user),
+        **given,
+        allow=tuple(options.get("allow", ())),
+        compatibility=_compatibility(options) if "compatibility" in options else None,
     )
+    return settings if call_seconds is None else replace(settings, call_seconds=call_seconds)
 
 
-_FACTORIES: dict[str, Callable[[str, _Options, float | None], SchemaRegistry]] = {
+def _problems_of_address(parts: SplitResult, has_password: bool) -> list[str]:
+    """Return the problems of the address in a URL, without its password."""
+    problems = []
+    try:
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = ""
+    if not host or parts.fragment:
+        problems.append(f"{parts.scheme}:// has no valid host, expected HOST or HOST:PORT")
+    if has_password:
+        problems.append(
+            f"{parts.scheme}://{host} holds a password, expected it in a secret or a file, as "
+            "secret=ARN or secret=PATH: a JSON object with username and password"
+        )
+    return problems
+
+
+_FACTORIES: dict[str, Callable[[SplitResult, float | None], SchemaRegistry]] = {
     "glue": _load_glue,
     "memory": _load_memory,
-    "confluent+http": _refuse_confluent,
-    "confluent+https": _refuse_confluent,
+    "confluent+http": _load_confluent,
+    "confluent+https": _load_confluent,
+    "apicurio+http": _load_apicurio,
+    "apicurio+https": _load_apicurio,
 }
 _MODES = ", ".join(Compatibility)
 

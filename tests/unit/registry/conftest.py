@@ -16,9 +16,9 @@ from penstock.registry import (
     SchemaRegistry,
     SchemaStore,
 )
-from penstock.schemas import Compatibility, Schema
+from penstock.schemas import Compatibility
 from tests.fixtures.glue_api import GlueApi, arn_of
-from tests.stubs.registries import FakeTime, World
+from tests.stubs.registries import FakeTime, Reading, World, make_reading
 
 
 @pytest.fixture
@@ -80,15 +80,5 @@ def registry(world: World) -> SchemaRegistry:
 
 
 @pytest.fixture
-def reading() -> Callable[..., Schema]:
-    """Build a record schema of optional fields, as an event's schema is."""
-
-    def build(**types: str) -> Schema:
-        fields: list[dict[str, Any]] = [{"name": "deviceId", "type": "string"}]
-        fields += [
-            {"name": name, "type": ["null", type_], "default": None}
-            for name, type_ in sorted(types.items())
-        ]
-        return {"type": "record", "name": "Reading", "fields": fields}
-
-    return build
+def reading() -> Reading:
+    return make_reading

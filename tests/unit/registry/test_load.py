@@ -13,8 +13,11 @@ from penstock import registry as package
 from penstock.aws import Timeouts
 from penstock.errors import SettingsError
 from penstock.registry import (
+    ApicurioRegistry,
+    ConfluentRegistry,
     GlueRegistry,
     GlueSettings,
+    HttpRegistrySettings,
     MemoryRegistry,
     SchemaVersion,
     load_registry,
@@ -52,6 +55,34 @@ def test_glue_is_configured_by_its_url() -> None:
     assert load_registry(f"{registry.source}").source == registry.source
 
 
+def test_registries_over_http_are_configured_by_their_urls() -> None:
+    registry = load_registry(
+        "confluent+https://me@h:8081/a/b?secret=s.json&ca_file=ca.pem&naming=topic-record&topic=t"
+        "&allow=a&allow=b*&compatibility=FULL_ALL",
+        call_seconds=2,
+    )
+    other = load_registry("apicurio+http://h?group=plant")
+
+    assert isinstance(registry, ConfluentRegistry)
+    assert registry._settings == HttpRegistrySettings(
+        "confluent+https",
+        "h:8081/a/b",
+        "me",
+        "s.json",
+        "ca.pem",
+        "topic-record",
+        "t",
+        "",
+        ("a", "b*"),
+        Compatibility.FULL_ALL,
+        2,
+    )
+    assert registry._settings.url == "https://h:8081/a/b"
+    assert load_registry(registry.source).source == registry.source
+    assert isinstance(other, ApicurioRegistry)
+    assert other.source == "apicurio+http://h?group=plant"
+
+
 def test_memory_needs_no_option() -> None:
     registry = load_registry("memory://?compatibility=NONE")
     schema: Schema = {"type": "record", "name": "Reading", "fields": []}
@@ -87,11 +118,15 @@ def test_memory_needs_no_option() -> None:
         ("glue://plant?compatibility=LOOSE", "compatibility is 'LOOSE', expected one of NONE, DIS"),
         ("memory://x", "memory:// takes no name, found 'x'"),
         ("memory://?region=a", "memory:// has no option 'region', expected compatibility"),
-        (
-            "confluent+http://me:agreed@h:8081",
-            r"^confluent\+http://h:8081: .* are not built in yet",
-        ),
-        ("confluent+http://h:8081", r"confluent\+http://h:8081: .* are not built in yet"),
+        ("confluent+http://me:agreed@h", r"//h holds a password, .*, as secret=ARN or secret=PATH"),
+        ("confluent+http://", r"confluent\+http:// has no valid host, expected HOST or HOST:PORT"),
+        ("apicurio+http://h:a", r"apicurio\+http:// has no valid host, expected HOST or HOST:PORT"),
+        ("confluent+http://h#a", "has no valid host"),
+        ("confluent+http://h?group=a", "has no option 'group', expected allow, ca_file, compat"),
+        ("confluent+http://h?naming=a", "naming is 'a', expected one of topic, record, topic-reco"),
+        ("confluent+http://h?naming=topic-record", "takes the option topic with naming=topic-rec"),
+        ("confluent+http://h?topic=a", "takes the option topic with naming=topic-record only"),
+        ("confluent+http://h?compatibility=LOOSE", "compatibility is 'LOOSE', expected one of"),
     ],
 )
 def test_a_url_that_names_no_registry_is_refused(url: str, message: str) -> None:

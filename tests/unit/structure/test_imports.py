@@ -53,6 +53,7 @@ _KEPT_TO = {
     "pyspark": {"spark"},
     "kafka": {"kafka"},
     "boto3": set(),
+    "urllib3": {"registry"},
     "botocore": {"aws", "credentials", "registry", "kafka", "sinks", "producing", "operations"},
 }
 

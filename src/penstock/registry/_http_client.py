@@ -1,0 +1,224 @@
+"""HTTP calls to a registry: a pool of connections, timeouts, retries, and errors as ours.
+
+| answer                             | error                       |
+| ---------------------------------- | --------------------------- |
+| none, 408, 429, 5xx                | `RegistryUnavailableError`, after retries |
+| 401, 403                           | `RegistryAccessDeniedError` |
+| 404 with a registry's error code   | `SchemaNotFoundError`       |
+| 409                                | `IncompatibleSchemaError`   |
+| 422                                | `InvalidSchemaError`        |
+| any other, or not as expected      | `RegistryAnswerError`       |
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from penstock.attempts import Attempts
+from penstock.errors import (
+    IncompatibleSchemaError,
+    InvalidSchemaError,
+    PenstockError,
+    RegistryAccessDeniedError,
+    RegistryAnswerError,
+    RegistryUnavailableError,
+    SchemaNotFoundError,
+)
+from penstock.registry._http_credentials import build_context, read_secret, write_authorization
+from penstock.registry.http_settings import HttpRegistrySettings
+
+# A registry is shared, so clients that are throttled together need jitter.
+_ATTEMPTS: Final = Attempts(0.1, 3, 20, spread=True)
+_CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
+_POOL_SIZE = 8
+_MAX_CONTENT = 16 * 2**20
+_MAX_MESSAGE = 500
+
+_OK = range(200, 300)
+_UNAUTHORIZED = 401
+_DENIED = {_UNAUTHORIZED, 403}
+_BUSY = {408, 429}
+_SERVER_ERRORS = range(500, 600)
+# Confluent's codes for a subject, a version, a schema, a subject's mode and its configuration.
+_MISSING_CODES = range(40401, 40410)
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """The connections, and the credentials for each request."""
+
+    pool: urllib3.PoolManager
+    headers: Mapping[str, str] = field(repr=False)
+
+
+class HttpClient:
+    """A thread-safe client of one registry; building it makes no call and reads no secret."""
+
+    def __init__(self, settings: HttpRegistrySettings, attempts: Attempts | None = None) -> None:
+        self._settings = settings
+        self._attempts = attempts or replace(_ATTEMPTS, total_seconds=settings.call_seconds)
+        self._timeout = urllib3.Timeout(
+            connect=min(_CONNECT_SECONDS, settings.call_seconds),
+            read=min(_READ_SECONDS, settings.call_seconds),
+        )
+        self._link: _Link | None = None
+        self._lock = threading.Lock()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        content: str | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Make a call and return the JSON of its answer, or None if the answer is empty.
+
+        Raises:
+            RegistryError, SchemaError: see the table above.
+        """
+        text = self.read(method, path, content, query=query, headers=headers)
+        try:
+            return json.loads(text) if text else None
+        except (ValueError, RecursionError) as error:
+            raise RegistryAnswerError(
+                f"{self._settings.source} answered {method} {path} with something that is not JSON"
+            ) from error
+
+    def read(
+        self,
+        method: str,
+        path: str,
+        content: str | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> str:
+        """Make a call and return the text of its answer; it raises the same errors as `call`."""
+        where = f"{path}?{urlencode(query)}" if query else path
+        renewed = False
+        cause: Exception | None
+        problem: PenstockError
+        for _ in self._attempts:
+            try:
+                status, text = self._send(method, where, content, headers or {})
+            except (HTTPError, OSError) as error:
+                cause = error
+                problem = RegistryUnavailableError(
+                    f"no answer from {self._settings.source}: {error}"
+                )
+                continue
+            if status in _OK:
+                return text
+            cause, problem = None, self._error(f"{method} {path}", status, text)
+            if status == _UNAUTHORIZED and self._settings.secret and not renewed:
+                renewed, self._link = True, None  # the secret may have been rotated
+            elif not isinstance(problem, RegistryUnavailableError):
+                break
+        raise problem from cause
+
+    def _send(
+        self, method: str, where: str, content: str | None, headers: Mapping[str, str]
+    ) -> tuple[int, str]:
+        link = self._open()
+        response = link.pool.request(
+            method,
+            self._settings.url + where,
+            body=None if content is None else content.encode(),
+            headers={
+                "Accept": "application/json",
+                "Content-Type": "application/json",
+                **headers,
+                **link.headers,
+            },
+            preload_content=False,
+            redirect=False,  # credentials are for this address only
+        )
+        try:
+            data = response.read(_MAX_CONTENT + 1)
+            if len(data) > _MAX_CONTENT:
+                response.close()
+                raise RegistryAnswerError(
+                    f"{self._settings.source} answered {method} with more than {_MAX_CONTENT} bytes"
+                )
+            return response.status, data.decode(errors="replace")
+        except BaseException:
+            response.close()  # its rest must not be read as the next answer
+            raise
+        finally:
+            response.release_conn()
+
+    def _open(self) -> _Link:
+        with self._lock:
+            if self._link is None:
+                settings = self._settings
+                secret = read_secret(settings.secret) if settings.secret else {}
+                context = (
+                    build_context(settings, secret) if settings.url.startswith("https") else None
+                )
+                pool = urllib3.PoolManager(
+                    maxsize=_POOL_SIZE,
+                    timeout=self._timeout,
+                    retries=False,
+                    ssl_context=context,
+                )
+                self._link = _Link(pool, write_authorization(settings.user, secret))
+            return self._link
+
+    def _error(self, request: str, status: int, text: str) -> PenstockError:
+        code, name, message = _parse_error(text)
+        said = f"{self._settings.source} answered {request} with {status}: {message}"
+        if status in _DENIED:
+            return RegistryAccessDeniedError(said)
+        if status in _BUSY or status in _SERVER_ERRORS:
+            return RegistryUnavailableError(said)
+        if status == 404 and _is_missing(code, name):
+            return SchemaNotFoundError(said)
+        if status == 409:
+            return IncompatibleSchemaError(said, rule="", diff="")
+        if status == 422:
+            return InvalidSchemaError(said)
+        # Also a 404 of a proxy, or of a path that is not the registry's: schemas are not missing.
+        return RegistryAnswerError(said)
+
+
+@contextmanager
+def reading_answer() -> Iterator[None]:
+    """Raise RegistryAnswerError for a part of an answer that is missing or not as expected."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise RegistryAnswerError(f"the registry's answer is not as expected: {error!r}") from error
+
+
+def _is_missing(code: object, name: str) -> bool:
+    """Return whether an error says that what was asked for does not exist.
+
+    Apicurio calls the error of a path that it does not have NotFoundException.
+    """
+    is_known = isinstance(code, int) and code in _MISSING_CODES
+    return is_known or (name.endswith("NotFoundException") and name != "NotFoundException")
+
+
+def _parse_error(text: str) -> tuple[object, str, str]:
+    """Return code, name and message of an error; a proxy's error, for example, is not JSON."""
+    try:
+        body = json.loads(text)
+        message = str(body.get("message") or text)
+        return body.get("error_code"), str(body.get("name", "")), _plain(message)
+    except (ValueError, AttributeError, RecursionError):
+        return None, "", _plain(text)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())[:_MAX_MESSAGE].rstrip(".") or "no reason given"

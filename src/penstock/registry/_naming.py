@@ -1,0 +1,53 @@
+"""The subject of a schema: the name that it has in registries of Confluent and Apicurio.
+
+| naming         | subject                | schema name of Penstock         |
+| -------------- | ---------------------- | ------------------------------- |
+| `topic`        | `TOPIC-value`          | the topic                       |
+| `record`       | the record's full name | the record's full name          |
+| `topic-record` | `TOPIC-RECORD`         | the record's full name          |
+
+A subject of another naming has the name `:SUBJECT`, so that no two subjects have the same name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+NAMINGS: Final = ("topic", "record", "topic-record")
+_OTHER: Final = ":"
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectNaming:
+    """The text before and after a schema name in its subject."""
+
+    prefix: str = ""
+    suffix: str = "-value"
+
+    @classmethod
+    def of(cls, naming: str, topic: str = "") -> Self:
+        """Return the naming with this name; `topic` is needed for `topic-record` only."""
+        if naming == "topic":
+            return cls()
+        return cls(f"{topic}-" if naming == "topic-record" else "", "")
+
+    def subject_of(self, name: str) -> str:
+        """Return the subject of a schema."""
+        if name.startswith(_OTHER):
+            return name.removeprefix(_OTHER)
+        return f"{self.prefix}{name}{self.suffix}"
+
+    def name_of(self, subject: str) -> str:
+        """Return the schema name of a subject."""
+        name = subject.removeprefix(self.prefix).removesuffix(self.suffix)
+        return name if self.matches(subject) else f"{_OTHER}{subject}"
+
+    def matches(self, subject: str) -> bool:
+        """Return whether a subject is of this naming."""
+        ends = len(self.prefix) + len(self.suffix)
+        return (
+            len(subject) > ends
+            and subject.startswith(self.prefix)
+            and subject.endswith(self.suffix)
+        )

@@ -1,0 +1,201 @@
+"""Apicurio Registry by its own API, version 2, which Apicurio 2 and 3 serve.
+
+A global id identifies one version of one artifact. The API finds an artifact by the global id of
+its newest version only; for an older one, the artifacts of the group are listed, each one once. A
+version that is disabled is not found, as it may be enabled again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain
+from typing import Any, Final
+from urllib.parse import quote
+
+from penstock.attempts import Attempts
+from penstock.errors import (
+    IncompatibleSchemaError,
+    SchemaNotFoundError,
+)
+from penstock.framing import FrameKind, SchemaKey
+from penstock.registry._base import PENDING_ATTEMPTS, VersionedRegistry
+from penstock.registry._http_client import HttpClient, reading_answer
+from penstock.registry._validation import AllowList
+from penstock.registry.http_settings import HttpRegistrySettings
+from penstock.registry.interface import StoredVersion, VersionStatus
+from penstock.registry.rules import ComparedWith
+from penstock.schemas import Compatibility
+
+_REGISTRY: Final = "apicurio"
+_API = "/apis/registry/v2"
+_ID_SIZE = 8
+_PAGE_SIZE = 500
+_RULE = "COMPATIBILITY"
+_ALL, _TRANSITIVE = "_ALL", "_TRANSITIVE"
+_DISABLED = "DISABLED"
+
+
+class ApicurioRegistry(VersionedRegistry):
+    """One group of an Apicurio Registry; building it makes no call."""
+
+    # The modes without _TRANSITIVE compare with the version before.
+    _readings = (ComparedWith.PREVIOUS,)
+
+    def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
+        patterns = tuple(f"{_REGISTRY}/{each}" for each in settings.allow or ("*",))
+        super().__init__(_REGISTRY, AllowList(patterns), PENDING_ATTEMPTS)
+        self._settings = settings
+        self._subjects = settings.subjects
+        self._http = HttpClient(settings, attempts)
+        self._metas_by_id: dict[str, tuple[str, Any]] = {}
+        self._artifacts = f"{_API}/groups/{quote(settings.group, safe='')}/artifacts"
+
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of frames whose schemas are in this registry."""
+        return FrameKind.APICURIO
+
+    @property
+    def source(self) -> str:
+        """The registry's URL with its allow-list, without secrets."""
+        return self._settings.source
+
+    def _find(self, name: str, definition: str) -> str | None:
+        try:
+            found = self._http.call("POST", f"{self._artifact(name)}/meta", definition)
+        except SchemaNotFoundError:
+            return None
+        return _key_text(found)
+
+    def _add(self, name: str, definition: str) -> str:
+        path = f"{self._artifact(name)}/versions"
+        return _key_text(self._http.call("POST", path, definition))
+
+    def _create(self, name: str, definition: str) -> str | None:
+        try:
+            made = self._http.call(
+                "POST",
+                self._artifacts,
+                definition,
+                query={"ifExists": "FAIL"},
+                headers={
+                    "X-Registry-ArtifactId": self._subjects.subject_of(name),
+                    "X-Registry-ArtifactType": "AVRO",
+                },
+            )
+        except IncompatibleSchemaError:  # Apicurio answers with the same status if it exists
+            return None
+        if self._settings.compatibility is not None:
+            mode = self._settings.compatibility.replace(_ALL, _TRANSITIVE)
+            rule = json.dumps({"type": _RULE, "config": mode})
+            self._http.call("POST", f"{self._artifact(name)}/rules", rule)
+        return _key_text(made)
+
+    def _read(self, version_id: str) -> StoredVersion:
+        key = SchemaKey.parse(version_id)
+        if key.kind is not FrameKind.APICURIO:
+            raise SchemaNotFoundError(
+                f"schema version {version_id} is not found: {self.source} has ids of "
+                f"{FrameKind.APICURIO} only"
+            )
+        number = int.from_bytes(key.id)
+        try:
+            definition = self._read_definition(number)
+        except SchemaNotFoundError as error:
+            raise SchemaNotFoundError(
+                f"schema version {version_id} is not found: {error}"
+            ) from error
+        name, meta = self._locate(version_id, number)
+        return replace(self._parse(name, meta), definition=definition)
+
+    def _locate(self, version_id: str, number: int) -> tuple[str, Any]:
+        """Return the schema and the metadata of a version whose definition was read."""
+        group = {"group": self._settings.group}
+        names = chain(self._names(group | {"globalId": str(number)}), self._names(group))
+        while version_id not in self._metas_by_id:
+            name = next(names, None)
+            if name is None:
+                raise SchemaNotFoundError(
+                    f"schema version {version_id} is not found in the group "
+                    f"{self._settings.group} of {self.source}"
+                )
+            self._metas_by_id |= {_key_text(meta): (name, meta) for meta in self._metas(name)}
+        return self._metas_by_id[version_id]
+
+    def _read_number(self, subject: str, number: int) -> StoredVersion:
+        name = subject.partition("/")[2]
+        meta = self._http.call("GET", f"{self._artifact(name)}/versions/{number}/meta")
+        stored = self._parse(name, meta)
+        if stored.status is VersionStatus.FAILURE:
+            return stored  # the definition of a disabled version is not readable
+        with reading_answer():
+            return replace(stored, definition=self._read_definition(int(meta["globalId"])))
+
+    def _list(self, name: str) -> Collection[int]:
+        return [self._parse(name, meta).number for meta in self._metas(name)]
+
+    def _rule(self, name: str) -> tuple[Compatibility, int]:
+        for path in (f"{self._artifact(name)}/rules", f"{_API}/admin/rules"):
+            try:
+                rule = self._http.call("GET", f"{path}/{_RULE}")
+            except SchemaNotFoundError:
+                continue
+            with reading_answer():
+                return Compatibility(rule["config"].replace(_TRANSITIVE, _ALL)), 1
+        return Compatibility.NONE, 1
+
+    def _mark_refused(self, version_id: str) -> None:
+        """Do nothing: people read the reason in the dead letter."""
+
+    def _artifact(self, name: str) -> str:
+        return f"{self._artifacts}/{quote(self._subjects.subject_of(name), safe='')}"
+
+    def _metas(self, name: str) -> Iterator[Any]:
+        """Yield the metadata of each version of a schema."""
+        return self._pages(f"{self._artifact(name)}/versions", "versions", {})
+
+    def _names(self, query: Mapping[str, str]) -> Iterator[str]:
+        """Yield the schemas that a search finds."""
+        for found in self._pages(f"{_API}/search/artifacts", "artifacts", query):
+            with reading_answer():
+                name = self._subjects.name_of(found["id"])
+            yield name
+
+    def _pages(self, path: str, what: str, query: Mapping[str, str]) -> Iterator[Any]:
+        seen, count = 0, 1
+        while seen < count:
+            page = self._http.call(
+                "GET", path, query={**query, "limit": str(_PAGE_SIZE), "offset": str(seen)}
+            )
+            with reading_answer():
+                items, count = list(page[what]), int(page["count"])
+            yield from items
+            seen += len(items) or count
+
+    def _parse(self, name: str, meta: Any) -> StoredVersion:
+        """Return the version of this metadata, without its definition."""
+        with reading_answer():
+            disabled = meta["state"] == _DISABLED
+            return StoredVersion(
+                _key_text(meta),
+                f"{_REGISTRY}/{name}",
+                # Apicurio gives it as text, which is a number unless people chose it.
+                int(meta["version"]),
+                VersionStatus.FAILURE if disabled else VersionStatus.AVAILABLE,
+                "",
+                datetime.strptime(meta["createdOn"], "%Y-%m-%dT%H:%M:%S%z"),
+                str(meta["type"]),
+            )
+
+    def _read_definition(self, number: int) -> str:
+        """Return a definition in which references to other schemas are replaced by their types."""
+        path = f"{_API}/ids/globalIds/{number}"
+        return self._http.read("GET", path, query={"dereference": "true"})
+
+
+def _key_text(meta: Any) -> str:
+    with reading_answer():
+        return str(SchemaKey(FrameKind.APICURIO, int(meta["globalId"]).to_bytes(_ID_SIZE)))

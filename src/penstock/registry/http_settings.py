@@ -1,0 +1,54 @@
+"""Settings of a registry that is reached over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from penstock.registry._naming import SubjectNaming
+from penstock.schemas import Compatibility
+
+_CALL_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRegistrySettings:
+    """The registry's address, the credentials for it, and the schemas that may be read.
+
+    `secret` is the ARN of a secret in Secrets Manager, or the path of a file, with the JSON object
+    that `_http_credentials` describes. `allow` holds patterns of schema names, by default all.
+    `compatibility` is the mode of new subjects, by default the registry's own. `call_seconds` is
+    the time limit of a call with all its retries.
+    """
+
+    scheme: str  # such as confluent+https
+    address: str  # HOST, HOST:PORT, with a path where the registry has one
+    user: str = ""
+    secret: str = ""
+    ca_file: str = ""
+    naming: str = "topic"
+    topic: str = ""  # for the naming `topic-record`
+    group: str = ""  # of Apicurio's artifacts
+    allow: tuple[str, ...] = ()
+    compatibility: Compatibility | None = None
+    call_seconds: float = _CALL_SECONDS
+
+    @property
+    def url(self) -> str:
+        """The address for HTTP, without a slash at its end."""
+        return f"{self.scheme.rpartition('+')[2]}://{self.address.rstrip('/')}"
+
+    @property
+    def subjects(self) -> SubjectNaming:
+        """The names of subjects."""
+        return SubjectNaming.of(self.naming, self.topic)
+
+    @property
+    def source(self) -> str:
+        """The URL of these settings, without user and secret."""
+        shown = {"group": self.group, "topic": self.topic}
+        pairs = [(key, value) for key, value in shown.items() if value]
+        if self.naming != "topic":
+            pairs.append(("naming", self.naming))
+        query = urlencode([*pairs, *(("allow", each) for each in self.allow)], safe=":/*")
+        return f"{self.scheme}://{self.address}" + (f"?{query}" if query else "")
