@@ -1,10 +1,9 @@
-"""`penstock produce` on real brokers and a Glue registry, with the names of the seed's producer."""
+"""`penstock produce` on real brokers and Glue, under a schema of another program."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from localcloud.cloud import Cloud
 from penstock.cli import main
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
-from penstock.registry import load_registry
 from tests.fixtures.backups import ACCOUNT, work_as
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
 
@@ -22,11 +20,11 @@ _REGISTRY, _SCHEMA, _TOPIC = "test-schema-registry", "test_payload_schema", "tes
 _URL = f"glue://{_REGISTRY}?region=eu-central-1"
 _DEFINITION = {
     "type": "record",
-    "name": _SCHEMA,
+    "name": "payload",
     "fields": [
-        {"name": "deviceId", "type": "string"},
-        {"name": "timestamp", "type": "long"},
-        {"name": "temperature", "type": ["null", "double"], "default": None},
+        {"name": "id", "type": "string"},
+        {"name": "amount", "type": "int"},
+        {"name": "sold", "type": {"type": "long", "logicalType": "timestamp-millis"}},
     ],
 }
 Run = Callable[..., tuple[int, list[str], list[str]]]
@@ -56,11 +54,17 @@ def run(
     return run
 
 
-@pytest.fixture
-def registered(run: Run, client: Callable[..., Any]) -> None:
-    with suppress(client("glue").exceptions.AlreadyExistsException):
-        client("glue").create_registry(RegistryName=_REGISTRY)
-    load_registry(_URL).register(_SCHEMA, _DEFINITION)
+@pytest.fixture(scope="module")
+def registered(client: Callable[..., Any]) -> None:
+    """Register a schema as another program does, with fields that are required."""
+    client("glue").create_registry(RegistryName=_REGISTRY)
+    client("glue").create_schema(
+        RegistryId={"RegistryName": _REGISTRY},
+        SchemaName=_SCHEMA,
+        DataFormat="AVRO",
+        Compatibility="BACKWARD",
+        SchemaDefinition=json.dumps(_DEFINITION),
+    )
 
 
 @pytest.mark.usefixtures("registered")
@@ -69,9 +73,8 @@ def test_ten_records_are_ten_lines_and_ten_events_to_read(run: Run, brokers: Bro
         ensure_topic(brokers.settings(Security.IAM), Topic(_TOPIC, partitions=2))
     brokers.allow(ANONYMOUS, _TOPIC, "READ", "WRITE")
 
-    code, lines, problems = run(
-        "produce", "--schema-name", _SCHEMA, "--topic", _TOPIC, "--records", "10"
-    )
+    words = ["--schema-name", _SCHEMA, "--topic", _TOPIC, "--key", "id", "--event-time", "sold"]
+    code, lines, problems = run("produce", *words, "--records", "10")
 
     assert (code, problems, len(lines)) == (0, [], 11)
     assert {line.rpartition("  ")[2] for line in lines[:-1]} == {f"schema={_SCHEMA} v1"}
@@ -80,14 +83,15 @@ def test_ten_records_are_ten_lines_and_ten_events_to_read(run: Run, brokers: Bro
     records = [json.loads(line) for line in read]
     places = {"{topic}/{partition}/{offset}".format(**each) for each in records}
     assert places == {line.partition("  ")[0] for line in lines[:-1]}
-    assert all(each["value"].keys() == {"deviceId", "timestamp", "temperature"} for each in records)
-    assert {each["key"] for each in records} == {each["value"]["deviceId"] for each in records}
+    assert all(each["value"].keys() == {"id", "amount", "sold"} for each in records)
+    assert {each["key"] for each in records} == {each["value"]["id"] for each in records}
 
 
 @pytest.mark.usefixtures("registered")
 def test_a_hop_that_is_missing_is_named(run: Run, brokers: Brokers) -> None:
     hidden = brokers.create_topic()
-    words = ["produce", "--schema-name", _SCHEMA, "--records", "2", "--topic"]
+    words = ["produce", "--schema-name", _SCHEMA, "--key", "id", "--event-time", "sold"]
+    words += ["--records", "2", "--topic"]
 
     for topic, servers, hop in (
         (hidden, {}, hidden),

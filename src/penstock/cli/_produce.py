@@ -40,7 +40,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         nargs="?",
         metavar="FILE",
         help="a file with a JSON object in each line, or - for stdin [events are generated from "
-        "the newest version of the schema]",
+        "the newest version of the schema, under the policy fixed]",
     )
     parser.add_argument(
         "--records",

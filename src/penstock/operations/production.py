@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -22,7 +22,7 @@ from penstock.producing import (
 )
 from penstock.records import RowShape
 from penstock.registry import CachedRegistry, load_registry
-from penstock.schemas import Schema, compile_sampler
+from penstock.schemas import Policy, Schema, compile_sampler
 from penstock.settings import Settings, nested
 
 _BATCH_EVENTS = 1_000
@@ -100,20 +100,21 @@ def produce_events(
         SettingsError, RegistryError: the registry cannot be used.
     """
     wanted = settings.producer
+    if isinstance(source, GeneratedEvents):
+        wanted = replace(wanted, policy=Policy.FIXED)
     registry = CachedRegistry(load_registry(wanted.registry, call_seconds=_CALL_SECONDS))
     chunks = _read_source(source, wanted, registry, is_stopped)
     batches = _split(chunks, _BATCH_EVENTS if rate is None else _batch_size(rate), records)
     stamper = Stamper(wanted.shape, wanted.device_id)
-    is_empty = True
+    produced: Sequence[ProducedEvent] = ()
     with Producer(wanted.kafka, _SEND_SECONDS) as kafka:
         producer = EventProducer(wanted, registry, kafka)
         for batch in batches if rate is None else _pace(batches, rate, is_stopped):
             if is_stopped():
                 return
-            is_empty = False
             yield (produced := _produce(producer, stamper, batch))
             _check_progress(produced, source)
-    if is_empty and not is_stopped():
+    if not produced and not is_stopped():
         raise OperationError("found no events in the source, expected a JSON object in each line")
 
 
@@ -132,6 +133,8 @@ def _read_source(
             f"found no version of schema {name} in {registry.source}, expected one that events can "
             "be generated for"
         )
+    if not isinstance(version.schema, dict) or version.schema["type"] != "record":
+        raise OperationError(f"schema {name} describes no record, expected one with fields")
     return _generate(version.schema, settings.shape, Random(source.seed))  # noqa: S311
 
 

@@ -4,109 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from penstock.cli import main
 from penstock.errors import BrokerNameError, DeliveryError
 from penstock.operations import _event_lines
 from penstock.operations._event_lines import read_event_lines
 from penstock.registry import MemoryRegistry
-from tests.stubs.terminal import Terminal
+from tests.fixtures.producing import (
+    SCHEMA,
+    CountingRegistry,
+    Run,
+    piped_stdin,
+    registry,
+    run,
+    topic,
+    write,
+)
 from tests.stubs.topic import FakeTopic
 
-Run = Callable[..., tuple[int, list[str]]]
-
-_SCHEMA = {
-    "type": "record",
-    "name": "sensor",
-    "fields": [
-        {"name": "deviceId", "type": "string"},
-        {"name": "timestamp", "type": "long"},
-        {"name": "temperature", "type": ["null", "double"], "default": None},
-    ],
-}
-_ENVIRON = {
-    "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9",
-    "KAFKA_SECURITY": "plaintext",
-    "PENSTOCK_REGISTRY": "memory://",
-}
-
-
-class _CountingRegistry(MemoryRegistry):
-    """A registry that counts its calls."""
-
-    calls = 0
-
-    def register(self, name: str, schema: Any) -> Any:
-        self.calls += 1
-        return super().register(name, schema)
-
-    def versions(self, name: str) -> Any:
-        self.calls += 1
-        return super().versions(name)
-
-
-@pytest.fixture
-def topic() -> Iterator[FakeTopic]:
-    topic = FakeTopic()
-    with (
-        topic.in_place(),
-        patch("penstock.operations.production.Producer", lambda *_: nullcontext(topic)),
-    ):
-        yield topic
-
-
-@pytest.fixture
-def registry() -> Iterator[_CountingRegistry]:
-    registry = _CountingRegistry()
-    with patch("penstock.operations.production.load_registry", lambda *_, **__: registry):
-        yield registry
-
-
-@pytest.fixture
-def run(topic: FakeTopic, registry: MemoryRegistry, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run the command, and return its exit code and the lines it printed."""
-
-    def run(*words: str) -> tuple[int, list[str]]:
-        code = main(["produce", *words], _ENVIRON)
-        printed = capfd.readouterr()
-        return code, (printed.out + printed.err).splitlines()
-
-    return run
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[..., str]:
-    """Write the lines of a file and return its path."""
-
-    def write(*lines: str) -> str:
-        path = tmp_path / "events.jsonl"
-        path.write_text("\n".join(lines), encoding="utf-8")
-        return str(path)
-
-    return write
-
-
-@contextmanager
-def _stdin() -> Iterator[int]:
-    """Have a pipe as stdin, and yield its other end."""
-    before = os.dup(0)
-    reading, writing = os.pipe()
-    os.dup2(reading, 0)
-    os.close(reading)
-    try:
-        yield writing
-    finally:
-        os.dup2(before, 0)
-        os.close(before)
+__all__ = ["registry", "run", "topic", "write"]
 
 
 def _places(lines: list[str]) -> list[str]:
@@ -116,7 +36,7 @@ def _places(lines: list[str]) -> list[str]:
 def test_generated_events_conform_to_the_registered_schema(
     run: Run, topic: FakeTopic, registry: MemoryRegistry
 ) -> None:
-    registry.register("sensor", _SCHEMA)
+    registry.register("sensor", SCHEMA)
 
     code, lines = run("--seed", "1")
 
@@ -130,6 +50,30 @@ def test_generated_events_conform_to_the_registered_schema(
     run("--seed", "1", "--records", "3")
     again = topic.events(registry)[10:]
     assert [each["temperature"] for each in again] == [each["temperature"] for each in events[:3]]
+
+
+def test_generated_events_register_nothing_and_fill_required_fields(
+    run: Run, topic: FakeTopic, registry: MemoryRegistry
+) -> None:
+    fields = [{"name": "id", "type": "string"}, {"name": "raw", "type": "bytes"}]
+    fields += [{"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}}]
+    registry.register("sale", {"type": "record", "name": "Sale", "fields": fields})
+    words = ["--schema-name", "sale", "--key", "id", "--records", "2", "--event-time"]
+
+    code, lines = run(*words, "at")
+
+    assert (code, _places(lines[:2])) == (0, ["sensor/0/0", "sensor/0/1"])
+    assert all(event["at"] > 1_700_000_000_000 for event in topic.events(registry))  # the present
+    assert len(registry.versions("sale")) == 1
+    code, lines = run(*words, "missing")
+    assert code == 1
+    assert "PENSTOCK_EVENT_TIME names missing, which version 1 of schema sale lacks" in lines[0]
+
+
+def test_a_schema_of_no_record_is_an_error(run: Run, registry: MemoryRegistry) -> None:
+    registry.register("sensor", "long")
+
+    assert run() == (1, ["penstock: schema sensor describes no record, expected one with fields"])
 
 
 def test_a_schema_that_is_not_registered_is_an_error(run: Run) -> None:
@@ -195,7 +139,7 @@ def test_only_so_many_events_are_written_and_quietly(
 
 
 def test_stdin_is_read_and_a_last_line_without_a_break_counts(run: Run, topic: FakeTopic) -> None:
-    with _stdin() as stdin:
+    with piped_stdin() as stdin:
         os.write(stdin, b'{"temperature": 1}\n{"temperature": 2}')
         os.close(stdin)
         code, lines = run("-")
@@ -204,7 +148,7 @@ def test_stdin_is_read_and_a_last_line_without_a_break_counts(run: Run, topic: F
 
 
 def test_a_line_is_read_as_soon_as_it_is_there() -> None:
-    with _stdin() as stdin:
+    with piped_stdin() as stdin:
         os.write(stdin, b'{"a": 1}\n{"a"')
         chunks = read_event_lines("-", lambda: False)
         assert [each.event for each in next(chunks)] == [{"a": 1}]
@@ -283,64 +227,6 @@ def test_a_number_that_cannot_be_is_wrong_usage(run: Run, words: list[str]) -> N
     assert caught.value.code == 2
 
 
-def test_ctrl_c_ends_it_after_the_records_under_way(
-    run: Run, topic: FakeTopic, registry: MemoryRegistry
-) -> None:
-    registry.register("sensor", _SCHEMA)
-    handler = signal.getsignal(signal.SIGINT)
-    send_all = topic.send_all
-
-    def press(*arguments: Any, **named: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGINT)
-        return send_all(*arguments, **named)
-
-    topic.is_there = True
-    with patch.object(topic, "send_all", press):
-        code, lines = run("--records", "5000", "--quiet")
-
-    assert code == 130
-    assert lines[-1].startswith("sent 1,000, refused 0")
-    assert signal.getsignal(signal.SIGINT) is handler
-
-
-def test_ctrl_c_ends_the_wait_for_stdin(run: Run) -> None:
-    def press(*_: object) -> tuple[list[Any], list[Any], list[Any]]:
-        signal.raise_signal(signal.SIGINT)
-        return [], [], []
-
-    with _stdin() as stdin, patch("select.select", press):
-        code, lines = run("-")
-        os.close(stdin)
-
-    assert (code, len(lines)) == (130, 1)
-    assert lines[0].startswith("sent 0, ")
-
-
-def test_a_second_ctrl_c_is_not_waited_for(run: Run, registry: MemoryRegistry) -> None:
-    registry.register("sensor", _SCHEMA)
-
-    def press(_: str) -> None:
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-
-    with patch("penstock.cli._produce.say", press):
-        assert run()[0] == 130
-
-
-def test_a_reader_that_ends_is_no_traceback(
-    topic: FakeTopic, registry: MemoryRegistry, capfd: pytest.CaptureFixture[str]
-) -> None:
-    registry.register("sensor", _SCHEMA)
-    reading, writing = os.pipe()
-    os.close(reading)
-
-    with open(writing, "w") as stdout, patch.object(sys, "stdout", stdout):  # noqa: PTH123
-        code = main(["produce"], _ENVIRON)
-
-    assert code == 141
-    assert capfd.readouterr() == ("", "")
-
-
 def test_a_rate_is_kept(run: Run, write: Callable[..., str]) -> None:
     clock = _Clock()
 
@@ -364,9 +250,9 @@ class _Clock:
 
 
 def test_a_warm_producer_asks_the_registry_for_nothing(
-    run: Run, registry: _CountingRegistry
+    run: Run, registry: CountingRegistry
 ) -> None:
-    registry.register("sensor", _SCHEMA)
+    registry.register("sensor", SCHEMA)
 
     def count(records: int) -> int:
         before = registry.calls
@@ -374,20 +260,3 @@ def test_a_warm_producer_asks_the_registry_for_nothing(
         return registry.calls - before
 
     assert count(5_000) == count(1)
-
-
-def test_a_terminal_has_a_progress_bar_while_no_lines_are_printed(
-    run: Run, registry: MemoryRegistry
-) -> None:
-    registry.register("sensor", _SCHEMA)
-
-    with patch.object(sys, "stderr", Terminal()) as stderr:
-        run("--records", "10", "--quiet")
-        drawn = stderr.getvalue()
-    with patch.object(sys, "stderr", Terminal()) as stderr, patch.object(sys, "stdout", stderr):
-        main(["produce"], _ENVIRON)
-        mixed = stderr.getvalue()
-
-    assert "\r\x1b[K[####################] 100 % of 10 records, " in drawn
-    assert drawn.endswith("\r\x1b[K")
-    assert "\x1b" not in mixed

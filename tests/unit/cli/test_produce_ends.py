@@ -1,0 +1,102 @@
+"""`penstock produce` is interrupted, loses its reader, or draws a bar on its terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from penstock.cli import main
+from penstock.registry import MemoryRegistry
+from tests.fixtures.producing import (
+    ENVIRON,
+    SCHEMA,
+    Run,
+    piped_stdin,
+    registry,
+    run,
+    topic,
+)
+from tests.stubs.terminal import Terminal
+from tests.stubs.topic import FakeTopic
+
+__all__ = ["registry", "run", "topic"]
+
+
+def test_ctrl_c_ends_it_after_the_records_under_way(
+    run: Run, topic: FakeTopic, registry: MemoryRegistry
+) -> None:
+    registry.register("sensor", SCHEMA)
+    handler = signal.getsignal(signal.SIGINT)
+    send_all = topic.send_all
+
+    def press(*arguments: Any, **named: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return send_all(*arguments, **named)
+
+    topic.is_there = True
+    with patch.object(topic, "send_all", press):
+        code, lines = run("--records", "5000", "--quiet")
+
+    assert code == 130
+    assert lines[-1].startswith("sent 1,000, refused 0")
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_ctrl_c_ends_the_wait_for_stdin(run: Run) -> None:
+    def press(*_: object) -> tuple[list[Any], list[Any], list[Any]]:
+        signal.raise_signal(signal.SIGINT)
+        return [], [], []
+
+    with piped_stdin() as stdin, patch("select.select", press):
+        code, lines = run("-")
+        os.close(stdin)
+
+    assert (code, len(lines)) == (130, 1)
+    assert lines[0].startswith("sent 0, ")
+
+
+def test_a_second_ctrl_c_is_not_waited_for(run: Run, registry: MemoryRegistry) -> None:
+    registry.register("sensor", SCHEMA)
+
+    def press(_: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with patch("penstock.cli._produce.say", press):
+        assert run()[0] == 130
+
+
+def test_a_reader_that_ends_is_no_traceback(
+    topic: FakeTopic, registry: MemoryRegistry, capfd: pytest.CaptureFixture[str]
+) -> None:
+    registry.register("sensor", SCHEMA)
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    with open(writing, "w") as stdout, patch.object(sys, "stdout", stdout):  # noqa: PTH123
+        code = main(["produce"], ENVIRON)
+
+    assert code == 141
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_terminal_has_a_progress_bar_while_no_lines_are_printed(
+    run: Run, registry: MemoryRegistry
+) -> None:
+    registry.register("sensor", SCHEMA)
+
+    with patch.object(sys, "stderr", Terminal()) as stderr:
+        run("--records", "10", "--quiet")
+        drawn = stderr.getvalue()
+    with patch.object(sys, "stderr", Terminal()) as stderr, patch.object(sys, "stdout", stderr):
+        main(["produce"], ENVIRON)
+        mixed = stderr.getvalue()
+
+    assert "\r\x1b[K[####################] 100 % of 10 records, " in drawn
+    assert drawn.endswith("\r\x1b[K")
+    assert "\x1b" not in mixed
