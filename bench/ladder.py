@@ -73,18 +73,20 @@ def compare(
     )
 
 
-def race(ways: Mapping[str, Callable[[], float | None]]) -> dict[str, list[float]]:
+def race(
+    ways: Mapping[str, Callable[[], float | None]], turns: int = _TURNS
+) -> dict[str, list[float]]:
     """Time ways in turns, forward and backward, and return the seconds of each but the first turn.
 
     A way may return its own seconds, which then replace those of the clock.
     """
-    turns: dict[str, list[float]] = {name: [] for name in ways}
-    for turn in range(_TURNS + 1):
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(turns + 1):
         for name in list(ways) if turn % 2 == 0 else reversed(ways):
             started = time.perf_counter()
             own = ways[name]()
-            turns[name].append(time.perf_counter() - started if own is None else own)
-    return {name: seconds[1:] for name, seconds in turns.items()}
+            times[name].append(time.perf_counter() - started if own is None else own)
+    return {name: seconds[1:] for name, seconds in times.items()}
 
 
 def ratio(turns: Mapping[str, list[float]], product: str, other: str) -> float:

@@ -7,6 +7,7 @@ from bench.rungs.batches import BATCHES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.producer import PRODUCER
+from bench.rungs.producing import PRODUCING
 from bench.rungs.rows import ROWS
 
-RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *PRODUCER, *DECODING, *BATCHES)
+RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES)

@@ -1,0 +1,157 @@
+"""Rungs of a producer's throughput: one broker, acks=all, against Kafka's own performance test."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import boto3
+
+from bench.brokers import running_broker
+from bench.ladder import Result, least, race, ratio, reported, speeds
+from localcloud.door.server import start_server
+from penstock.cli import main
+from penstock.framing import encode_glue_frame
+from penstock.kafka import KafkaSettings, Message, Producer, Security, Topic, ensure_topic
+from penstock.registry import load_registry
+from penstock.schemas import compile_encoder, compile_sampler
+
+_JARS = Path(__file__).resolve().parents[2] / "jars/broker/lib"
+_TEST = "org.apache.kafka.tools.ProducerPerformance"
+_SENT = re.compile(r"records sent, ([0-9.]+) records/sec")
+_RECORDS, _BATCH, _TURNS = 100_000, 1_000, 2
+_TOPIC, _REGION = "bench", "eu-central-1"
+_URL = f"glue://bench?region={_REGION}"
+_DOUBLES, _STRINGS = ([f"{kind}{at}" for at in range(9)] for kind in "ds")
+_SCHEMA = {
+    "type": "record",
+    "name": "sensor",
+    "fields": [
+        {"name": "deviceId", "type": "string"},
+        {"name": "timestamp", "type": "long"},
+        *({"name": name, "type": ["null", "double"], "default": None} for name in _DOUBLES),
+        *({"name": name, "type": ["null", "string"], "default": None} for name in _STRINGS),
+    ],
+}
+
+
+@contextmanager
+def _world() -> Iterator[tuple[str, Callable[[], int]]]:
+    """Yield the address of a broker, and a function that counts the calls of the registry."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_server(Path(folder, "cloud"), 0)
+        environ = {
+            "AWS_ACCESS_KEY_ID": "111111111111",
+            "AWS_SECRET_ACCESS_KEY": "any",
+            "AWS_ENDPOINT_URL": server.cloud.endpoint,
+            "AWS_DEFAULT_REGION": _REGION,
+        }
+
+        def count_calls() -> int:
+            return Path(folder, "cloud/calls.jsonl").read_text().count('"service": "glue"')
+
+        try:
+            with patch.dict(os.environ, environ), running_broker(Path(folder, "broker")) as servers:
+                boto3.client("glue").create_registry(RegistryName="bench")
+                load_registry(_URL).register("sensor", _SCHEMA)
+                ensure_topic(_kafka(servers), Topic(_TOPIC, partitions=1))
+                yield servers, count_calls
+        finally:
+            server.stop()
+
+
+def _kafka(servers: str) -> KafkaSettings:
+    return KafkaSettings((servers,), Security.PLAINTEXT)
+
+
+def _make_messages() -> list[Message]:
+    """Return a batch of records as the command makes them."""
+    version = load_registry(_URL).latest("sensor")
+    assert version is not None
+    sample, encode = compile_sampler(_SCHEMA), compile_encoder(_SCHEMA)
+    events = [sample(random) for random in map(Random, range(_BATCH))]
+    return [
+        Message(_TOPIC, encode_glue_frame(version.key, encode(event)), event["deviceId"].encode())
+        for event in events
+    ]
+
+
+def _send(servers: str, messages: list[Message]) -> float:
+    with Producer(_kafka(servers), 30) as producer:
+        producer.connect([_TOPIC])
+        started = time.perf_counter()
+        for _ in range(_RECORDS // _BATCH):
+            producer.send_all(messages)
+        return time.perf_counter() - started
+
+
+def _run_command(servers: str) -> float:
+    words = ["produce", "--records", str(_RECORDS), "--quiet", "--output", "json"]
+    environ = {
+        "KAFKA_BOOTSTRAP_SERVERS": servers,
+        "KAFKA_SECURITY": "plaintext",
+        "PENSTOCK_REGISTRY": _URL,
+        "PENSTOCK_TOPIC": _TOPIC,
+    }
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(words, environ) == 0
+    return json.loads(printed.getvalue())["summary"]["seconds"]
+
+
+def _run_test(servers: str, size: int) -> float:
+    """Run Kafka's performance test; its own seconds, which leave out the start of the JVM."""
+    words = ["java", "-cp", f"{_JARS}/*", _TEST, "--topic", _TOPIC, "--throughput", "-1"]
+    words += ["--num-records", str(_RECORDS), "--record-size", str(size)]
+    words += ["--command-property", f"bootstrap.servers={servers}", "acks=all"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True)
+    return _RECORDS / float(_SENT.findall(done.stdout)[-1])
+
+
+@functools.cache  # two rungs report one race
+def _race() -> tuple[dict[str, list[float]], dict[str, float]]:
+    with _world() as (servers, count_calls):
+        messages = _make_messages()
+        size = sum(len(each.value or b"") for each in messages) // len(messages)
+        before = count_calls()
+        turns = race(
+            {
+                "test": lambda: _run_test(servers, size),
+                "sent": lambda: _send(servers, messages),
+                "command": lambda: _run_command(servers),
+            },
+            turns=_TURNS,
+        )
+        calls = (count_calls() - before) / (_TURNS + 1)
+    return turns, {"record_bytes": size, "registry_calls_a_command": round(calls, 1)}
+
+
+def _measure(way: str, _: int) -> Result:
+    turns, parts = _race()
+    return Result(ratio(turns, way, "test"), "times", parts | speeds(turns, _RECORDS))
+
+
+PRODUCING = (
+    least(
+        "produce-batches",
+        "encoded records into Kafka in batches, acks=all, against `kafka-producer-perf-test`",
+        0.5,
+        functools.partial(_measure, "sent"),
+    ),
+    reported(
+        "produce-command",
+        "`penstock produce` of 100,000 generated events, encoding included, against the same",
+        functools.partial(_measure, "command"),
+    ),
+)
