@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
+from penstock.framing import FrameKind
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.query.parts import IS_ERROR
@@ -35,12 +36,22 @@ def _versions(count):
     ]
 
 
-@pytest.mark.parametrize("count", [1, 50])
-def test_a_stage_is_one_compiled_method(spark, count):
+@pytest.mark.parametrize(
+    ("count", "kinds"),
+    [
+        (1, {FrameKind.GLUE}),
+        (50, {FrameKind.GLUE}),
+        (1, {FrameKind.GLUE, FrameKind.CONFLUENT}),
+        (50, {FrameKind.GLUE, FrameKind.CONFLUENT}),
+        (1, {FrameKind.GLUE, FrameKind.APICURIO}),
+        (50, {FrameKind.CONFLUENT}),
+    ],
+)
+def test_a_stage_is_one_compiled_method(spark, count, kinds):
     versions = _versions(count)
     event = {f"s{at}": "a" for at in range(10)} | {f"n{at}": at for at in range(10)}
     decoder = Decoder(versions)
-    decoded = decoder.decode(_frames(spark, frame(versions[0], event)))
+    decoded = decoder.decode(_frames(spark, frame(versions[0], event), kinds))
 
     # What a batch counts stands between what judges records and what makes columns of them.
     counted = decoded.observe(Observation(), F.expr("count_if(status = 'decoded') AS rows"))
@@ -66,9 +77,9 @@ def test_a_filter_by_status_decodes_each_record_once(spark):
         assert plan.count("from_avro(") == 1
 
 
-def _frames(spark, value):
+def _frames(spark, value, kinds=(FrameKind.GLUE,)):
     """A topic's frames as the job reads them, with headers."""
-    return split_frames(make_topic(spark, [value]))
+    return split_frames(make_topic(spark, [value]), kinds)
 
 
 def _method_sizes(spark, rows):

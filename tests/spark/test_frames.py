@@ -30,7 +30,7 @@ def _expect(value, headers, kinds):
     try:
         frame = decode_frame(value, headers or (), kinds=kinds)
     except FramingError as error:
-        if value is not None and kinds == {FrameKind.GLUE} and _is_named(headers):
+        if value is not None and FrameKind.CONFLUENT not in kinds and _is_named(headers):
             # None of these can be decoded; the dead letter has the reason, not the column.
             return ("no-registry-for-framing", None, None, None)
         return (str(error.reason), None, None, None)

@@ -25,13 +25,16 @@ from penstock.framing import FrameKind, decode_glue_frame
 
 _ID_HEADER: Final = "__value_schema_id"
 # No lambda functions: with one, Spark would not compile the whole stage.
-_NAMED: Final = f"array_contains(headers.key, '{_ID_HEADER}')"
+_NAMED: Final = f"coalesce(array_contains(headers.key, '{_ID_HEADER}'), false)"
 # Confluent's clients take the last of several such headers.
 _HEADER: Final = (
     "coalesce(element_at(headers.value, "
     f"-CAST(array_position(reverse(headers.key), '{_ID_HEADER}') AS INT)), X'')"
 )
 _NUMBER_SIZES: Final = {FrameKind.CONFLUENT: 4, FrameKind.APICURIO: 8}
+# Columns of their own, or each reference to them would compute them again: HotSpot compiles no
+# method of 8,000 bytes or more. `_framing` starts with the id, and is the value or a header.
+_OWN: Final = ("_named", "_framing")
 
 
 class FrameStatus(StrEnum):
@@ -47,12 +50,18 @@ def split_frames(records: DataFrame, kinds: Collection[FrameKind] = (FrameKind.G
     `kinds` are the kinds of frames that have a registry, as in `decode_frame`.
     """
     sql = _FrameSql(frozenset(kinds), "headers" in records.columns)
-    return records.withColumn("status", F.expr(sql.status())).withColumns(
-        {
-            "schema": _where_framed(sql.schema()),
-            "compression": _where_framed(sql.compression()),
-            "payload": _where_framed(sql.payload()),
-        }
+    columns = dict(zip(_OWN, map(F.expr, (sql.named(), sql.framing())), strict=True))
+    return (
+        records.withColumns(columns)
+        .withColumn("status", F.expr(sql.status()))
+        .withColumns(
+            {
+                "schema": _where_framed(sql.schema()),
+                "compression": _where_framed(sql.compression()),
+                "payload": _where_framed(sql.payload()),
+            }
+        )
+        .drop(*_OWN)
     )
 
 
@@ -67,52 +76,58 @@ class _FrameSql:
     kinds: frozenset[FrameKind]
     with_headers: bool
 
+    def named(self) -> str:
+        """Return the condition that a header holds the schema id."""
+        return _NAMED if self.with_headers else "false"
+
+    def framing(self) -> str:
+        """Return the bytes that start with the schema id."""
+        if not (self.with_headers and FrameKind.CONFLUENT in self.kinds):
+            return "value"
+        return f"IF({_NAMED}, {_HEADER}, value)"
+
     def status(self) -> str:
-        """Return the status by the schema id in a header, else by the value's first byte."""
-        value = f"""
+        """Return the status by the first byte before the schema id."""
+        has_confluent = FrameKind.CONFLUENT in self.kinds
+        # Without Confluent no named id can be decoded; the dead letter has the right reason
+        # (`failures.Judge`).
+        not_known = f"WHEN _named THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'"
+        other = f"""WHEN _named THEN
+            IF(length(_framing) = 0, '{Reason.TRUNCATED}', '{Reason.UNKNOWN_FRAMING}')"""
+        return f"""
             CASE WHEN value IS NULL THEN '{FrameStatus.TOMBSTONE}'
-                 WHEN {_starts("value", 3)} THEN
+                 {"" if has_confluent else not_known}
+                 WHEN {_starts(0)} THEN {self._number(self._zero())}
+                 WHEN {_starts(1)} THEN {self._known_after(17, FrameKind.CONFLUENT)}
+                 {other if has_confluent else ""}
+                 WHEN {_starts(3)} THEN
                       CASE WHEN length(value) < 18 THEN '{Reason.TRUNCATED}'
                            WHEN substring(value, 2, 1) NOT IN (X'00', X'05')
                                 THEN '{Reason.UNKNOWN_FRAMING}'
                            ELSE '{self._known(FrameKind.GLUE)}' END
-                 WHEN {_starts("value", 0)} THEN {self._number("value", self._zero())}
-                 WHEN {_starts("value", 1)} THEN {self._guid("value")}
                  ELSE '{Reason.UNKNOWN_FRAMING}' END"""
-        if not self.with_headers:
-            return value
-        named = self._header()
-        if self.kinds <= {FrameKind.GLUE}:
-            # No such record can be decoded. All the reasons would be more code than HotSpot
-            # compiles for one method; the dead letter has the right one (`failures.Judge`).
-            named = f"'{Reason.NO_REGISTRY_FOR_FRAMING}'"
-        return f"CASE WHEN value IS NOT NULL AND {_NAMED} THEN {named} ELSE {value} END"
 
     def schema(self) -> str:
         """Return the packed schema key of a readable frame."""
-        zero = f"substring(value, 1, {1 + _NUMBER_SIZES[self._zero()]})"
-        return self._choose(_HEADER, "substring(value, 3, 16)", zero, "substring(value, 1, 17)")
+        zero = f"substring(_framing, 1, {1 + _NUMBER_SIZES[self._zero()]})"
+        return self._choose("substring(value, 3, 16)", zero, "substring(_framing, 1, 17)")
 
     def compression(self) -> str:
         """Return the compression of a readable frame."""
         glue = "IF(substring(value, 2, 1) = X'05', 'zlib', 'none')"
-        return self._choose("'none'", glue, "'none'", "'none'")
+        return self._choose(glue, "'none'", "'none'")
 
     def payload(self) -> str:
         """Return the payload of a readable frame."""
         zero = f"substring(value, {2 + _NUMBER_SIZES[self._zero()]})"
-        return self._choose("value", "substring(value, 19)", zero, "substring(value, 18)")
+        inside = self._choose("substring(value, 19)", zero, "substring(value, 18)")
+        return f"IF(_named, value, {inside})" if FrameKind.CONFLUENT in self.kinds else inside
 
-    def _choose(self, named: str, glue: str, zero: str, guid: str) -> str:
+    def _choose(self, glue: str, zero: str, guid: str) -> str:
         """Choose by the kind of frame; if only Glue has a registry, return its expression."""
         if self.kinds <= {FrameKind.GLUE}:
             return glue
-        in_header = f"WHEN {_NAMED} THEN {named}" if self.with_headers else ""
-        return f"""
-            CASE {in_header}
-                 WHEN {_starts("value", 3)} THEN {glue}
-                 WHEN {_starts("value", 0)} THEN {zero}
-                 ELSE {guid} END"""
+        return f"CASE WHEN {_starts(0)} THEN {zero} WHEN {_starts(1)} THEN {guid} ELSE {glue} END"
 
     def _zero(self) -> FrameKind:
         """Return the kind of a frame that starts with 0."""
@@ -122,37 +137,28 @@ class _FrameSql:
     def _known(self, kind: FrameKind) -> str:
         return FrameStatus.FRAMED if kind in self.kinds else Reason.NO_REGISTRY_FOR_FRAMING
 
-    def _header(self) -> str:
-        """Return the status of a record with a schema id in a header."""
-        number = self._number(_HEADER, FrameKind.CONFLUENT)
-        too_long = f"length({_HEADER}) > 5 AND {_is_number(_HEADER, 4)}"
-        return f"""
-            CASE WHEN length({_HEADER}) = 0 THEN '{Reason.TRUNCATED}'
-                 WHEN {_starts(_HEADER, 0)} THEN
-                      IF({too_long}, '{Reason.UNDECODABLE}', {number})
-                 WHEN {_starts(_HEADER, 1)} THEN
-                      IF(length({_HEADER}) > 17, '{Reason.UNDECODABLE}', {self._guid(_HEADER)})
-                 ELSE '{Reason.UNKNOWN_FRAMING}' END"""
-
-    def _guid(self, sql: str) -> str:
-        known = self._known(FrameKind.CONFLUENT)
-        return f"IF(length({sql}) < 17, '{Reason.TRUNCATED}', '{known}')"
-
-    def _number(self, sql: str, kind: FrameKind) -> str:
+    def _number(self, kind: FrameKind) -> str:
+        """Return the status of an id that must be a number from 1."""
         size = _NUMBER_SIZES[kind]
+        is_number = (
+            "substring(_framing, 2, 1) < X'80' "
+            f"AND substring(_framing, 2, {size}) > X'{'00' * size}'"
+        )
         return f"""
-            CASE WHEN length({sql}) <= {size} THEN '{Reason.TRUNCATED}'
-                 WHEN {_is_number(sql, size)} THEN '{self._known(kind)}'
-                 ELSE '{Reason.UNKNOWN_FRAMING}' END"""
+            CASE WHEN length(_framing) > {size} AND NOT ({is_number})
+                      THEN '{Reason.UNKNOWN_FRAMING}'
+                 ELSE {self._known_after(1 + size, kind)} END"""
+
+    def _known_after(self, size: int, kind: FrameKind) -> str:
+        """Return the status of an id by its size; nothing may follow an id in a header."""
+        return f"""
+            CASE WHEN length(_framing) < {size} THEN '{Reason.TRUNCATED}'
+                 WHEN _named AND length(_framing) > {size} THEN '{Reason.UNDECODABLE}'
+                 ELSE '{self._known(kind)}' END"""
 
 
-def _starts(sql: str, byte: int) -> str:
-    return f"substring({sql}, 1, 1) = X'{byte:02x}'"
-
-
-def _is_number(sql: str, size: int) -> str:
-    """Return the condition that a valid id, a number from 1, follows the first byte."""
-    return f"(substring({sql}, 2, 1) < X'80' AND substring({sql}, 2, {size}) > X'{'00' * size}')"
+def _starts(byte: int) -> str:
+    return f"substring(_framing, 1, 1) = X'{byte:02x}'"
 
 
 def inflate_payloads(frames: DataFrame) -> DataFrame:
