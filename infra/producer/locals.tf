@@ -14,6 +14,8 @@ locals {
     }
   }
 
+  # Under the policy fixed a producer adds no version.
+  _budgets = { for name, producer in var.producers : name => coalesce(producer.version_budget, 100) if producer.policy != "fixed" }
   producers = {
     for name, producer in var.producers : name => {
       function = "${var.prefix}-${name}"
@@ -24,15 +26,21 @@ locals {
         PENSTOCK_TOPIC            = producer.topic
         PENSTOCK_TOPIC_PARTITIONS = tostring(try(var.topics[producer.topic].partitions, 3))
         PENSTOCK_TOPIC_REPLICAS   = tostring(try(coalesce(var.topics[producer.topic].replicas), -1))
-        PENSTOCK_VERSION_BUDGET   = tostring(producer.version_budget)
         },
-        { for name, value in { PENSTOCK_EVENT_TIME = producer.event_time, PENSTOCK_KEY = try(join(",", producer.key), null) } : name => value if value != null },
+        {
+          for name, value in {
+            PENSTOCK_EVENT_TIME     = producer.event_time
+            PENSTOCK_KEY            = try(join(",", producer.key), null)
+            PENSTOCK_VERSION_BUDGET = tostring(lookup(local._budgets, name, null))
+          } : name => value if value != null
+        },
       )
       memory_mib     = coalesce(producer.memory_mib, var.functions.memory_mib)
+      policy         = producer.policy
       registry       = producer.compatibility == null ? "" : "&compatibility=${producer.compatibility}"
       schema         = coalesce(producer.schema, producer.topic)
       topic          = producer.topic
-      version_budget = producer.version_budget
+      version_budget = lookup(local._budgets, name, null)
     }
   }
 

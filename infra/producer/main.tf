@@ -132,7 +132,7 @@ module "producer" {
   name         = each.value.function
   account_id   = var.account_id
   region       = var.region
-  description  = "Writes any JSON event to Kafka under a schema that it registers as needed"
+  description  = each.value.policy == "fixed" ? "Writes JSON events to Kafka under a registered schema that they must fit" : "Writes any JSON event to Kafka under a schema that it registers as needed"
   dead_letters = true
   environment = merge(each.value.environment, {
     KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam

@@ -1,4 +1,5 @@
-# All rights of each producer function, which writes its topic and registers its schema, and of each client. A cluster's ARN ends with a part that MSK generates.
+# All rights of each producer function, which writes its topic and registers its schema (or only reads it: the policy fixed), and of each client.
+# A cluster's ARN ends with a part that MSK generates.
 locals {
   _kafka    = "arn:${local._partition}:kafka:${var.region}:${var.account_id}"
   _cluster  = "${module.broker_cluster.name}/*"
@@ -26,9 +27,9 @@ locals {
           Resource = "${local._kafka}:topic/${local._cluster}/${producer.topic}"
         },
         {
-          Sid    = "RegisterSchemas"
+          Sid    = producer.policy == "fixed" ? "ListSchemaVersions" : "RegisterSchemas"
           Effect = "Allow"
-          Action = [
+          Action = producer.policy == "fixed" ? ["glue:ListSchemaVersions"] : [
             "glue:CreateSchema",
             "glue:GetSchema",
             "glue:GetSchemaByDefinition",

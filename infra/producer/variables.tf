@@ -158,7 +158,7 @@ variable "prefix" {
 }
 
 variable "producers" {
-  description = "The producer functions, by name: the topic that each writes, the name of its schema (the topic's unless given), what a new version holds (policy: exact or grow), the compatibility mode of a new schema, how many versions it may have before new ones are refused (an alarm comes at 80 %), the fields of an event's key (deviceId unless given), the field of its time (timestamp, or none), the device that speaks where an event names none, and its memory."
+  description = "The producer functions, by name: the topic that each writes, the name of its schema (the topic's unless given), what a new version holds (policy: exact or grow; under fixed somebody else registers the schema, and events must fit it), the compatibility mode of a new schema, how many versions it may have before new ones are refused (100 unless given; an alarm comes at 80 %), the fields of an event's key (deviceId unless given), the field of its time (timestamp, or none), the device that speaks where an event names none, and its memory."
   type = map(object({
     compatibility  = optional(string)
     device_id      = optional(string, "000001")
@@ -168,7 +168,7 @@ variable "producers" {
     policy         = optional(string, "exact")
     schema         = optional(string)
     topic          = string
-    version_budget = optional(number, 100)
+    version_budget = optional(number)
   }))
   default = { producer = { topic = "sensor" } }
 
@@ -188,16 +188,24 @@ variable "producers" {
     error_message = "The keys are ${jsonencode({ for name, producer in var.producers : name => producer.key })}; give each at least one field, or leave key out for deviceId."
   }
   validation {
-    condition     = alltrue([for producer in values(var.producers) : contains(["exact", "grow"], producer.policy)])
-    error_message = "The policies are ${join(", ", values(var.producers)[*].policy)}; choose exact or grow."
+    condition     = alltrue([for producer in values(var.producers) : contains(["exact", "grow", "fixed"], producer.policy)])
+    error_message = "The policies are ${join(", ", values(var.producers)[*].policy)}; choose exact, grow or fixed."
   }
   validation {
-    condition     = alltrue([for producer in values(var.producers) : can(regex("^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$", coalesce(producer.schema, producer.topic)))])
-    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])}; use letters, digits and _ for each, no digit first, since it also names the Avro record; set schema where the topic has other characters."
+    condition     = alltrue([for producer in values(var.producers) : producer.policy != "fixed" || (producer.compatibility == null && producer.version_budget == null)])
+    error_message = "Producers with the policy fixed create no schema and no version (${join(", ", [for name, producer in var.producers : name if producer.policy == "fixed"])}); leave compatibility and version_budget out."
   }
   validation {
-    condition     = length(distinct([for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])) == length(var.producers)
-    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic)])}; give each producer one of its own."
+    condition     = alltrue([for producer in values(var.producers) : producer.policy != "fixed" || can(regex("^[A-Za-z0-9_$#.-]{1,255}$", coalesce(producer.schema, producer.topic)))])
+    error_message = "The schemas of the policy fixed are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy == "fixed"])}; use the names that they have in Glue: up to 255 letters, digits and _-$#. each."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : producer.policy == "fixed" || can(regex("^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$", coalesce(producer.schema, producer.topic)))])
+    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy != "fixed"])}; use letters, digits and _ for each, no digit first, since it also names the Avro record; set schema where the topic has other characters."
+  }
+  validation {
+    condition     = length([for producer in values(var.producers) : producer if producer.policy != "fixed"]) == length(distinct([for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy != "fixed"]))
+    error_message = "The schemas are ${join(", ", [for producer in values(var.producers) : coalesce(producer.schema, producer.topic) if producer.policy != "fixed"])}; give each producer that registers versions one of its own."
   }
 }
 

@@ -86,19 +86,23 @@ locals {
         namespace   = "Penstock", metric = "RejectedEvents"
         dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }
-      "${name}-schema-versions" = {
-        description = "A schema has used 80 % of its budget of ${producer.version_budget} versions, after which new shapes of events are rejected; find the field that keeps changing, or raise the budget."
-        namespace   = "Penstock", metric = "SchemaVersions", statistic = "Maximum"
-        dimensions  = { FunctionName = producer.function, Schema = producer.schema }
-        comparison  = "GreaterThanOrEqualToThreshold", threshold = floor(producer.version_budget * 0.8)
-      }
       "${name}-undelivered-events" = {
-        description = "${producer.function} could not write events in time: the registry or the brokers did not answer; mend the way to them, then send the events again with `penstock rejected replay`."
+        description = "${producer.function} could not write events in time: the registry or the brokers did not answer, or under the policy fixed the schema is missing; mend it, then send the events again with `penstock rejected replay`."
         namespace   = "Penstock", metric = "UndeliveredEvents"
         dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }
     }
   ]...)
+
+  # A producer without a budget registers no versions.
+  _budgets = {
+    for name, producer in var.producers : "${name}-schema-versions" => {
+      description = "A schema has used 80 % of its budget of ${producer.version_budget} versions, after which new shapes of events are rejected; find the field that keeps changing, or raise the budget."
+      namespace   = "Penstock", metric = "SchemaVersions", statistic = "Maximum"
+      dimensions  = { FunctionName = producer.function, Schema = producer.schema }
+      comparison  = "GreaterThanOrEqualToThreshold", threshold = floor(producer.version_budget * 0.8)
+    } if producer.version_budget != null
+  }
 
   _consumers = merge([
     for name in var.consumers : {
@@ -161,6 +165,7 @@ locals {
       local._functions,
       local._dead_letters,
       local._producers,
+      local._budgets,
       local._consumers,
       local._jobs,
       local._tables,

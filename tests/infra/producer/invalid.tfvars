@@ -11,6 +11,7 @@ producers = {
   access = { topic = "sensor", compatibility = "backward", policy = "append" }
   other  = { topic = "sensors", schema = "sensor" }
   third  = { topic = "sensor/one", key = [] }
+  fourth = { topic = "sensor/two", policy = "fixed", version_budget = 3 }
 }
 permissions_boundary = "boundary"
 tags                 = { "aws:owner" = "data" }

@@ -1,4 +1,11 @@
+# Schema first, on a cluster of this account only: the registry, schema and topic have names of somebody else.
 account_id = "111111111111"
 region     = "eu-central-1"
 cluster    = { type = "serverless" }
 network    = { zone_ids = ["euc1-az1", "euc1-az2"] }
+producers = {
+  other    = { topic = "test-2", schema = "test_payload_schema", policy = "fixed" }
+  producer = { topic = "test", schema = "test_payload_schema", policy = "fixed", key = ["id"], event_time = "none" }
+}
+registry = "test-schema-registry"
+topics   = { test = {}, "test-2" = {} }
