@@ -14,6 +14,8 @@ from penstock.kafka import (
     KafkaSettings,
     Message,
     Security,
+    Topic,
+    ensure_topic,
     open_consumer,
     open_producer,
 )
@@ -73,6 +75,25 @@ def test_many_records_have_a_place_each(brokers: Brokers) -> None:
     assert len(set(outcomes)) == 1_000
     partitions = {m.key: o.partition for m, o in zip(messages, outcomes, strict=True)}
     assert all(partitions[m.key] == o.partition for m, o in zip(messages, outcomes, strict=True))
+
+
+def test_batches_that_are_larger_than_the_topic_accepts_are_split(
+    brokers: Brokers, name: str
+) -> None:
+    limit = {"max.message.bytes": "20000"}
+    settings = brokers.settings(Security.IAM)
+
+    with logged_in(brokers, PRODUCER):
+        ensure_topic(settings, Topic(name, partitions=1, properties=limit))
+        with open_producer(settings) as producer:
+            outcomes = producer.send_all([Message(name, b"%0300d" % n) for n in range(2_000)])
+        with open_consumer(settings, name) as consumer:
+            records = consumer.poll(5.0)
+            while len(records) < 2_000:
+                records += consumer.poll(5.0)
+
+    assert outcomes == [Delivery(name, 0, offset) for offset in range(2_000)]
+    assert [int(record.value) for record in records] == list(range(2_000))
 
 
 def test_a_group_goes_on_where_it_committed(brokers: Brokers) -> None:
