@@ -182,7 +182,7 @@ def _pace(
 def _produce(
     producer: EventProducer, stamper: Stamper, batch: Sequence[SourceEvent]
 ) -> Sequence[ProducedEvent]:
-    readable = [stamper.stamp(each.event) for each in batch if each.problem is None]
+    readable = [stamper.stamp(each.event, is_parsed=True) for each in batch if each.problem is None]
     written = iter(producer.produce(readable, _BATCH_SECONDS) if readable else [])
     outcomes = [judge(each.problem) if each.problem else next(written) for each in batch]
     return [

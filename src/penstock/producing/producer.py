@@ -163,7 +163,7 @@ class EventProducer:
                 batch.outcomes[index] = judge(error, self._diff(event.event, error))
 
     def _prepare(self, index: int, stamped: StampedEvent, batch: _Batch) -> _Prepared:
-        event = parse_event(_write(stamped.event))
+        event = stamped.event if stamped.is_parsed else parse_event(_write(stamped.event))
         registration, record = self._register(event, stamped.base, batch)
         version = registration.version
         payload = _compile(version)(record)

@@ -18,12 +18,14 @@ _MOST_MILLISECONDS_BACK = 60_000  # a clock that goes back further was wrong bef
 class StampedEvent:
     """An event as received, the time of receipt, and its base fields.
 
-    A field of the event takes precedence over the base field of the same name.
+    A field of the event takes precedence over the base field of the same name. `is_parsed` says
+    that `parse_event` returned the event, which is then not checked again.
     """
 
     event: Any
     base: Mapping[str, Any]
     timestamp: int
+    is_parsed: bool = False
 
 
 class Stamper:
@@ -41,11 +43,11 @@ class Stamper:
         self._now = 0
         self._lock = threading.Lock()
 
-    def stamp(self, event: Any) -> StampedEvent:
+    def stamp(self, event: Any, *, is_parsed: bool = False) -> StampedEvent:
         """Return the event with its base fields."""
         key = find_key(self._shape, event, self._default_key)
         timestamp = self._next(key)
-        return StampedEvent(event, make_base(self._shape, key, timestamp), timestamp)
+        return StampedEvent(event, make_base(self._shape, key, timestamp), timestamp, is_parsed)
 
     def _next(self, key: str) -> int:
         with self._lock:
