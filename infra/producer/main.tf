@@ -209,10 +209,14 @@ module "client_host" {
 module "alarms" {
   source = "../modules/alarms"
 
-  prefix             = var.prefix
-  account_id         = var.account_id
-  region             = var.region
-  cluster            = var.cluster.type == "provisioned" ? { name = module.broker_cluster.name, broker_count = module.broker_cluster.broker_count } : null
+  prefix     = var.prefix
+  account_id = var.account_id
+  region     = var.region
+  cluster = var.cluster.type != "provisioned" ? null : {
+    name         = module.broker_cluster.name
+    broker_count = module.broker_cluster.broker_count
+    per_broker   = coalesce(var.cluster.enhanced_monitoring, "DEFAULT") != "DEFAULT"
+  }
   dead_letter_queues = values(module.producer)[*].dead_letter_queue.name
   endpoint_services  = { for id, broker in local.brokers : id => broker.service_id if var.exposure.kind == "privatelink" }
   functions          = concat([module.kafka_access.function_name], values(module.producer)[*].name)

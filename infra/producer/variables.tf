@@ -48,16 +48,17 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster (infra/modules/broker-cluster has the defaults), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); a serverless cluster takes none of these settings and can only be used inside this account."
+  description = "The MSK cluster (infra/modules/broker-cluster has the defaults), with the security groups in this VPC that may read its Prometheus metrics (scrapers, by name); enhanced_monitoring PER_BROKER, which costs, adds an alarm on partitions with too few replicas in sync; a serverless cluster takes none of these settings and can only be used inside this account."
   type = object({
-    type           = optional(string, "provisioned")
-    broker_count   = optional(number)
-    instance_type  = optional(string)
-    kafka_version  = optional(string)
-    max_volume_gib = optional(number)
-    properties     = optional(map(string), {})
-    scrapers       = optional(map(string), {})
-    volume_gib     = optional(number)
+    type                = optional(string, "provisioned")
+    broker_count        = optional(number)
+    enhanced_monitoring = optional(string)
+    instance_type       = optional(string)
+    kafka_version       = optional(string)
+    max_volume_gib      = optional(number)
+    properties          = optional(map(string), {})
+    scrapers            = optional(map(string), {})
+    volume_gib          = optional(number)
   })
   default = {}
 

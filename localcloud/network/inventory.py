@@ -59,6 +59,18 @@ def interface_with_address(ec2: Any, vpc_id: str, address: str) -> Any | None:
     )
 
 
+def resolves_private_names(vpc: Any) -> bool:
+    """Return whether names of private zones and endpoints resolve in a VPC.
+
+    Route 53 Developer Guide, "Considerations when working with a private hosted zone".
+    """
+    return _is_on(vpc.enable_dns_support) and _is_on(vpc.enable_dns_hostnames)
+
+
+def _is_on(attribute: Any) -> bool:
+    return str(attribute).lower() == "true"
+
+
 def private_zones(vpc_id: str) -> list[Any]:
     """List the private zones that are associated with a VPC, whoever owns them."""
     return [
@@ -72,6 +84,9 @@ def private_zones(vpc_id: str) -> list[Any]:
 
 def zone_of_name(vpc_id: str, name: str) -> Any | None:
     """Return the private zone that answers for a name in a VPC: the longest match."""
+    vpc = find_vpc(vpc_id)
+    if vpc is None or not resolves_private_names(vpc[1]):
+        return None
     covering = [
         zone
         for zone in private_zones(vpc_id)
@@ -115,6 +130,11 @@ def find_endpoint_service(service_name: str) -> tuple[Any, Any] | None:
         ),
         None,
     )
+
+
+def endpoint_services(account: str, region: str) -> dict[str, Any]:
+    """Return the endpoint services of an account by id."""
+    return dict(ec2_backends[account][region].configurations)
 
 
 def find_load_balancer(account: str, region: str, arn: str) -> Any | None:

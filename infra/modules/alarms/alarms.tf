@@ -19,6 +19,15 @@ locals {
     }
   }
 
+  _broker_replicas = {
+    for id in local.broker_ids : "broker-${id}-under-replicated" => {
+      description = "Partitions that broker ${id} of ${var.cluster.name} leads have too few replicas in sync; see which broker is down or slow before another one follows."
+      namespace   = "AWS/Kafka", metric = "UnderReplicatedPartitions", statistic = "Maximum"
+      dimensions  = { "Broker ID" = id, "Cluster Name" = var.cluster.name }
+      periods     = 3, missing = "missing"
+    } if try(var.cluster.per_broker, false)
+  }
+
   _cluster = merge([
     for cluster in var.cluster[*] : {
       "active-controller" = {
@@ -159,6 +168,7 @@ locals {
   alarms = {
     for name, alarm in merge(
       local._broker_disk,
+      local._broker_replicas,
       local._cluster,
       local._targets,
       local._connections,

@@ -1,6 +1,7 @@
 # One topic, and every alarm of the platform: a table in alarms.tf, each with what to do.
 locals {
-  alarms_arn = "arn:${data.aws_partition.this.partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
+  alarms_arn   = "arn:${data.aws_partition.this.partition}:cloudwatch:${var.region}:${var.account_id}:alarm:${var.prefix}-*"
+  services_arn = "arn:${data.aws_partition.this.partition}:ec2:${var.region}:${var.account_id}:vpc-endpoint-service/*"
 }
 
 data "aws_partition" "this" {}
@@ -86,6 +87,15 @@ resource "aws_cloudwatch_event_target" "job_ended" {
   }
 }
 
+# A rejected endpoint has no metric of its own; a consumer's deploy role may reject those of others.
+resource "aws_vpc_endpoint_connection_notification" "rejected" {
+  for_each = var.endpoint_services
+
+  connection_events           = ["Reject"]
+  connection_notification_arn = module.topic.arn
+  vpc_endpoint_service_id     = each.value
+}
+
 module "topic" {
   source = "../notice-topic"
 
@@ -97,6 +107,9 @@ module "topic" {
     { "cloudwatch.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.alarms_arn } } },
     # EventBridge publishes to no topic whose policy has conditions for it.
     { for rule in aws_cloudwatch_event_rule.job_ended : "events.amazonaws.com" => null },
+    length(var.endpoint_services) == 0 ? {} : {
+      "vpce.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.services_arn } }
+    },
   )
   subscribers = var.subscribers
 }
@@ -120,5 +133,6 @@ module "key" {
     },
     # EventBridge sends no conditions that this policy could ask for.
     var.spark == null ? {} : { LetTheRulesPublish = { service = "events.amazonaws.com" } },
+    length(var.endpoint_services) == 0 ? {} : { LetTheEndpointServicesPublish = { service = "vpce.amazonaws.com" } },
   )
 }

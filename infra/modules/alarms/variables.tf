@@ -4,10 +4,11 @@ variable "account_id" {
 }
 
 variable "cluster" {
-  description = "The MSK cluster to watch: its name and number of brokers; null for none."
+  description = "The MSK cluster to watch: its name and number of brokers, and whether it has metrics of the level PER_BROKER or above; null for none."
   type = object({
     name         = string
     broker_count = number
+    per_broker   = optional(bool, false)
   })
   default = null
 
@@ -30,7 +31,7 @@ variable "dead_letter_queues" {
 }
 
 variable "endpoint_services" {
-  description = "By broker id, its endpoint service."
+  description = "By broker id, its endpoint service, whose resets and rejected endpoints are published."
   type        = map(string)
   default     = {}
 

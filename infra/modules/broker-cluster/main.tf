@@ -60,6 +60,7 @@ resource "aws_msk_cluster" "this" {
   cluster_name           = local.name
   kafka_version          = local.kafka_version
   number_of_broker_nodes = local.broker_count
+  enhanced_monitoring    = coalesce(var.cluster.enhanced_monitoring, "DEFAULT")
 
   broker_node_group_info {
     client_subnets  = values(var.subnet_ids)

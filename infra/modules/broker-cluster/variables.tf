@@ -10,15 +10,16 @@ variable "clients" {
 }
 
 variable "cluster" {
-  description = "The cluster; defaults: one kafka.m7g.large broker per zone, Kafka 3.9 with KRaft, volumes of 100 GiB that grow to 1000; brokers can be added, not removed; a serverless cluster takes none of it."
+  description = "The cluster; defaults: one kafka.m7g.large broker per zone, Kafka 3.9 with KRaft, volumes of 100 GiB that grow to 1000, metrics at the level DEFAULT, which costs nothing; brokers can be added, not removed; a serverless cluster takes none of it."
   type = object({
-    type           = optional(string, "provisioned")
-    broker_count   = optional(number)
-    instance_type  = optional(string)
-    kafka_version  = optional(string)
-    max_volume_gib = optional(number)
-    properties     = optional(map(string), {})
-    volume_gib     = optional(number)
+    type                = optional(string, "provisioned")
+    broker_count        = optional(number)
+    enhanced_monitoring = optional(string)
+    instance_type       = optional(string)
+    kafka_version       = optional(string)
+    max_volume_gib      = optional(number)
+    properties          = optional(map(string), {})
+    volume_gib          = optional(number)
   })
   default = {}
 
@@ -28,15 +29,19 @@ variable "cluster" {
   }
   validation {
     condition = var.cluster.type != "serverless" || length(var.cluster.properties) == 0 && alltrue([
-      for name in ["broker_count", "instance_type", "kafka_version", "max_volume_gib", "volume_gib"] : var.cluster[name] == null
+      for name in ["broker_count", "enhanced_monitoring", "instance_type", "kafka_version", "max_volume_gib", "volume_gib"] : var.cluster[name] == null
     ])
-    error_message = "A serverless cluster has no brokers to set up; take broker_count, instance_type, kafka_version, properties and the volumes out, or make it provisioned."
+    error_message = "A serverless cluster has no brokers to set up; take broker_count, enhanced_monitoring, instance_type, kafka_version, properties and the volumes out, or make it provisioned."
   }
   validation {
     condition = var.cluster.broker_count == null ? true : (
       var.cluster.broker_count > 0 && var.cluster.broker_count <= 60 && var.cluster.broker_count % length(var.subnet_ids) == 0
     )
     error_message = "broker_count is ${coalesce(var.cluster.broker_count, 0)} in ${length(var.subnet_ids)} zones; MSK spreads brokers evenly, so give a multiple of the number of zones, up to 60."
+  }
+  validation {
+    condition     = contains(["DEFAULT", "PER_BROKER", "PER_TOPIC_PER_BROKER", "PER_TOPIC_PER_PARTITION"], coalesce(var.cluster.enhanced_monitoring, "DEFAULT"))
+    error_message = "enhanced_monitoring is ${coalesce(var.cluster.enhanced_monitoring, "none")}; choose DEFAULT, PER_BROKER, PER_TOPIC_PER_BROKER or PER_TOPIC_PER_PARTITION."
   }
   validation {
     condition     = can(regex("^kafka[.](m5|m7g)[.][0-9]*x?large$", coalesce(var.cluster.instance_type, "kafka.m7g.large")))

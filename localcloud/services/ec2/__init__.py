@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from localcloud.services.ec2 import (
     aws_services,
+    connection_notifications,
     endpoint_services,
     endpoints,
     instances,
@@ -13,6 +14,7 @@ from localcloud.services.ec2 import (
 
 __all__ = [
     "aws_services",
+    "connection_notifications",
     "endpoint_services",
     "endpoints",
     "instances",

@@ -11,22 +11,24 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 from localcloud.network.principals import account_of
+from localcloud.services.ec2.connection_notifications import notify
 
 
 @operation("ec2", "AcceptVpcEndpointConnections")
 def accept_vpc_endpoint_connections(call: Call) -> dict[str, Any]:
     """Accept pending endpoints of the caller's service."""
-    return _decide_on_endpoints(call, {"pendingAcceptance", "rejected"}, "available")
+    return _decide_on_endpoints(call, {"pendingAcceptance", "rejected"}, "available", "Accept")
 
 
 @operation("ec2", "RejectVpcEndpointConnections")
 def reject_vpc_endpoint_connections(call: Call) -> dict[str, Any]:
     """Reject endpoints, including accepted ones."""
-    return _decide_on_endpoints(call, {"pendingAcceptance", "available"}, "rejected")
+    return _decide_on_endpoints(call, {"pendingAcceptance", "available"}, "rejected", "Reject")
 
 
-def _decide_on_endpoints(call: Call, before: set[str], after: str) -> dict[str, Any]:
-    connected = {it.id: it for it in _endpoints_of(_own_service(call, call.params["ServiceId"]))}
+def _decide_on_endpoints(call: Call, before: set[str], after: str, event: str) -> dict[str, Any]:
+    service = _own_service(call, call.params["ServiceId"])
+    connected = {it.id: it for it in _endpoints_of(service)}
     failed = []
     for endpoint_id in call.params["VpcEndpointIds"]:
         endpoint = connected.get(endpoint_id)
@@ -38,6 +40,7 @@ def _decide_on_endpoints(call: Call, before: set[str], after: str) -> dict[str, 
             text = f"The Vpc Endpoint '{endpoint_id}' is {endpoint.state}"
         else:
             endpoint.state = after
+            notify(call.cloud, ec2_backends[call.account][call.region], service, endpoint, event)
             continue
         failed.append({"ResourceId": endpoint_id, "Error": {"Code": code, "Message": text}})
     return {"Unsuccessful": failed}

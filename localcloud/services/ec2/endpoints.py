@@ -15,6 +15,7 @@ from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 from localcloud.network import inventory
 from localcloud.network.principals import allows_account
+from localcloud.services.ec2.connection_notifications import notify
 from localcloud.services.ec2.endpoint_services import describe_names
 
 # AWS PrivateLink Guide, "AWS services that integrate with AWS PrivateLink"; moto lacks MSK's.
@@ -37,6 +38,7 @@ def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
         endpoint.state = "pendingAcceptance" if service.acceptance_required else "available"
         name = f"{endpoint.id}-{random_resource_id(8)}.{service.id}.{owner.region_name}"
         endpoint.dns_entries[0]["dns_name"] = f"{name}.vpce.amazonaws.com"
+        notify(call.cloud, owner, service, endpoint, "Connect")
     return {"VpcEndpoint": _describe_endpoint(endpoint)}
 
 
@@ -93,6 +95,13 @@ def _check_service(call: Call) -> None:
         raise AwsError("InvalidServiceName", f"The Vpc Endpoint Service '{name}' does not exist")
     if not call.params.get("PrivateDnsEnabled", True):
         return
+    vpc = ec2_backends[call.account][call.region].get_vpc(vpc_id)
+    if not inventory.resolves_private_names(vpc):
+        raise AwsError(
+            "InvalidParameter",
+            "Enabling private DNS requires both enableDnsSupport and enableDnsHostnames VPC "
+            f"attributes set to true for {vpc_id}",
+        )
     for endpoint in inventory.endpoints(ec2_backends[call.account][call.region], vpc_id):
         if (
             endpoint.service_name == name

@@ -9,6 +9,7 @@ from localcloud.network import find_path
 from localcloud.tests.account_ids import CONSUMER, PRODUCER, STRANGER
 from localcloud.tests.refusals import code_of
 from localcloud.tests.two_accounts import PORT
+from localcloud.tests.vpcs import make_vpc
 
 ZONE = "endpoints.abc123.c1.kafka.eu-central-1.amazonaws.com"
 
@@ -86,7 +87,7 @@ def test_one_vpc_has_one_endpoint_with_private_dns_for_a_service(accounts):
 
 def test_an_account_that_is_not_allowed_sees_no_service(accounts, broker, client):
     ec2 = client("ec2", STRANGER)
-    vpc = ec2.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
+    vpc = make_vpc(ec2, "10.7.0.0/16")
 
     with pytest.raises(ClientError) as refused:
         ec2.create_vpc_endpoint(
@@ -181,3 +182,17 @@ def test_an_accepted_endpoint_is_not_accepted_twice(accounts, broker):
         "Code": "InvalidState",
         "Message": f"The Vpc Endpoint '{broker.endpoint}' is available",
     }
+
+
+@pytest.mark.parametrize("attribute", ["EnableDnsHostnames", "EnableDnsSupport"])
+def test_private_dns_needs_both_dns_attributes_of_the_vpc(accounts, attribute):
+    ec2 = accounts.ec2[CONSUMER]
+    vpc = make_vpc(ec2, "10.6.0.0/16")
+    ec2.modify_vpc_attribute(VpcId=vpc, **{attribute: {"Value": False}})
+    asked = {"VpcId": vpc, "VpcEndpointType": "Interface"}
+    asked["ServiceName"] = "com.amazonaws.eu-central-1.sqs"
+
+    with pytest.raises(ClientError, match=f"attributes set to true for {vpc}"):
+        ec2.create_vpc_endpoint(**asked)
+
+    ec2.create_vpc_endpoint(**asked, PrivateDnsEnabled=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -91,3 +93,97 @@ def test_a_service_out_of_use_is_deleted(accounts, broker):
 
     with pytest.raises(ClientError):
         ec2.describe_vpc_endpoint_service_configurations(ServiceIds=[made])
+
+
+@pytest.fixture
+def topic(client):
+    """A topic that endpoint services of the producer may publish to."""
+    return NoticeTopic(lambda service: client(service, PRODUCER))
+
+
+class NoticeTopic:
+    """An encrypted topic with a queue that gets its messages."""
+
+    def __init__(self, made):
+        self._made = made
+        key = made("kms").create_key(Policy=self._policy("kms:*", "vpce.amazonaws.com"))
+        self._key = key["KeyMetadata"]["KeyId"]
+        attributes = {
+            "KmsMasterKeyId": self._key,
+            "Policy": self._policy(
+                "sns:Publish",
+                "vpce.amazonaws.com",
+                ArnLike={"aws:SourceArn": f"arn:aws:ec2:*:{PRODUCER}:vpc-endpoint-service/*"},
+                StringEquals={"aws:SourceAccount": PRODUCER},
+            ),
+        }
+        self.arn = made("sns").create_topic(Name=f"endpoints-{self._key}", Attributes=attributes)[
+            "TopicArn"
+        ]
+        self._queue = made("sqs").create_queue(QueueName=self._key)["QueueUrl"]
+        queue = f"arn:aws:sqs:eu-central-1:{PRODUCER}:{self._key}"
+        made("sns").subscribe(TopicArn=self.arn, Protocol="sqs", Endpoint=queue)
+
+    def _policy(self, action, service, **condition):
+        own = {"Principal": {"AWS": f"arn:aws:iam::{PRODUCER}:root"}}
+        other = {"Principal": {"Service": service}, "Condition": condition}
+        common = {"Effect": "Allow", "Action": action, "Resource": "*"}
+        return json.dumps({"Version": "2012-10-17", "Statement": [common | own, common | other]})
+
+    def let_use_key(self, service):
+        policy = self._policy("kms:*", service)
+        self._made("kms").put_key_policy(KeyId=self._key, PolicyName="default", Policy=policy)
+
+    def events(self):
+        got = self._made("sqs").receive_message(QueueUrl=self._queue, MaxNumberOfMessages=10)
+        bodies = [json.loads(each["Body"])["Message"] for each in got.get("Messages", [])]
+        return [(told["event"], told["vpcEndpointId"]) for told in map(json.loads, bodies)]
+
+
+def test_a_rejected_endpoint_is_published(accounts, broker, topic):
+    ec2, asked = accounts.ec2[PRODUCER], {"ServiceId": broker.service}
+    made = ec2.create_vpc_endpoint_connection_notification(
+        **asked, ConnectionNotificationArn=topic.arn, ConnectionEvents=["Reject"]
+    )["ConnectionNotification"]
+    endpoint = {"VpcEndpointIds": [broker.endpoint]}
+
+    ec2.reject_vpc_endpoint_connections(**asked, **endpoint)
+    ec2.accept_vpc_endpoint_connections(**asked, **endpoint)
+
+    assert topic.events() == [("Reject", broker.endpoint)]
+    one = {"ConnectionNotificationId": made["ConnectionNotificationId"]}
+    ec2.modify_vpc_endpoint_connection_notification(**one, ConnectionEvents=["Accept"])
+    shown = ec2.describe_vpc_endpoint_connection_notifications(**one)["ConnectionNotificationSet"]
+    assert [each["ConnectionEvents"] for each in shown] == [["Accept"]]
+    ec2.delete_vpc_endpoint_connection_notifications(ConnectionNotificationIds=[*one.values()])
+    with pytest.raises(ClientError, match="does not exist"):
+        ec2.describe_vpc_endpoint_connection_notifications(**one)
+
+
+def test_a_notification_needs_a_topic_whose_key_lets_the_service_in(accounts, broker, topic):
+    topic.let_use_key("cloudwatch.amazonaws.com")
+    with pytest.raises(ClientError, match=r"key does not allow vpce\.amazonaws\.com kms:Gen"):
+        accounts.ec2[PRODUCER].create_vpc_endpoint_connection_notification(
+            ServiceId=broker.service,
+            ConnectionNotificationArn=topic.arn,
+            ConnectionEvents=["Reject"],
+        )
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"ServiceId": "vpce-svc-0"}, "'vpce-svc-0' does not exist"),
+        ({"VpcEndpointId": "vpce-0"}, "localcloud has notifications of services only"),
+        ({"ConnectionEvents": ["Delete"]}, "the events Accept, Connect, Reject, not Delete"),
+    ],
+    ids=["unknown service", "an endpoint's", "unknown event"],
+)
+def test_a_notification_that_would_never_come_is_refused(accounts, broker, topic, asked, said):
+    given = {"ServiceId": broker.service, "ConnectionEvents": ["Reject"]} | asked
+    if "VpcEndpointId" in asked:
+        del given["ServiceId"]
+    with pytest.raises(ClientError, match=said):
+        accounts.ec2[PRODUCER].create_vpc_endpoint_connection_notification(
+            ConnectionNotificationArn=topic.arn, **given
+        )

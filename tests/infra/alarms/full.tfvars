@@ -1,7 +1,7 @@
 prefix             = "penstock-producer"
 account_id         = "222222222222"
 region             = "eu-central-1"
-cluster            = { name = "penstock-producer", broker_count = 2 }
+cluster            = { name = "penstock-producer", broker_count = 2, per_broker = true }
 consumers          = ["penstock-producer-consumer"]
 dead_letter_queues = ["penstock-producer-producer-dead-letters"]
 endpoint_services  = { "1" = "vpce-svc-0123456789abcdef1", "2" = terraform_data.later.output }

@@ -2,10 +2,11 @@ account_id = "111111111111"
 prefix     = "Penstock"
 region     = "Frankfurt"
 cluster = {
-  type           = "shared"
-  instance_type  = "kafka.t3.small"
-  kafka_version  = "3.9.x"
-  max_volume_gib = 99
+  type                = "shared"
+  enhanced_monitoring = "ALL"
+  instance_type       = "kafka.t3.small"
+  kafka_version       = "3.9.x"
+  max_volume_gib      = 99
   properties = {
     "allow.everyone.if.no.acl.found" = "true"
     "log.retention.hours"            = "24\nauto.create.topics.enable=true"
