@@ -14,6 +14,33 @@ locals {
 
 data "aws_partition" "this" {}
 
+# An unknown zone would stop an apply half-way (docs/adr/20261122-look-before-creating.md).
+data "aws_availability_zones" "this" {
+  count = local.make ? 1 : 0
+
+  state = "available"
+
+  lifecycle {
+    postcondition {
+      condition     = length(setsubtract(var.zone_ids, self.zone_ids)) == 0
+      error_message = "zone_ids has ${join(", ", setsubtract(var.zone_ids, self.zone_ids))}, not among the zones of ${var.region} that this account can use; choose from ${join(", ", self.zone_ids)}."
+    }
+  }
+}
+
+data "aws_vpc" "existing" {
+  count = local.make ? 0 : 1
+
+  id = var.existing.vpc_id
+
+  lifecycle {
+    postcondition {
+      condition     = self.enable_dns_hostnames && self.enable_dns_support
+      error_message = "The VPC ${self.id} has DNS hostnames ${self.enable_dns_hostnames ? "on" : "off"} and DNS resolution ${self.enable_dns_support ? "on" : "off"}, and private names of endpoints need both; turn on enableDnsSupport, then enableDnsHostnames, with `aws ec2 modify-vpc-attribute`."
+    }
+  }
+}
+
 resource "aws_vpc" "this" {
   count = local.make ? 1 : 0
 

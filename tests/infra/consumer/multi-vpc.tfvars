@@ -41,7 +41,7 @@ contract = {
 network = {
   zone_ids = ["euc1-az1", "euc1-az2"]
   existing = {
-    vpc_id          = "vpc-0123456789abcdef0"
+    vpc_id          = terraform_data.later.output
     route_table_ids = ["rtb-0123456789abcdef0"]
     subnet_ids      = { euc1-az1 = "subnet-0123456789abcdef1", euc1-az2 = "subnet-0123456789abcdef2" }
   }
