@@ -94,6 +94,7 @@ module "spark" {
     # As penstock.spark.session.session_settings() has them: two are for a JVM that starts before the job.
     configuration = jsondecode(file("${path.module}/session.json"))
     files         = { "contract.json" = jsonencode({ contract = var.contract }) }
+    image_jars    = each.value.image_jars
     jars = {
       for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}"
     }

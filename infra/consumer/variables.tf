@@ -289,7 +289,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), and the folders of the jars and of the job files; null for no Spark."
+  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), the folders of the jars and of the job files, and jars of EMR's image in place of those (image_jars); null for no Spark."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
@@ -300,8 +300,9 @@ variable "spark" {
         memory = optional(string, "128 GB")
       }), {})
     }), {})
-    jars = optional(string, "../../jars/spark/lib")
-    jobs = optional(string, "../../jobs")
+    image_jars = optional(list(string), [])
+    jars       = optional(string, "../../jars/spark/lib")
+    jobs       = optional(string, "../../jobs")
   })
   default = {}
 

@@ -17,7 +17,7 @@ locals {
   _start = "s3://${local.bucket_name}/"
   _given = {
     "--archives" = [for name, key in local._archive_keys : "${local._start}${key}#${name}"]
-    "--jars"     = [for key in values(local._jar_keys) : "${local._start}${key}"]
+    "--jars"     = concat([for key in values(local._jar_keys) : "${local._start}${key}"], var.artifacts.image_jars)
     "--py-files" = ["${local._start}${local._pyfiles_key}"]
   }
   # A driver can read S3 wherever it runs; the place of `--files` differs.

@@ -47,11 +47,12 @@ variable "application" {
 }
 
 variable "artifacts" {
-  description = "The artifacts of the jobs by name (the package's zip, programs, jars, and archives of Python packages by path, other files by content), and the Spark settings of all runs."
+  description = "The artifacts of the jobs by name (the package's zip, programs, jars, and archives of Python packages by path, jars of EMR's image by path there, other files by content), and the Spark settings of all runs."
   type = object({
     archives      = optional(map(string), {})
     configuration = optional(map(string), {})
     files         = optional(map(string), {})
+    image_jars    = optional(list(string), [])
     jars          = optional(map(string), {})
     programs      = optional(map(string), {})
     pyfiles       = string
@@ -62,6 +63,10 @@ variable "artifacts" {
       for path in concat([var.artifacts.pyfiles], values(var.artifacts.archives), values(var.artifacts.programs), values(var.artifacts.jars)) : fileexists(path)
     ])
     error_message = "There is no file ${join(", ", [for path in concat([var.artifacts.pyfiles], values(var.artifacts.archives), values(var.artifacts.programs), values(var.artifacts.jars)) : path if !fileexists(path)])}; make the zips with `make build`, and the jars with `make install`."
+  }
+  validation {
+    condition     = alltrue([for path in var.artifacts.image_jars : can(regex("^/[^ ,]+[.]jar$", path))])
+    error_message = "The image_jars are ${join(", ", var.artifacts.image_jars)}; give absolute paths of jars in EMR's image, such as /usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar."
   }
   validation {
     condition = alltrue([

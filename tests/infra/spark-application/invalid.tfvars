@@ -8,8 +8,9 @@ application = {
   release_label = "spark-8.1.0"
 }
 artifacts = {
-  files   = { "../contract.json" = "{}" }
-  pyfiles = "absent.zip"
+  files      = { "../contract.json" = "{}" }
+  image_jars = ["iceberg.jar"]
+  pyfiles    = "absent.zip"
 }
 network = {
   vpc_id     = "vpc-0123456789abcdef0"
