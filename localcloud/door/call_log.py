@@ -22,6 +22,18 @@ _SECRET = re.compile(
     r"|samlassertion|privatekey|ssecustomerkey|^ciphertextforrecipient)$",
     re.IGNORECASE,
 )
+# What people send: rows, messages, and a job's arguments and environment.
+_CONTENTS = {
+    "dynamodb:BatchWriteItem": ("RequestItems",),
+    "dynamodb:PutItem": ("Item",),
+    "dynamodb:TransactWriteItems": ("TransactItems",),
+    "dynamodb:UpdateItem": ("ExpressionAttributeValues",),
+    "emr-serverless:StartJobRun": ("configurationOverrides", "jobDriver"),
+    "sns:Publish": ("Message",),
+    "sns:PublishBatch": ("PublishBatchRequestEntries",),
+    "sqs:SendMessage": ("MessageBody",),
+    "sqs:SendMessageBatch": ("Entries",),
+}
 _CODE = re.compile(rb'(?:__type|<Code>|"code")"?\W{0,4}(?:[\w.]+#)?(\w+)')
 _HIDDEN = "***"
 
@@ -90,6 +102,7 @@ def redact(call: Call) -> Any:
     if call.service == "lambda" and params.get("Environment"):
         variables = params["Environment"].get("Variables") or {}
         params["Environment"] = {"Variables": dict.fromkeys(variables, _HIDDEN)}
+    params |= {name: _HIDDEN for name in _CONTENTS.get(call.name, ()) if name in params}
     return _show(params)
 
 

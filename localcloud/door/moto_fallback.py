@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from moto.backends import list_of_moto_modules
+from moto.core.request import Request
 from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -52,6 +53,9 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
         "wsgi.input": io.BytesIO(call.body),
         "CONTENT_LENGTH": str(len(call.body)),
     }
+    if call.service != "s3" and "HTTP_AUTHORIZATION" not in environ:  # moto reads no presigned URL
+        credential = Request(environ).args["X-Amz-Credential"]
+        environ["HTTP_AUTHORIZATION"] = f"AWS4-HMAC-SHA256 Credential={credential}"
     try:
         answer = b"".join(_moto(environ, start_response))
     except NotImplementedError as error:  # moto's error for an operation that is missing

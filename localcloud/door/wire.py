@@ -63,8 +63,8 @@ def find_target(request: Request, service: str) -> Target | None:
     """Match a request to an operation of the service's model; return None if none matches."""
     try:
         model, uri_params = get_service_router(service).match(request)
-    except (NotFound, MethodNotAllowed, UnknownServiceError):
-        return None
+    except (NotFound, MethodNotAllowed, NotImplementedError, UnknownServiceError):
+        return None  # NotImplementedError: a content type that none of its protocols has
     return Target(service, str(model.name), model, uri_params, _protocol(request, service))
 
 
@@ -103,7 +103,11 @@ def _any_target(service: str, protocol: str) -> Target:
 
 
 def _protocol(request: Request, service: str) -> str:
-    return str(determine_request_protocol(get_service_model(service), request.content_type))
+    model = get_service_model(service)
+    try:
+        return str(determine_request_protocol(model, request.content_type))
+    except NotImplementedError:
+        return str(model.metadata["protocol"])
 
 
 def parse_params(request: Request, target: Target) -> dict[str, Any]:

@@ -85,6 +85,12 @@ def _enter_interface(walk: Walk, source: Source, endpoint: Any) -> None:
             f"endpoint {endpoint.id} for {endpoint.service_name} has private DNS off, so the "
             f"service's name does not lead to it in {source.vpc_id}; enable it"
         )
+    vpc = inventory.find_vpc(source.vpc_id or "")
+    if vpc is not None and not inventory.resolves_private_names(vpc[1]):
+        raise MissingHopError(
+            f"{source.vpc_id} has DNS hostnames or DNS support off, so the name of "
+            f"{endpoint.service_name} does not lead to its endpoint there; turn both on"
+        )
     walk.into_endpoint(endpoint, _HTTPS)
 
 

@@ -13,8 +13,10 @@ from localcloud.queries.values import name_type, write_value
 
 _CATALOG = "awsdatacatalog"
 _COLUMN = re.compile(r'Referenced column "(.+?)" not found')
-# Division as in Trino; files of this machine are not accessible.
+# Division as in Trino; files of this machine are not accessible, and no query takes all its memory.
 _SETTINGS = (
+    "SET memory_limit = '1GiB'",
+    "SET temp_directory = ''",
     "SET TimeZone = 'UTC'",
     "SET integer_division = true",
     "SET enable_external_access = false",

@@ -71,7 +71,10 @@ class Catalog:
         return table
 
     def _load_iceberg(self, table: dict[str, Any]) -> Loaded:
-        static = StaticTable.from_metadata(table["Parameters"]["metadata_location"], self.io)
+        place = str(table["Parameters"]["metadata_location"])
+        if not place.startswith(("s3://", "s3a://")):
+            raise ValueError(f"the metadata at {place} is not on S3")
+        static = StaticTable.from_metadata(place, self.io)
         scan = static.scan()
         files = [one for task in scan.plan_files() for one in (task.file, *task.delete_files)]
         return Loaded(scan.to_arrow(), sum(file.file_size_in_bytes for file in files))

@@ -13,6 +13,7 @@ from tests.fixtures.functions import wait_until
 from tests.fixtures.jobs import make_jobs
 
 _NUMBERS = itertools.count(1)
+_S3 = "s3.amazonaws.com"
 _REGION = "eu-central-1"
 
 
@@ -261,3 +262,36 @@ def test_triggers_that_start_no_function_are_refused(made, topic):
     for what, call in refused.items():
         with pytest.raises(ClientError, match=what):
             call()
+
+
+@pytest.mark.parametrize("keeps_out", ["topic", "key", None])
+def test_a_buckets_topic_must_let_s3_in(made, topic, keeps_out, account):
+    bucket = f"notifying-{keeps_out}-{account}".lower()
+    made("s3").create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": _REGION}
+    )
+    named = {"aws:SourceAccount": account, "aws:SourceArn": f"arn:aws:s3:::{bucket}"}
+    topic.let(["cloudwatch.amazonaws.com" if keeps_out == "topic" else _S3], StringEquals=named)
+    topic.let_use_key("cloudwatch.amazonaws.com" if keeps_out == "key" else _S3)
+    asked = {"TopicConfigurations": [{"TopicArn": topic.arn, "Events": ["s3:ObjectCreated:*"]}]}
+
+    def put():
+        made("s3").put_bucket_notification_configuration(
+            Bucket=bucket, NotificationConfiguration=asked
+        )
+
+    if keeps_out is None:
+        return put()
+    with pytest.raises(ClientError, match="Unable to validate the following destination conf"):
+        put()
+
+
+def test_a_log_groups_key_must_let_its_logs_in(made, topic, account):
+    key = f"arn:aws:kms:{_REGION}:{account}:key/{topic.key}"
+    with pytest.raises(ClientError, match="does not allow logs"):
+        made("logs").create_log_group(logGroupName="g", kmsKeyId=key)
+    topic.let_use_key(f"logs.{_REGION}.amazonaws.com")
+    made("logs").create_log_group(logGroupName="g", kmsKeyId=key)
+    topic.let_use_key("logs.us-east-1.amazonaws.com")
+    with pytest.raises(ClientError, match="could not be used"):
+        made("logs").associate_kms_key(logGroupName="g", kmsKeyId=key)

@@ -187,6 +187,14 @@ def test_every_call_is_a_line_without_its_secrets(cloud, client):
     assert call["parameters"]["Description"] == "x" * 500 + "... (600 characters)"
     refused = next(c for c in _calls(cloud, "GetSecretValue") if c["account"] == "888888888888")
     assert (refused["status"], refused["error"]) == (404, "ResourceNotFoundException")
+    with pytest.raises(ClientError):
+        client("sns", account="888888888888").publish(
+            TopicArn="arn:aws:sns:eu-central-1:888888888888:absent", Message="swordfish"
+        )
+    with pytest.raises(ClientError):
+        client("dynamodb", account="888888888888").put_item(
+            TableName="absent", Item={"id": {"S": "swordfish"}}
+        )
     log = (cloud.folder / "calls.jsonl").read_text()
     assert "swordfish" not in log
     assert base64.b64encode(b"swordfish" * 4).decode() not in log
@@ -205,3 +213,30 @@ def test_a_long_log_is_rotated(tmp_path, monkeypatch, cloud):
     log.write(call, None, seconds=0.0)  # a call that outlived the server
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["calls.1.jsonl", "calls.jsonl"]
     assert (tmp_path / "calls.jsonl").stat().st_size < 400
+
+
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def test_a_presigned_call_reaches_its_service(client):
+    url = client("sts").generate_presigned_url("get_caller_identity")
+    assert "<Account>111111111111</Account>" in _read(url)
+    url = client("lambda").generate_presigned_url("list_functions")
+    assert "Functions" in json.loads(_read(url))
+
+
+def test_a_content_type_of_no_protocol_is_answered(cloud, client):
+    url = client("lambda").generate_presigned_url("invoke", {"FunctionName": "absent"})
+    asked = urllib.request.Request(
+        url, b"a=b", {"Content-Type": "application/x-www-form-urlencoded"}
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(asked, timeout=10)
+    with refused.value as answer:
+        assert (answer.code, answer.headers["x-amzn-errortype"]) == (501, "NotImplemented")
+    assert _calls(cloud, "POST /2015-03-31/functions/absent/invocations")
+
+
+def _read(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()

@@ -207,3 +207,21 @@ def test_the_role_of_a_function_in_a_vpc_must_manage_interfaces(client):
     name = deploy(client, Role=role)
     with pytest.raises(ClientError, match="permissions to call DescribeNetworkInterfaces on EC2"):
         client("lambda").update_function_configuration(FunctionName=name, VpcConfig=place)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"Layers": ["arn:aws:lambda:eu-central-1:1:layer:l:1"]}, "localcloud has no layers"),
+        ({"LoggingConfig": {"LogFormat": "JSON"}}, "localcloud has no LogFormat of LoggingConfig"),
+        ({"LoggingConfig": {"LogGroup": "/mine"}}, "localcloud has no LogGroup of LoggingConfig"),
+    ],
+    ids=["layers", "format", "group"],
+)
+def test_settings_that_would_do_nothing_are_refused(client, settings, said):
+    code, message = refusal(client, **settings)
+    assert code == "InvalidParameterValueException"
+    assert said in message
+    name = deploy(client)
+    with pytest.raises(ClientError, match=said):
+        client("lambda").update_function_configuration(FunctionName=name, **settings)

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.errors import MissingHopError
 from localcloud.network import Source, load_network, require_service, service_reachable
+from localcloud.tests.vpcs import make_vpc
 
 ACCOUNT = "222222222222"
 REGION = "eu-central-1"
@@ -21,7 +22,7 @@ class Vpc:
 
     def __init__(self, ec2):
         self.ec2 = ec2
-        self.id = ec2.create_vpc(CidrBlock="10.5.0.0/16")["Vpc"]["VpcId"]
+        self.id = make_vpc(ec2, "10.5.0.0/16")
         subnet = ec2.create_subnet(VpcId=self.id, CidrBlock="10.5.1.0/24")["Subnet"]
         self.subnet = subnet["SubnetId"]
         self.group = self.make_group("function")

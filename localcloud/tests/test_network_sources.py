@@ -9,6 +9,7 @@ from localcloud.network import Source, find_path
 from localcloud.tests.account_ids import CONSUMER
 from localcloud.tests.dialling import greet
 from localcloud.tests.two_accounts import PORT
+from localcloud.tests.vpcs import make_vpc
 
 ZONE = "sources.abc123.c1.kafka.eu-central-1.amazonaws.com"
 BROKERS = 2
@@ -88,7 +89,7 @@ def test_in_their_own_vpc_brokers_are_reached_directly(accounts, network):
 
 def test_a_vpc_without_the_zone_does_not_resolve_the_names(accounts, network, client):
     ec2 = client("ec2", CONSUMER)
-    elsewhere = Source(ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"])
+    elsewhere = Source(make_vpc(ec2, "10.9.0.0/16"))
 
     assert network.view(elsewhere).addresses == {}
     with pytest.raises(MissingHopError, match="no private zone"):

@@ -6,6 +6,7 @@ from localcloud.network import Node, Nodes, Source
 from localcloud.network.loopback import LoopbackAddresses
 from localcloud.tests.account_ids import CONSUMER, PRODUCER
 from localcloud.tests.echo_brokers import Broker, start_echo
+from localcloud.tests.vpcs import make_vpc
 
 PORT = 9096
 
@@ -60,7 +61,7 @@ class TwoAccounts:
 
     def _make_vpc(self, account, network):
         ec2 = self.ec2[account]
-        vpc = ec2.create_vpc(CidrBlock=f"{network}.0.0/16")["Vpc"]["VpcId"]
+        vpc = make_vpc(ec2, f"{network}.0.0/16")
         return vpc, [
             ec2.create_subnet(
                 VpcId=vpc,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -30,6 +31,7 @@ from localcloud.services.emr_serverless.driver_environment import (
 
 _STOP_SECONDS = 20
 _OUTPUTS = ("stdout", "stderr")
+_FETCHED = ("archives", "entry", "jars", "local", "py-files", "work")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class Runner:
             places = self.spec.logs.of_attempt(number)
             for problem in deliver_logs(places, self._open_client, printed):
                 self._note(self._log, problem)
+        for name in _FETCHED:  # every attempt has its own, more than a hundred megabytes
+            shutil.rmtree(folder / name, ignore_errors=True)
 
     @property
     def _log(self) -> Path:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from moto.logs.models import logs_backends
+
 from localcloud.door.operations import Call
+from localcloud.identity.resource_policies import key_arn, policy_of
 from localcloud.services.kafka.configurations import find_revision
 from localcloud.services.kafka.listeners import (
     any_login,
@@ -50,6 +53,7 @@ def fill_settings(call: Call, given: dict[str, Any]) -> dict[str, Any]:
         ),
     }
     check_security(settings)
+    check_log_group(call, settings)
     return settings
 
 
@@ -100,6 +104,14 @@ def check_security(settings: dict[str, Any]) -> None:
         raise bad_request("The cluster would have no way to connect to it")
 
 
+def check_log_group(call: Call, settings: dict[str, Any]) -> None:
+    """Raise AwsError for broker logs that go to a log group that does not exist."""
+    watched = settings.get("LoggingInfo", {}).get("BrokerLogs", {}).get("CloudWatchLogs", {})
+    group = watched.get("LogGroup")
+    if watched.get("Enabled") and group not in logs_backends[call.account][call.region].groups:
+        raise bad_request(f"The log group {group} doesn't exist: assumption `msk-key-and-log`")
+
+
 def check_connectivity(settings: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Raise AwsError for connectivity that the cluster's ways to log in do not allow."""
     if wanted.get("PublicAccess", {}).get("Type", "DISABLED") != "DISABLED":
@@ -148,6 +160,9 @@ def _fill_group(group: dict[str, Any]) -> dict[str, Any]:
 
 def _fill_encryption(call: Call, given: dict[str, Any]) -> dict[str, Any]:
     own_key = f"arn:aws:kms:{call.region}:{call.account}:key/aws-managed-msk"
+    key = given.get("EncryptionAtRest", {}).get("DataVolumeKMSKeyId")
+    if key and policy_of(key_arn(call.account, call.region, key)) in (None, []):
+        raise bad_request(f"The KMS key {key} doesn't exist: assumption `msk-key-and-log`")
     return {
         "EncryptionAtRest": given.get("EncryptionAtRest", {"DataVolumeKMSKeyId": own_key}),
         "EncryptionInTransit": {

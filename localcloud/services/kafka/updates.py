@@ -16,6 +16,7 @@ from localcloud.services.kafka.requests import (
     check_broker_count,
     check_connectivity,
     check_instance_type,
+    check_log_group,
     check_security,
     check_volume,
     software_info,
@@ -120,6 +121,7 @@ def update_connectivity(call: Call) -> dict[str, Any]:
 def update_monitoring(call: Call) -> dict[str, Any]:
     """Change monitoring and logging; here only the settings change."""
     given = _pick(call, "EnhancedMonitoring", "OpenMonitoring", "LoggingInfo")
+    check_log_group(call, given)
     if not given:
         raise bad_request("Specify EnhancedMonitoring, OpenMonitoring or LoggingInfo")
     find_own_cluster(call)

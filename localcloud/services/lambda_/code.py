@@ -51,6 +51,7 @@ _MAX_VARIABLES_BYTES = 4096
 def create_function(call: Call) -> HttpAnswer:
     """Create a function after checking that its zip can run."""
     _check_size(call)
+    _check_lacking(call)
     _check_variables(call)
     _check_role(call, call.params["Role"])
     (architecture,) = call.params.get("Architectures") or _DEFAULT_ARCHITECTURES
@@ -81,6 +82,7 @@ def update_function_code(call: Call) -> HttpAnswer:
 @operation("lambda", "UpdateFunctionConfiguration")
 def update_function_configuration(call: Call) -> HttpAnswer:
     """Change a function's configuration; the next invocation uses it."""
+    _check_lacking(call)
     _check_variables(call)
     spec = find_function(call)
     role = call.params.get("Role", spec.role_arn)
@@ -144,6 +146,18 @@ def _check_role(call: Call, role_arn: str) -> None:
                     "The provided execution role does not have permissions to call "
                     f"{action} on EC2",
                 )
+
+
+def _check_lacking(call: Call) -> None:
+    """Refuse what would be accepted and ignored."""
+    name = call.params["FunctionName"].rpartition(":")[2]
+    own = {"LogFormat": "Text", "LogGroup": f"/aws/lambda/{name}"}
+    logging = call.params.get("LoggingConfig") or {}
+    if call.params.get("Layers"):
+        raise AwsError("InvalidParameterValueException", "localcloud has no layers")
+    if other := sorted(key for key, value in logging.items() if value and own.get(key) != value):
+        said = f"localcloud has no {', '.join(other)} of LoggingConfig but the default"
+        raise AwsError("InvalidParameterValueException", said)
 
 
 def _check_size(call: Call) -> None:

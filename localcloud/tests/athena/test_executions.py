@@ -229,3 +229,8 @@ def test_iceberg_too_is_read_with_the_rights_of_the_caller(lake, as_role):
     assert "ACCESS_DENIED" in reason
     full = lake.start("SELECT * FROM readings", athena=as_role(*_ALL, "s3:PutObject", "s3:Get*"))
     assert lake.wait_end(full)["Status"]["State"] == "SUCCEEDED"
+
+
+def test_no_query_takes_the_memory_or_the_disk_of_this_machine(lake):
+    settings = "SELECT current_setting('memory_limit'), current_setting('temp_directory')"
+    assert lake.ask(settings)[1] == ["1.0 GiB", ""]

@@ -56,6 +56,8 @@ def test_tables_that_cannot_be_read_say_why(lake):
     lake.make_table("lines", ["id bigint"], "org.apache.hadoop.hive.serde2.OpenCSVSerde")
     lake.make_table("broken", ["id bigint"])
     lake.put("broken/a.parquet", b"no parquet")
+    here = {"table_type": "ICEBERG", "metadata_location": "file:///etc/passwd"}
+    lake.make_table("local", ["id bigint"], **here)
 
     for name, said in {
         "words": "Failed to parse string: 'x' as a scalar of type int64",
@@ -63,6 +65,7 @@ def test_tables_that_cannot_be_read_say_why(lake):
         "strange": "the catalog type 'interval' is not supported",
         "lines": "tables of org.apache.hadoop.hive.serde2.OpenCSVSerde are not supported, only ",
         "broken": "",
+        "local": "the metadata at file:///etc/passwd is not on S3",
     }.items():
         start = f"HIVE_BAD_DATA: Cannot read {lake.database}.{name}: {said}"
         reason = lake.fail(f"SELECT * FROM {name}")

@@ -38,6 +38,8 @@ def test_a_batch_that_fails_says_why(cloud, jobs):
     assert "ValueError: no such luck" in details
     assert "ValueError: no such luck" in jobs.read_log(run)  # where PySpark prints it
     assert "before" in list(follow_log(None, cloud.folder, run, once=True))
+    kept = {path.name for path in (cloud.folder / "jobs" / run / "attempt-1").iterdir()}
+    assert kept - {"authorities.p12"} == {"stdout", "stderr"}  # the job's files are deleted
 
 
 def test_a_stream_that_fails_is_tried_again(jobs, boto3_parameters):

@@ -17,6 +17,7 @@ from localcloud.tests.account_ids import PRODUCER
 from localcloud.tests.echo_brokers import Broker
 from localcloud.tests.kafka.running_cluster import JavaProducer, Running
 from localcloud.tests.two_accounts import TwoAccounts
+from localcloud.tests.vpcs import make_vpc
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
 
@@ -106,7 +107,7 @@ def place(client):
 
     def make(account="111111111111"):
         ec2 = client("ec2", account=account)
-        vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+        vpc = make_vpc(ec2, "10.1.0.0/16")
         return vpc, [
             ec2.create_subnet(
                 VpcId=vpc, CidrBlock=f"10.1.{number}.0/24", AvailabilityZone=f"eu-central-1{zone}"

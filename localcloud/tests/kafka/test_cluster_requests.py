@@ -7,6 +7,8 @@ import pytest
 from localcloud.tests.kafka.conftest import describe_request
 from localcloud.tests.refusals import refusal
 
+_NO_KEY = "arn:aws:kms:eu-central-1:111111111111:key/00000000-0000-4000-8000-000000000000"
+
 
 def test_serverless_is_refused_with_a_sentence(kafka, subnets):
     code, message = refusal(
@@ -37,6 +39,14 @@ def test_serverless_is_refused_with_a_sentence(kafka, subnets):
         (
             {"EncryptionInfo": {"EncryptionInTransit": {"ClientBroker": "PLAINTEXT"}}},
             "SASL needs encryption in transit",
+        ),
+        (
+            {"EncryptionInfo": {"EncryptionAtRest": {"DataVolumeKMSKeyId": _NO_KEY}}},
+            f"The KMS key {_NO_KEY} doesn't exist",
+        ),
+        (
+            {"LoggingInfo": {"BrokerLogs": {"CloudWatchLogs": {"Enabled": True, "LogGroup": "g"}}}},
+            "The log group g doesn't exist",
         ),
         (
             {"ClientAuthentication": {"Unauthenticated": {"Enabled": False}}},

@@ -6,6 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
+from localcloud.tests.vpcs import make_vpc
 from tests.fixtures.functions import ECHO, make_zip
 
 ACCOUNT = "888888888888"
@@ -76,7 +77,7 @@ def test_a_role_is_passed_with_permission_to_the_service_it_is_for(acting, deplo
 def test_a_service_linked_role_is_created_once_with_the_callers_permission(acting, deploy, iam):
     elb, ec2 = acting("elbv2"), acting("ec2")
     allow_role(deploy, iam, allow("ec2:*"), allow("elasticloadbalancing:*"))
-    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    vpc = make_vpc(ec2, "10.9.0.0/16")
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
     balancer = {"Type": "network", "Scheme": "internal", "Subnets": [subnet]}
 

@@ -12,7 +12,8 @@ variable "connectable" {
 }
 
 resource "aws_vpc" "this" {
-  cidr_block = "10.9.0.0/16"
+  cidr_block           = "10.9.0.0/16"
+  enable_dns_hostnames = true
 }
 
 resource "aws_subnet" "this" {

@@ -5,7 +5,8 @@ locals {
 }
 
 resource "aws_vpc" "producer" {
-  cidr_block = "10.0.0.0/16"
+  cidr_block           = "10.0.0.0/16"
+  enable_dns_hostnames = true
 }
 
 resource "aws_subnet" "producer" {
@@ -92,7 +93,8 @@ resource "aws_vpc_endpoint_service_allowed_principal" "consumer" {
 resource "aws_vpc" "consumer" {
   provider = aws.consumer
 
-  cidr_block = "10.1.0.0/16"
+  cidr_block           = "10.1.0.0/16"
+  enable_dns_hostnames = true
 }
 
 resource "aws_subnet" "consumer" {
