@@ -31,6 +31,7 @@ class Caller:
     role_arn: str | None = None
     expired: bool = False
     session_policies: tuple[str, ...] = ()
+    function_arn: str = ""
 
     @property
     def principal(self) -> Principal:
@@ -65,6 +66,7 @@ def identify(cloud: Cloud, access_key: str, region: str) -> Caller:
             role_arn=session.role_arn,
             expired=session.expired,
             session_policies=session.policies,
+            function_arn=session.function_arn,
         )
     return _find_user(nobody) or replace(nobody, arn="")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import string
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -31,6 +31,7 @@ class SessionKey:
     role_arn: str | None = None
     session_name: str = ""
     policies: tuple[str, ...] = ()
+    function_arn: str = ""  # whose code has them
 
     @property
     def variables(self) -> dict[str, str]:
@@ -92,6 +93,11 @@ class SessionKeys:
             first = min(list(self._keys.values()), key=lambda one: one.expires_at)
             self._keys.pop(first.access_key, None)
         return key
+
+    def hand_to(self, key: SessionKey, function_arn: str) -> SessionKey:
+        """Mark a key as the one that a function's code has."""
+        self._keys[key.access_key] = replace(key, function_arn=function_arn)
+        return self._keys[key.access_key]
 
     def find(self, access_key: str) -> SessionKey | None:
         """Return a key by its id, None if it is unknown."""

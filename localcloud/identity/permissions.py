@@ -245,14 +245,21 @@ def _is_free(caller: Caller) -> bool:
 
 
 def _context(caller: Caller, endpoint: EndpointUse | None = None) -> dict[str, str]:
-    return _source(endpoint) | {
-        "aws:PrincipalArn": caller.role_arn or caller.arn,
-        "aws:PrincipalAccount": caller.account,
-        "aws:PrincipalType": "AssumedRole" if caller.role_arn else "Account",
-        "aws:RequestedRegion": caller.region,
-        "aws:SecureTransport": "true",  # on AWS the same call goes over TLS
-        "aws:CurrentTime": datetime.now(UTC).isoformat(),
-    }
+    # Lambda Developer Guide, "Working with Lambda execution environment credentials": of calls by a
+    # function's code, and of none that Lambda makes with its role.
+    function = {"lambda:SourceFunctionArn": caller.function_arn} if caller.function_arn else {}
+    return (
+        _source(endpoint)
+        | function
+        | {
+            "aws:PrincipalArn": caller.role_arn or caller.arn,
+            "aws:PrincipalAccount": caller.account,
+            "aws:PrincipalType": "AssumedRole" if caller.role_arn else "Account",
+            "aws:RequestedRegion": caller.region,
+            "aws:SecureTransport": "true",  # on AWS the same call goes over TLS
+            "aws:CurrentTime": datetime.now(UTC).isoformat(),
+        }
+    )
 
 
 def _source(endpoint: EndpointUse | None) -> dict[str, str]:

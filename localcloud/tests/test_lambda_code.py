@@ -225,3 +225,24 @@ def test_settings_that_would_do_nothing_are_refused(client, settings, said):
     name = deploy(client)
     with pytest.raises(ClientError, match=said):
         client("lambda").update_function_configuration(FunctionName=name, **settings)
+
+
+def test_a_policy_knows_calls_by_a_functions_code(client):
+    iam, queues = client("iam"), client("sqs")
+    queues.create_queue(QueueName="letters")
+    code = """
+import boto3
+def handler(event, context):
+    return boto3.client("sqs").get_queue_url(QueueName="letters")["QueueUrl"]
+"""
+    role = make_role(iam, trust({"Service": "lambda.amazonaws.com"}), allow("sqs:*"))
+    name = deploy(client, code, Role=role, Timeout=20)
+    assert invoke(client, name)[1] is None
+    own = {"ArnEquals": {"lambda:SourceFunctionArn": f"arn:aws:lambda:*:*:function:{name}"}}
+    denied = allow("sqs:GetQueueUrl", Condition=own) | {"Effect": "Deny"}
+
+    allow_role(role, iam, allow("sqs:*"), denied)
+
+    answer, failure = invoke(client, name)
+    assert failure == "Unhandled"
+    assert "with an explicit deny" in answer["errorMessage"]

@@ -24,7 +24,7 @@ from localcloud.functions import (
     read_spec,
     unpack_zip,
 )
-from localcloud.identity.credentials import SessionKey, credentials_for_role
+from localcloud.identity.credentials import SessionKeys, credentials_for_role
 from localcloud.identity.permissions import may
 from localcloud.metrics import Metric
 from localcloud.network import Nodes, find_path, find_source, load_network
@@ -100,10 +100,14 @@ def function_variables(cloud: Cloud, spec: FunctionSpec) -> dict[str, str]:
     A process trusts the authorities of this localcloud instead of Amazon's, unless the function
     sets its own, as on AWS.
     """
+    key = cloud.state(SessionKeys).hand_to(
+        credentials_for_role(cloud, spec.role_arn, spec.name, _SESSION_SECONDS),
+        ":".join(spec.arn.split(":")[:7]),  # without a version
+    )
     authorities = {"SSL_CERT_FILE": str(cloud.state(Authorities).write_bundle(cloud.folder))}
     return {
         **{name: path for name, path in authorities.items() if name not in dict(spec.variables)},
-        **_take_role(cloud, spec.role_arn, spec.name).variables,
+        **key.variables,
         **_network_variables(cloud, spec.subnets, spec.security_groups),
     }
 
@@ -172,12 +176,8 @@ def _place_of_poller(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 def open_client(cloud: Cloud, spec: FunctionSpec, service: str) -> Any:
     """Open a client with the function's role, as Lambda does."""
-    key = _take_role(cloud, spec.role_arn, spec.name)
+    key = credentials_for_role(cloud, spec.role_arn, spec.name, _SESSION_SECONDS)
     return key.open_client(service, spec.region, cloud.endpoint)
-
-
-def _take_role(cloud: Cloud, role_arn: str, session_name: str) -> SessionKey:
-    return credentials_for_role(cloud, role_arn, session_name, _SESSION_SECONDS)
 
 
 def _network_variables(
