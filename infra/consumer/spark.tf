@@ -26,7 +26,9 @@ locals {
         "--parked-bucket", module.lake.parked_bucket.name,
       ],
       length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],
-      flatten([for flag, value in local.tables[job.tables[0]].settings : ["--${flag}", value]]),
+      length(distinct([for table in job.tables : jsonencode(local.tables[table].settings)])) == 1 ? flatten([
+        for flag, value in local.tables[job.tables[0]].settings : ["--${flag}", value]
+      ]) : ["--shapes", join(";", flatten([for table in job.tables : [for flag, value in local.tables[table].settings : "${table}.${flag}=${value}"]]))],
       ["--contract", "contract.json"],
       length(var.registry_backups) > 0 ? ["--registry-backups", join(" ", var.registry_backups)] : [],
     )

@@ -355,11 +355,6 @@ variable "tables" {
     error_message = "The tables are ${jsonencode({ for name, table in var.tables : name => { mode = table.mode, order = table.order, sort = table.sort } })}; use sort and order in mode upsert only, since in append mode records with equal fields would overwrite each other."
   }
   validation {
-    # A job has the settings of one shape.
-    condition     = alltrue([for job in values(var.jobs) : length(distinct([for table in values(job.writes) : jsonencode(try(var.tables[table], null))])) == 1 || length(job.writes) == 0])
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => values(job.writes) })}; the tables of one job must have one shape."
-  }
-  validation {
     condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for table in values(job.writes) : contains(["none", "ignore"], coalesce(try(var.tables[table].tombstone, null), "none"))]]))
     error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; Spark jobs ignore a record without a value, so leave tombstone out for the tables that they write."
   }

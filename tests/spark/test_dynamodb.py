@@ -18,12 +18,19 @@ from pyspark.sql.avro.functions import from_avro
 from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
 from penstock.records import Mode, Record, RowShape, Source, make_row
+from penstock.registry import CachedRegistry, MemoryRegistry, Registries
 from penstock.schemas import compile_event_decoder, encode
 from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query import dynamodb
+from penstock.spark.query.batch import Batches
 from penstock.spark.query.dynamodb import DynamoDbTables
+from penstock.spark.query.sinks import open_sinks
 from penstock.spark.rows import name_event
+from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.state.schema_ledger import Ledger
+from penstock.tables import BatchId
 from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
+from tests.spark.records import frame, make_record, make_topic
 
 _ENVIRON = {
     "AWS_ACCESS_KEY_ID": "111111111111",
@@ -32,6 +39,8 @@ _ENVIRON = {
     "AWS_DEFAULT_REGION": "eu-central-1",
 }
 _BASE = [{"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": "long"}]
+_READING = (("deviceId", "string"), ("timestamp", "long"))
+_ORDER = (("orderId", "string"), ("revision", "long"))
 _MOMENT = {"type": "long", "logicalType": "timestamp-millis"}
 _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
 _EVERYTHING = {
@@ -158,6 +167,60 @@ def test_rows_are_those_of_the_lambda_and_come_again_as_the_same(spark, sink, ta
     newest = make_row(shape, decode(payloads[2]), _record(2), 3, "id")
     found = tables[0].get_item(Key={"deviceId": "a", "readingId": "a"})
     assert found["Item"] == _plain(newest)
+
+
+def test_events_without_a_device_go_to_their_own_table_under_their_own_key(
+    spark, tables, tmp_path, request
+):
+    """A mixed batch: readings by device and time, orders by order, of which the newest stays."""
+    readings, errors = tables
+    prefix = readings.name.removesuffix("readings")
+    orders = boto3.resource(
+        "dynamodb", "eu-central-1", endpoint_url=readings.meta.client.meta.endpoint_url,
+        aws_access_key_id="111111111111", aws_secret_access_key="any",
+    ).create_table(
+        TableName=f"{prefix}orders",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "orderId", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "orderId", "AttributeType": "S"}],
+    )  # fmt: skip
+    request.addfinalizer(orders.delete)
+    settings = SinkSettings(
+        errors.name,
+        "no-bucket",
+        dynamodb_table=f"{prefix}{{table}}",
+        route=(("sensor", "readings"), ("order", "orders")),
+        shapes=(
+            (
+                "orders",
+                RowShape(
+                    ("orderId",), sort_name=None, event_time=None, order=("revision",),
+                    mode=Mode.UPSERT,
+                ),
+            ),
+        ),
+    )  # fmt: skip
+    kept, registry = DynamoDbErrors(errors.name, "no-bucket"), MemoryRegistry()
+    sensor = registry.register("sensor", make_record(*_READING)).version
+    order = registry.register("order", make_record(*_ORDER, name="Order")).version
+    routes = open_sinks(spark, settings, kept, Mock())
+    ledger = Ledger(spark, str(tmp_path))
+    batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, routes, kept)
+    values = [
+        frame(sensor, {"deviceId": "a", "timestamp": NOON_MS}),
+        frame(order, {"orderId": "o-1", "revision": 2}),
+        frame(sensor, {"deviceId": "b", "timestamp": NOON_MS}),
+        frame(order, {"orderId": "o-1", "revision": 1}),
+        frame(order, {"orderId": "o-2", "revision": 1}),
+    ]
+
+    counts = batches.take(make_topic(spark, values), BatchId("query", 0))
+
+    assert (counts.rows, counts.errors) == (5, {})
+    assert sorted(row["deviceId"] for row in readings.scan()["Items"]) == ["a", "b"]
+    stored = orders.scan()["Items"]
+    assert sorted((row["orderId"], row["revision"]) for row in stored) == [("o-1", 2), ("o-2", 1)]
+    assert errors.scan()["Items"] == []
 
 
 def test_what_a_table_refuses_is_kept_whole_and_its_neighbours_are_written(spark, sink, tables):

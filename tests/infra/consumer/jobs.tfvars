@@ -45,4 +45,7 @@ jobs = {
   consume = { reads = ["sensor"], writes = { "*" = "readings" }, workers = { consume = { executor = { cores = 2 }, max_executors = 3 } } }
   shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, trigger = "1 minute" }
 }
-tables = { carts = { key = ["cartId"], mode = "upsert", sort_name = "none" } }
+tables = {
+  carts  = { key = ["cartId"], mode = "upsert", sort_name = "none" }
+  orders = { key = ["shop", "orderId"], key_name = "order", event_time = "none", mode = "upsert", sort_name = "none" }
+}

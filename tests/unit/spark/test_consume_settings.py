@@ -9,6 +9,7 @@ import pytest
 
 from penstock.errors import SettingsError
 from penstock.kafka import Security
+from penstock.records import Mode, RowShape
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.source import source_options
 from penstock.spark.settings.consume import LostOffsets, Starting, contract_environ, read_settings
@@ -174,6 +175,37 @@ def test_routes_fill_in_the_tables() -> None:
         ("my.order", "penstock-orders", "lake.orders", "s3://b/orders/plain"),
     ]
     assert sinks["sensor"].errors_table == "errors"
+
+
+def test_a_table_of_a_route_can_have_a_shape_of_its_own() -> None:
+    routes = _NEEDED | _OPEN | {
+        "--route": "sensor=readings,order=orders",
+        "--dynamodb-table": "penstock-{table}",
+        "--event-time": "at",
+    }  # fmt: skip
+    shapes = (
+        "orders.key=site,orderId; orders.key-name=order;orders.event-time=none;orders.mode=upsert;"
+        "orders.sort-name=none"
+    )
+
+    sinks = _read(routes | {"--shapes": shapes}).sinks.by_schema()
+
+    assert sinks["sensor"].shape == RowShape(event_time="at")
+    assert sinks["order"].shape == RowShape(
+        ("site", "orderId"), "order", sort_name=None, event_time=None, mode=Mode.UPSERT
+    )
+    for wrong in ("orders", "orders.colour=red", "orders.mode=other", "orders.sort=a", ";"):
+        (problem,) = _problems(routes | {"--shapes": wrong})
+        assert problem.startswith(f"--shapes is {wrong!r}, expected the shapes of tables of --rou")
+    assert _problems(routes | {"--shapes": "refunds.key=id"}) == (
+        "--shapes has the table 'refunds', expected one that --route names",
+    )
+    assert _problems(
+        routes | {"--shapes": "orders.mode=upsert;orders.sort-name=none;orders.tombstone=delete"}
+    ) == (
+        "--tombstone is delete, expected ignore: Spark's jobs count tombstones and write no row for"
+        " them",
+    )
 
 
 def test_routes_and_sink_names_that_do_not_match() -> None:

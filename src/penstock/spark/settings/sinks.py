@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final, Self
 
+from penstock.errors import SettingsError
 from penstock.records import READING, RowShape, Tombstone
 from penstock.settings import Settings, nested, parse_count, setting
 
 _TABLE: Final = "{table}"  # placeholder in the names of sinks; a route fills it in
 _TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path")
+_SHAPE: Final = re.compile(r"(?P<table>[a-z0-9_]+)\.(?P<flag>[a-z-]+)=(?P<value>.+)")
 _ROUTE: Final = re.compile(r"([A-Za-z0-9_.$#-]+)=([a-z0-9_]+)")
 
 
@@ -23,6 +26,22 @@ def _parse_route(text: str) -> tuple[tuple[str, str], ...]:
             raise ValueError(text)
         tables[match[1]] = match[2]
     return tuple(tables.items())
+
+
+def _parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
+    names = {field.name.replace("_", "-"): field.name for field in fields(RowShape)}
+    flags: dict[str, dict[str, str]] = {}
+    for word in text.split(";"):
+        match = _SHAPE.fullmatch(word.strip())
+        if match is None or match["flag"] not in names:
+            raise ValueError(text)
+        flags.setdefault(match["table"], {})[names[match["flag"]]] = match["value"]
+    try:
+        return tuple(
+            (table, RowShape.from_flags(Namespace(**given), {})) for table, given in flags.items()
+        )
+    except SettingsError as error:
+        raise ValueError(str(error)) from error
 
 
 def _parse_positive(text: str) -> float:
@@ -78,12 +97,22 @@ class SinkSettings(Settings):
         default=(),
     )
 
+    shapes: tuple[tuple[str, RowShape], ...] = setting(
+        "PENSTOCK_SHAPES",
+        "the shapes of tables of --route that have another than the job: table.flag=value,"
+        " separated by semicolons, such as orders.key=orderId;orders.event-time=none",
+        parse=_parse_shapes,
+        default=(),
+    )
+
     def by_schema(self) -> dict[str, Self]:
         """Return the settings of each route's own table, by schema name."""
         return {
             name: replace(
                 self,
                 route=(),
+                shapes=(),
+                shape=dict(self.shapes).get(table, self.shape),
                 **{sink: getattr(self, sink).replace(_TABLE, table) for sink in _TABLED},
             )
             for name, table in self.route
@@ -93,11 +122,15 @@ class SinkSettings(Settings):
         """Yield a problem for a missing sink, unsupported tombstones and a name without a route."""
         if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
             yield ("found no sink, expected --dynamodb-table, --lake-table or --parquet-path")
-        if self.shape.tombstone is not Tombstone.IGNORE:
-            yield (
-                f"--tombstone is {self.shape.tombstone}, expected ignore: Spark's jobs count"
-                " tombstones and write no row for them"
-            )
+        for shape in (self.shape, *dict(self.shapes or ()).values()):
+            if shape.tombstone is not Tombstone.IGNORE:
+                yield (
+                    f"--tombstone is {shape.tombstone}, expected ignore: Spark's jobs count"
+                    " tombstones and write no row for them"
+                )
+        routed = {table for _, table in self.route or ()}
+        for table in dict(self.shapes or ()).keys() - routed:
+            yield f"--shapes has the table {table!r}, expected one that --route names"
         for sink in _TABLED:
             flag, name = f"--{sink.replace('_', '-')}", getattr(self, sink)
             if self.route == () and _TABLE in name:
