@@ -22,6 +22,10 @@ _KINDS = [
     {FrameKind.GLUE, FrameKind.APICURIO},
     {FrameKind.CONFLUENT},
 ]
+_HEADERS = {
+    FrameKind.CONFLUENT: "__value_schema_id",
+    FrameKind.APICURIO: "apicurio.value.globalId",
+}
 _KAFKA = "value binary, headers array<struct<key: string, value: binary>>"
 
 
@@ -30,7 +34,7 @@ def _expect(value, headers, kinds):
     try:
         frame = decode_frame(value, headers or (), kinds=kinds)
     except FramingError as error:
-        if value is not None and FrameKind.CONFLUENT not in kinds and _is_named(headers):
+        if value is not None and _is_elsewhere(headers, kinds):
             # None of these can be decoded; the dead letter has the reason, not the column.
             return ("no-registry-for-framing", None, None, None)
         return (str(error.reason), None, None, None)
@@ -39,8 +43,11 @@ def _expect(value, headers, kinds):
     return ("framed", frame.key.pack(), str(frame.compression), frame.payload)
 
 
-def _is_named(headers):
-    return any(name == "__value_schema_id" for name, _ in headers or ())
+def _is_elsewhere(headers, kinds):
+    """Whether a header, and none of a kind with a registry, holds the schema id."""
+    names = {name for name, _ in headers or ()}
+    known = [_HEADERS[kind] in names for kind in _HEADERS if kind in kinds]
+    return bool(names & set(_HEADERS.values())) and not any(known)
 
 
 def _records(rng):
@@ -62,6 +69,11 @@ def _records(rng):
         records.append(
             (value, [("__value_schema_id", b"\2"), ("__value_schema_id", one), ("b", b"")])
         )
+    numbers = [None, b"", b"\0", b"\0" * 7 + b"\1", b"\0" * 8, b"\x80" * 8, b"\0" * 7 + b"\1x"]
+    for one, value in product(numbers, (b"payload", b"", None, encode_glue_frame(_KEY, b""))):
+        records.append((value, [(_HEADERS[FrameKind.APICURIO], one)]))
+        both = [(_HEADERS[FrameKind.APICURIO], one), ("__value_schema_id", b"\0\0\0\0\1")]
+        records += [(value, both), (value, both[::-1])]
     return records
 
 

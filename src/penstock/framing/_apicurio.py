@@ -7,13 +7,16 @@
 
 Its first byte is the same as Confluent's, so only a program that has a registry of this kind reads
 it. With 4-byte ids (the default since Apicurio 3) the frame is the same as Confluent's.
+
+With `apicurio.registry.headers.enabled` the id is in a header of the record, without the first
+byte: `apicurio.value.globalId` or `apicurio.key.globalId`. The value is only the payload.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from penstock.errors import TruncatedFrameError, UnknownFramingError
+from penstock.errors import CorruptFrameError, TruncatedFrameError, UnknownFramingError
 from penstock.framing._describe import describe
 from penstock.framing.frame import Compression, Frame
 from penstock.framing.key import FrameKind, SchemaKey
@@ -37,15 +40,36 @@ def decode_apicurio_frame(value: bytes) -> Frame:
         raise TruncatedFrameError(
             f"Apicurio frame: found {describe(value)}, expected a header of {_HEADER_SIZE}"
         )
-    schema_id = int.from_bytes(value[1:_HEADER_SIZE], signed=True)
-    if schema_id < 1:
-        raise UnknownFramingError(
-            f"Apicurio frame: found schema id {schema_id} in {describe(value)}, expected 1 or more"
-        )
-    key = SchemaKey(FrameKind.APICURIO, value[1:_HEADER_SIZE])
+    key = _read_key(value[1:_HEADER_SIZE], "Apicurio frame", value)
     return Frame(key, Compression.NONE, value[_HEADER_SIZE:])
+
+
+def decode_apicurio_header(name: str, header: bytes, value: bytes) -> Frame:
+    """Return the frame of a value that is only the payload, with the global id from a header.
+
+    Raises:
+        TruncatedFrameError: the header is shorter than an id.
+        UnknownFramingError: the schema id is below 1.
+        CorruptFrameError: bytes follow the id.
+    """
+    size = _HEADER_SIZE - 1
+    if len(header) < size:
+        raise TruncatedFrameError(f"header {name}: found {describe(header)}, expected {size}")
+    key = _read_key(header[:size], f"header {name}", header)
+    if len(header) > size:
+        raise CorruptFrameError(f"header {name}: found {describe(header)}, expected {size}")
+    return Frame(key, Compression.NONE, value)
 
 
 def encode_apicurio_frame(key: SchemaKey, payload: bytes) -> bytes:
     """Return the frame of a payload."""
     return _MAGIC + key.id + payload
+
+
+def _read_key(number: bytes, where: str, data: bytes) -> SchemaKey:
+    schema_id = int.from_bytes(number, signed=True)
+    if schema_id < 1:
+        raise UnknownFramingError(
+            f"{where}: found schema id {schema_id} in {describe(data)}, expected 1 or more"
+        )
+    return SchemaKey(FrameKind.APICURIO, number)

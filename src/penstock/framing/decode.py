@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from penstock.errors import FramingError, NoRegistryForFramingError, UnknownFramingError
-from penstock.framing._apicurio import decode_apicurio_frame, encode_apicurio_frame
+from penstock.framing._apicurio import (
+    decode_apicurio_frame,
+    decode_apicurio_header,
+    encode_apicurio_frame,
+)
 from penstock.framing._confluent import (
     decode_confluent_frame,
     decode_confluent_header,
@@ -17,8 +22,15 @@ from penstock.framing.frame import CompressionRule, Frame
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey
 
-_VALUE_ID_HEADER: Final = "__value_schema_id"
-_KEY_ID_HEADER: Final = "__key_schema_id"
+# The headers with the id of a value or key, and the kinds of these ids.
+_VALUE_HEADERS: Final = {
+    "__value_schema_id": FrameKind.CONFLUENT,
+    "apicurio.value.globalId": FrameKind.APICURIO,
+}
+_KEY_HEADERS: Final = {
+    "__key_schema_id": FrameKind.CONFLUENT,
+    "apicurio.key.globalId": FrameKind.APICURIO,
+}
 _COMPRESSION: Final = CompressionRule()
 _KINDS: Final = (FrameKind.GLUE, FrameKind.CONFLUENT)
 
@@ -65,8 +77,9 @@ def decode_frame(
     """
     if value is None:
         return None
-    name = _KEY_ID_HEADER if is_key else _VALUE_ID_HEADER
-    frame = _open(value, name, _find_id(headers, name), FrameKind.APICURIO in kinds)
+    frame = _open(
+        value, _find_id(headers, _KEY_HEADERS if is_key else _VALUE_HEADERS, kinds), kinds
+    )
     if frame.key.kind not in kinds:
         raise NoRegistryForFramingError(
             f"found a frame of {frame.key.kind} with schema {frame.key}, expected one of "
@@ -87,28 +100,51 @@ def read_schema_key(
     """
     if value is None:
         return None
-    named = _find_id(headers, _VALUE_ID_HEADER)
+    named = _find_id(headers, _VALUE_HEADERS, kinds)
     try:
         if named is None and value.startswith(b"\3"):
             return read_glue_key(value)
-        return _open(value, _VALUE_ID_HEADER, named, FrameKind.APICURIO in kinds).key
+        return _open(value, named, kinds).key
     except FramingError:
         return None
 
 
-def _find_id(headers: Iterable[tuple[str, bytes | None]], name: str) -> bytes | None:
-    """Return the last header that holds a schema id, as Confluent's clients do, or None."""
-    ids = [header or b"" for key, header in headers if key == name]
-    return ids[-1] if ids else None
+@dataclass(frozen=True, slots=True)
+class _NamedId:
+    """A header that holds the schema id of a value or key."""
+
+    kind: FrameKind
+    name: str
+    header: bytes
 
 
-def _open(value: bytes, name: str, named: bytes | None, apicurio: bool) -> Frame:
+def _find_id(
+    headers: Iterable[tuple[str, bytes | None]],
+    names: Mapping[str, FrameKind],
+    kinds: Collection[FrameKind],
+) -> _NamedId | None:
+    """Return the header that holds the schema id, or None.
+
+    A kind that has a registry takes precedence; of several headers the last one counts, as in
+    Confluent's clients.
+    """
+    found = None
+    for name, header in headers:
+        kind = names.get(name)
+        if kind is not None and (found is None or kind in kinds or found.kind not in kinds):
+            found = _NamedId(kind, name, header or b"")
+    return found
+
+
+def _open(value: bytes, named: _NamedId | None, kinds: Collection[FrameKind]) -> Frame:
     if named is not None:
-        return decode_confluent_header(name, named, value)
+        is_confluent = named.kind is FrameKind.CONFLUENT
+        decode = decode_confluent_header if is_confluent else decode_apicurio_header
+        return decode(named.name, named.header, value)
     match value[:1]:
         case b"\3":
             return decode_glue_frame(value)
-        case b"\0" if apicurio:
+        case b"\0" if FrameKind.APICURIO in kinds:
             return decode_apicurio_frame(value)
         case b"\0" | b"\1":
             return decode_confluent_frame(value)

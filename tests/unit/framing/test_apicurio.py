@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import TruncatedFrameError, UnknownFramingError
+from penstock.errors import (
+    CorruptFrameError,
+    FramingError,
+    NoRegistryForFramingError,
+    TruncatedFrameError,
+    UnknownFramingError,
+)
 from penstock.framing import (
     Compression,
     Frame,
@@ -12,6 +18,7 @@ from penstock.framing import (
     SchemaKey,
     decode_frame,
     encode_frame,
+    read_schema_key,
 )
 from penstock.framing._apicurio import decode_apicurio_frame
 
@@ -62,3 +69,40 @@ def test_an_id_below_1_is_rejected(number: str, text: str) -> None:
         match=rf"^Apicurio frame: found schema id {text} in 9 bytes \(.*\), expected 1 or more$",
     ):
         decode_frame(bytes.fromhex("00" + number), kinds=_KINDS)
+
+
+def test_an_id_in_a_header_is_read() -> None:
+    headers = [("apicurio.value.globalId", _KEY.id), ("apicurio.key.globalId", b"\0" * 7 + b"\7")]
+
+    assert decode_frame(b"payload", headers, kinds=_KINDS) == Frame(
+        _KEY, Compression.NONE, b"payload"
+    )
+    key = decode_frame(b"key", headers, is_key=True, kinds=_KINDS)
+    assert key is not None
+    assert str(key.key) == "apicurio:7"
+    assert read_schema_key(b"payload", headers, kinds=_KINDS) == _KEY
+
+
+def test_a_header_without_a_registry_says_so_and_one_with_a_registry_comes_first() -> None:
+    headers = [("apicurio.value.globalId", _KEY.id), ("__value_schema_id", b"\0\0\0\0\7")]
+
+    with pytest.raises(NoRegistryForFramingError, match="a frame of apicurio with schema apicurio"):
+        decode_frame(b"payload", headers[:1], kinds=[FrameKind.GLUE])
+    assert str(read_schema_key(b"payload", headers)) == "confluent:7"
+    assert str(read_schema_key(b"payload", headers, kinds=_KINDS)) == "apicurio:15"
+
+
+@pytest.mark.parametrize(
+    ("header", "error", "message"),
+    [
+        (b"", TruncatedFrameError, "found no bytes, expected 8"),
+        (b"\0" * 7, TruncatedFrameError, r"found 7 bytes \(.*\), expected 8"),
+        (b"\0" * 8, UnknownFramingError, r"found schema id 0 in 8 bytes \(.*\), expected 1 or m"),
+        (b"\0" * 7 + b"\1x", CorruptFrameError, r"found 9 bytes \(.*\), expected 8"),
+    ],
+)
+def test_a_header_that_is_no_id_is_rejected(
+    header: bytes, error: type[FramingError], message: str
+) -> None:
+    with pytest.raises(error, match=f"^header apicurio.value.globalId: {message}"):
+        decode_frame(b"payload", [("apicurio.value.globalId", header)], kinds=_KINDS)

@@ -23,18 +23,14 @@ from pyspark.sql import functions as F
 from penstock.errors import FramingError, Reason
 from penstock.framing import FrameKind, decode_glue_frame
 
-_ID_HEADER: Final = "__value_schema_id"
-# No lambda functions: with one, Spark would not compile the whole stage.
-_NAMED: Final = f"coalesce(array_contains(headers.key, '{_ID_HEADER}'), false)"
-# Confluent's clients take the last of several such headers.
-_HEADER: Final = (
-    "coalesce(element_at(headers.value, "
-    f"-CAST(array_position(reverse(headers.key), '{_ID_HEADER}') AS INT)), X'')"
-)
 _NUMBER_SIZES: Final = {FrameKind.CONFLUENT: 4, FrameKind.APICURIO: 8}
+_ID_HEADERS: Final = {
+    FrameKind.CONFLUENT: "__value_schema_id",
+    FrameKind.APICURIO: "apicurio.value.globalId",
+}
 # Columns of their own, or each reference to them would compute them again: HotSpot compiles no
 # method of 8,000 bytes or more. `_framing` starts with the id, and is the value or a header.
-_OWN: Final = ("_named", "_framing")
+_OWN: Final = ("_named", "_elsewhere", "_framing")
 
 
 class FrameStatus(StrEnum):
@@ -50,7 +46,7 @@ def split_frames(records: DataFrame, kinds: Collection[FrameKind] = (FrameKind.G
     `kinds` are the kinds of frames that have a registry, as in `decode_frame`.
     """
     sql = _FrameSql(frozenset(kinds), "headers" in records.columns)
-    columns = dict(zip(_OWN, map(F.expr, (sql.named(), sql.framing())), strict=True))
+    columns = dict(zip(_OWN, map(F.expr, sql.own()), strict=True))
     return (
         records.withColumns(columns)
         .withColumn("status", F.expr(sql.status()))
@@ -76,30 +72,33 @@ class _FrameSql:
     kinds: frozenset[FrameKind]
     with_headers: bool
 
-    def named(self) -> str:
-        """Return the condition that a header holds the schema id."""
-        return _NAMED if self.with_headers else "false"
+    def own(self) -> tuple[str, str, str]:
+        """Return the columns `_OWN`.
 
-    def framing(self) -> str:
-        """Return the bytes that start with the schema id."""
-        if not (self.with_headers and FrameKind.CONFLUENT in self.kinds):
-            return "value"
-        return f"IF({_NAMED}, {_HEADER}, value)"
+        They hold whether a header has the schema id, whether one has the id of a kind without a
+        registry, and the bytes that start with the id.
+        """
+        kind = self._zero()
+        others = [_has(name) for each, name in _ID_HEADERS.items() if each not in self.kinds]
+        elsewhere = " OR ".join(others) if self.with_headers and others else "false"
+        if not (self.with_headers and kind in self.kinds):
+            return "false", elsewhere, "value"
+        named, header = _has(_ID_HEADERS[kind]), _last(_ID_HEADERS[kind])
+        # Apicurio's header is the id alone; Confluent's has the first byte of its frame too.
+        framing = f"concat(X'00', {header})" if kind is FrameKind.APICURIO else header
+        return named, f"NOT {named} AND ({elsewhere})", f"IF({named}, {framing}, value)"
 
     def status(self) -> str:
         """Return the status by the first byte before the schema id."""
-        has_confluent = FrameKind.CONFLUENT in self.kinds
-        # Without Confluent no named id can be decoded; the dead letter has the right reason
-        # (`failures.Judge`).
-        not_known = f"WHEN _named THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'"
-        other = f"""WHEN _named THEN
-            IF(length(_framing) = 0, '{Reason.TRUNCATED}', '{Reason.UNKNOWN_FRAMING}')"""
+        # The dead letter of a record whose id is elsewhere has the right reason
+        # (`failures.Judge`): it cannot be decoded anyway.
         return f"""
             CASE WHEN value IS NULL THEN '{FrameStatus.TOMBSTONE}'
-                 {"" if has_confluent else not_known}
+                 WHEN _elsewhere THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'
                  WHEN {_starts(0)} THEN {self._number(self._zero())}
                  WHEN {_starts(1)} THEN {self._known_after(17, FrameKind.CONFLUENT)}
-                 {other if has_confluent else ""}
+                 WHEN _named THEN
+                      IF(length(_framing) = 0, '{Reason.TRUNCATED}', '{Reason.UNKNOWN_FRAMING}')
                  WHEN {_starts(3)} THEN
                       CASE WHEN length(value) < 18 THEN '{Reason.TRUNCATED}'
                            WHEN substring(value, 2, 1) NOT IN (X'00', X'05')
@@ -121,7 +120,7 @@ class _FrameSql:
         """Return the payload of a readable frame."""
         zero = f"substring(value, {2 + _NUMBER_SIZES[self._zero()]})"
         inside = self._choose("substring(value, 19)", zero, "substring(value, 18)")
-        return f"IF(_named, value, {inside})" if FrameKind.CONFLUENT in self.kinds else inside
+        return inside if self.kinds <= {FrameKind.GLUE} else f"IF(_named, value, {inside})"
 
     def _choose(self, glue: str, zero: str, guid: str) -> str:
         """Choose by the kind of frame; if only Glue has a registry, return its expression."""
@@ -155,6 +154,17 @@ class _FrameSql:
             CASE WHEN length(_framing) < {size} THEN '{Reason.TRUNCATED}'
                  WHEN _named AND length(_framing) > {size} THEN '{Reason.UNDECODABLE}'
                  ELSE '{self._known(kind)}' END"""
+
+
+# No lambda functions: with one, Spark would not compile the whole stage.
+def _has(header: str) -> str:
+    return f"coalesce(array_contains(headers.key, '{header}'), false)"
+
+
+def _last(header: str) -> str:
+    """Return the value of the last header with a name, as Confluent's clients do."""
+    position = f"-CAST(array_position(reverse(headers.key), '{header}') AS INT)"
+    return f"coalesce(element_at(headers.value, {position}), X'')"
 
 
 def _starts(byte: int) -> str:
