@@ -115,7 +115,7 @@ def authority() -> trustme.CA:
 @pytest.fixture
 def tls_server(authority: trustme.CA) -> Iterator[FakeServer]:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.issue_cert("localhost").configure_cert(context)
     authority.configure_trust(context)
     context.verify_mode = ssl.CERT_REQUIRED
     with closing(serve(context)) as serving:
@@ -127,7 +127,8 @@ def test_a_server_of_an_own_authority_sees_the_clients_certificate(
     tls_server: FakeServer, authority: trustme.CA, secret: Any, tmp_path: Path, attempts: Any
 ) -> None:
     def ask(**settings: str) -> None:
-        given = HttpRegistrySettings("confluent+https", tls_server.host, **settings)  # type: ignore[arg-type]
+        host = tls_server.host.replace("127.0.0.1", "localhost")
+        given = HttpRegistrySettings("confluent+https", host, **settings)  # type: ignore[arg-type]
         ConfluentRegistry(given, attempts=attempts(total=0)).get(_KEY)
 
     mine = authority.issue_cert("client")
