@@ -25,7 +25,8 @@ _ORDER = {
     "type": "record",
     "name": "Order",
     "fields": [
-        {"name": "deviceId", "type": "string"},
+        {"name": "deviceId", "type": "string"},  # as the function, which has no routes, wants
+        {"name": "orderId", "type": "string"},
         {"name": "timestamp", "type": "long"},
         {"name": "temperature", "type": "string"},  # which is a number of sensors
     ],
@@ -71,7 +72,9 @@ def exercise(accounts: Accounts) -> Exercised:
     """Try the records again that were given up, by what the operator does."""
     analytics = accounts.consumers["analytics"]
     given_up = _read_dead_letters(analytics)
-    analytics.apply(jobs=make_jobs(order="orders", sensor="readings"))
+    analytics.apply(
+        jobs=make_jobs(order="orders", sensor="readings"), tables={"orders": {"key": ["orderId"]}}
+    )
     accounts.make_story("analytics").run_jobs("maintain-readings", "replay")
     return Exercised(accounts, given_up, _read_dead_letters(analytics))
 
@@ -104,6 +107,7 @@ def _make_order(glue: Any) -> bytes:
         Compatibility="BACKWARD",
         SchemaDefinition=text,
     )
-    order = {"deviceId": _SHOP, "timestamp": int(time.time() * 1_000), "temperature": "cool"}
+    now = int(time.time() * 1_000)
+    order = {"deviceId": _SHOP, "orderId": "o-1", "timestamp": now, "temperature": "cool"}
     key = SchemaKey.parse(made["SchemaVersionId"])
     return encode_glue_frame(key, encode(order, load_schema(text)))

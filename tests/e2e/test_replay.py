@@ -41,8 +41,8 @@ def test_a_record_comes_into_the_tables_of_its_route(exercised, consumer):
     assert "doneAt" in exercised.tried_again[row["id"]]
     source = row["id"].rpartition("/")[0]  # what follows is Kafka's time
     stored = read_rows(consumer, "penstock-analytics-orders")
-    assert {key: (one["deviceId"], one["temperature"]) for key, one in stored.items()} == {
-        source: ("shop", "cool")
+    assert {key: (one["orderId"], one["temperature"]) for key, one in stored.items()} == {
+        source: ("o-1", "cool")
     }
     (kept,) = read_lake(consumer, consumer.outputs()["lake"], _SELECT)
     assert (source_of(kept), kept["device"], kept["temperature"]) == (source, "shop", "cool")
@@ -70,6 +70,7 @@ def test_all_jobs_have_the_same_tables(words):
     assert consume["--lake-table"] == f"{_LAKE}.{{table}}"
     assert consume["--dynamodb-table"] == "penstock-analytics-{table}"
     assert consume["--route"] == "order=orders,sensor=readings"
+    assert consume["--shapes"] == "orders.key=orderId"
     both = {flag: word for flag, word in consume.items() if replay.get(flag) == word}
     assert consume.keys() - both.keys() == {
         *("--checkpoint", "--secret-arn", "--service", "--trigger"),
