@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from penstock.registry import ConfluentRegistry, HttpRegistrySettings
-from tests.stubs.registries import FakeTime
 
 
 @dataclass
@@ -118,4 +117,4 @@ def registry(build: Callable[..., ConfluentRegistry]) -> Iterator[ConfluentRegis
     yield made
 
 
-__all__ = ["FakeServer", "FakeTime", "serve"]
+__all__ = ["FakeServer", "serve"]
