@@ -11,6 +11,7 @@ import pytest
 
 from demo.screen import Steps
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
+from tests.e2e.clients import HOST
 from tests.e2e.deployers import create_deployers
 from tests.e2e.exercise import disturb, exercise
 from tests.e2e.leftovers import list_everything
@@ -66,9 +67,16 @@ def accounts(prepared, before, set_password):
     set_password(CANARY)
     made = prepared
     made.producer.apply(
-        consumers=[{"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}]
+        consumers=[
+            {
+                "name": "analytics",
+                "account_id": CONSUMER,
+                "topics": ["sensor"],
+                "writes": ["sensor"],
+            }
+        ]
     )
-    made.add_consumer("analytics", CONSUMER).apply()
+    made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}).apply()
     return made
 
 

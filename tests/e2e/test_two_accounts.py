@@ -23,7 +23,12 @@ from tests.fixtures.functions import wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
-_READER = {"name": "analytics", "account_id": CONSUMER, "topics": ["sensor"]}
+_READER = {
+    "name": "analytics",
+    "account_id": CONSUMER,
+    "topics": ["sensor"],
+    "writes": ["sensor"],
+}
 _ROTATED = _READER | {"rotation": 2}
 # In the producer's own account: names of the two roots do not clash.
 _OTHER = {

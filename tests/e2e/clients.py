@@ -1,0 +1,73 @@
+"""The clients of examples/clients, as they run on the host in a consumer's VPC."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from localcloud.identity.credentials import credentials_for_role
+from localcloud.services.emr_serverless.driver_environment import Place, driver_variables
+from tests.e2e.accounts import Accounts
+
+_ROOT = Path(__file__).parents[2]
+_EXAMPLES = _ROOT / "examples" / "clients"
+_PYTHON = _EXAMPLES / "python" / "client.py"
+_JAVA = _EXAMPLES / "java" / "src" / "main" / "java" / "Client.java"
+_JARS = f"{_ROOT}/jars/glue/lib/*"
+HOST = "shell"
+LANGUAGES = ("java", "python")
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host of a consumer: who its programs are, and where they are."""
+
+    accounts: Accounts
+    consumer: str
+    folder: Path
+
+    def compile(self) -> None:
+        """Compile the client in Java once for all its runs."""
+        subprocess.run(["javac", "-d", str(self.folder), "-cp", _JARS, str(_JAVA)], check=True)
+
+    def run(self, language: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a client with words after the file that tells it where everything is."""
+        root = self.accounts.consumers[self.consumer]
+        client = root.outputs()["clients"][HOST]
+        told = self.folder / "client.json"
+        told.write_text(json.dumps(client))
+        environment = {
+            "PATH": os.environ["PATH"],
+            "KAFKA_LOGIN": self.accounts.password_of(root),
+            **self._read_place(client["host"], client["role_name"]),
+        }
+        return subprocess.run(
+            [*self._choose(language), str(told), *words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def _choose(self, language: str) -> list[str]:
+        if language == "python":
+            return [sys.executable, str(_PYTHON)]
+        return ["java", "-Xmx256m", "-cp", f"{self.folder}:{_JARS}", "Client"]
+
+    def _read_place(self, instance: str, role: str) -> dict[str, str]:
+        """Return what makes a process one of the instance: its credentials, network and trust."""
+        root = self.accounts.consumers[self.consumer]
+        (reservation,) = root.client("ec2").describe_instances(InstanceIds=[instance])[
+            "Reservations"
+        ]
+        (shown,) = reservation["Instances"]
+        arn = f"arn:aws:iam::{root.id}:role/{role}"
+        groups = tuple(group["GroupId"] for group in shown["SecurityGroups"])
+        place = Place("", arn, None, (shown["SubnetId"],), groups)
+        key = credentials_for_role(self.accounts.cloud, arn, instance)
+        return driver_variables(self.accounts.cloud, place, key, self.folder)

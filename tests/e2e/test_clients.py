@@ -1,0 +1,95 @@
+"""Programs that are not Penstock's, on a consumer's host: they read, and write where granted."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from tests.e2e.accounts import PRODUCER
+from tests.e2e.clients import LANGUAGES, Host
+
+pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
+
+_COUNT = 3
+
+
+@pytest.fixture(scope="module")
+def host(accounts, stories, tmp_path_factory):
+    """The host of the consumer, once there are records."""
+    made = Host(accounts, "analytics", tmp_path_factory.mktemp("host"))
+    made.compile()
+    return made
+
+
+@pytest.fixture(scope="module")
+def schema(client):
+    """A schema of which nobody has a topic."""
+    glue, name = client("glue", PRODUCER), "nobodys"
+    fields = [{"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": "long"}]
+    glue.create_schema(
+        RegistryId={"RegistryName": "penstock"},
+        SchemaName=name,
+        DataFormat="AVRO",
+        Compatibility="BACKWARD",
+        SchemaDefinition=json.dumps({"type": "record", "name": name, "fields": fields}),
+    )
+    yield name
+    glue.delete_schema(SchemaId={"RegistryName": "penstock", "SchemaName": name})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_client_reads_what_the_consumer_function_has_written(host, language):
+    words = ["--count", str(_COUNT)] if language == "python" else [str(_COUNT)]
+
+    done = host.run(language, "sensor", *words)
+
+    assert done.returncode == 0, done.stderr
+    rows = host.accounts.rows("analytics")
+    found = dict(_read_line(language, line) for line in done.stdout.splitlines())
+    assert len(found) == _COUNT
+    for place, value in found.items():
+        row = rows.get(f"sensor/{place}")
+        if value is not None:
+            assert (value["deviceId"], value["timestamp"]) == (row["deviceId"], row["timestamp"])
+        else:  # those that are no frames
+            assert row is None
+    assert any(found.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_client_writes_a_record_that_becomes_a_row(host, language):
+    device = f"from-{language}"
+    event = {"deviceId": device, "timestamp": int(time.time() * 1_000)}
+    what = json.dumps(event) if language == "python" else device
+
+    done = host.run(language, "sensor", "--write", what)
+
+    assert done.returncode == 0, done.stderr
+    written = done.stdout.strip()
+    if language == "python":
+        written = "{partition}/{offset}".format(**json.loads(written))
+    partition, offset = written.split("/")
+    answer = {"topic": "sensor", "partition": partition, "offset": offset}
+    assert host.accounts.await_row("analytics", answer)["deviceId"] == device
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_client_is_told_that_a_topic_is_not_granted(host, language, schema):
+    what = json.dumps({"deviceId": "d", "timestamp": 1}) if language == "python" else "device"
+
+    done = host.run(language, schema, "--write", what)
+
+    assert done.returncode == 1, done.stderr
+    told = f"{schema} is not granted: ask the producer's account to add it to the topics that this"
+    assert f"{told} consumer writes" in done.stderr
+
+
+def _read_line(language, line):
+    """Return the place of a record that a client has printed, and its value."""
+    if language == "python":
+        shown = json.loads(line)
+        return f"{shown['partition']}/{shown['offset']}", shown.get("value")
+    place, _, shown = line.partition(" ")
+    return place, None if shown == "unreadable" else json.loads(shown)
