@@ -19,3 +19,23 @@ def test_user_data_that_was_not_given_has_no_value(client, given, shown):
     )["UserData"]
 
     assert {name: base64.b64decode(value).decode() for name, value in found.items()} == shown
+
+
+@pytest.mark.parametrize("own", ["volume", None])
+def test_the_tags_of_a_launch_template_are_not_those_of_what_it_starts(client, own):
+    ec2, name = client("ec2"), f"tagged-{own}"
+    tags = [{"Key": "part", "Value": "a"}]
+    started = [{"ResourceType": own, "Tags": tags}] if own else []
+    made = ec2.create_launch_template(
+        LaunchTemplateName=name,
+        LaunchTemplateData={"InstanceType": "t4g.small", "TagSpecifications": started},
+        TagSpecifications=[{"ResourceType": "launch-template", "Tags": tags}],
+    )["LaunchTemplate"]
+
+    (version,) = ec2.describe_launch_template_versions(LaunchTemplateId=made["LaunchTemplateId"])[
+        "LaunchTemplateVersions"
+    ]
+
+    assert version["LaunchTemplateData"].get("TagSpecifications", []) == started
+    (shown,) = ec2.describe_launch_templates(LaunchTemplateNames=[name])["LaunchTemplates"]
+    assert shown["Tags"] == tags

@@ -83,7 +83,8 @@ def write(client: dict[str, Any], topic: str, value: dict[str, Any]) -> None:
         SchemaVersionNumber={"LatestVersion": True},
     )
     payload = io.BytesIO()
-    fastavro.schemaless_writer(payload, json.loads(newest["SchemaDefinition"]), value, strict=True)
+    schema = json.loads(newest["SchemaDefinition"])
+    fastavro.schemaless_writer(payload, schema, value, strict_allow_default=True)
     frame = bytes([_VERSION, _PLAIN]) + uuid.UUID(newest["SchemaVersionId"]).bytes
     with closing(KafkaProducer(**log_in(client))) as producer:
         written = producer.send(topic, frame + payload.getvalue()).get(timeout=30)

@@ -9,7 +9,7 @@ resource "aws_instance" "this" {
 
   launch_template {
     id      = aws_launch_template.this.id
-    version = aws_launch_template.this.latest_version
+    version = "$Latest"
   }
 
   metadata_options {
@@ -24,7 +24,8 @@ resource "aws_instance" "this" {
   depends_on = [aws_iam_role_policy.session]
 }
 
-# EC2 looks up the parameter when it starts the instance, so that a newer image is no change of the plan.
+# EC2 looks up the parameter when it starts the instance, so that a newer image is no change of the plan; nor are new tags,
+# since the instance names no version.
 resource "aws_launch_template" "this" {
   name        = var.name
   description = "The image and the volume of ${var.name}"

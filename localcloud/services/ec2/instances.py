@@ -1,8 +1,10 @@
-"""Instances without user data: moto shows an empty value, of which Terraform makes a change."""
+"""Instances and launch templates where moto shows more than was given, which Terraform changes."""
 
 from __future__ import annotations
 
 import dataclasses
+
+from moto.ec2.models import ec2_backends
 
 from localcloud.door.operations import Call, HttpAnswer, operation
 
@@ -14,3 +16,15 @@ def describe_instance_attribute(call: Call) -> HttpAnswer:
     return dataclasses.replace(
         answer, body=answer.body.replace(b"<userData><value/></userData>", b"<userData/>")
     )
+
+
+@operation("ec2", "CreateLaunchTemplate")
+def create_launch_template(call: Call) -> HttpAnswer:
+    """Create a template; its own tags are not those of what it starts, where moto adds them."""
+    answer = call.forward()
+    for template in list(ec2_backends[call.account][call.region].launch_templates.values()):
+        for version in template.versions:
+            given = version.data.pop("TagSpecifications", [])
+            if kept := [one for one in given if one["ResourceType"] != "launch-template"]:
+                version.data["TagSpecifications"] = kept
+    return answer
