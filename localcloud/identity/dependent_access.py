@@ -1,7 +1,8 @@
-"""Permissions that a call needs besides its own action: roles that it passes or has created.
+"""Permissions that a call needs besides its own action: on roles, and on keys of what it creates.
 
 A caller that gives a role to a service must have `iam:PassRole` on it. A service that works by a
-service-linked role creates the role in the caller's name at the account's first such call.
+service-linked role creates the role in the caller's name at the account's first such call. One that
+encrypts by a key of the customer's looks at the key and creates a grant on it in the caller's name.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from moto.iam.models import iam_backends
 
 from localcloud.door.operations import Call
+from localcloud.identity.resource_policies import key_arn
 from localcloud.identity.resources import Access
 from localcloud.identity.roles import find_role, is_role_arn, role_account
 
@@ -40,12 +43,21 @@ _LINKED = {
     ("kafka", "CreateCluster"): ("kafka.amazonaws.com", "AWSServiceRoleForKafka"),
     ("kafka", "CreateClusterV2"): ("kafka.amazonaws.com", "AWSServiceRoleForKafka"),
 }
+# Operation -> the parameter with the key, by the names that lead there. Service Authorization
+# Reference, "Amazon MSK": dependent actions; DynamoDB Developer Guide, "DynamoDB encryption at
+# rest: usage notes".
+_AT_REST = ("EncryptionInfo", "EncryptionAtRest", "DataVolumeKMSKeyId")
+_KEYS = {
+    ("dynamodb", "CreateTable"): ("SSESpecification", "KMSMasterKeyId"),
+    ("kafka", "CreateCluster"): _AT_REST,
+    ("kafka", "CreateClusterV2"): ("Provisioned", *_AT_REST),
+}
 
 _lock = threading.Lock()
 
 
 def list_dependent_access(call: Call) -> Iterator[Access]:
-    """List what the caller must be allowed on roles; a service itself refuses foreign roles."""
+    """List what the caller must be allowed besides; a service itself refuses foreign roles."""
     name, service = _PASSED.get((call.service, call.operation), ("", ""))
     role_arn = str(call.params.get(name, ""))
     if is_role_arn(role_arn) and role_account(role_arn) == call.account:
@@ -53,6 +65,17 @@ def list_dependent_access(call: Call) -> Iterator[Access]:
     if linked := _find_linked(call):
         arn, service = linked
         yield Access("iam:CreateServiceLinkedRole", arn, {"iam:AWSServiceName": service})
+    if key := _find_key(call):
+        yield Access("kms:DescribeKey", key, {})
+        yield Access("kms:CreateGrant", key, {"kms:GrantIsForAWSResource": "true"})
+
+
+def _find_key(call: Call) -> str | None:
+    """Return the ARN of the customer's key that a call encrypts by."""
+    found: Any = call.params
+    for name in _KEYS.get((call.service, call.operation), ("",)):
+        found = (found or {}).get(name)
+    return key_arn(call.account, call.region, found) if found and "aws/" not in found else None
 
 
 def create_linked_role(call: Call) -> None:

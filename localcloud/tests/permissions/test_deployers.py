@@ -110,3 +110,27 @@ def test_a_service_linked_role_is_created_once_with_the_callers_permission(actin
 def test_settings_of_buckets_have_iams_own_names(acting, deploy, operation, action):
     with pytest.raises(ClientError, match=f"is not authorized to perform: {action} on resource"):
         getattr(acting("s3"), operation)(Bucket="any")
+
+
+def test_a_table_with_a_key_needs_a_grant_in_the_callers_name(acting, deploy, iam, client):
+    key = client("kms", account=ACCOUNT).create_key()["KeyMetadata"]["Arn"]
+    table = {
+        "TableName": "encrypted",
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+        "SSESpecification": {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key},
+    }
+    own = allow("dynamodb:*"), allow("kms:DescribeKey", key)
+    grants = allow("kms:CreateGrant", key)
+    for_services = {"Condition": {"Bool": {"kms:GrantIsForAWSResource": "true"}}}
+
+    allow_role(deploy, iam, allow("dynamodb:*"), grants)
+    with pytest.raises(ClientError, match=f"to perform: kms:DescribeKey on resource: {key}"):
+        acting("dynamodb").create_table(**table)
+    allow_role(deploy, iam, *own)
+    with pytest.raises(ClientError, match=f"to perform: kms:CreateGrant on resource: {key}"):
+        acting("dynamodb").create_table(**table)
+    allow_role(deploy, iam, *own, grants | for_services)
+    acting("dynamodb").create_table(**table)
+    acting("dynamodb").delete_table(TableName="encrypted")
