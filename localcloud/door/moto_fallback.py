@@ -6,7 +6,10 @@ import functools
 import importlib
 import io
 import re
+import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 from moto.backends import list_of_moto_modules
@@ -21,6 +24,10 @@ from localcloud.door.operations import Call, HttpAnswer
 _moto = DomainDispatcherApplication(create_backend_app)
 
 _PAGE = b"<!doctype html"
+
+# moto checks and writes without a lock, so that two conditional writes at once might both succeed.
+_CHECK_THEN_WRITE = frozenset({"dynamodb", "ec2", "glue", "iam", "s3"})
+_locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
 # moto selects the parts of S3 by query string, not by one method per operation. It would answer
 # unknown parts with a listing of the bucket.
@@ -57,7 +64,8 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
         credential = Request(environ).args["X-Amz-Credential"]
         environ["HTTP_AUTHORIZATION"] = f"AWS4-HMAC-SHA256 Credential={credential}"
     try:
-        answer = b"".join(_moto(environ, start_response))
+        with _locks[call.service] if call.service in _CHECK_THEN_WRITE else nullcontext():
+            answer = b"".join(_moto(environ, start_response))
     except NotImplementedError as error:  # moto's error for an operation that is missing
         raise not_implemented(call.name) from error
     if answer[: len(_PAGE)].lower() == _PAGE:

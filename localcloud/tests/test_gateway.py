@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import urllib.error
 import urllib.request
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from botocore import UNSIGNED
@@ -240,3 +243,35 @@ def test_a_content_type_of_no_protocol_is_answered(cloud, client):
 def _read(url):
     with urllib.request.urlopen(url, timeout=10) as answer:
         return answer.read().decode()
+
+
+def test_of_conditional_writes_at_once_one_succeeds(client):
+    table = client("dynamodb", account="888888888888")
+    table.create_table(
+        TableName="contended",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+
+    def put(number):
+        try:
+            table.put_item(
+                TableName="contended",
+                Item={"id": {"S": str(number // 6)}},
+                ConditionExpression="attribute_not_exists(id)",
+            )
+        except ClientError as error:
+            return error.response["Error"]["Code"]
+        return number // 6
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            answers = Counter(pool.map(put, range(180)))
+    finally:
+        sys.setswitchinterval(usual)
+    assert answers == Counter(
+        {"ConditionalCheckFailedException": 150, **dict.fromkeys(range(30), 1)}
+    )
