@@ -39,3 +39,19 @@ def test_the_tags_of_a_launch_template_are_not_those_of_what_it_starts(client, o
     assert version["LaunchTemplateData"].get("TagSpecifications", []) == started
     (shown,) = ec2.describe_launch_templates(LaunchTemplateNames=[name])["LaunchTemplates"]
     assert shown["Tags"] == tags
+
+
+def test_an_instance_takes_its_interface_with_it(client):
+    ec2 = client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
+    made = ec2.run_instances(ImageId="ami-12345678", MinCount=1, MaxCount=1, SubnetId=subnet)
+    (instance,) = made["Instances"]
+    inside = {"Filters": [{"Name": "vpc-id", "Values": [vpc]}]}
+    assert len(ec2.describe_network_interfaces(**inside)["NetworkInterfaces"]) == 1
+
+    ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
+
+    assert ec2.describe_network_interfaces(**inside)["NetworkInterfaces"] == []
+    shown = ec2.describe_instances(InstanceIds=[instance["InstanceId"]])["Reservations"]
+    assert shown[0]["Instances"][0]["State"]["Name"] == "terminated"

@@ -1,4 +1,4 @@
-"""Instances and launch templates where moto shows more than was given, which Terraform changes."""
+"""Instances and launch templates where moto shows, or leaves behind, more than was given."""
 
 from __future__ import annotations
 
@@ -27,4 +27,16 @@ def create_launch_template(call: Call) -> HttpAnswer:
             given = version.data.pop("TagSpecifications", [])
             if kept := [one for one in given if one["ResourceType"] != "launch-template"]:
                 version.data["TagSpecifications"] = kept
+    return answer
+
+
+@operation("ec2", "RunInstances")
+def run_instances(call: Call) -> HttpAnswer:
+    """Start instances, whose own interfaces end with them; moto leaves those behind."""
+    answer = call.forward()
+    if "NetworkInterfaces" not in call.params:
+        for reservation in list(ec2_backends[call.account][call.region].reservations.values()):
+            for instance in reservation.instances:
+                for interface in instance.nics.values():
+                    interface.delete_on_termination = True
     return answer
