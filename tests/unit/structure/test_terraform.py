@@ -19,7 +19,7 @@ _ROOT_FILES = {"providers.tf", "backend.tf"}
 _CASES = {"smallest", "full", "invalid"}
 _MOST_INPUTS = 15
 _MOST_INPUTS_OF_A_ROOT = 18  # a root has some of its own: the account, and rules of a company
-# None of them asks AWS for anything, but the last (docs/adr), which reads addresses of brokers.
+# Data sources that ask AWS for nothing.
 _DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
 # What AWS is asked for in a plan, by module; each has its ADR.
 _LOOKED_UP = {
