@@ -17,6 +17,7 @@ from typing import Any
 
 from penstock.cli._arguments import add_output
 from penstock.cli.terminal import Progress, say
+from penstock.errors import SettingsError
 from penstock.operations import (
     EventLines,
     GeneratedEvents,
@@ -31,6 +32,7 @@ HELP = (
     "JSON lines file. Ctrl-C ends it after the records that are under way."
 )
 _GENERATED_RECORDS = 10
+_GENERATED_POLICY = "fixed"
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -46,13 +48,16 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         "--records",
         type=parse_count,
         metavar="N",
-        help=f"stop after so many events [{_GENERATED_RECORDS} if generated, else all]",
+        help=f"write at most N events [{_GENERATED_RECORDS} if generated, else all]",
     )
     parser.add_argument(
-        "--rate", type=_parse_rate, metavar="N", help="the most events per second [no limit]"
+        "--rate", type=_parse_rate, metavar="N", help="the most events per second [unlimited]"
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="generate the same events as before with this number"
+        "--seed",
+        type=int,
+        metavar="N",
+        help="seed of the generator: it makes the same events again, except for their time",
     )
     parser.add_argument(
         "--quiet", action="store_true", help="print only what is not written, and the summary"
@@ -120,13 +125,16 @@ class _Totals:
 def _run(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
     """Print the outcome of each event; return 1 if an event is not written."""
     settings = ProduceSettings.from_flags(flags, environ)
+    if not flags.file and flags.policy not in {None, _GENERATED_POLICY}:
+        raise SettingsError([f"--policy is {flags.policy}, expected a FILE with the events"])
     source = EventLines(flags.file) if flags.file else GeneratedEvents(flags.seed)
     records = flags.records or (None if flags.file else _GENERATED_RECORDS)
     totals = _Totals()
-    with _interruptible() as is_stopped, Progress("records", records, is_quiet=flags.quiet) as bar:
+    progress = Progress("records", records, prints_lines=not flags.quiet)
+    with _interruptible() as is_stopped, progress as bar:
         try:
             for batch in produce_events(
-                settings, source, records=records, rate=flags.rate, is_stopped=is_stopped
+                settings, source, max_records=records, rate=flags.rate, is_stopped=is_stopped
             ):
                 for each in batch:
                     totals.add(each)

@@ -55,7 +55,7 @@ def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
 
 def _run_export(settings: argparse.Namespace) -> int:
-    with Progress("schemas", is_quiet=True) as bar:
+    with Progress("schemas", prints_lines=False) as bar:
         schemas = export_schemas(
             settings.registry,
             settings.to,
@@ -75,7 +75,7 @@ def _run_export(settings: argparse.Namespace) -> int:
 
 def _run_import(settings: argparse.Namespace) -> int:
     schemas = []
-    with Progress("schemas", is_quiet=settings.output == "json") as bar:
+    with Progress("schemas", prints_lines=settings.output != "json") as bar:
         for schema in import_schemas(settings.registry, settings.file, dry_run=settings.dry_run):
             schemas.append(schema)
             if settings.output == "text":

@@ -25,8 +25,8 @@ _COMMANDS: Final = {
 _EXIT_CODES = """\
 exit codes:
   0  success
-  1  something failed; the output says what and why
-  2  wrong usage
+  1  at least one thing failed; the output says what and why
+  2  wrong usage, or a setting is missing or wrong
   130  interrupted by ctrl-C
   141  the program that reads the output has ended
 """

@@ -33,10 +33,10 @@ def printable(text: str, keep: str = "") -> str:
 class Progress:
     """A progress bar on stderr, if that is a terminal and stdout does not scroll it away."""
 
-    def __init__(self, unit: str, total: int | None = None, *, is_quiet: bool = False) -> None:
+    def __init__(self, unit: str, total: int | None = None, *, prints_lines: bool = True) -> None:
         self._unit = unit
         self._total = total
-        self._is_shown = sys.stderr.isatty() and (is_quiet or not sys.stdout.isatty())
+        self._is_shown = sys.stderr.isatty() and not (prints_lines and sys.stdout.isatty())
         self._began = time.monotonic()
         self._due = 0.0
 

@@ -12,7 +12,7 @@ from penstock.operations.backups import (
 from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
 from penstock.operations.jobs import JobRun, start_job, submit_job
-from penstock.operations.production import (
+from penstock.operations.producing import (
     EventLines,
     GeneratedEvents,
     ProducedEvent,

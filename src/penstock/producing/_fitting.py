@@ -39,9 +39,8 @@ def fit_event(
     """
     if not versions:
         raise SchemaNotFoundError(
-            f"found no usable version of schema {settings.schema_name}, expected one because the "
-            "policy fixed registers none: register the schema, then replay the events that were "
-            "kept"
+            f"found no usable version of schema {settings.schema_name}, and the policy fixed "
+            "registers none: register the schema, then send the event again or replay it"
         )
     version = versions[-1]
     fit = _compile(version, settings.shape)
@@ -67,7 +66,7 @@ def _find_problems(version: SchemaVersion, shape: RowShape) -> Iterator[str]:
     what = f"version {version.number} of schema {version.name}"
     schema = version.schema
     if not isinstance(schema, dict) or schema["type"] != "record":
-        yield f"PENSTOCK_SCHEMA_NAME names {what}, which is no record, expected one"
+        yield f"PENSTOCK_SCHEMA_NAME names {what}, expected the schema of a record"
         return
     names = [field.get("jsonName", field["name"]) for field in schema["fields"]]
     time = shape.event_time if shape.sort_name and not shape.sort else None
@@ -78,10 +77,7 @@ def _find_problems(version: SchemaVersion, shape: RowShape) -> Iterator[str]:
         "PENSTOCK_EVENT_TIME": (time,) if time else (),
     }.items():
         for missing in sorted(set(fields).difference(names)):
-            yield (
-                f"{variable} names {missing}, which {what} lacks, expected of its fields "
-                f"{_show(names)}"
-            )
+            yield f"{variable} names {missing}, expected a field of {what}: {_show(names)}"
 
 
 def _show(names: Sequence[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
 
 from penstock.errors import SchemaError
 from penstock.framing import CompressionRule
@@ -56,13 +55,6 @@ def _is_record_name(text: str) -> bool:
     return True
 
 
-def _takes_compatibility(registry: str) -> bool:
-    try:
-        return "compatibility" in parse_qs(urlsplit(registry).query, keep_blank_values=True)
-    except ValueError:  # no URL, as the registry itself reports
-        return False
-
-
 @dataclass(frozen=True, slots=True)
 class ProducerSettings(Settings):
     """The topic, the schema registry and its policy, and the shape of rows."""
@@ -99,8 +91,8 @@ class ProducerSettings(Settings):
     )
     policy: Policy = setting(
         "PENSTOCK_POLICY",
-        "the fields of a new version: exact (those of the event) or grow (all ever seen); or fixed:"
-        " no new version, an event fits the newest one that was registered for it",
+        "schema of an event: exact (its own fields), grow (every field ever seen) or fixed (the"
+        " newest version; it registers nothing)",
         parse=Policy,
         default=Policy.EXACT,
     )
@@ -128,16 +120,10 @@ class ProducerSettings(Settings):
     shape: RowShape = nested(RowShape, READING)
 
     def problems(self) -> Iterator[str]:
-        """Yield a message for each contradiction between the policy and another setting."""
-        if self.policy is Policy.FIXED:
-            if self.registry and _takes_compatibility(self.registry):
-                yield (
-                    "PENSTOCK_POLICY is fixed and PENSTOCK_REGISTRY has the option compatibility,"
-                    " which is the mode of a schema that the producer creates: expected no such"
-                    " option, since this policy creates none"
-                )
-        elif self.schema_name and not _is_record_name(self.schema_name):
-            yield f"PENSTOCK_SCHEMA_NAME is {self.schema_name!r}, expected {_SCHEMA_NAME_MEANING}"
+        """Yield a message if the policy needs another schema name."""
+        name = self.schema_name
+        if self.policy is not Policy.FIXED and name and not _is_record_name(name):
+            yield f"PENSTOCK_SCHEMA_NAME is {name!r}, expected {_SCHEMA_NAME_MEANING}"
 
     @property
     def compression(self) -> CompressionRule:

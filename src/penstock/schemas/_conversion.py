@@ -198,14 +198,14 @@ _IN_BASE64 = {"bytes", "fixed"}
 _MILLISECONDS: Final = ("timestamp-millis", None, None)
 
 # A default is written for each item of a list that lacks the field, a long text each time.
-_CHARACTERS_A_VALUE = 16
+_CHARACTERS_PER_VALUE = 16
 
 
 def _weigh(default: Any) -> int:
     """Return the number of values inside a default, with long text as several."""
     match default:
         case str() | bytes():
-            return len(default) // _CHARACTERS_A_VALUE
+            return len(default) // _CHARACTERS_PER_VALUE
         case list():
             return len(default) + sum(map(_weigh, default))
         case dict():

@@ -38,7 +38,7 @@ def test_help_lists_the_exit_codes(words: list[str], capsys: pytest.CaptureFixtu
     printed = capsys.readouterr().out
     assert caught.value.code == 0
     assert printed.startswith(f"usage: penstock {' '.join(words)}".rstrip())
-    assert "\n  1  something failed" in printed
+    assert "\n  1  at least one thing failed" in printed
     assert max(map(len, printed.splitlines())) <= 100
 
 

@@ -67,13 +67,36 @@ def test_generated_events_register_nothing_and_fill_required_fields(
     assert len(registry.versions("sale")) == 1
     code, lines = run(*words, "missing")
     assert code == 1
-    assert "PENSTOCK_EVENT_TIME names missing, which version 1 of schema sale lacks" in lines[0]
+    assert (
+        "PENSTOCK_EVENT_TIME names missing, expected a field of version 1 of schema sale: "
+        in lines[0]
+    )
+
+
+def test_generated_events_take_no_other_policy(run: Run, write: Callable[..., str]) -> None:
+    code, lines = run("--policy", "grow")
+
+    assert (code, lines) == (2, ["penstock: --policy is grow, expected a FILE with the events"])
+    assert run("--policy", "grow", write('{"temperature": 1}'))[0] == 0
+
+
+def test_a_producers_url_with_a_mode_for_new_schemas_will_do(
+    run: Run, registry: MemoryRegistry
+) -> None:
+    registry.register("sensor", SCHEMA)
+
+    code, _ = run("--registry", "glue://plant?region=eu-central-1&compatibility=FULL")
+
+    assert code == 0
 
 
 def test_a_schema_of_no_record_is_an_error(run: Run, registry: MemoryRegistry) -> None:
     registry.register("sensor", "long")
 
-    assert run() == (1, ["penstock: schema sensor describes no record, expected one with fields"])
+    assert run() == (
+        1,
+        ["penstock: found version 1 of schema sensor, expected the schema of a record"],
+    )
 
 
 def test_a_schema_that_is_not_registered_is_an_error(run: Run) -> None:
@@ -214,8 +237,8 @@ def test_an_outage_ends_the_command_with_one_sentence(
     assert lines[0] == f"{path}, line 1 and the next 999: not acknowledged: {topic.failure}"
     assert lines[1].startswith("sent 0, refused 0, not acknowledged 1,000 in ")
     assert lines[2] == (
-        f"penstock: stopped after {path}, line 1,000: the brokers or the registry took none of "
-        "the last events"
+        f"penstock: stopped after {path}, line 1,000: the brokers or the registry accepted "
+        "none of the last 1,000 events"
     )
 
 
@@ -230,7 +253,7 @@ def test_a_number_that_cannot_be_is_wrong_usage(run: Run, words: list[str]) -> N
 def test_a_rate_is_kept(run: Run, write: Callable[..., str]) -> None:
     clock = _Clock()
 
-    with patch("penstock.operations.production.time", clock):
+    with patch("penstock.operations.producing.time", clock):
         code, _ = run(write(*['{"temperature": 1}'] * 40, ""), "--rate", "20")
 
     assert code == 0

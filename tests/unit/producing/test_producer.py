@@ -171,7 +171,7 @@ def test_settings_have_defaults_and_name_all_problems() -> None:
     assert "PENSTOCK_TOPIC_REPLICAS is 'all', expected replicas of the topic if" in found
     assert "PENSTOCK_TOPIC is 'a b', expected topic that the records go to, up to 249" in found
     assert "PENSTOCK_SCHEMA_NAME is 'sensor-v1', expected name of the events' schema and" in found
-    assert "PENSTOCK_POLICY is 'any', expected the fields of a new version" in found
+    assert "PENSTOCK_POLICY is 'any', expected schema of an event: exact" in found
     assert "PENSTOCK_REGISTRY (--registry) is missing" in found
     assert "PENSTOCK_REJECTED_BUCKET (--rejected-bucket) is missing" in found
     assert "KAFKA_BOOTSTRAP_SERVERS (--bootstrap-servers) is missing" in found

@@ -30,7 +30,7 @@ _BATCH_SECONDS = 30.0
 _CALL_SECONDS = 5.0
 _SEND_SECONDS = 10.0
 _POLL_SECONDS = 0.2
-_BATCHES_A_SECOND = 10  # the most, if a rate is given
+_BATCHES_PER_SECOND = 10  # the most, if a rate is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def produce_events(
     settings: ProduceSettings,
     source: GeneratedEvents | EventLines,
     *,
-    records: int | None = None,
+    max_records: int | None = None,
     rate: float | None = None,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Sequence[ProducedEvent]]:
@@ -89,7 +89,7 @@ def produce_events(
     Args:
         settings: the brokers, the topic, the registry and the schema.
         source: the events; they are read as they are needed, in their order.
-        records: the most events to write.
+        max_records: the most events to write.
         rate: the most events per second.
         is_stopped: asked between batches and while waiting; no batch begins after it is true.
 
@@ -99,16 +99,16 @@ def produce_events(
         SchemaNotFoundError: events are to be generated for a schema that is not registered.
         SettingsError, RegistryError: the registry cannot be used.
     """
-    wanted = settings.producer
+    chosen = settings.producer
     if isinstance(source, GeneratedEvents):
-        wanted = replace(wanted, policy=Policy.FIXED)
-    registry = CachedRegistry(load_registry(wanted.registry, call_seconds=_CALL_SECONDS))
-    chunks = _read_source(source, wanted, registry, is_stopped)
-    batches = _split(chunks, _BATCH_EVENTS if rate is None else _batch_size(rate), records)
-    stamper = Stamper(wanted.shape, wanted.device_id)
+        chosen = replace(chosen, policy=Policy.FIXED)
+    registry = CachedRegistry(load_registry(chosen.registry, call_seconds=_CALL_SECONDS))
+    chunks = _read_source(source, chosen, registry, is_stopped)
+    batches = _split(chunks, _BATCH_EVENTS if rate is None else _batch_size(rate), max_records)
+    stamper = Stamper(chosen.shape, chosen.device_id)
     produced: Sequence[ProducedEvent] = ()
-    with Producer(wanted.kafka, _SEND_SECONDS) as kafka:
-        producer = EventProducer(wanted, registry, kafka)
+    with Producer(chosen.kafka, _SEND_SECONDS) as kafka:
+        producer = EventProducer(chosen, registry, kafka)
         for batch in batches if rate is None else _pace(batches, rate, is_stopped):
             if is_stopped():
                 return
@@ -134,7 +134,9 @@ def _read_source(
             "be generated for"
         )
     if not isinstance(version.schema, dict) or version.schema["type"] != "record":
-        raise OperationError(f"schema {name} describes no record, expected one with fields")
+        raise OperationError(
+            f"found version {version.number} of schema {name}, expected the schema of a record"
+        )
     return _generate(version.schema, settings.shape, Random(source.seed))  # noqa: S311
 
 
@@ -149,7 +151,7 @@ def _generate(schema: Schema, shape: RowShape, random: Random) -> Iterator[list[
 
 
 def _batch_size(rate: float) -> int:
-    return min(_BATCH_EVENTS, max(1, int(rate / _BATCHES_A_SECOND)))
+    return min(_BATCH_EVENTS, max(1, int(rate / _BATCHES_PER_SECOND)))
 
 
 def _split(
@@ -199,6 +201,6 @@ def _check_progress(
     """Raise an error if brokers or registry let no event through: the next batch would wait too."""
     if all(each.refusal and not each.refusal.is_final for each in produced):
         raise OperationError(
-            f"stopped after {source.locate(produced[-1].number)}: the brokers or the registry took "
-            "none of the last events"
+            f"stopped after {source.locate(produced[-1].number)}: the brokers or the registry "
+            f"accepted none of the last {len(produced):,} events"
         )
