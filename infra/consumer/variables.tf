@@ -26,7 +26,7 @@ variable "clients" {
   }
   validation {
     condition     = alltrue([for name in keys(var.clients) : can(regex("^[a-z][a-z0-9-]{0,23}$", name)) && !can(regex("^(consumer(-.*)?|spark)$", name))])
-    error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first, and neither spark nor consumer at the start, since rules are named after those too."
+    error_message = "The clients are ${join(", ", keys(var.clients))}; use up to 24 small letters, digits and dashes for each, a letter first; spark, consumer and consumer-NAME are taken, since rules are named after them."
   }
 }
 

@@ -5,6 +5,15 @@ locals {
   _cluster  = "${module.broker_cluster.name}/*"
   _registry = "arn:${local._partition}:glue:${var.region}:${var.account_id}"
 
+  _registering = [
+    "glue:CreateSchema",
+    "glue:GetSchema",
+    "glue:GetSchemaByDefinition",
+    "glue:ListSchemaVersions",
+    "glue:PutSchemaVersionMetadata",
+    "glue:RegisterSchemaVersion",
+  ]
+
   producer_policies = { for name, producer in local.producers : name => jsonencode({
     Version = "2012-10-17"
     Statement = concat(
@@ -29,14 +38,7 @@ locals {
         {
           Sid    = producer.policy == "fixed" ? "ListSchemaVersions" : "RegisterSchemas"
           Effect = "Allow"
-          Action = producer.policy == "fixed" ? ["glue:ListSchemaVersions"] : [
-            "glue:CreateSchema",
-            "glue:GetSchema",
-            "glue:GetSchemaByDefinition",
-            "glue:ListSchemaVersions",
-            "glue:PutSchemaVersionMetadata",
-            "glue:RegisterSchemaVersion",
-          ]
+          Action = producer.policy == "fixed" ? ["glue:ListSchemaVersions"] : local._registering
           Resource = [
             "${local._registry}:registry/${var.registry}",
             "${local._registry}:schema/${var.registry}/${producer.schema}",
@@ -94,14 +96,7 @@ locals {
         {
           Sid    = "RegisterSchemas"
           Effect = "Allow"
-          Action = [
-            "glue:CreateSchema",
-            "glue:GetSchema",
-            "glue:GetSchemaByDefinition",
-            "glue:ListSchemaVersions",
-            "glue:PutSchemaVersionMetadata",
-            "glue:RegisterSchemaVersion",
-          ]
+          Action = local._registering
           Resource = concat(
             ["${local._registry}:registry/${var.registry}"],
             [for topic in sort(client.writes) : "${local._registry}:schema/${var.registry}/${topic}"],

@@ -159,17 +159,17 @@ variable "prefix" {
 }
 
 variable "producers" {
-  description = "The producer functions, by name: the topic that each writes, the name of its schema (the topic's unless given), what a new version holds (policy: exact or grow; under fixed somebody else registers the schema, and events must fit it), the compatibility mode of a new schema, how many versions it may have before new ones are refused (100 unless given; an alarm comes at 80 %), the fields of an event's key (deviceId unless given), the field of its time (timestamp, or none), the device that speaks where an event names none, and its memory."
+  description = "The producer functions, by name; docs/runbook.md, \"Add a producer\", explains each attribute."
   type = map(object({
-    compatibility  = optional(string)
+    compatibility  = optional(string) # the mode of a new schema; Glue's BACKWARD unless given
     device_id      = optional(string, "000001")
-    event_time     = optional(string)
-    key            = optional(list(string))
+    event_time     = optional(string)       # a field, or none; timestamp unless given
+    key            = optional(list(string)) # fields; deviceId unless given
     memory_mib     = optional(number)
-    policy         = optional(string, "exact")
-    schema         = optional(string)
+    policy         = optional(string, "exact") # exact, grow or fixed
+    schema         = optional(string)          # the topic's name unless given
     topic          = string
-    version_budget = optional(number)
+    version_budget = optional(number) # 100 unless given
   }))
   default = { producer = { topic = "sensor" } }
 

@@ -67,7 +67,7 @@ locals {
   _functions = merge([
     for name in var.functions : {
       "${trimprefix(name, "${var.prefix}-")}-errors" = {
-        description = "The function ${name} ended with an error; read /aws/lambda/${name}, mend the cause, then send again what was lost."
+        description = "The function ${name} ended with an error; read /aws/lambda/${name}, fix the cause, then send again what was lost."
         namespace   = "AWS/Lambda", metric = "Errors"
         dimensions  = { FunctionName = name }
       }
@@ -82,7 +82,7 @@ locals {
 
   _dead_letters = {
     for name in var.dead_letter_queues : "${trimprefix(name, "${var.prefix}-")}-depth" => {
-      description = "Events wait in ${name} that their function failed on three times; read its log, mend the cause, then send them again before the queue forgets them."
+      description = "Events wait in ${name} that their function failed on three times; read its log, fix the cause, then send them again before the queue forgets them."
       namespace   = "AWS/SQS", metric = "ApproximateNumberOfMessagesVisible", statistic = "Maximum"
       dimensions  = { QueueName = name }
     }
@@ -91,12 +91,12 @@ locals {
   _producers = merge([
     for name, producer in var.producers : {
       "${name}-rejected-events" = {
-        description = "${producer.function} rejected events that can never be written as they are; see the rules that they break with `penstock rejected list`, mend the sender, or send them again once the schema may take them."
+        description = "${producer.function} rejected events that can never be written as they are; see the rules that they break with `penstock rejected list`, fix the sender, or send them again once the schema may take them."
         namespace   = "Penstock", metric = "RejectedEvents"
         dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }
       "${name}-undelivered-events" = {
-        description = "${producer.function} could not write events in time: the registry or the brokers did not answer, or under the policy fixed the schema is missing; mend it, then send the events again with `penstock rejected replay`."
+        description = "${producer.function} could not write events in time: the registry or the brokers did not answer, or under the policy fixed the schema is missing; fix the cause, then send the events again with `penstock rejected replay`."
         namespace   = "Penstock", metric = "UndeliveredEvents"
         dimensions  = { FunctionName = producer.function, Schema = producer.schema }
       }

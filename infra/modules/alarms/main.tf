@@ -83,7 +83,7 @@ resource "aws_cloudwatch_event_target" "job_ended" {
 
   input_transformer {
     input_paths    = { application = "$.detail.applicationId", run = "$.detail.jobRunId", state = "$.detail.state" }
-    input_template = "\"The Spark job run <run> of the application <application> is <state>. See why with aws emr-serverless get-job-run, mend the cause, and start it again by its submit command.\""
+    input_template = "\"The Spark job run <run> of the application <application> is <state>. See why with aws emr-serverless get-job-run, fix the cause, and start it again by its submit command.\""
   }
 }
 

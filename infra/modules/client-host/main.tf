@@ -1,6 +1,7 @@
 # An instance in a private subnet, to run clients on. It is reached by Session Manager: it has neither a key nor an open port.
 resource "aws_instance" "this" {
   # checkov:skip=CKV_AWS_126: nobody waits for a shell; metrics by the minute cost more than they tell
+  # checkov:skip=CKV_AWS_79: the launch template requires IMDSv2
   # checkov:skip=CKV_AWS_8: its volume is encrypted by the launch template
   subnet_id              = var.network.subnet_ids[0]
   vpc_security_group_ids = [aws_security_group.this.id]
@@ -10,12 +11,6 @@ resource "aws_instance" "this" {
   launch_template {
     id      = aws_launch_template.this.id
     version = "$Latest"
-  }
-
-  metadata_options {
-    http_endpoint               = "enabled"
-    http_put_response_hop_limit = 1
-    http_tokens                 = "required"
   }
 
   tags = { Name = var.name }

@@ -16,6 +16,7 @@ data "aws_partition" "this" {}
 
 # An unknown zone would stop an apply half-way (docs/adr/20261122-look-before-creating.md).
 data "aws_availability_zones" "this" {
+  # checkov:skip=CKV_AWS_394: nothing is made of its answer, which only judges zone_ids
   count = local.make ? 1 : 0
 
   state = "available"

@@ -1,4 +1,4 @@
-# Schema first, on a cluster of this account only: the registry, schema and topic have names of somebody else.
+# Policy fixed, on a serverless cluster: the registry, the schema and the topic have names that the user chose.
 account_id = "111111111111"
 region     = "eu-central-1"
 cluster    = { type = "serverless" }
