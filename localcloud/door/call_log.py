@@ -22,7 +22,7 @@ _SECRET = re.compile(
     r"|samlassertion|privatekey|ssecustomerkey|^ciphertextforrecipient)$",
     re.IGNORECASE,
 )
-# What people send: rows, messages, and a job's arguments and environment.
+# Payloads that the log must not show: rows, messages, and a job's arguments and environment.
 _CONTENTS = {
     "dynamodb:BatchWriteItem": ("RequestItems",),
     "dynamodb:PutItem": ("Item",),

@@ -1,7 +1,4 @@
-"""Triggers: those that nothing here runs are refused by name, not accepted and forgotten.
-
-The queues and topics of a bucket's notifications must let S3 in, as on AWS.
-"""
+"""Refuse triggers that localcloud does not run, and notifications that S3 may not deliver."""
 
 from __future__ import annotations
 

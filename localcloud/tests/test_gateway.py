@@ -11,7 +11,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from botocore import UNSIGNED
+from botocore import UNSIGNED, xform_name
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto.core.responses import BaseResponse
@@ -20,6 +20,8 @@ from localcloud.door import call_log, moto_fallback
 from localcloud.door.call_log import CallLog
 from localcloud.door.operations import Call, HttpAnswer
 from localcloud.identity.callers import Caller
+
+_LOGGED = "888888888888"  # calls in this account are looked for in the log
 
 
 def test_a_key_of_12_digits_is_that_account(client):
@@ -160,49 +162,84 @@ def _calls(cloud, operation):
     return [call for call in map(json.loads, lines) if call["operation"] == operation]
 
 
-def test_every_call_is_a_line_without_its_secrets(cloud, client):
-    secrets = client("secretsmanager", account="888888888888")
-    secrets.create_secret(Name="hidden", SecretString="swordfish", Description="x" * 600)
-    client("kms", account="888888888888").encrypt(
-        KeyId=client("kms", account="888888888888").create_key()["KeyMetadata"]["KeyId"],
-        Plaintext=b"swordfish",
-    )
-    client("ssm", account="888888888888").put_parameter(
-        Name="p", Value="swordfish", Type="SecureString"
-    )
-    functions = client("lambda", account="888888888888")
-    with pytest.raises(ClientError):
-        functions.update_function_configuration(
-            FunctionName="absent", Environment={"Variables": {"KEY": "swordfish"}}
-        )
-    with pytest.raises(ClientError):
-        client("s3", account="888888888888").get_object(
-            Bucket="absent", Key="k", SSECustomerAlgorithm="AES256", SSECustomerKey="swordfish" * 4
-        )
+def _last_call(cloud, operation):
+    return [call for call in _calls(cloud, operation) if call["account"] == _LOGGED][-1]
+
+
+def _leaks(cloud):
+    """Return the forms of the secret that the log has."""
+    log = (cloud.folder / "calls.jsonl").read_text()
+    return [
+        each for each in ("swordfish", base64.b64encode(b"swordfish" * 4).decode()) if each in log
+    ]
+
+
+def test_every_call_is_a_line(cloud, client):
+    secrets = client("secretsmanager", account=_LOGGED)
+    secrets.create_secret(Name="named", SecretString="swordfish", Description="x" * 600)
     with pytest.raises(ClientError):
         secrets.get_secret_value(SecretId="absent")
-    call = next(c for c in _calls(cloud, "CreateSecret") if c["account"] == "888888888888")
-    assert call["principal"] == "arn:aws:iam::888888888888:root"
+
+    call = _last_call(cloud, "CreateSecret")
+    assert call["principal"] == f"arn:aws:iam::{_LOGGED}:root"
     assert (call["region"], call["service"]) == ("eu-central-1", "secretsmanager")
     assert (call["status"], call["error"], call["by"]) == (200, None, "moto")
-    assert call["parameters"]["Name"] == "hidden"
+    assert call["parameters"]["Name"] == "named"
     assert call["parameters"]["SecretString"] == "***"
     assert call["parameters"]["Description"] == "x" * 500 + "... (600 characters)"
-    refused = next(c for c in _calls(cloud, "GetSecretValue") if c["account"] == "888888888888")
+    refused = _last_call(cloud, "GetSecretValue")
     assert (refused["status"], refused["error"]) == (404, "ResourceNotFoundException")
+
+
+def test_the_log_has_no_secrets_of_calls_that_succeed(cloud, client):
+    kms = client("kms", account=_LOGGED)
+    kms.encrypt(KeyId=kms.create_key()["KeyMetadata"]["KeyId"], Plaintext=b"swordfish")
+    ssm = client("ssm", account=_LOGGED)
+    ssm.put_parameter(Name="p", Value="swordfish", Type="SecureString")
+
+    assert _last_call(cloud, "Encrypt")["parameters"]["Plaintext"] == "***"
+    assert _last_call(cloud, "PutParameter")["parameters"]["Value"] == "***"
+    assert _leaks(cloud) == []
+
+
+_TOPIC = f"arn:aws:sns:eu-central-1:{_LOGGED}:absent"
+_ABSENT = {"FunctionName": "absent"}
+_KEYED = {"Bucket": "absent", "Key": "k", "SSECustomerAlgorithm": "AES256"}
+
+
+@pytest.mark.parametrize(
+    ("called", "params", "shown"),
+    [
+        (
+            "lambda:UpdateFunctionConfiguration",
+            {**_ABSENT, "Environment": {"Variables": {"KEY": "swordfish"}}},
+            {**_ABSENT, "Environment": {"Variables": {"KEY": "***"}}},
+        ),
+        (
+            "s3:GetObject",
+            {**_KEYED, "SSECustomerKey": "swordfish" * 4},
+            {**_KEYED, "SSECustomerKey": "***"},
+        ),
+        (
+            "sns:Publish",
+            {"TopicArn": _TOPIC, "Message": "swordfish"},
+            {"TopicArn": _TOPIC, "Message": "***"},
+        ),
+        (
+            "dynamodb:PutItem",
+            {"TableName": "absent", "Item": {"id": {"S": "swordfish"}}},
+            {"TableName": "absent", "Item": "***"},
+        ),
+    ],
+)
+def test_the_log_has_no_secrets_of_calls_that_fail(cloud, client, called, params, shown):
+    service, operation = called.split(":")
+    made = client(service, account=_LOGGED)
     with pytest.raises(ClientError):
-        client("sns", account="888888888888").publish(
-            TopicArn="arn:aws:sns:eu-central-1:888888888888:absent", Message="swordfish"
-        )
-    with pytest.raises(ClientError):
-        client("dynamodb", account="888888888888").put_item(
-            TableName="absent", Item={"id": {"S": "swordfish"}}
-        )
-    log = (cloud.folder / "calls.jsonl").read_text()
-    assert "swordfish" not in log
-    assert base64.b64encode(b"swordfish" * 4).decode() not in log
-    changed = _calls(cloud, "UpdateFunctionConfiguration")
-    assert changed[-1]["parameters"]["Environment"] == {"Variables": {"KEY": "***"}}
+        getattr(made, xform_name(operation))(**params)
+
+    assert shown.items() <= _last_call(cloud, operation)["parameters"].items()
+    assert _leaks(cloud) == []
 
 
 def test_a_long_log_is_rotated(tmp_path, monkeypatch, cloud):

@@ -92,34 +92,47 @@ _RECORD = {
 
 
 @pytest.fixture
-def tables(cloud, spark, monkeypatch):
-    """Two tables and a bucket in localcloud, which the executors are told of."""
+def database(cloud):
+    account = boto3.Session("111111111111", "any", region_name="eu-central-1")
+    return account.resource("dynamodb", endpoint_url=cloud.endpoint)
+
+
+def _make_table(database, name, *key):
+    """Create a table with a partition key and perhaps a sort key, all strings."""
+    return database.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[
+            {"AttributeName": each, "KeyType": kind}
+            for each, kind in zip(key, ("HASH", "RANGE"), strict=False)
+        ],
+        AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
+    )
+
+
+@pytest.fixture
+def tables(cloud, spark, database, monkeypatch):
+    """Two tables in localcloud, whose endpoint the executors know."""
     environ = {**_ENVIRON, "AWS_ENDPOINT_URL": cloud.endpoint}
     for name, text in environ.items():
         monkeypatch.setitem(spark.sparkContext.environment, name, text)
     name = f"t-{secrets.token_hex(4)}"
-    database = boto3.Session("111111111111", "any", region_name="eu-central-1").resource(
-        "dynamodb", endpoint_url=cloud.endpoint
-    )
-    made = []
-    for table, key in {"readings": ("deviceId", "readingId"), "errors": ("id",)}.items():
-        made.append(
-            database.create_table(
-                TableName=f"{name}-{table}",
-                BillingMode="PAY_PER_REQUEST",
-                KeySchema=[
-                    {"AttributeName": each, "KeyType": kind}
-                    for each, kind in zip(key, ("HASH", "RANGE"), strict=False)
-                ],
-                AttributeDefinitions=[
-                    {"AttributeName": each, "AttributeType": "S"} for each in key
-                ],
-            )
-        )
+    made = [
+        _make_table(database, f"{name}-readings", "deviceId", "readingId"),
+        _make_table(database, f"{name}-errors", "id"),
+    ]
     yield made
     cloud.state(Faults).clear()
     for table in made:
         table.delete()
+
+
+@pytest.fixture
+def orders(tables, database):
+    """A table for orders, whose name differs from that of the readings in its last word."""
+    made = _make_table(database, tables[0].name.replace("readings", "orders"), "orderId")
+    yield made
+    made.delete()
 
 
 @pytest.fixture
@@ -169,41 +182,28 @@ def test_rows_are_those_of_the_lambda_and_come_again_as_the_same(spark, sink, ta
     assert found["Item"] == _plain(newest)
 
 
-def test_events_without_a_device_go_to_their_own_table_under_their_own_key(
-    spark, tables, tmp_path, request
-):
-    """A mixed batch: readings by device and time, orders by order, of which the newest stays."""
-    readings, errors = tables
-    prefix = readings.name.removesuffix("readings")
-    orders = boto3.resource(
-        "dynamodb", "eu-central-1", endpoint_url=readings.meta.client.meta.endpoint_url,
-        aws_access_key_id="111111111111", aws_secret_access_key="any",
-    ).create_table(
-        TableName=f"{prefix}orders",
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "orderId", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "orderId", "AttributeType": "S"}],
-    )  # fmt: skip
-    request.addfinalizer(orders.delete)
-    settings = SinkSettings(
+def _route(readings, errors):
+    """Return the sinks of readings, and of orders, of which the newest stays."""
+    shape = RowShape(
+        ("orderId",), sort_name=None, event_time=None, order=("revision",), mode=Mode.UPSERT
+    )
+    return SinkSettings(
         errors.name,
         "no-bucket",
-        dynamodb_table=f"{prefix}{{table}}",
+        dynamodb_table=readings.name.replace("readings", "{table}"),
         route=(("sensor", "readings"), ("order", "orders")),
-        shapes=(
-            (
-                "orders",
-                RowShape(
-                    ("orderId",), sort_name=None, event_time=None, order=("revision",),
-                    mode=Mode.UPSERT,
-                ),
-            ),
-        ),
-    )  # fmt: skip
+        shapes=(("orders", shape),),
+    )
+
+
+def test_events_without_a_device_go_to_their_own_table_under_their_own_key(
+    spark, tables, orders, tmp_path
+):
+    readings, errors = tables
     kept, registry = DynamoDbErrors(errors.name, "no-bucket"), MemoryRegistry()
     sensor = registry.register("sensor", make_record(*_READING)).version
     order = registry.register("order", make_record(*_ORDER, name="Order")).version
-    routes = open_sinks(spark, settings, kept, Mock())
+    routes = open_sinks(spark, _route(readings, errors), kept, Mock())
     ledger = Ledger(spark, str(tmp_path))
     batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, routes, kept)
     values = [

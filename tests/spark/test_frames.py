@@ -30,7 +30,7 @@ _KAFKA = "value binary, headers array<struct<key: string, value: binary>>"
 
 
 def _expect(value, headers, kinds):
-    """What the columns must hold, by the code that the functions use."""
+    """Return the expected columns, computed by the code that the functions use."""
     try:
         frame = decode_frame(value, headers or (), kinds=kinds)
     except FramingError as error:
@@ -44,7 +44,7 @@ def _expect(value, headers, kinds):
 
 
 def _is_elsewhere(headers, kinds):
-    """Whether a header, and none of a kind with a registry, holds the schema id."""
+    """Return whether only headers of kinds without a registry hold the schema id."""
     names = {name for name, _ in headers or ()}
     known = [_HEADERS[kind] in names for kind in _HEADERS if kind in kinds]
     return bool(names & set(_HEADERS.values())) and not any(known)

@@ -22,7 +22,7 @@ from tests.unit.schemas.writing import field, record
 
 __all__ = ["_local_glue", "glue_api"]
 
-# The names of the blog post that Penstock's users come from; its topic has a key and no time.
+# A topic and a schema whose names differ, and events with a key and no time.
 _TOPIC, _SCHEMA = "test", "test_payload_schema"
 _SHAPE = RowShape(key=("id",), event_time=None)
 _FIRST = record(field("string", "id"), field("double", "total"), name="Payload")
@@ -43,7 +43,7 @@ def time() -> FakeTime:
 
 @pytest.fixture
 def register(inner: CountedRegistry) -> Register:
-    """Register a version as somebody else does, and return its id."""
+    """Register a version as another program does, and return its id."""
     subject = f"memory/{_SCHEMA}"
 
     def register(schema: Any) -> str:

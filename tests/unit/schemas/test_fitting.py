@@ -30,7 +30,7 @@ _WATER = record(field("double", "litres"), field("string", "pipe", default="main
 
 
 def _fit(event: dict[str, Any], schema: Any, base: dict[str, Any] | None = None) -> Any:
-    """What a reader finds of an event, by Avro names."""
+    """Return the record that a reader decodes, by Avro names."""
     return decode(encode(compile_fitter(schema)(event, base or {}), schema), schema)
 
 
