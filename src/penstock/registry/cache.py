@@ -224,16 +224,23 @@ class CachedRegistry:
     def _keep(self, version: SchemaVersion) -> None:
         """Keep a version by its id, which never has another definition.
 
+        A Confluent id names a definition, so schemas share it: the first one stays.
+
         Raises:
             SchemaRefusedError: it has, as in a registry that was built again.
         """
         known = self._versions.get(version.key)
-        if known is not None and (known.name, known.schema) != (version.name, version.schema):
-            raise SchemaRefusedError(
-                f"{self.source} has another definition or name under {version.key} than before: "
-                f"version {version.number} of {version.name}, formerly version {known.number} of "
-                f"{known.name}; expected one definition for each id"
-            )
+        if known is not None:
+            is_renamed = known.name != version.name
+            is_shared = is_renamed and version.key.kind is FrameKind.CONFLUENT
+            if known.schema != version.schema or (is_renamed and not is_shared):
+                raise SchemaRefusedError(
+                    f"{self.source} has another definition or name under {version.key} than "
+                    f"before: version {version.number} of {version.name}, formerly version "
+                    f"{known.number} of {known.name}; expected one definition for each id"
+                )
+            if is_shared:
+                return
         self._versions.put(version.key, version)
 
     def _list(self, name: str) -> _Listing:

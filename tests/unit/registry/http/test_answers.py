@@ -204,6 +204,23 @@ def test_another_schema_under_a_known_id_is_refused(
         registry.versions("readings")
 
 
+def test_subjects_with_one_definition_share_its_id_in_a_cache(
+    server: FakeServer, build: Callable[..., ConfluentRegistry], reading: Reading
+) -> None:
+    for subject in ("orders-value", "readings-value"):
+        server.put(subject, 1, 7, reading())
+        server.answers[f"POST /subjects/{subject}"] = {"id": 7}
+    registry = CachedRegistry(build())
+
+    orders = registry.get(_KEY)
+    readings = registry.register("readings", reading()).version
+
+    assert (orders.name, readings.name) == ("orders", "readings")
+    assert registry.versions("readings") == (readings,)
+    assert registry.versions("orders") == (orders,)
+    assert registry.get(_KEY) == orders
+
+
 def test_a_flood_of_unknown_ids_is_one_call_each_and_stops_nobody(
     server: FakeServer, build: Callable[..., ConfluentRegistry], reading: Reading
 ) -> None:
