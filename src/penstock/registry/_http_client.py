@@ -118,6 +118,12 @@ class HttpClient:
                     f"no answer from {self._settings.source}: {error}"
                 )
                 continue
+            except ValueError:
+                # Without the cause, which has the header's text: it may be a credential.
+                raise RegistryAnswerError(
+                    f"{method} {path} cannot be sent to {self._settings.source}: its URL, a header "
+                    "or its content has characters that HTTP does not allow"
+                ) from None
             if status in _OK:
                 return text
             cause, problem = None, self._error(f"{method} {path}", status, text)

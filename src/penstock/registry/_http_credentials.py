@@ -1,6 +1,6 @@
 """The credentials for a registry that is reached over HTTP, from a secret or a file.
 
-Its content is a JSON object with any of these fields:
+Its content is a JSON object with any of these fields, as text; null and empty ones are ignored:
 
 | field                                                   | use                               |
 | ------------------------------------------------------- | --------------------------------- |
@@ -45,13 +45,20 @@ def read_secret(where: str) -> dict[str, str]:
     text = _fetch(where) if _SECRET_ARN.fullmatch(where) else _read_file(where)
     try:
         content = dict(json.loads(text))
-        return {name: str(content[name]) for name in _FIELDS if name in content}
-    except (ValueError, TypeError, RecursionError):
+        fields = {name: content[name].strip() for name in _FIELDS if content.get(name) is not None}
+    except (ValueError, TypeError, AttributeError, RecursionError):
         # Without the cause, which would put the secret's text into logs.
         raise RegistryAccessDeniedError(
-            f"the secret {where} is not as expected: a JSON object with some of the fields "
-            f"{', '.join(_FIELDS)}"
+            f"the secret {where} is not as expected: a JSON object with text in some of the "
+            f"fields {', '.join(_FIELDS)}"
         ) from None
+    token = fields.get("token", "")
+    if not (token.isascii() and token.isprintable()):
+        raise RegistryAccessDeniedError(
+            f"the token in the secret {where} has characters that an HTTP header cannot have, "
+            "expected printable ASCII characters"
+        )
+    return {name: value for name, value in fields.items() if value}
 
 
 def write_authorization(user: str, secret: Mapping[str, str]) -> dict[str, str]:

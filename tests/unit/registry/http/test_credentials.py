@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ import trustme
 
 from penstock.errors import (
     RegistryAccessDeniedError,
+    RegistryAnswerError,
     RegistryUnavailableError,
     SchemaNotFoundError,
     SettingsError,
@@ -27,7 +29,7 @@ _KEY = SchemaKey.parse("confluent:7")
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Callable[..., str]:
-    def write(**fields: str) -> str:
+    def write(**fields: str | None) -> str:
         path = tmp_path / "secret.json"
         path.write_text(json.dumps(fields))
         return str(path)
@@ -41,6 +43,9 @@ def secret(tmp_path: Path) -> Callable[..., str]:
         ({"username": "me", "password": "agreed"}, "Basic bWU6YWdyZWVk"),
         ({"password": "agreed", "user": "me"}, "Basic bWU6YWdyZWVk"),
         ({"token": "agreed"}, "Bearer agreed"),
+        ({"token": " agreed\n"}, "Bearer agreed"),
+        ({"username": "me\n", "password": "agreed\n", "token": None}, "Basic bWU6YWdyZWVk"),
+        ({"username": "me", "password": None, "token": ""}, "Basic bWU6"),
         ({}, None),
     ],
 )
@@ -73,7 +78,7 @@ def test_a_secret_that_was_rotated_is_read_again(
     assert server.authorizations == ["Bearer old", "Bearer new"]
 
 
-@pytest.mark.parametrize("text", ["agreed", '["agreed"]'])
+@pytest.mark.parametrize("text", ["agreed", '["agreed"]', '{"token": ["agreed"]}'])
 def test_a_secret_that_is_not_as_expected_is_named_but_not_shown(
     build: Any, tmp_path: Path, text: str
 ) -> None:
@@ -84,6 +89,27 @@ def test_a_secret_that_is_not_as_expected_is_named_but_not_shown(
         build(secret=str(path)).get(_KEY)
 
     assert "agreed" not in str(caught.value)
+
+
+@pytest.mark.parametrize("character", ["\n", "\0", "\x7f", "ü", "\u20ac", "\ud800"])
+def test_a_token_that_no_header_can_carry_is_refused_but_not_shown(
+    server: FakeServer, build: Any, secret: Any, character: str
+) -> None:
+    registry = build(secret=secret(token=f"agr{character}eed"))
+
+    with pytest.raises(RegistryAccessDeniedError, match="has characters that an HTTP h") as caught:
+        registry.get(_KEY)
+
+    assert "agr" not in "".join(traceback.format_exception(caught.value))
+    assert server.calls == []
+
+
+@pytest.mark.parametrize("value", ["agr\need", "agreed\u20ac"])
+def test_a_header_that_cannot_be_sent_is_an_error_of_ours(build: Any, value: str) -> None:
+    with pytest.raises(RegistryAnswerError, match="GET /mode cannot be sent to conf") as caught:
+        build()._http.call("GET", "/mode", headers={"X": value})
+
+    assert "agr" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_secret_that_is_missing_is_named(build: Any) -> None:
