@@ -161,7 +161,7 @@ variable "prefix" {
 variable "producers" {
   description = "The producer functions, by name; docs/runbook.md, \"Add a producer\", explains each attribute."
   type = map(object({
-    compatibility  = optional(string) # the mode of a new schema; Glue's BACKWARD unless given
+    compatibility  = optional(string) # the mode of a new schema; BACKWARD unless given
     device_id      = optional(string, "000001")
     event_time     = optional(string)       # a field, or none; timestamp unless given
     key            = optional(list(string)) # fields; deviceId unless given
