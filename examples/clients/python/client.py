@@ -25,6 +25,7 @@ from kafka.errors import AuthorizationError
 
 _VERSION, _PLAIN, _ZLIB = 3, 0, 5  # the first bytes of a frame of AWS Glue
 _HEADER_SIZE = 18  # the two, and the UUID of a schema version
+_MOST_BYTES = 16 * 1024 * 1024  # of a record, decompressed
 
 
 def main() -> int:
@@ -66,7 +67,7 @@ def read(client: dict[str, Any], topic: str, count: int) -> None:
         for record in consumer:
             try:
                 shown = {"value": decode(record.value, find_schema)}
-            except ValueError as error:
+            except (ValueError, EOFError, zlib.error) as error:
                 shown = {"unreadable": str(error)}
             place = {"partition": record.partition, "offset": record.offset}
             print(json.dumps(place | shown, default=str), flush=True)
@@ -99,7 +100,7 @@ def decode(value: bytes | None, find_schema: Any) -> Any:
         raise ValueError("no frame of AWS Glue")
     payload = value[_HEADER_SIZE:]
     if value[1] == _ZLIB:
-        payload = zlib.decompress(payload)
+        payload = zlib.decompressobj().decompress(payload, _MOST_BYTES)
     schema = find_schema(str(uuid.UUID(bytes=value[2:_HEADER_SIZE])))
     return fastavro.schemaless_reader(io.BytesIO(payload), schema, None)
 

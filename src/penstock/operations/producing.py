@@ -22,7 +22,7 @@ from penstock.producing import (
 )
 from penstock.records import RowShape
 from penstock.registry import CachedRegistry, load_registry
-from penstock.schemas import Policy, Schema, compile_sampler
+from penstock.schemas import Policy, Schema, compile_sampler, select_base
 from penstock.settings import Settings, nested
 
 _BATCH_EVENTS = 1_000
@@ -141,13 +141,13 @@ def _read_source(
 
 
 def _generate(schema: Schema, shape: RowShape, random: Random) -> Iterator[list[SourceEvent]]:
-    """Yield events without end; they have no event time, so that the present is their time."""
+    """Yield events without end; the present is their time, if the schema has a field for it."""
     sample = compile_sampler(schema)
+    present = select_base(schema, {shape.event_time: 0} if shape.event_time else {})
     for first in itertools.count(1, _BATCH_EVENTS):
         events = [sample(random) for _ in range(_BATCH_EVENTS)]
-        for event in events:
-            event.pop(shape.event_time, None)
-        yield list(map(SourceEvent, itertools.count(first), events))
+        left_out = ({k: v for k, v in event.items() if k not in present} for event in events)
+        yield list(map(SourceEvent, itertools.count(first), left_out))
 
 
 def _batch_size(rate: float) -> int:
@@ -176,9 +176,9 @@ def _pace(
     for batch in batches:
         while (left := due - time.monotonic()) > 0 and not is_stopped():
             time.sleep(min(left, _POLL_SECONDS))
-        yield batch
         # Time that the source was silent is not made up for.
         due = max(due, time.monotonic()) + len(batch) / rate
+        yield batch
 
 
 def _produce(

@@ -10,6 +10,7 @@ from penstock.schemas.codec import (
     decode,
     decode_event,
     encode,
+    select_base,
     to_record,
 )
 from penstock.schemas.compatibility import (
@@ -57,5 +58,6 @@ __all__ = [
     "load_schema",
     "merge_schemas",
     "parse_event",
+    "select_base",
     "to_record",
 ]

@@ -61,9 +61,12 @@ class Fitting:
             EventValueError: the event does not fit the type.
             EventLimitError: the converted value has too many values.
         """
-        held = {name: value for name, value in base.items() if self._holds(name, value)}
         conversion = _Conversion(self._plans, self._defaults)
-        return conversion.convert({**held, **event}, self._record, "")
+        return conversion.convert({**self.hold(base), **event}, self._record, "")
+
+    def hold(self, base: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the base fields that the type has a field for."""
+        return {name: value for name, value in base.items() if self._holds(name, value)}
 
     def _holds(self, name: str, value: Any) -> bool:
         field = self._fields.get(name)
@@ -118,6 +121,7 @@ class _Conversion:
         self, plans: dict[int, _Plan] | None = None, defaults: DefaultReader | None = None
     ) -> None:
         self._left = MAX_VALUES
+        self._tries = _TRIED_SHARE * MAX_VALUES
         self._plans: dict[int, _Plan] = {} if plans is None else plans
         self._defaults = defaults
         self._is_given = defaults is not None
@@ -142,19 +146,28 @@ class _Conversion:
         if self._left < 0:
             raise too_many(path)
 
+    def _give_back(self, values: int, path: str) -> None:
+        """Do not count the values of a branch that was tried; the work of trying is bounded too."""
+        self._left += values
+        self._tries -= values
+        if self._tries < 0:
+            raise too_many(path)
+
     def _convert_branch(self, value: Any, union: AvroType, path: str) -> Any:
         if value is None and union.nullable:
             return None
         branches = [branch for branch in union.branches if branch.kind != "null"]
         if len(branches) == 1:
             return self.convert(value, branches[0], path)
-        branches.sort(key=lambda branch: branch.kind in _IN_BASE64)  # text comes before base64
+        branches.sort(key=lambda branch: _LAST_BRANCHES.get(branch.kind, 0))
         inside: list[EventValueError] = []
         for branch in branches:
+            left = self._left
             try:
                 converted = self.convert(value, branch, path)
             except EventValueError as error:
                 inside += [error] if error.path != path else []
+                self._give_back(left - self._left, path)
                 continue
             # The encoder sees no JSON names, so it could find another branch for an object.
             is_object = isinstance(value, Mapping)
@@ -195,6 +208,9 @@ class _Conversion:
 _NOT_IN_JSON = {"record", "array", "map", "null", "bytes", "fixed"}
 _NO_SCALARS = (type(None), list, Mapping)
 _IN_BASE64 = {"bytes", "fixed"}
+_TRIED_SHARE = 4  # of the values that may be converted, in branches that do not fit
+# A union takes the first branch that fits: text comes before base64, and exact before rounded.
+_LAST_BRANCHES = {"float": 1, "bytes": 2, "fixed": 2}
 _MILLISECONDS: Final = ("timestamp-millis", None, None)
 
 # A default is written for each item of a list that lacks the field, a long text each time.

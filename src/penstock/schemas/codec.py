@@ -145,6 +145,11 @@ def compile_fitter(
     return Fitting(resolve(schema)).fit
 
 
+def select_base(schema: Schema, base: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the base fields that `compile_fitter` uses for a schema."""
+    return Fitting(resolve(schema)).hold(base)
+
+
 def _resolve_checked(schema: Schema) -> AvroType:
     check_schema(schema)
     return resolve(schema)

@@ -30,19 +30,23 @@ def compile_sampler(schema: Schema) -> Callable[[Random], Any]:
         SchemaError: the schema is not valid.
     """
     check_schema(schema)
-    return _compile(resolve(schema))
+    return _compile(resolve(schema), _MOST_ITEMS)
 
 
-def _compile(type_: AvroType) -> _Sampler:
+def _compile(type_: AvroType, most: int) -> _Sampler:
+    """Return the sampler of a type; lists and maps in it have at most so many items.
+
+    Those inside others have fewer, so that a sample does not grow with each level.
+    """
     if type_.item:
-        return _compile_items(type_.kind, _compile(type_.item))
+        return _compile_items(type_.kind, _compile(type_.item, max(1, most - 1)), most)
     match type_.kind:
         case "union":
-            present = [_compile(branch) for branch in type_.branches if branch.kind != "null"]
+            present = [_compile(branch, most) for branch in type_.branches if branch.kind != "null"]
             samplers = present or [_SCALARS["null"]]
             return lambda random: random.choice(samplers)(random)
         case "record":
-            fields = [(field.json_name, _compile(field.type)) for field in type_.fields]
+            fields = [(field.json_name, _compile(field.type, most)) for field in type_.fields]
             return lambda random: {name: sample(random) for name, sample in fields}
         case "enum":
             return lambda random: random.choice(type_.symbols)
@@ -52,10 +56,10 @@ def _compile(type_: AvroType) -> _Sampler:
     return _SCALARS["uuid" if is_uuid else type_.kind]
 
 
-def _compile_items(kind: str, item: _Sampler) -> _Sampler:
+def _compile_items(kind: str, item: _Sampler, most: int) -> _Sampler:
     if kind == "map":
-        return lambda random: {_text(random): item(random) for _ in range(_MOST_ITEMS)}
-    return lambda random: [item(random) for _ in range(random.randint(1, _MOST_ITEMS))]
+        return lambda random: {_text(random): item(random) for _ in range(most)}
+    return lambda random: [item(random) for _ in range(random.randint(1, most))]
 
 
 def _text(random: Random) -> str:

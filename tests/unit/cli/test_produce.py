@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -71,6 +72,18 @@ def test_generated_events_register_nothing_and_fill_required_fields(
         "PENSTOCK_EVENT_TIME names missing, expected a field of version 1 of schema sale: "
         in lines[0]
     )
+
+
+@pytest.mark.parametrize("type_", ["int", {"type": "long", "logicalType": "timestamp-micros"}])
+def test_a_time_that_the_present_is_not_put_into_is_generated_too(
+    run: Run, registry: MemoryRegistry, type_: object
+) -> None:
+    fields = [{"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": type_}]
+    registry.register("sensor", {**SCHEMA, "fields": fields})
+
+    code, lines = run("--records", "5")
+
+    assert code == 0, lines
 
 
 def test_generated_events_take_no_other_policy(run: Run, write: Callable[..., str]) -> None:
@@ -258,6 +271,24 @@ def test_a_rate_is_kept(run: Run, write: Callable[..., str]) -> None:
 
     assert code == 0
     assert clock.now == pytest.approx(1.9)  # 20 batches of 2; the first one does not wait
+
+
+def test_the_time_that_writing_takes_counts_for_the_rate(
+    run: Run, topic: FakeTopic, write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, send_all = _Clock(), topic.send_all
+
+    def send_slowly(*given: Any, **more: Any) -> Any:
+        clock.sleep(0.06)
+        return send_all(*given, **more)
+
+    topic.is_there = True
+    monkeypatch.setattr(topic, "send_all", send_slowly)
+    with patch("penstock.operations.producing.time", clock):
+        code, _ = run(write(*['{"temperature": 1}'] * 40, ""), "--rate", "20")
+
+    assert code == 0
+    assert clock.now == pytest.approx(1.96)
 
 
 class _Clock:

@@ -62,6 +62,7 @@ def _refused(event: dict[str, Any], schema: Any) -> EventValueError:
         ({"type": "map", "values": _FIXED}, {"k": "AAAAAA=="}, {"k": bytes(4)}),
         (["null", "bytes"], "AA==", b"\0"),
         (["bytes", "string"], "AA==", "AA=="),  # a string is text if it may be
+        (["null", "float", "double"], 0.1, 0.1),  # and a number is exact
         (["null", _FIXED, "bytes"], "AA==", b"\0"),
         (["null", _FIXED, "bytes"], "AAAAAA==", bytes(4)),
         ([_AIR, _WATER], {"litres": 2}, {"litres": 2.0, "pipe": "main"}),
@@ -148,6 +149,18 @@ def test_a_missing_field_takes_its_default_or_null_or_is_refused() -> None:
 
 
 _LONGS = {"type": "array", "items": "long"}
+
+
+def test_the_values_of_a_branch_that_does_not_fit_are_not_counted() -> None:
+    wide = record(*(field("long", f"f{n}", default=0) for n in range(1_000)), name="Wide")
+    narrow = record(field("string", "text"), name="Narrow")
+    items = record(field({"type": "array", "items": [wide, narrow]}, "t"))
+
+    found = _fit({"t": [{"text": "x"}] * 1_900}, items)
+
+    assert found["t"] == [{"text": "x"}] * 1_900
+    with pytest.raises(EventLimitError):
+        compile_fitter(items)({"t": [{"text": "x"}] * 2_100}, {})
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
+from typing import Any
 from uuid import UUID
 
 from penstock.schemas import compile_fitter, compile_sampler, encode
@@ -49,6 +50,15 @@ def test_every_event_is_one_that_the_schema_accepts() -> None:
         assert isinstance(event["either"], str | bool)
         assert isinstance(event["temp-c"], int)
         assert UUID(event["id"])
+
+
+def test_a_sample_of_nested_maps_is_small() -> None:
+    nested: Any = "long"
+    for _ in range(20):
+        nested = {"type": "map", "values": nested}
+    schema = {"type": "record", "name": "R", "fields": [{"name": "t", "type": nested}]}
+
+    assert len(json.dumps(compile_sampler(schema)(Random(1)))) < 2_000
 
 
 def test_a_seed_makes_the_same_events() -> None:
