@@ -22,7 +22,8 @@ from penstock.framing.frame import Compression, Frame
 from penstock.framing.key import FrameKind, SchemaKey
 
 _MAGIC: Final = b"\0"
-_HEADER_SIZE: Final = 9
+_ID_SIZE: Final = 8
+_HEADER_SIZE: Final = 1 + _ID_SIZE
 
 
 def decode_apicurio_frame(value: bytes) -> Frame:
@@ -52,12 +53,11 @@ def decode_apicurio_header(name: str, header: bytes, value: bytes) -> Frame:
         UnknownFramingError: the schema id is below 1.
         CorruptFrameError: bytes follow the id.
     """
-    size = _HEADER_SIZE - 1
-    if len(header) < size:
-        raise TruncatedFrameError(f"header {name}: found {describe(header)}, expected {size}")
-    key = _read_key(header[:size], f"header {name}", header)
-    if len(header) > size:
-        raise CorruptFrameError(f"header {name}: found {describe(header)}, expected {size}")
+    if len(header) < _ID_SIZE:
+        raise TruncatedFrameError(f"header {name}: found {describe(header)}, expected {_ID_SIZE}")
+    key = _read_key(header[:_ID_SIZE], f"header {name}", header)
+    if len(header) > _ID_SIZE:
+        raise CorruptFrameError(f"header {name}: found {describe(header)}, expected {_ID_SIZE}")
     return Frame(key, Compression.NONE, value)
 
 

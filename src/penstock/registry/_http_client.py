@@ -33,7 +33,7 @@ from penstock.errors import (
     RegistryUnavailableError,
     SchemaNotFoundError,
 )
-from penstock.registry._http_credentials import build_context, read_secret, write_authorization
+from penstock.registry._http_credentials import authorization_header, build_context, read_secret
 from penstock.registry.http_settings import HttpRegistrySettings
 
 # A registry is shared, so clients that are throttled together need jitter.
@@ -53,8 +53,8 @@ _MISSING_CODES = range(40401, 40410)
 
 
 @dataclass(frozen=True, slots=True)
-class _Link:
-    """The connections, and the credentials for each request."""
+class _Connection:
+    """A pool of connections, and the credentials for each request."""
 
     pool: urllib3.PoolManager
     headers: Mapping[str, str] = field(repr=False)
@@ -70,7 +70,7 @@ class HttpClient:
             connect=min(_CONNECT_SECONDS, settings.call_seconds),
             read=min(_READ_SECONDS, settings.call_seconds),
         )
-        self._link: _Link | None = None
+        self._connection: _Connection | None = None
         self._lock = threading.Lock()
 
     def call(
@@ -85,7 +85,7 @@ class HttpClient:
         """Make a call and return the JSON of its answer, or None if the answer is empty.
 
         Raises:
-            RegistryError, SchemaError: see the table above.
+            RegistryError, SchemaError: see the module's table.
         """
         text = self.read(method, path, content, query=query, headers=headers)
         try:
@@ -128,7 +128,7 @@ class HttpClient:
                 return text
             cause, problem = None, self._error(f"{method} {path}", status, text)
             if status == _UNAUTHORIZED and self._settings.secret and not renewed:
-                renewed, self._link = True, None  # the secret may have been rotated
+                renewed, self._connection = True, None  # the secret may have been rotated
             elif not isinstance(problem, RegistryUnavailableError):
                 break
         raise problem from cause
@@ -136,8 +136,8 @@ class HttpClient:
     def _send(
         self, method: str, where: str, content: str | None, headers: Mapping[str, str]
     ) -> tuple[int, str]:
-        link = self._open()
-        response = link.pool.request(
+        connection = self._open()
+        response = connection.pool.request(
             method,
             self._settings.url + where,
             body=None if content is None else content.encode(),
@@ -145,7 +145,7 @@ class HttpClient:
                 "Accept": "application/json",
                 "Content-Type": "application/json",
                 **headers,
-                **link.headers,
+                **connection.headers,
             },
             preload_content=False,
             redirect=False,  # credentials are for this address only
@@ -164,9 +164,9 @@ class HttpClient:
         finally:
             response.release_conn()
 
-    def _open(self) -> _Link:
+    def _open(self) -> _Connection:
         with self._lock:
-            if self._link is None:
+            if self._connection is None:
                 settings = self._settings
                 secret = read_secret(settings.secret) if settings.secret else {}
                 context = (
@@ -178,8 +178,8 @@ class HttpClient:
                     retries=False,
                     ssl_context=context,
                 )
-                self._link = _Link(pool, write_authorization(settings.user, secret))
-            return self._link
+                self._connection = _Connection(pool, authorization_header(settings.user, secret))
+            return self._connection
 
     def _error(self, request: str, status: int, text: str) -> PenstockError:
         code, name, message = _parse_error(text)

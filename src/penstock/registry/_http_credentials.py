@@ -61,7 +61,7 @@ def read_secret(where: str) -> dict[str, str]:
     return {name: value for name, value in fields.items() if value}
 
 
-def write_authorization(user: str, secret: Mapping[str, str]) -> dict[str, str]:
+def authorization_header(user: str, secret: Mapping[str, str]) -> dict[str, str]:
     """Return the header for a bearer token or basic authentication, if the secret has one."""
     if "token" in secret:
         return {"Authorization": f"Bearer {secret['token']}"}
@@ -87,7 +87,7 @@ def build_context(settings: HttpRegistrySettings, secret: Mapping[str, str]) -> 
             with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
                 file.write(f"{secret['certificate']}\n{secret.get('private_key', '')}\n")
                 file.flush()
-                context.load_cert_chain(file.name, password=_refuse_to_ask(secret))
+                context.load_cert_chain(file.name, password=_key_password(secret))
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         raise SettingsError(
             [f"the certificates for {settings.source} cannot be used: {error}"]
@@ -95,7 +95,7 @@ def build_context(settings: HttpRegistrySettings, secret: Mapping[str, str]) -> 
     return context
 
 
-def _refuse_to_ask(secret: Mapping[str, str]) -> Any:
+def _key_password(secret: Mapping[str, str]) -> Any:
     """Return the key's password; without one, OpenSSL must not ask at the terminal."""
 
     def refuse() -> NoReturn:

@@ -28,9 +28,9 @@ _ID_HEADERS: Final = {
     FrameKind.CONFLUENT: "__value_schema_id",
     FrameKind.APICURIO: "apicurio.value.globalId",
 }
-# Columns of their own, or each reference to them would compute them again: HotSpot compiles no
-# method of 8,000 bytes or more. `_framing` starts with the id, and is the value or a header.
-_OWN: Final = ("_named", "_elsewhere", "_framing")
+# Helper columns, computed once: repeating these expressions made a method too large for HotSpot's
+# JIT (8,000 bytes).
+_HELPER_COLUMNS: Final = ("_id_in_header", "_id_of_other_registry", "_framing")
 
 
 class FrameStatus(StrEnum):
@@ -46,7 +46,7 @@ def split_frames(records: DataFrame, kinds: Collection[FrameKind] = (FrameKind.G
     `kinds` are the kinds of frames that have a registry, as in `decode_frame`.
     """
     sql = _FrameSql(frozenset(kinds), "headers" in records.columns)
-    columns = dict(zip(_OWN, map(F.expr, sql.own()), strict=True))
+    columns = dict(zip(_HELPER_COLUMNS, map(F.expr, sql.helper_columns()), strict=True))
     return (
         records.withColumns(columns)
         .withColumn("status", F.expr(sql.status()))
@@ -57,7 +57,7 @@ def split_frames(records: DataFrame, kinds: Collection[FrameKind] = (FrameKind.G
                 "payload": _where_framed(sql.payload()),
             }
         )
-        .drop(*_OWN)
+        .drop(*_HELPER_COLUMNS)
     )
 
 
@@ -72,11 +72,11 @@ class _FrameSql:
     kinds: frozenset[FrameKind]
     with_headers: bool
 
-    def own(self) -> tuple[str, str, str]:
-        """Return the columns `_OWN`.
+    def helper_columns(self) -> tuple[str, str, str]:
+        """Return the columns `_HELPER_COLUMNS`.
 
         They hold whether a header has the schema id, whether one has the id of a kind without a
-        registry, and the bytes that start with the id.
+        registry, and the bytes that start with the id: the value or a header.
         """
         kind = self._zero()
         others = [_has(name) for each, name in _ID_HEADERS.items() if each not in self.kinds]
@@ -90,14 +90,14 @@ class _FrameSql:
 
     def status(self) -> str:
         """Return the status by the first byte before the schema id."""
-        # The dead letter of a record whose id is elsewhere has the right reason
+        # The dead letter of a record whose id is another registry's has the right reason
         # (`failures.Judge`): it cannot be decoded anyway.
         return f"""
             CASE WHEN value IS NULL THEN '{FrameStatus.TOMBSTONE}'
-                 WHEN _elsewhere THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'
+                 WHEN _id_of_other_registry THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'
                  WHEN {_starts(0)} THEN {self._number(self._zero())}
                  WHEN {_starts(1)} THEN {self._known_after(17, FrameKind.CONFLUENT)}
-                 WHEN _named THEN
+                 WHEN _id_in_header THEN
                       IF(length(_framing) = 0, '{Reason.TRUNCATED}', '{Reason.UNKNOWN_FRAMING}')
                  WHEN {_starts(3)} THEN
                       CASE WHEN length(value) < 18 THEN '{Reason.TRUNCATED}'
@@ -120,7 +120,7 @@ class _FrameSql:
         """Return the payload of a readable frame."""
         zero = f"substring(value, {2 + _NUMBER_SIZES[self._zero()]})"
         inside = self._choose("substring(value, 19)", zero, "substring(value, 18)")
-        return inside if self.kinds <= {FrameKind.GLUE} else f"IF(_named, value, {inside})"
+        return inside if self.kinds <= {FrameKind.GLUE} else f"IF(_id_in_header, value, {inside})"
 
     def _choose(self, glue: str, zero: str, guid: str) -> str:
         """Choose by the kind of frame; if only Glue has a registry, return its expression."""
@@ -152,7 +152,7 @@ class _FrameSql:
         """Return the status of an id by its size; nothing may follow an id in a header."""
         return f"""
             CASE WHEN length(_framing) < {size} THEN '{Reason.TRUNCATED}'
-                 WHEN _named AND length(_framing) > {size} THEN '{Reason.UNDECODABLE}'
+                 WHEN _id_in_header AND length(_framing) > {size} THEN '{Reason.UNDECODABLE}'
                  ELSE '{self._known(kind)}' END"""
 
 

@@ -58,7 +58,7 @@ def test_the_secret_says_who_asks(
         registry.get(_KEY)
 
     assert server.authorizations == [header]
-    shown = f"{caught.value} {registry.source} {registry._http._link}"
+    shown = f"{caught.value} {registry.source} {registry._http._connection}"
     assert "agreed" not in shown
     assert "bWU6YWdyZWVk" not in shown
 
