@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from typing import ClassVar
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -45,12 +46,17 @@ _LOG = logging.getLogger(__name__)
 # Key and value of the metadata that informs people; the refusal itself needs no metadata.
 REFUSED_MARK = ("penstock.refused", Reason.SCHEMA_CONFLICT.value)
 
+# The two ways in which Glue's rule may be read; see `rules`.
+GLUE_READINGS = (ComparedWith.CHECKPOINT, ComparedWith.PREVIOUS)
+
 # A new version stays PENDING for milliseconds to seconds; AWS's client sleeps 3 s before its check.
 PENDING_ATTEMPTS = Attempts(first_seconds=0.05, longest_seconds=1, total_seconds=10)
 
 
 class VersionReader(ABC):
     """The reading half of a schema registry with numbered versions."""
+
+    _kind = FrameKind.GLUE
 
     def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
         self._registry = registry
@@ -61,7 +67,7 @@ class VersionReader(ABC):
     @property
     def kind(self) -> FrameKind:
         """The kind of frames whose schemas are in this registry."""
-        return FrameKind.GLUE
+        return self._kind
 
     @abstractmethod
     def _read(self, version_id: str) -> StoredVersion:
@@ -148,8 +154,7 @@ class VersionReader(ABC):
 class VersionedRegistry(VersionReader):
     """A schema registry, except for the few storage operations that each kind implements."""
 
-    # What Glue's modes other than _ALL compare with is documented in two ways; see `rules`.
-    _readings: tuple[ComparedWith, ...] = (ComparedWith.CHECKPOINT, ComparedWith.PREVIOUS)
+    _readings: ClassVar[tuple[ComparedWith, ...]]  # of the registry's rule
 
     def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
         super().__init__(registry, allow, pending)

@@ -12,67 +12,45 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from penstock.attempts import Attempts
-from penstock.errors import (
-    IncompatibleSchemaError,
-    SchemaNotFoundError,
-)
-from penstock.framing import FrameKind, SchemaKey
-from penstock.registry._base import PENDING_ATTEMPTS, VersionedRegistry
-from penstock.registry._http_client import HttpClient, reading_answer
-from penstock.registry._validation import AllowList
+from penstock.errors import IncompatibleSchemaError, SchemaNotFoundError
+from penstock.framing import FrameKind
+from penstock.registry._http_client import reading_answer
+from penstock.registry._http_registry import HttpRegistry, read_mode, write_mode
 from penstock.registry.http_settings import HttpRegistrySettings
 from penstock.registry.interface import StoredVersion, VersionStatus
-from penstock.registry.rules import ComparedWith
 from penstock.schemas import Compatibility
 
-_REGISTRY: Final = "apicurio"
 _API = "/apis/registry/v2"
-_ID_SIZE = 8
 _PAGE_SIZE = 500
 _RULE = "COMPATIBILITY"
-_ALL, _TRANSITIVE = "_ALL", "_TRANSITIVE"
 _DISABLED = "DISABLED"
 
 
-class ApicurioRegistry(VersionedRegistry):
+class ApicurioRegistry(HttpRegistry):
     """One group of an Apicurio Registry; building it makes no call."""
 
-    # The modes without _TRANSITIVE compare with the version before.
-    _readings = (ComparedWith.PREVIOUS,)
+    _kind = FrameKind.APICURIO
+    _id_field = "globalId"
 
     def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
-        patterns = tuple(f"{_REGISTRY}/{each}" for each in settings.allow or ("*",))
-        super().__init__(_REGISTRY, AllowList(patterns), PENDING_ATTEMPTS)
-        self._settings = settings
-        self._subjects = settings.subjects
-        self._http = HttpClient(settings, attempts)
+        super().__init__(settings, attempts=attempts)
         self._metas_by_id: dict[str, tuple[str, Any]] = {}
         self._artifacts = f"{_API}/groups/{quote(settings.group, safe='')}/artifacts"
-
-    @property
-    def kind(self) -> FrameKind:
-        """The kind of frames whose schemas are in this registry."""
-        return FrameKind.APICURIO
-
-    @property
-    def source(self) -> str:
-        """The registry's URL with its allow-list, without secrets."""
-        return self._settings.source
 
     def _find(self, name: str, definition: str) -> str | None:
         try:
             found = self._http.call("POST", f"{self._artifact(name)}/meta", definition)
         except SchemaNotFoundError:
             return None
-        return _key_text(found)
+        return self._read_id(found)
 
     def _add(self, name: str, definition: str) -> str:
         path = f"{self._artifact(name)}/versions"
-        return _key_text(self._http.call("POST", path, definition))
+        return self._read_id(self._http.call("POST", path, definition))
 
     def _create(self, name: str, definition: str) -> str | None:
         try:
@@ -89,19 +67,13 @@ class ApicurioRegistry(VersionedRegistry):
         except IncompatibleSchemaError:  # Apicurio answers with the same status if it exists
             return None
         if self._settings.compatibility is not None:
-            mode = self._settings.compatibility.replace(_ALL, _TRANSITIVE)
+            mode = write_mode(self._settings.compatibility)
             rule = json.dumps({"type": _RULE, "config": mode})
             self._http.call("POST", f"{self._artifact(name)}/rules", rule)
-        return _key_text(made)
+        return self._read_id(made)
 
     def _read(self, version_id: str) -> StoredVersion:
-        key = SchemaKey.parse(version_id)
-        if key.kind is not FrameKind.APICURIO:
-            raise SchemaNotFoundError(
-                f"schema version {version_id} is not found: {self.source} has ids of "
-                f"{FrameKind.APICURIO} only"
-            )
-        number = int.from_bytes(key.id)
+        number = self._number_of(version_id)
         try:
             definition = self._read_definition(number)
         except SchemaNotFoundError as error:
@@ -122,7 +94,7 @@ class ApicurioRegistry(VersionedRegistry):
                     f"schema version {version_id} is not found in the group "
                     f"{self._settings.group} of {self.source}"
                 )
-            self._metas_by_id |= {_key_text(meta): (name, meta) for meta in self._metas(name)}
+            self._metas_by_id |= {self._read_id(meta): (name, meta) for meta in self._metas(name)}
         return self._metas_by_id[version_id]
 
     def _read_number(self, subject: str, number: int) -> StoredVersion:
@@ -144,14 +116,11 @@ class ApicurioRegistry(VersionedRegistry):
             except SchemaNotFoundError:
                 continue
             with reading_answer():
-                return Compatibility(rule["config"].replace(_TRANSITIVE, _ALL)), 1
+                return read_mode(rule["config"]), 1
         return Compatibility.NONE, 1
 
-    def _mark_refused(self, version_id: str) -> None:
-        """Do nothing: people read the reason in the dead letter."""
-
     def _artifact(self, name: str) -> str:
-        return f"{self._artifacts}/{quote(self._subjects.subject_of(name), safe='')}"
+        return f"{self._artifacts}/{self._quote_subject(name)}"
 
     def _metas(self, name: str) -> Iterator[Any]:
         """Yield the metadata of each version of a schema."""
@@ -180,8 +149,8 @@ class ApicurioRegistry(VersionedRegistry):
         with reading_answer():
             disabled = meta["state"] == _DISABLED
             return StoredVersion(
-                _key_text(meta),
-                f"{_REGISTRY}/{name}",
+                self._read_id(meta),
+                f"{self._kind}/{name}",
                 # Apicurio gives it as text, which is a number unless people chose it.
                 int(meta["version"]),
                 VersionStatus.FAILURE if disabled else VersionStatus.AVAILABLE,
@@ -194,8 +163,3 @@ class ApicurioRegistry(VersionedRegistry):
         """Return a definition in which references to other schemas are replaced by their types."""
         path = f"{_API}/ids/globalIds/{number}"
         return self._http.read("GET", path, query={"dereference": "true"})
-
-
-def _key_text(meta: Any) -> str:
-    with reading_answer():
-        return str(SchemaKey(FrameKind.APICURIO, int(meta["globalId"]).to_bytes(_ID_SIZE)))

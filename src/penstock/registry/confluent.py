@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
-from penstock.attempts import Attempts
 from penstock.errors import (
     SchemaError,
     SchemaForbiddenError,
@@ -21,51 +20,28 @@ from penstock.errors import (
     SchemaNotFoundError,
 )
 from penstock.framing import FrameKind, SchemaKey
-from penstock.registry._base import PENDING_ATTEMPTS, VersionedRegistry
-from penstock.registry._http_client import HttpClient, reading_answer
-from penstock.registry._validation import AllowList
-from penstock.registry.http_settings import HttpRegistrySettings
+from penstock.registry._http_client import reading_answer
+from penstock.registry._http_registry import HttpRegistry, read_mode, write_mode
 from penstock.registry.interface import StoredVersion, VersionStatus
-from penstock.registry.rules import ComparedWith
 from penstock.schemas import Compatibility, inline_references
 
-_REGISTRY: Final = "confluent"
 _DELETED: Final = {"deleted": "true"}
 _MAX_REFERENCES = 100
-_ALL, _TRANSITIVE = "_ALL", "_TRANSITIVE"
-_ID_SIZE = 4
+_GUID_SIZE = 16
 
 
-class ConfluentRegistry(VersionedRegistry):
+class ConfluentRegistry(HttpRegistry):
     """One registry with Confluent's API; building it makes no call."""
 
-    # Confluent compares with the version before; only the _TRANSITIVE modes with all.
-    _readings = (ComparedWith.PREVIOUS,)
-
-    def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
-        patterns = tuple(f"{_REGISTRY}/{each}" for each in settings.allow or ("*",))
-        super().__init__(_REGISTRY, AllowList(patterns), PENDING_ATTEMPTS)
-        self._settings = settings
-        self._subjects = settings.subjects
-        self._http = HttpClient(settings, attempts)
-
-    @property
-    def kind(self) -> FrameKind:
-        """The kind of frames whose schemas are in this registry."""
-        return FrameKind.CONFLUENT
-
-    @property
-    def source(self) -> str:
-        """The registry's URL with its allow-list, without secrets."""
-        return self._settings.source
+    _kind = FrameKind.CONFLUENT
+    _id_field = "id"
 
     def _find(self, name: str, definition: str) -> str | None:
         try:
             answer = self._http.call("POST", self._subject(name), _body(definition))
         except SchemaNotFoundError:
             return None
-        with reading_answer():
-            return _key_text(answer["id"])
+        return self._read_id(answer)
 
     def _add(self, name: str, definition: str) -> str:
         self._list(name)  # the registry would create the subject
@@ -73,15 +49,13 @@ class ConfluentRegistry(VersionedRegistry):
 
     def _create(self, name: str, definition: str) -> str | None:
         if self._settings.compatibility is not None:
-            level = json.dumps({"compatibility": _write_mode(self._settings.compatibility)})
-            path = f"/config/{quote(self._subjects.subject_of(name), safe='')}"
-            self._http.call("PUT", path, level)
+            level = json.dumps({"compatibility": write_mode(self._settings.compatibility)})
+            self._http.call("PUT", f"/config/{self._quote_subject(name)}", level)
         return self._post(name, definition)
 
     def _post(self, name: str, definition: str) -> str:
-        answer = self._http.call("POST", f"{self._subject(name)}/versions", _body(definition))
-        with reading_answer():
-            return _key_text(answer["id"])
+        path = f"{self._subject(name)}/versions"
+        return self._read_id(self._http.call("POST", path, _body(definition)))
 
     def _read(self, version_id: str) -> StoredVersion:
         stored = self._read_place(*self._choose(version_id, self._places(version_id)), version_id)
@@ -104,29 +78,20 @@ class ConfluentRegistry(VersionedRegistry):
             return [int(number) for number in answer]
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
-        path = f"/config/{quote(self._subjects.subject_of(name), safe='')}"
+        path = f"/config/{self._quote_subject(name)}"
         try:
             answer = self._http.call("GET", path, query={"defaultToGlobal": "true"})
         except SchemaNotFoundError:
             answer = self._http.call("GET", "/config")
         with reading_answer():
-            return (_read_mode(answer["compatibilityLevel"]), 1)
-
-    def _mark_refused(self, version_id: str) -> None:
-        """Do nothing: a version of this registry has no metadata."""
+            return (read_mode(answer["compatibilityLevel"]), 1)
 
     def _subject(self, name: str) -> str:
-        return f"/subjects/{quote(self._subjects.subject_of(name), safe='')}"
+        return f"/subjects/{self._quote_subject(name)}"
 
     def _places(self, version_id: str) -> list[tuple[str, int]]:
         """Return the subjects and numbers of an id, those of deleted versions too."""
-        key = SchemaKey.parse(version_id)
-        if key.kind is not FrameKind.CONFLUENT:
-            raise SchemaNotFoundError(
-                f"schema version {version_id} is not found: {self.source} has ids of "
-                f"{FrameKind.CONFLUENT} only"
-            )
-        number = int.from_bytes(key.id)
+        number = self._number_of(version_id)
         if _is_guid(version_id):
             guid = version_id.partition(":")[2]
             ids = self._ask(version_id, f"/schemas/guids/{guid}/ids")
@@ -163,7 +128,7 @@ class ConfluentRegistry(VersionedRegistry):
 
     def _is_allowed(self, subject: str) -> bool:
         try:
-            self._allow.check("", f"{_REGISTRY}/{self._subjects.name_of(subject)}")
+            self._allow.check("", f"{self._kind}/{self._subjects.name_of(subject)}")
         except SchemaForbiddenError:
             return False
         return True
@@ -179,8 +144,8 @@ class ConfluentRegistry(VersionedRegistry):
         """Return the version of an answer, in which references are replaced by their types."""
         with reading_answer():
             stored = StoredVersion(
-                _key_text(answer["id"]),
-                f"{_REGISTRY}/{self._subjects.name_of(answer['subject'])}",
+                self._read_id(answer),
+                f"{self._kind}/{self._subjects.name_of(answer['subject'])}",
                 int(answer["version"]),
                 VersionStatus.AVAILABLE,
                 str(answer["schema"]),
@@ -220,17 +185,5 @@ def _body(definition: str) -> str:
     return json.dumps({"schema": definition})
 
 
-def _key_text(number: Any) -> str:
-    return str(SchemaKey(FrameKind.CONFLUENT, int(number).to_bytes(_ID_SIZE)))
-
-
 def _is_guid(version_id: str) -> bool:
-    return len(SchemaKey.parse(version_id).id) != _ID_SIZE
-
-
-def _read_mode(level: str) -> Compatibility:
-    return Compatibility(level.replace(_TRANSITIVE, _ALL))
-
-
-def _write_mode(mode: Compatibility) -> str:
-    return mode.replace(_ALL, _TRANSITIVE)
+    return len(SchemaKey.parse(version_id).id) == _GUID_SIZE

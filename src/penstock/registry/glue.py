@@ -25,7 +25,12 @@ from penstock.errors import (
     SettingsError,
 )
 from penstock.framing import SchemaKey
-from penstock.registry._base import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
+from penstock.registry._base import (
+    GLUE_READINGS,
+    PENDING_ATTEMPTS,
+    REFUSED_MARK,
+    VersionedRegistry,
+)
 from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility
@@ -80,6 +85,8 @@ class GlueSettings:
 
 class GlueRegistry(VersionedRegistry):
     """One registry of the AWS Glue Schema Registry; building it makes no call."""
+
+    _readings = GLUE_READINGS
 
     def __init__(
         self,

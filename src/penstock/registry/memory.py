@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from penstock.attempts import Attempts
-from penstock.registry._base import PENDING_ATTEMPTS, REFUSED_MARK, VersionedRegistry
+from penstock.registry._base import (
+    GLUE_READINGS,
+    PENDING_ATTEMPTS,
+    REFUSED_MARK,
+    VersionedRegistry,
+)
 from penstock.registry._validation import AllowList
 from penstock.registry.interface import StoredVersion
 from penstock.registry.store import SchemaStore
@@ -19,6 +24,8 @@ class MemoryRegistry(VersionedRegistry):
 
     `compatibility` is the mode of new schemas.
     """
+
+    _readings = GLUE_READINGS
 
     def __init__(
         self,

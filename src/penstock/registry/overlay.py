@@ -29,11 +29,6 @@ class BackupRegistry(VersionReader):
         self._by_number = {(version.subject, version.number): version for version in stored}
 
     @property
-    def kind(self) -> FrameKind:
-        """The kind of frames that have the backup's ids."""
-        return self._kind
-
-    @property
     def source(self) -> str:
         """The place of the backup."""
         return self._source

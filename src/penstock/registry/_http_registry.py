@@ -1,0 +1,70 @@
+"""The part that registries over HTTP share: ids of one kind, subjects, and names of modes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from penstock.attempts import Attempts
+from penstock.errors import SchemaNotFoundError
+from penstock.framing import SchemaKey
+from penstock.registry._base import PENDING_ATTEMPTS, VersionedRegistry
+from penstock.registry._http_client import HttpClient, reading_answer
+from penstock.registry._validation import AllowList
+from penstock.registry.http_settings import HttpRegistrySettings
+from penstock.registry.rules import ComparedWith
+from penstock.schemas import Compatibility
+
+_ALL, _TRANSITIVE = "_ALL", "_TRANSITIVE"
+
+
+class HttpRegistry(VersionedRegistry):
+    """A registry over HTTP whose ids are numbers; building it makes no call."""
+
+    _id_field: ClassVar[str]  # the field of answers that has the id
+
+    # These registries compare with the version before; only the _TRANSITIVE modes with all.
+    _readings = (ComparedWith.PREVIOUS,)
+
+    def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
+        patterns = tuple(f"{self._kind}/{each}" for each in settings.allow or ("*",))
+        super().__init__(self._kind, AllowList(patterns), PENDING_ATTEMPTS)
+        self._settings = settings
+        self._subjects = settings.subjects
+        self._http = HttpClient(settings, attempts)
+
+    @property
+    def source(self) -> str:
+        """The registry's URL with its allow-list, without secrets."""
+        return self._settings.source
+
+    def _mark_refused(self, version_id: str) -> None:
+        """Do nothing: people read the reason in the dead letter."""
+
+    def _number_of(self, version_id: str) -> int:
+        """Return the number of an id; SchemaNotFoundError if it is of another kind of registry."""
+        key = SchemaKey.parse(version_id)
+        if key.kind is not self._kind:
+            raise SchemaNotFoundError(
+                f"schema version {version_id} is not found: {self.source} has ids of "
+                f"{self._kind} only"
+            )
+        return int.from_bytes(key.id)
+
+    def _read_id(self, answer: Any) -> str:
+        """Return the id in an answer, as the text of its key."""
+        with reading_answer():
+            return str(SchemaKey.parse(f"{self._kind}:{int(answer[self._id_field])}"))
+
+    def _quote_subject(self, name: str) -> str:
+        return quote(self._subjects.subject_of(name), safe="")
+
+
+def read_mode(level: str) -> Compatibility:
+    """Return the compatibility mode of a level, as these registries name it."""
+    return Compatibility(level.replace(_TRANSITIVE, _ALL))
+
+
+def write_mode(mode: Compatibility) -> str:
+    """Return the name of a compatibility mode in these registries."""
+    return mode.replace(_ALL, _TRANSITIVE)
