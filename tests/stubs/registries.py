@@ -34,7 +34,7 @@ def make_reading(**types: str) -> Schema:
 
 @dataclass
 class FakeTime:
-    """A clock that only sleeping moves."""
+    """A clock that only sleeping moves, also in place of the module `time`."""
 
     now: float = 0.0
     pauses: list[float] = field(default_factory=list)
@@ -47,6 +47,8 @@ class FakeTime:
     def clock(self) -> float:
         """Tell the time."""
         return self.now
+
+    monotonic = clock
 
 
 @dataclass

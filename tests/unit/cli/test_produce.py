@@ -25,6 +25,7 @@ from tests.fixtures.producing import (
     topic,
     write,
 )
+from tests.stubs.registries import FakeTime
 from tests.stubs.topic import FakeTopic
 
 __all__ = ["registry", "run", "topic", "write"]
@@ -264,7 +265,7 @@ def test_a_number_that_cannot_be_is_wrong_usage(run: Run, words: list[str]) -> N
 
 
 def test_a_rate_is_kept(run: Run, write: Callable[..., str]) -> None:
-    clock = _Clock()
+    clock = FakeTime()
 
     with patch("penstock.operations.producing.time", clock):
         code, _ = run(write(*['{"temperature": 1}'] * 40, ""), "--rate", "20")
@@ -276,7 +277,7 @@ def test_a_rate_is_kept(run: Run, write: Callable[..., str]) -> None:
 def test_the_time_that_writing_takes_counts_for_the_rate(
     run: Run, topic: FakeTopic, write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, send_all = _Clock(), topic.send_all
+    clock, send_all = FakeTime(), topic.send_all
 
     def send_slowly(*given: Any, **more: Any) -> Any:
         clock.sleep(0.06)
@@ -289,18 +290,6 @@ def test_the_time_that_writing_takes_counts_for_the_rate(
 
     assert code == 0
     assert clock.now == pytest.approx(1.96)
-
-
-class _Clock:
-    """A clock that only sleep moves."""
-
-    now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
 
 
 def test_a_warm_producer_asks_the_registry_for_nothing(

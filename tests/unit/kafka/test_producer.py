@@ -18,7 +18,7 @@ from tests.stubs.registries import FakeTime
 def time(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
     """The clock of the producer."""
     time = FakeTime()
-    monkeypatch.setattr(producer, "time", Mock(monotonic=time.clock))
+    monkeypatch.setattr(producer, "time", time)
     return time
 
 

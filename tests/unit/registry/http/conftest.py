@@ -112,9 +112,8 @@ def build(server: FakeServer, attempts: Callable[..., Any]) -> Callable[..., Con
 
 
 @pytest.fixture
-def registry(build: Callable[..., ConfluentRegistry]) -> Iterator[ConfluentRegistry]:
-    made = build()
-    yield made
+def registry(build: Callable[..., ConfluentRegistry]) -> ConfluentRegistry:
+    return build()
 
 
 __all__ = ["FakeServer", "serve"]

@@ -20,7 +20,7 @@ from penstock.errors import (
     SchemaRefusedError,
 )
 from penstock.framing import SchemaKey
-from penstock.registry import CachedRegistry, ConfluentRegistry, VersionStatus
+from penstock.registry import CachedRegistry, CacheLimits, ConfluentRegistry, VersionStatus
 from tests.stubs.registries import FakeTime, Reading
 from tests.unit.registry.http.conftest import FakeServer
 
@@ -189,19 +189,19 @@ def test_a_schema_of_another_format_is_refused(
 
 
 def test_another_schema_under_a_known_id_is_refused(
-    server: FakeServer, build: Callable[..., ConfluentRegistry], reading: Reading
+    server: FakeServer, registry: ConfluentRegistry, reading: Reading, time: FakeTime
 ) -> None:
     server.put("readings-value", 1, 7, reading())
-    known = CachedRegistry(build())
-    known.get(_KEY)
+    cached = CachedRegistry(registry, clock=time.clock)
+    cached.versions("readings")
 
     server.answers.clear()  # the registry is built again
-    server.put("readings-value", 1, 7, reading(temperature="long"))
+    server.put("readings-value", 1, 9, reading())
+    server.put("readings-value", 2, 7, reading(temperature="long"))
+    time.now += CacheLimits().fresh_seconds
 
-    registry = CachedRegistry(build())
-    registry._versions = known._versions
     with pytest.raises(SchemaRefusedError, match="another definition or name under confluent:7"):
-        registry.versions("readings")
+        cached.versions("readings")
 
 
 def test_subjects_with_one_definition_share_its_id_in_a_cache(
