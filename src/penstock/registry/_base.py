@@ -6,6 +6,7 @@ import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
@@ -191,7 +192,7 @@ class VersionedRegistry(VersionReader):
         found = self._find(name, definition)
         if found is None:
             self._check_new(name, schema)
-        stored = self._read_stored(name, found or self._store(name, definition))
+        stored = self._await_stored(name, found or self._store(name, definition))
         version = accept(stored, self._allow)
         if canonical_form(version.schema) != definition:
             raise RegistryAnswerError(
@@ -213,6 +214,16 @@ class VersionedRegistry(VersionReader):
     def _read_stored(self, name: str, version_id: str) -> StoredVersion:
         """Return the version of a schema that `_find`, `_add` or `_create` returned the id of."""
         return self._read_final(version_id)
+
+    def _await_stored(self, name: str, version_id: str) -> StoredVersion:
+        """Return a version of a schema; a replica of the registry may not have it yet."""
+        for _ in self._pending:
+            with suppress(SchemaNotFoundError):
+                return self._read_stored(name, version_id)
+        raise RegistryUnavailableError(
+            f"the registry has schema version {version_id} of {name} but does not find it after "
+            f"{self._pending.total_seconds:g} s"
+        )
 
     def _store(self, name: str, definition: str) -> str:
         for _ in range(2):

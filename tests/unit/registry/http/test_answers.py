@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from penstock.attempts import Attempts
 from penstock.errors import (
     IncompatibleSchemaError,
     InvalidSchemaError,
@@ -106,6 +107,28 @@ def test_a_refused_registration_is_an_error_of_ours(
     server.answers["POST /subjects/readings-value/versions"] = (status, '{"message": "not so"}')
 
     with pytest.raises(error, match=f"with {status}: not so"):
+        registry.register("readings", reading())
+
+
+def test_a_registration_waits_for_a_replica_that_lags_behind(
+    server: FakeServer,
+    registry: ConfluentRegistry,
+    reading: Reading,
+    attempts: Callable[..., Attempts],
+    time: FakeTime,
+) -> None:
+    registry._pending = attempts()
+    server.put("readings-value", 1, 7, reading())
+    server.answers["POST /subjects/readings-value"] = {"id": 7}
+    places = server.answers[_PLACES]
+    missing = (404, '{"error_code": 40403}')
+    server.answers[_PLACES] = [missing, (200, "[]"), (200, json.dumps(places))]
+
+    assert registry.register("readings", reading()).version.number == 1
+    assert time.pauses == [0.05, 0.1]
+
+    server.answers[_PLACES] = missing
+    with pytest.raises(RegistryUnavailableError, match="confluent:7 of readings but does not find"):
         registry.register("readings", reading())
 
 
