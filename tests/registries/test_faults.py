@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import RegistryUnavailableError, SchemaNotFoundError
-from penstock.registry import CachedRegistry, load_registry
+from penstock.registry import CachedRegistry, SchemaRegistry, load_registry
 from tests.fixtures.apicurio import Apicurio
 from tests.stubs.registries import FakeTime, Reading
 
@@ -46,3 +46,15 @@ def test_an_id_that_appears_late_is_found_then(url: str, reading: Reading) -> No
     assert version.key == late
     time.sleep(61)
     assert registry.get(late) == version
+
+
+def test_a_registration_whose_answer_was_lost_stores_nothing_twice(
+    registry: SchemaRegistry, reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = registry.register("readings", reading()).version
+    second = registry.register("readings", reading(temperature="long")).version
+    monkeypatch.setattr(registry, "_find", lambda *_: None)
+
+    assert registry.register("readings", reading()).version == first
+    assert registry.register("readings", reading(temperature="long")).version == second
+    assert registry.versions("readings") == (first, second)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -49,28 +50,33 @@ class ApicurioRegistry(HttpRegistry):
         return self._read_id(found)
 
     def _add(self, name: str, definition: str) -> str:
-        path = f"{self._artifact(name)}/versions"
-        return self._read_id(self._http.call("POST", path, definition))
+        self._list(name)  # the registry would create the artifact
+        return self._read_id(self._post(name, definition))
 
     def _create(self, name: str, definition: str) -> str | None:
         try:
-            made = self._http.call(
-                "POST",
-                self._artifacts,
-                definition,
-                query={"ifExists": "FAIL"},
-                headers={
-                    "X-Registry-ArtifactId": self._subjects.subject_of(name),
-                    "X-Registry-ArtifactType": "AVRO",
-                },
-            )
-        except IncompatibleSchemaError:  # Apicurio answers with the same status if it exists
+            made = self._post(name, definition)
+        except IncompatibleSchemaError:  # another producer's version or rule came first
             return None
-        if self._settings.compatibility is not None:
+        if self._settings.compatibility is not None and self._parse(name, made).number == 1:
             mode = write_mode(self._settings.compatibility)
             rule = json.dumps({"type": _RULE, "config": mode})
-            self._http.call("POST", f"{self._artifact(name)}/rules", rule)
+            with suppress(IncompatibleSchemaError):  # the artifact has a rule by now
+                self._http.call("POST", f"{self._artifact(name)}/rules", rule)
         return self._read_id(made)
+
+    def _post(self, name: str, definition: str) -> Any:
+        """Store a version and return its metadata; a retry finds what the call before stored."""
+        return self._http.call(
+            "POST",
+            self._artifacts,
+            definition,
+            query={"ifExists": "RETURN_OR_UPDATE"},
+            headers={
+                "X-Registry-ArtifactId": self._subjects.subject_of(name),
+                "X-Registry-ArtifactType": "AVRO",
+            },
+        )
 
     def _read(self, version_id: str) -> StoredVersion:
         number = self._number_of(version_id)
