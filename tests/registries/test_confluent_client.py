@@ -12,6 +12,7 @@ from confluent_kafka.schema_registry import (
     SchemaReference,
     SchemaRegistryClient,
     record_subject_name_strategy,
+    topic_record_subject_name_strategy,
 )
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
@@ -79,16 +80,24 @@ def test_confluents_deserialiser_reads_what_we_write(
 def test_each_naming_of_subjects_is_read(
     apicurio: Apicurio, client: SchemaRegistryClient, reading: Reading
 ) -> None:
-    by_record = {"subject.name.strategy": record_subject_name_strategy}
     event = {"deviceId": "a"}
-    value = AvroSerializer(client, json.dumps(reading()), conf=by_record)(event, _VALUE)
+
+    def write(schema: Any, strategy: Any) -> bytes:
+        conf = {"subject.name.strategy": strategy}
+        return AvroSerializer(client, json.dumps(schema), conf=conf)(event, _VALUE)
+
+    value = write(reading(), record_subject_name_strategy)
+    of_topic = write(reading(temperature="long"), topic_record_subject_name_strategy)
     key = AvroSerializer(client, '"string"')("k", _KEY)
 
     def read(options: str, value: bytes) -> tuple[str, int, Any]:
         return _read(load_registries(f"{apicurio.confluent_url}{options}"), value)
 
     assert read("?naming=record", value) == ("Reading", 1, event)
+    more = event | {"temperature": None}
+    assert read("?naming=topic-record&topic=readings", of_topic) == ("Reading", 1, more)
     assert read("", value) == (":Reading", 1, event)
+    assert read("", of_topic) == (":readings-Reading", 1, more)
     assert read("", key) == (":readings-key", 1, "k")
     with pytest.raises(SchemaForbiddenError, match="belongs to confluent/:Reading"):
         read("?allow=orders", value)
