@@ -123,13 +123,13 @@ class EventProducer:
         self._base = base_fields(settings.shape)
         self._producer = producer
         self._versions = VersionSet(())
-        self._version_keys: tuple[SchemaKey, ...] = ()
+        self._listed: tuple[SchemaVersion, ...] = ()
         self._used_keys: set[SchemaKey] = set()
 
     @property
     def version_count(self) -> int:
         """The number of usable schema versions that this producer knows."""
-        return len(self._used_keys.union(self._version_keys))
+        return len(self._used_keys.union(_keys(self._listed)))
 
     def produce(self, events: Sequence[StampedEvent], seconds: float) -> list[Outcome]:
         """Write events, wait until they are acknowledged, and return the outcome of each.
@@ -202,8 +202,9 @@ class EventProducer:
                 chosen = versions.choose(inferred, settings.policy, settings.version_budget)
                 record = to_record(event, chosen, base)
                 check_key(settings.shape, _name_as_json(chosen, record))
-                if chosen in versions:
-                    return self._registry.register(name, chosen), record
+                known = self._find_listed(chosen)
+                if known is not None:
+                    return known, record
                 if batch.is_list_fresh:
                     return self._register_new(chosen, batch), record
             except PenstockError as error:
@@ -222,7 +223,7 @@ class EventProducer:
         """
         while True:
             versions = self._registry.versions(self._settings.schema_name)
-            self._version_keys = tuple(version.key for version in versions)
+            self._listed = versions
             try:
                 record = fit_event(event, base, versions, self._settings)
                 check_key(self._settings.shape, _name_as_json(versions[-1].schema, record))
@@ -252,15 +253,26 @@ class EventProducer:
 
     def _read_versions(self) -> VersionSet:
         versions = self._registry.versions(self._settings.schema_name)
-        keys = tuple(version.key for version in versions)
-        if keys != self._version_keys:
-            known = len(self._version_keys)
-            if keys[:known] != self._version_keys:  # a version was deleted
+        keys, known_keys = _keys(versions), _keys(self._listed)
+        if keys != known_keys:
+            known = len(known_keys)
+            if keys[:known] != known_keys:  # a version was deleted
                 self._versions, known = VersionSet(()), 0
-            new = [version.schema for version in versions[known:]]
-            self._versions = VersionSet(new, self._versions)
-            self._version_keys, self._used_keys = keys, set()
+            new = versions[known:]
+            self._listed = (*self._listed[:known], *new)
+            self._versions = VersionSet([version.schema for version in new], self._versions)
+            self._used_keys = set()
         return self._versions
+
+    def _find_listed(self, schema: Schema) -> Registration | None:
+        """Return the version that `VersionSet.choose` returned the schema of, if it is one.
+
+        It is not registered again: its text may differ from ours, and Glue compares texts.
+        """
+        for previous, version in zip((None, *self._listed), self._listed, strict=False):
+            if version.schema is schema:
+                return Registration(version, False, previous)
+        return None
 
     def _diff(self, event: Any, error: PenstockError) -> tuple[str, ...]:
         """Return the schema changes that the event would make, if its schema is the problem."""
@@ -300,6 +312,10 @@ class EventProducer:
 @lru_cache(maxsize=_MAX_COMPILED)
 def _compile(version: SchemaVersion) -> Callable[[Any], bytes]:
     return compile_encoder(version.schema)
+
+
+def _keys(versions: Sequence[SchemaVersion]) -> tuple[SchemaKey, ...]:
+    return tuple(version.key for version in versions)
 
 
 def _name_as_json(schema: Schema, record: Mapping[str, Any]) -> dict[str, Any]:

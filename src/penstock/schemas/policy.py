@@ -55,12 +55,8 @@ class VersionSet:
         """Count the versions."""
         return len(self._by_form)
 
-    def __contains__(self, schema: object) -> bool:
-        """Return whether a schema that `choose` returned is one of the versions."""
-        return any(schema is version for version in self._by_form.values())
-
     def choose(self, inferred: Schema, policy: Policy, budget: int) -> Schema:
-        """Choose the schema for an event.
+        """Choose the schema for an event: the object of an existing version, or a new one.
 
         Args:
             inferred: The result of `infer_schema` for the event.

@@ -12,8 +12,10 @@ from penstock.errors import SettingsError, TopicForbiddenError
 from penstock.framing import Compression, decode_frame
 from penstock.kafka import Topic
 from penstock.producing import EventProducer, IntakeSettings, ProducerSettings, build_event_producer
+from penstock.records import READING, base_fields
 from penstock.registry import CachedRegistry
-from penstock.schemas import Policy, Schema, VersionSet, merge_schemas
+from penstock.schemas import Policy, Schema, VersionSet, infer_schema, merge_schemas
+from tests.stubs.registries import CountedRegistry
 from tests.stubs.topic import FakeTopic
 from tests.unit.producing.conftest import KAFKA, Build, refused, written
 
@@ -107,6 +109,23 @@ def test_the_policy_grow_adds_fields_to_the_newest_version(build: Build) -> None
     said = written(build(policy=Policy.GROW), {"a": 1}, {"b": 1}, {"a": 1})
 
     assert [each["schema"]["version"] for each in said] == [1, 2, 2]
+
+
+@pytest.mark.parametrize("policy", [Policy.EXACT, Policy.GROW])
+def test_a_version_that_was_registered_with_another_text_is_not_registered_again(
+    topic: FakeTopic, policy: Policy
+) -> None:
+    inner = CountedRegistry()
+    schema = infer_schema({"temperature": 30}, "sensor", base=base_fields(READING))
+    inner.store.create("memory/sensor", json.dumps(schema, indent=2))
+    settings = ProducerSettings(KAFKA, "memory://", policy=policy)
+    producer = EventProducer(settings, CachedRegistry(inner), topic)  # type: ignore[arg-type]
+
+    said = written(producer, {"temperature": 30}, {"temperature": 31})
+
+    assert [each["schema"]["version"] for each in said] == [1, 1]
+    assert not any(each["schema"]["created"] for each in said)
+    assert inner.calls == ["versions"]
 
 
 def test_versions_of_other_producers_are_merged_once(build: Build) -> None:
