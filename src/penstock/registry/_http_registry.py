@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from penstock.attempts import Attempts
-from penstock.errors import SchemaNotFoundError
+from penstock.errors import SchemaForbiddenError, SchemaNotFoundError
 from penstock.framing import SchemaKey
 from penstock.registry._base import PENDING_ATTEMPTS, VersionedRegistry
 from penstock.registry._http_client import HttpClient, reading_answer
@@ -55,6 +55,13 @@ class HttpRegistry(VersionedRegistry):
         """Return the id in an answer, as the text of its key."""
         with reading_answer():
             return str(SchemaKey.parse(f"{self._kind}:{int(answer[self._id_field])}"))
+
+    def _is_allowed(self, name: str) -> bool:
+        try:
+            self._allow.check("", f"{self._kind}/{name}")
+        except SchemaForbiddenError:
+            return False
+        return True
 
     def _quote_subject(self, name: str) -> str:
         return quote(self._subjects.subject_of(name), safe="")

@@ -1,8 +1,8 @@
 """Apicurio Registry by its own API, version 2, which Apicurio 2 and 3 serve.
 
 A global id identifies one version of one artifact. The API finds an artifact by the global id of
-its newest version only; for an older one, the artifacts of the group are listed, each one once. A
-version that is disabled is not found, as it may be enabled again.
+its newest version only; for an older one, the allowed artifacts of the group are read. A version
+that is disabled is not found, as it may be enabled again.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
 from penstock.attempts import Attempts
 from penstock.errors import IncompatibleSchemaError, SchemaNotFoundError
 from penstock.framing import FrameKind
+from penstock.registry._apicurio_index import GroupIndex
 from penstock.registry._http_client import reading_answer
 from penstock.registry._http_registry import HttpRegistry, read_mode, write_mode
 from penstock.registry.http_settings import HttpRegistrySettings
@@ -39,7 +39,7 @@ class ApicurioRegistry(HttpRegistry):
 
     def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
         super().__init__(settings, attempts=attempts)
-        self._metas_by_id: dict[str, tuple[str, Any]] = {}
+        self._index = GroupIndex(self._allowed_names, self._metas, settings.call_seconds)
         self._artifacts = f"{_API}/groups/{quote(settings.group, safe='')}/artifacts"
 
     def _find(self, name: str, definition: str) -> str | None:
@@ -91,17 +91,20 @@ class ApicurioRegistry(HttpRegistry):
 
     def _locate(self, version_id: str, number: int) -> tuple[str, Any]:
         """Return the schema and the metadata of a version whose definition was read."""
-        group = {"group": self._settings.group}
-        names = chain(self._names(group | {"globalId": str(number)}), self._names(group))
-        while version_id not in self._metas_by_id:
-            name = next(names, None)
-            if name is None:
-                raise SchemaNotFoundError(
-                    f"schema version {version_id} is not found in the group "
-                    f"{self._settings.group} of {self.source}"
-                )
-            self._metas_by_id |= {self._read_id(meta): (name, meta) for meta in self._metas(name)}
-        return self._metas_by_id[version_id]
+        if number not in self._index:
+            newest_of = next(self._names({"globalId": str(number)}), None)
+            if newest_of is not None:
+                self._index.read(newest_of)
+        found = self._index.find(number)
+        if found is None:
+            raise SchemaNotFoundError(
+                f"schema version {version_id} is not found in the allowed artifacts of the group "
+                f"{self._settings.group} of {self.source}"
+            )
+        return found
+
+    def _allowed_names(self) -> Iterator[str]:
+        return filter(self._is_allowed, self._names({}))
 
     def _read_number(self, subject: str, number: int) -> StoredVersion:
         name = subject.partition("/")[2]
@@ -133,7 +136,8 @@ class ApicurioRegistry(HttpRegistry):
         return self._pages(f"{self._artifact(name)}/versions", "versions", {})
 
     def _names(self, query: Mapping[str, str]) -> Iterator[str]:
-        """Yield the schemas that a search finds."""
+        """Yield the schemas that a search in the group finds."""
+        query = {"group": self._settings.group, **query}
         for found in self._pages(f"{_API}/search/artifacts", "artifacts", query):
             with reading_answer():
                 name = self._subjects.name_of(found["id"])

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from penstock.errors import (
     SchemaError,
-    SchemaForbiddenError,
     SchemaLimitError,
     SchemaNotFoundError,
 )
@@ -118,20 +117,13 @@ class ConfluentRegistry(HttpRegistry):
         ranked = sorted(
             places,
             key=lambda place: (
-                not self._is_allowed(place[0]),
+                not self._is_allowed(self._subjects.name_of(place[0])),
                 not self._subjects.matches(place[0]),
                 place[0],
                 -place[1],
             ),
         )
         return ranked[0]
-
-    def _is_allowed(self, subject: str) -> bool:
-        try:
-            self._allow.check("", f"{self._kind}/{self._subjects.name_of(subject)}")
-        except SchemaForbiddenError:
-            return False
-        return True
 
     def _read_place(self, subject: str, number: int, version_id: str) -> StoredVersion:
         try:

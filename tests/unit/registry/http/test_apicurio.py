@@ -8,9 +8,16 @@ from typing import Any
 
 import pytest
 
+from penstock.errors import (
+    RegistryUnavailableError,
+    SchemaForbiddenError,
+    SchemaNotFoundError,
+)
+from penstock.framing import SchemaKey
 from penstock.registry import ApicurioRegistry, HttpRegistrySettings
+from penstock.registry._apicurio_index import GroupIndex
 from penstock.schemas import Compatibility
-from tests.stubs.registries import Reading
+from tests.stubs.registries import FakeTime, Reading
 from tests.unit.registry.http.conftest import FakeServer
 
 _API = "/apis/registry/v2"
@@ -108,3 +115,94 @@ def test_a_version_that_another_producer_stored_first_keeps_its_rule(
 
     assert version.number == 2
     assert _RULES not in server.calls
+
+
+def _key(global_id: int) -> SchemaKey:
+    return SchemaKey.parse(f"apicurio:{global_id}")
+
+
+def test_an_old_version_is_looked_for_in_allowed_artifacts_only(
+    server: FakeServer, build: Callable[..., ApicurioRegistry], reading: Reading
+) -> None:
+    names = [f"a{number}" for number in range(300)]
+    for number, name in enumerate(names):
+        _put(server, name, 1000 + 2 * number, 1001 + 2 * number, schema=reading())
+    _put_search(server, "", [{"id": f"{name}-value"} for name in names])
+    registry = build(allow=("a299",))
+
+    assert registry.get(_key(1598)).name == "a299"
+    assert len(server.calls) == 4  # definition, search by id, group, versions
+
+    with pytest.raises(SchemaNotFoundError, match="1000 is not found in the allowed artifacts"):
+        registry.get(_key(1000))
+    with pytest.raises(SchemaForbiddenError):
+        registry.get(_key(1001))
+
+
+def test_a_flood_of_ids_of_other_groups_reads_each_artifact_once(
+    server: FakeServer, build: Callable[..., ApicurioRegistry], reading: Reading
+) -> None:
+    foreign = range(5000, 5100)
+    for each in foreign:
+        server.answers[f"GET {_API}/ids/globalIds/{each}?dereference=true"] = reading()
+        _put_search(server, f"globalId={each}&", [])
+    names = [f"a{number}" for number in range(50)]
+    for number, name in enumerate(names):
+        _put(server, name, 1000 + number, schema=reading())
+    _put_search(server, "", [{"id": f"{name}-value"} for name in names])
+    registry = build()
+
+    for each in foreign:
+        with pytest.raises(SchemaNotFoundError):
+            registry.get(_key(each))
+
+    assert len(server.calls) == 2 * len(foreign) + 1 + len(names)
+
+
+def test_a_look_up_beyond_its_time_limit_is_continued_by_the_next(time: FakeTime) -> None:
+    versions = {f"a{number}": [{"globalId": number}] for number in range(10)}
+    read: list[str] = []
+
+    def list_metas(name: str) -> list[Any]:
+        time.sleep(1)
+        read.append(name)
+        return versions[name]
+
+    index = GroupIndex(lambda: versions, list_metas, 4, time.clock)
+    for left in (6, 2):
+        with pytest.raises(RegistryUnavailableError, match=f"within 4 s, {left} artifacts are"):
+            index.find(9)
+
+    assert index.find(9) == ("a9", {"globalId": 9})
+    assert read == list(versions)
+
+
+def test_a_pass_counts_for_the_ids_that_it_must_have_seen(time: FakeTime) -> None:
+    versions: dict[str, list[Any]] = {"a": [{"globalId": 1}, {"globalId": 3}], "b": []}
+    passes: list[float] = []
+
+    def list_names() -> list[str]:
+        passes.append(time.clock())
+        return list(versions)
+
+    index = GroupIndex(list_names, versions.__getitem__, 20, time.clock)
+    assert index.find(1) == ("a", {"globalId": 1})
+    versions["a"].append({"globalId": 4})  # after the pass has read it
+    assert index.find(4) == ("a", {"globalId": 4})
+    assert len(passes) == 2
+
+    assert [index.find(5), index.find(2), index.find(5), index.find(6)] == [None] * 4
+    assert len(passes) == 3
+    time.sleep(31)
+    assert [index.find(2), index.find(5)] == [None] * 2
+    assert len(passes) == 3
+    versions["b"].append({"globalId": 6})
+    assert index.find(6) == ("b", {"globalId": 6})
+    assert len(passes) == 4
+
+
+def test_an_artifact_that_was_deleted_meanwhile_has_no_versions() -> None:
+    def list_metas(name: str) -> list[Any]:
+        raise SchemaNotFoundError(name)
+
+    assert GroupIndex(lambda: ["a"], list_metas, 20).find(1) is None
