@@ -40,7 +40,7 @@ from penstock.registry.http_settings import HttpRegistrySettings
 _ATTEMPTS: Final = Attempts(0.1, 3, 20, spread=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
 _POOL_SIZE = 8
-_MAX_CONTENT = 16 * 2**20
+_PART_SIZE, _MAX_CONTENT = 2**16, 16 * 2**20
 _MAX_MESSAGE = 500
 
 _OK = range(200, 300)
@@ -149,14 +149,17 @@ class HttpClient:
             },
             preload_content=False,
             redirect=False,  # credentials are for this address only
+            enforce_content_length=True,  # the default of urllib3 2 only
         )
         try:
-            data = response.read(_MAX_CONTENT + 1)
-            if len(data) > _MAX_CONTENT:
-                response.close()
-                raise RegistryAnswerError(
-                    f"{self._settings.source} answered {method} with more than {_MAX_CONTENT} bytes"
-                )
+            data = bytearray()
+            for part in response.stream(_PART_SIZE):
+                data += part
+                if len(data) > _MAX_CONTENT:
+                    raise RegistryAnswerError(
+                        f"{self._settings.source} answered {method} with more than "
+                        f"{_MAX_CONTENT} bytes"
+                    )
             return response.status, data.decode(errors="replace")
         except BaseException:
             response.close()  # its rest must not be read as the next answer

@@ -19,7 +19,8 @@ from penstock.registry import ConfluentRegistry, HttpRegistrySettings
 class FakeServer:
     """Answers by method and path: a JSON value, or (status, text), or the next of a list of them.
 
-    What is not there is not found, as Confluent says it. None cuts the connection.
+    What is not there is not found, as Confluent says it. None cuts the connection, and `cut` each
+    body after that many bytes.
     """
 
     host: str
@@ -27,6 +28,7 @@ class FakeServer:
     calls: list[str] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
     hold: threading.Event | None = None
+    cut: int | None = None
 
     def find(self, call: str) -> tuple[int, str] | None:
         self.calls.append(call)
@@ -67,7 +69,8 @@ def serve(context: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
                 self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
-            self.wfile.write(text.encode())
+            self.wfile.write(text.encode()[: fake.cut])
+            self.close_connection = fake.cut is not None
 
         do_POST = do_PUT = do_GET
 

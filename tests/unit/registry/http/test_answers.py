@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from urllib3 import HTTPResponse, PoolManager
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -21,7 +23,13 @@ from penstock.errors import (
     SchemaRefusedError,
 )
 from penstock.framing import SchemaKey
-from penstock.registry import CachedRegistry, CacheLimits, ConfluentRegistry, VersionStatus
+from penstock.registry import (
+    CachedRegistry,
+    CacheLimits,
+    ConfluentRegistry,
+    VersionStatus,
+    _http_client,
+)
 from tests.stubs.registries import FakeTime, Reading
 from tests.unit.registry.http.conftest import FakeServer
 
@@ -81,6 +89,44 @@ def test_a_slow_answer_is_given_up(
     registry = build(call_seconds=0.05)
 
     with pytest.raises(RegistryUnavailableError, match=r"no answer from .*timed out"):
+        registry.get(_KEY)
+
+
+def test_an_answer_that_is_too_long_is_not_read_to_its_end(
+    server: FakeServer, registry: ConfluentRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_http_client, "_MAX_CONTENT", 1)
+    server.answers[_PLACES] = []
+
+    with pytest.raises(RegistryAnswerError, match="answered GET with more than 1 bytes"):
+        registry.get(_KEY)
+
+
+def test_an_answer_that_is_cut_is_no_answer(
+    server: FakeServer, build: Callable[..., ConfluentRegistry]
+) -> None:
+    server.answers[_PLACES] = []
+    server.cut = 1
+
+    with pytest.raises(RegistryUnavailableError, match=r"no answer from .*IncompleteRead\(1 "):
+        build().get(_KEY)
+
+
+def test_an_answer_that_is_cut_is_no_answer_to_urllib3_1_either(
+    registry: ConfluentRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(*_: object, enforce_content_length: bool = False, **__: object) -> HTTPResponse:
+        return HTTPResponse(
+            io.BytesIO(b"[]"),
+            headers={"Content-Length": "4"},
+            status=200,
+            preload_content=False,
+            enforce_content_length=enforce_content_length,
+        )
+
+    monkeypatch.setattr(PoolManager, "request", answer)
+
+    with pytest.raises(RegistryUnavailableError, match=r"no answer from .*IncompleteRead\(2 "):
         registry.get(_KEY)
 
 
