@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import urllib3
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ProtocolError, SSLError
 
 from penstock.attempts import Attempts
 from penstock.errors import (
@@ -48,6 +49,8 @@ _UNAUTHORIZED = 401
 _DENIED = {_UNAUTHORIZED, 403}
 _BUSY = {408, 429}
 _SERVER_ERRORS = range(500, 600)
+# A server that refuses a client's certificate sends an alert, or only cuts the connection.
+_TLS_ERRORS = (ssl.SSLError, SSLError, ProtocolError)
 # Confluent's codes for a subject, a version, a schema, a subject's mode and its configuration.
 _MISSING_CODES = range(40401, 40410)
 
@@ -117,6 +120,8 @@ class HttpClient:
                 problem = RegistryUnavailableError(
                     f"no answer from {self._settings.source}: {error}"
                 )
+                if isinstance(error, _TLS_ERRORS) and not renewed:
+                    renewed, self._connection = True, None  # a certificate may have been renewed
                 continue
             except ValueError:
                 # Without the cause, which has the header's text: it may be a credential.

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import trustme
 
+from penstock.attempts import Attempts
 from penstock.errors import (
     RegistryAccessDeniedError,
     RegistryAnswerError,
@@ -147,6 +148,26 @@ def tls_server(authority: trustme.CA) -> Iterator[FakeServer]:
     with closing(serve(context)) as serving:
         yield next(serving)
         next(serving, None)
+
+
+@pytest.mark.parametrize("renewed", ["ca", "certificate"])
+def test_certificates_that_were_renewed_are_read_again(
+    tls_server: FakeServer, authority: trustme.CA, secret: Any, renewed: str
+) -> None:
+    def issue(of: trustme.CA) -> str:
+        mine = of.issue_cert("client")
+        return (mine.cert_chain_pems[0].bytes() + mine.private_key_pem.bytes()).decode()
+
+    old = trustme.CA()
+    fields = {"ca": authority.cert_pem.bytes().decode(), "certificate": issue(authority)}
+    replaced = {"ca": old.cert_pem.bytes().decode(), "certificate": issue(old)}[renewed]
+    where = secret(**fields | {renewed: replaced})
+    attempts = Attempts(0, 0, 30, sleep=lambda _: secret(**fields) and None)
+    host = tls_server.host.replace("127.0.0.1", "localhost")
+    settings = HttpRegistrySettings("confluent+https", host, secret=where)
+
+    with pytest.raises(SchemaNotFoundError):
+        ConfluentRegistry(settings, attempts=attempts).get(_KEY)
 
 
 def test_a_server_of_an_own_authority_sees_the_clients_certificate(
