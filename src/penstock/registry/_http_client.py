@@ -109,12 +109,12 @@ class HttpClient:
     ) -> str:
         """Make a call and return the text of its answer; it raises the same errors as `call`."""
         where = f"{path}?{urlencode(query)}" if query else path
-        renewed = False
+        renewed, deadline = False, self._attempts.clock() + self._attempts.total_seconds
         cause: Exception | None
         problem: PenstockError
         for _ in self._attempts:
             try:
-                status, text = self._send(method, where, content, headers or {})
+                status, text = self._send(method, where, content, headers or {}, deadline)
             except (HTTPError, OSError) as error:
                 cause = error
                 problem = RegistryUnavailableError(
@@ -139,7 +139,12 @@ class HttpClient:
         raise problem from cause
 
     def _send(
-        self, method: str, where: str, content: str | None, headers: Mapping[str, str]
+        self,
+        method: str,
+        where: str,
+        content: str | None,
+        headers: Mapping[str, str],
+        deadline: float,
     ) -> tuple[int, str]:
         connection = self._open()
         response = connection.pool.request(
@@ -157,20 +162,28 @@ class HttpClient:
             enforce_content_length=True,  # the default of urllib3 2 only
         )
         try:
-            data = bytearray()
-            for part in response.stream(_PART_SIZE):
-                data += part
-                if len(data) > _MAX_CONTENT:
-                    raise RegistryAnswerError(
-                        f"{self._settings.source} answered {method} with more than "
-                        f"{_MAX_CONTENT} bytes"
-                    )
+            data = self._read_content(response, deadline)
             return response.status, data.decode(errors="replace")
         except BaseException:
             response.close()  # its rest must not be read as the next answer
             raise
         finally:
             response.release_conn()
+
+    def _read_content(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
+        """Return the content of an answer, all of which must have come by the deadline."""
+        # `read` waits until the part is full; older versions of urllib3 have no `read1`.
+        read = getattr(response, "read1", response.read)
+        data = bytearray()
+        while part := read(_PART_SIZE):
+            data += part
+            if len(data) > _MAX_CONTENT:
+                raise RegistryAnswerError(
+                    f"{self._settings.source} answered with more than {_MAX_CONTENT} bytes"
+                )
+            if self._attempts.clock() > deadline:
+                raise TimeoutError(f"read {len(data)} bytes of an answer that comes too slowly")
+        return bytes(data)
 
     def _open(self) -> _Connection:
         with self._lock:

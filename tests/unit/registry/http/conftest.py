@@ -29,6 +29,7 @@ class FakeServer:
     authorizations: list[str | None] = field(default_factory=list)
     hold: threading.Event | None = None
     cut: int | None = None
+    drip: Callable[[float], None] | None = None
 
     def find(self, call: str) -> tuple[int, str] | None:
         self.calls.append(call)
@@ -69,7 +70,13 @@ def serve(context: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
                 self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
-            self.wfile.write(text.encode()[: fake.cut])
+            data = text.encode()[: fake.cut]
+            size = 1 if fake.drip else len(data) or 1
+            for start in range(0, len(data), size):
+                self.wfile.write(data[start : start + size])
+                if fake.drip is not None:
+                    self.wfile.flush()
+                    fake.drip(1)
             self.close_connection = fake.cut is not None
 
         do_POST = do_PUT = do_GET

@@ -92,13 +92,25 @@ def test_a_slow_answer_is_given_up(
         registry.get(_KEY)
 
 
+def test_an_answer_that_drips_is_given_up(
+    server: FakeServer, registry: ConfluentRegistry, time: FakeTime
+) -> None:
+    server.answers[_PLACES] = (200, " " * 100_000)
+    server.drip = time.sleep
+
+    with pytest.raises(RegistryUnavailableError, match=r"bytes of an answer that comes too slowly"):
+        registry.get(_KEY)
+
+    assert server.calls == [_PLACES]
+
+
 def test_an_answer_that_is_too_long_is_not_read_to_its_end(
     server: FakeServer, registry: ConfluentRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_http_client, "_MAX_CONTENT", 1)
     server.answers[_PLACES] = []
 
-    with pytest.raises(RegistryAnswerError, match="answered GET with more than 1 bytes"):
+    with pytest.raises(RegistryAnswerError, match="answered with more than 1 bytes"):
         registry.get(_KEY)
 
 
