@@ -8,6 +8,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.services.emr_serverless.driver_environment import Place, driver_variables
@@ -36,17 +38,42 @@ class Host:
 
     def run(self, language: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a client with words after the file that tells it where everything is."""
-        root = self.accounts.consumers[self.consumer]
-        client = root.outputs()["clients"][HOST]
         told = self.folder / "client.json"
-        told.write_text(json.dumps(client))
+        told.write_text(json.dumps(self._client()))
+        return self._run([*self._choose(language), str(told), *words])
+
+    def penstock(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run the `penstock` command with the login and the registry of the client."""
+        client = self._client()
+        registry = client["registry"]
+        options = urlencode(
+            {
+                "region": client["region"],
+                "role_arn": registry["role_arn"],
+                "external_id": registry["external_id"],
+            }
+        )
+        return self._run(
+            [str(Path(sys.executable).with_name("penstock")), *words],
+            KAFKA_BOOTSTRAP_SERVERS=client["bootstrap_servers"],
+            KAFKA_SECURITY="scram",
+            KAFKA_SECRET_ARN=client["secret_arn"],
+            PENSTOCK_REGISTRY=f"glue://{registry['name']}?{options}",
+        )
+
+    def _client(self) -> Any:
+        return self.accounts.consumers[self.consumer].outputs()["clients"][HOST]
+
+    def _run(self, command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+        client = self._client()
         environment = {
             "PATH": os.environ["PATH"],
-            "KAFKA_LOGIN": self.accounts.password_of(root),
+            "KAFKA_LOGIN": self.accounts.password_of(self.accounts.consumers[self.consumer]),
             **self._read_place(client["host"], client["role_name"]),
+            **variables,
         }
         return subprocess.run(
-            [*self._choose(language), str(told), *words],
+            command,
             env=environment,
             capture_output=True,
             text=True,

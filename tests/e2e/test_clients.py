@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
@@ -13,6 +14,7 @@ from tests.e2e.clients import LANGUAGES, Host
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 _COUNT = 3
+_PLACE = ("topic", "partition", "offset")
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +75,23 @@ def test_a_client_writes_a_record_that_becomes_a_row(host, language):
     partition, offset = written.split("/")
     answer = {"topic": "sensor", "partition": partition, "offset": offset}
     assert host.accounts.await_row("analytics", answer)["deviceId"] == device
+
+
+def test_ten_events_of_penstock_produce_are_ten_rows(host):
+    done = host.penstock("produce", "--topic", "sensor", "--records", "10")
+
+    assert done.returncode == 0, done.stderr
+    *lines, summary = done.stdout.splitlines()
+    assert summary.startswith("sent 10, refused 0, not acknowledged 0 in ")
+    for line in lines:
+        place, schema, *_ = line.split("  ")
+        assert re.fullmatch(r"schema=sensor v\d+", schema)
+        host.accounts.await_row("analytics", dict(zip(_PLACE, place.split("/"), strict=True)))
+    topic, partition, offset = lines[0].partition("  ")[0].split("/")
+    words = ["--partition", partition, "--from", offset, "--count", "1", "--output", "json"]
+    shown = host.penstock("read", topic, *words)
+    assert shown.returncode == 0, shown.stderr
+    assert json.loads(shown.stdout)["value"]["deviceId"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -57,10 +57,10 @@ resource "aws_iam_role_policy" "reader" {
         Condition = { StringEquals = { "aws:RequestedRegion" = var.region } }
       }],
       [for schemas in [each.value.written_schemas] : {
-        # AWS's serialisers ask for the version of a definition; a consumer registers none.
-        Sid    = "WrittenSchemasByDefinition"
+        # AWS's serialisers ask for the version of a definition, `penstock produce` for the newest one; neither registers any.
+        Sid    = "WrittenSchemas"
         Effect = "Allow"
-        Action = "glue:GetSchemaByDefinition"
+        Action = ["glue:GetSchemaByDefinition", "glue:ListSchemaVersions"]
         Resource = concat(
           ["arn:${local.partition}:glue:${local.place}:registry/${var.name}"],
           [for schema in schemas : "arn:${local.partition}:glue:${local.place}:schema/${var.name}/${schema}"],
