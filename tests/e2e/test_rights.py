@@ -66,6 +66,7 @@ _NOT_USED_HERE = {
 
 _OWN = {"RegistryName": "penstock", "SchemaName": "sensor"}
 _OTHER = {"RegistryName": "other", "SchemaName": "sensor"}
+_NOT_WRITTEN = {"RegistryName": "penstock", "SchemaName": "orders"}
 _REJECTED = f"penstock-rejected-{PRODUCER}-{REGION}"
 _PARKED = f"penstock-analytics-parked-{CONSUMER}-{REGION}"
 _ARTIFACTS = f"penstock-analytics-artifacts-{CONSUMER}-{REGION}"
@@ -125,7 +126,8 @@ _NEIGHBOURS = [
     (_MAINTAIN_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
     (_REPLAY_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
     (_REPLAY_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
-    (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OWN}),
+    (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OTHER}),
+    (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _NOT_WRITTEN}),
     (_READER_ROLE, "glue:RegisterSchemaVersion", {"SchemaId": _OWN, "SchemaDefinition": "{}"}),
     (_READER_ROLE, "dynamodb:Scan", {"TableName": "penstock-locks"}),
 ]
