@@ -106,7 +106,7 @@ def _protocol(request: Request, service: str) -> str:
     model = get_service_model(service)
     try:
         return str(determine_request_protocol(model, request.content_type))
-    except NotImplementedError:
+    except NotImplementedError:  # botocore has no protocol for this content type
         return str(model.metadata["protocol"])
 
 

@@ -1,4 +1,4 @@
-"""What every registry does, over Apicurio: by Confluent's API, and by its own."""
+"""Test the behaviour of every registry with Apicurio, by Confluent's API and by its own."""
 
 from __future__ import annotations
 

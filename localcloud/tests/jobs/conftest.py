@@ -15,7 +15,7 @@ def jobs(client):
 
 @pytest.fixture(scope="session")
 def boto3_parameters(jobs):
-    """What spark-submit needs for jobs that import boto3, as the consumer's root gives it."""
+    """Return the options of spark-submit with which the consumer's root brings boto3 to a job."""
     path = "PYTHONPATH=./packages"
     return (
         f"--archives {jobs.put_boto3()} --conf spark.emr-serverless.driverEnv.{path} "

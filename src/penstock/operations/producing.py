@@ -72,8 +72,9 @@ class ProducedEvent:
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain values."""
-        described = self.refusal.describe(None) if self.refusal else {}
-        return {"number": self.number, **(self.written.describe() if self.written else described)}
+        if self.written:
+            return {"number": self.number, **self.written.describe()}
+        return {"number": self.number, **(self.refusal.describe(None) if self.refusal else {})}
 
 
 def produce_events(

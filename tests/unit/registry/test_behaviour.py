@@ -1,4 +1,4 @@
-"""What every registry does, over memory and Glue; `tests/registries` runs it over real servers."""
+"""Test the behaviour of every registry in memory and with Glue; `tests/registries` has servers."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def serve(context: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
         do_POST = do_PUT = do_GET
 
         def log_message(self, *args: object) -> None:
-            """Keep test output clean."""
+            """Log no requests."""
 
     class Server(ThreadingHTTPServer):
         def get_request(self) -> Any:
@@ -94,7 +94,7 @@ def serve(context: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
             return connection, address
 
         def handle_error(self, *_: object) -> None:
-            """Keep test output clean: clients that give up are part of the tests."""
+            """Print no traceback when a client gives up, as the tests make clients do."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
         fake = FakeServer(f"127.0.0.1:{server.server_port}")

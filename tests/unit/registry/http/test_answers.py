@@ -1,4 +1,4 @@
-"""What a registry's answers become: versions, or errors that say what to do."""
+"""A registry's answer is a version, or an error that says what to do."""
 
 from __future__ import annotations
 
