@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.records.base import base_fields, find_key, make_base
+from penstock.records.projection import Projection
 from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
 from penstock.records.rows import check_key, make_deletion, make_row, write_key
 from penstock.records.shape import ADDED, DELETED, ORDER, READING, Mode, RowShape, Tombstone
@@ -15,6 +16,7 @@ __all__ = [
     "READING",
     "FailedRecord",
     "Mode",
+    "Projection",
     "Record",
     "RowShape",
     "Source",

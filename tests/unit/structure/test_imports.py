@@ -33,8 +33,9 @@ MAY_IMPORT = {
     "tables": _BOTTOM,
     "producing": _EDGES | {"registry", "kafka"},
     "consuming": _EDGES | {"registry", "sinks"},
-    "spark": _EDGES | {"registry", "kafka", "sinks", "tables"},
-    "operations": _EDGES | {"registry", "kafka", "sinks", "producing"},
+    "staging": _EDGES | {"registry", "kafka", "sinks"},
+    "spark": _EDGES | {"registry", "kafka", "sinks", "staging", "tables"},
+    "operations": _EDGES | {"registry", "kafka", "sinks", "producing", "staging"},
     "cli": {"errors", "settings", "registry", "sinks", "operations"},
 }
 # The wings of `penstock.spark`, and the two modules beside them.
