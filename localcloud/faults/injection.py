@@ -38,10 +38,14 @@ class Kind(StrEnum):
     THROTTLE = "throttle"  # refuse it with its service's throttling error
     ERROR = "error"  # refuse it with a code and a status
     LATENCY = "latency"  # delay the answer
+    MEET = "meet"  # hold it until another such call has come, then perform both
     HANG = "hang"  # hold it without effect, then cut the connection
     CUT = "cut"  # perform it, then cut the connection instead of answering
     CHUNKED = "chunked"  # answer in chunks, as a proxy may, without Content-Length
     UNPROCESSED = "unprocessed"  # leave items of a DynamoDB batch unprocessed
+
+
+_HOLDS = (Kind.LATENCY, Kind.MEET)  # these delay a call; the others end it in another way
 
 
 @dataclass(slots=True)
@@ -63,10 +67,12 @@ class Fault:
     containing: str = ""
     broken: int = 0
     _random: random.Random = field(init=False, repr=False)
+    _pair: threading.Barrier = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Seed the decisions: the same seed gives the same series."""
         self._random = random.Random(self.seed)  # noqa: S311 - no secret
+        self._pair = threading.Barrier(2)
 
     def breaks(self, call: Call) -> bool:
         """Return whether this call is affected, and count it."""
@@ -81,6 +87,20 @@ class Fault:
             return False
         self.broken += 1
         return True
+
+    def hold(self, cleared: threading.Event) -> None:
+        """Wait as the kind of fault says before the call is performed, if it is to be at all."""
+        if self.kind is Kind.LATENCY:
+            cleared.wait(self.seconds)
+        elif self.kind is Kind.MEET:
+            try:
+                self._pair.wait(self.seconds or MAX_SECONDS)
+            except threading.BrokenBarrierError:  # no other call came in this time
+                self._pair.reset()
+
+    def release(self) -> None:
+        """Let the call go that waits for another one."""
+        self._pair.abort()
 
     def describe(self) -> dict[str, Any]:
         """Return the fault as it was set, and the number of calls it affected."""
@@ -113,6 +133,8 @@ class Faults:
         """Remove all faults, release the calls that they hold, and return how many there were."""
         with self._lock:
             count = len(self._faults)
+            for fault in self._faults:
+                fault.release()
             self._faults.clear()
             self._cleared.set()
             self._cleared = threading.Event()
@@ -127,8 +149,9 @@ class Faults:
         with self._lock:
             cleared = self._cleared
             met = [fault for fault in self._faults if fault.breaks(call)]
-        cleared.wait(sum(fault.seconds for fault in met if fault.kind is Kind.LATENCY))
-        breaking = next((fault for fault in met if fault.kind is not Kind.LATENCY), None)
+        for fault in met:
+            fault.hold(cleared)
+        breaking = next((fault for fault in met if fault.kind not in _HOLDS), None)
         if breaking is None:
             return perform()
         return _break(breaking, call, perform, cleared)
@@ -202,11 +225,11 @@ def add_fault(  # noqa: PLR0913 - one parameter per member of the JSON object
     items: int = 1,
     containing: str = "",
 ) -> dict[str, Any]:
-    """Set a fault: kind throttle, error, latency, hang, cut, chunked or unprocessed.
+    """Set a fault: kind throttle, error, latency, meet, hang, cut, chunked or unprocessed.
 
     service, operation, account: which calls; left out = all
     calls: how many; left out = all   probability, seed: which of them
-    code, status: of an error   seconds: of latency or hang
+    code, status: of an error   seconds: of latency or hang; the longest of meet
     items, containing: how many items of a batch, or those with this text, stay undone
     """
     settings = {name: value for name, value in locals().items() if name != "cloud"}

@@ -7,6 +7,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from botocore.config import Config
@@ -16,6 +17,7 @@ from botocore.session import Session
 from localcloud.door import control
 from localcloud.errors import BrokerStartError
 from penstock.aws.client import AwsClient, Service
+from tests.fixtures.functions import wait_until
 
 _JSON = {"Content-Type": "application/json"}
 _ONCE = Config(retries={"max_attempts": 0}, read_timeout=20)
@@ -107,6 +109,29 @@ def test_latency_comes_before_the_answer(door, once):
     begun = time.monotonic()
     sts.get_caller_identity()
     assert 0.3 <= time.monotonic() - begun < 30
+
+
+def test_calls_that_meet_are_performed_when_the_second_has_come(door, once):
+    door("add-fault", kind="meet", service="sts", calls=2)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(once("sts").get_caller_identity)
+        wait_until("the call is held", lambda: door("list-faults")[0]["broken"] == 1)
+        assert not first.done()
+        once("sts").get_caller_identity()
+        assert first.result(10)
+
+
+def test_a_call_that_meets_no_other_is_performed_after_its_time_or_when_the_fault_ends(door, once):
+    door("add-fault", kind="meet", service="sts", seconds=0.1)
+    assert once("sts").get_caller_identity()
+    assert once("sts").get_caller_identity()
+    door("clear-faults")
+    door("add-fault", kind="meet", service="sts")
+    with ThreadPoolExecutor(1) as pool:
+        alone = pool.submit(once("sts").get_caller_identity)
+        wait_until("the call is held", lambda: door("list-faults")[0]["broken"] == 1)
+        door("clear-faults")
+        assert alone.result(10)
 
 
 def test_a_cut_call_has_its_effect_and_no_answer(door, once):
@@ -215,7 +240,7 @@ def test_a_batch_that_is_refused_stays_refused(door, table):
     ("arguments", "refusal"),
     [
         ({}, "add-fault needs kind"),
-        ({"kind": "x"}, "kind is 'x', expected one of throttle, error, latency, hang, cut"),
+        ({"kind": "x"}, "kind is 'x', expected one of throttle, error, latency, meet, hang"),
         ({"kind": "cut", "sevice": "s3"}, "add-fault has no parameter sevice; it takes kind, serv"),
         ({"kind": "cut", "service": "s4"}, "found no service 's4', expected a name of boto3"),
         ({"kind": "cut", "operation": "Put"}, "operation 'Put' needs its service"),
