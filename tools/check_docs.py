@@ -85,14 +85,14 @@ def with_rooms_table(page: str, rooms: Mapping[str, Set[str]]) -> str:
 def with_decisions_table(page: str, folder: Path) -> str:
     """Return a page with the table of the decisions in a folder between its marks."""
     rows = ""
-    for number, path in enumerate(sorted(folder.glob("2*.md")), 1):
+    for path in sorted(folder.glob("2*.md")):
         found = _DECISION.match(path.read_text())
         if found is None:
             sys.exit(f"{path.name}: expected `# TITLE`, an empty line and `Status: STATUS, DATE`")
         year, month, day = path.name[:4], path.name[4:6], path.name[6:8]
         link = f"[{found[1]}]({path.name})"
-        rows += f"| {number} | {year}-{month}-{day} | {link} | {found[2]} |\n"
-    head = "| number | date | decision | status |\n| --- | --- | --- | --- |\n"
+        rows += f"| {year}-{month}-{day} | {link} | {found[2]} |\n"
+    head = "| date | decision | status |\n| --- | --- | --- |\n"
     return _with_part(page, "decisions", head + rows)
 
 

@@ -74,9 +74,9 @@ def test_the_table_of_decisions_has_every_page(tmp_path: Path) -> None:
 
     assert with_decisions_table(page, tmp_path) == (
         "a\n<!-- decisions: made -->\n\n"
-        "| number | date | decision | status |\n| --- | --- | --- | --- |\n"
-        "| 1 | 2026-11-21 | [A](20261121-a.md) | accepted |\n"
-        "| 2 | 2026-11-22 | [B, or not](20261122-b.md) | superseded by [c](c.md) |\n"
+        "| date | decision | status |\n| --- | --- | --- |\n"
+        "| 2026-11-21 | [A](20261121-a.md) | accepted |\n"
+        "| 2026-11-22 | [B, or not](20261122-b.md) | superseded by [c](c.md) |\n"
         "\n<!-- end of decisions -->\nb\n"
     )
     (tmp_path / "20261122-c.md").write_text("# C\n")
