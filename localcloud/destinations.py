@@ -25,7 +25,7 @@ def send_record(
     service = service_of(destination)
     client = open_client(str(service))
     if service == "sqs":
-        client.send_message(QueueUrl=_queue_url(destination), MessageBody=text)
+        client.send_message(QueueUrl=queue_url(destination), MessageBody=text)
     elif service == "sns":
         client.publish(TopicArn=destination, Message=text)
     elif service == "s3":
@@ -47,13 +47,13 @@ def send_dead_letter(
         if value
     }
     if service == "sqs":
-        client.send_message(QueueUrl=_queue_url(target), MessageBody=text, MessageAttributes=given)
+        client.send_message(QueueUrl=queue_url(target), MessageBody=text, MessageAttributes=given)
     else:
         client.publish(TopicArn=target, Message=text, MessageAttributes=given)
 
 
-def _queue_url(arn: str) -> str:
-    # Built, not looked up: the role needs no permission except to send.
+def queue_url(arn: str) -> str:
+    """Return the URL of a queue, without a look-up: the role needs no permission but to send."""
     region, account, name = arn.split(":")[3:6]
     return f"https://sqs.{region}.amazonaws.com/{account}/{name}"
 

@@ -195,6 +195,7 @@ THROTTLES = {
     "logs": ("ThrottlingException", 400),
     "route53": ("Throttling", 400),
     "s3": ("SlowDown", 503),
+    "scheduler": ("ThrottlingException", 429),
     "schemas": ("TooManyRequestsException", 429),
     "secretsmanager": ("ThrottlingException", 400),
     "sns": ("Throttled", 429),

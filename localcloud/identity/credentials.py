@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
+from botocore.config import Config
 from moto.iam.models import iam_backends
 
 from localcloud.cloud import Cloud
@@ -42,12 +43,14 @@ class SessionKey:
             "AWS_SESSION_TOKEN": self.session_token,
         }
 
-    def open_client(self, service: str, region: str, endpoint: str) -> Any:
+    def open_client(
+        self, service: str, region: str, endpoint: str, config: Config | None = None
+    ) -> Any:
         """Open a client of a service with these credentials."""
         session: Any = boto3.Session(
             self.access_key, self.secret_key, self.session_token, region_name=region
         )
-        return session.client(service, endpoint_url=endpoint)
+        return session.client(service, endpoint_url=endpoint, config=config)
 
     @property
     def arn(self) -> str:

@@ -19,12 +19,15 @@ from localcloud.identity.resource_policies import key_arn
 from localcloud.identity.resources import Access
 from localcloud.identity.roles import find_role, is_role_arn, role_account
 
-# Operation -> the parameter with the role, and the service that gets it.
+# Operation -> the parameter with the role, by the names that lead there, and the service that gets
+# it.
 _PASSED = {
-    ("ec2", "CreateFlowLogs"): ("DeliverLogsPermissionArn", "vpc-flow-logs.amazonaws.com"),
-    ("emr-serverless", "StartJobRun"): ("executionRoleArn", "emr-serverless.amazonaws.com"),
-    ("lambda", "CreateFunction"): ("Role", "lambda.amazonaws.com"),
-    ("lambda", "UpdateFunctionConfiguration"): ("Role", "lambda.amazonaws.com"),
+    ("ec2", "CreateFlowLogs"): (("DeliverLogsPermissionArn",), "vpc-flow-logs.amazonaws.com"),
+    ("emr-serverless", "StartJobRun"): (("executionRoleArn",), "emr-serverless.amazonaws.com"),
+    ("lambda", "CreateFunction"): (("Role",), "lambda.amazonaws.com"),
+    ("lambda", "UpdateFunctionConfiguration"): (("Role",), "lambda.amazonaws.com"),
+    ("scheduler", "CreateSchedule"): (("Target", "RoleArn"), "scheduler.amazonaws.com"),
+    ("scheduler", "UpdateSchedule"): (("Target", "RoleArn"), "scheduler.amazonaws.com"),
 }
 # Operation -> the service of its service-linked role, and the role's name.
 _LINKED = {
@@ -58,8 +61,8 @@ _lock = threading.Lock()
 
 def list_dependent_access(call: Call) -> Iterator[Access]:
     """List what the caller must be allowed besides; a service itself refuses foreign roles."""
-    name, service = _PASSED.get((call.service, call.operation), ("", ""))
-    role_arn = str(call.params.get(name, ""))
+    names, service = _PASSED.get((call.service, call.operation), (("",), ""))
+    role_arn = str(_find_param(call, names) or "")
     if is_role_arn(role_arn) and role_account(role_arn) == call.account:
         yield Access("iam:PassRole", role_arn, {"iam:PassedToService": service})
     if linked := _find_linked(call):
@@ -72,10 +75,15 @@ def list_dependent_access(call: Call) -> Iterator[Access]:
 
 def _find_key(call: Call) -> str | None:
     """Return the ARN of the customer's key that a call encrypts by."""
-    found: Any = call.params
-    for name in _KEYS.get((call.service, call.operation), ("",)):
-        found = (found or {}).get(name)
+    found = _find_param(call, _KEYS.get((call.service, call.operation), ("",)))
     return key_arn(call.account, call.region, found) if found and "aws/" not in found else None
+
+
+def _find_param(call: Call, names: tuple[str, ...]) -> Any:
+    found: Any = call.params
+    for name in names:
+        found = (found or {}).get(name)
+    return found
 
 
 def create_linked_role(call: Call) -> None:

@@ -329,6 +329,17 @@ def _logs(call: Call) -> Iterator[Access]:
     yield Access(_action(call), _arn(call, group, end) if group else None)
 
 
+def _scheduler(call: Call) -> Iterator[Access]:
+    name, arn = call.params.get("Name"), call.params.get("ResourceArn")
+    if call.operation.startswith("List") and arn is None:
+        yield Access(_action(call), "*")
+    elif call.operation.endswith("ScheduleGroup"):
+        yield Access(_action(call), _arn(call, f"schedule-group/{name}"))
+    else:
+        group = call.params.get("GroupName", "default")
+        yield Access(_action(call), arn or _arn(call, f"schedule/{group}/{name}"))
+
+
 def _schemas(call: Call) -> Iterator[Access]:
     registry, schema = call.params.get("RegistryName"), call.params.get("SchemaName")
     arn = call.params.get("ResourceArn")
@@ -355,6 +366,7 @@ _SPECIAL: dict[str, _Lister] = {
     "lambda": _lambda,
     "logs": _logs,
     "s3": _s3,
+    "scheduler": _scheduler,
     "schemas": _schemas,
     "secretsmanager": _secretsmanager,
     "sns": _sns,

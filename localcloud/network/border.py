@@ -42,6 +42,7 @@ ENDPOINT_NAMES = {
     "monitoring": "monitoring",
     "route53": "",
     "s3": "s3",
+    "scheduler": "scheduler",
     "schemas": "",
     "secretsmanager": "secretsmanager",
     "sns": "sns",

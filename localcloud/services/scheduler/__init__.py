@@ -1,0 +1,7 @@
+"""EventBridge Scheduler: schedules that invoke Lambda functions when they are due."""
+
+from __future__ import annotations
+
+from localcloud.services.scheduler import groups, schedules
+
+__all__ = ["groups", "schedules"]
