@@ -201,29 +201,52 @@ def test_records_of_aborted_transactions_are_neither_rows_nor_lost(job, capsys):
     assert (line["Records"], line["Rows"], line["lost"]) == (2, 2, [])
 
 
-def test_records_deleted_between_two_sinks_stop_the_job(job, monkeypatch, tmp_path):
-    """Spark reads Kafka once more for each sink, and says nothing of records that are gone."""
-    v1 = job.register(_V1)
-    sinks = replace(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
-    job.send(*(make_reading(v1, str(at)) for at in range(5)))
+def _delete_before_the_files(job, monkeypatch):
+    """Let Kafka delete two records after the first sink is written."""
     write = ParquetFiles.write
 
     def delete_and_write(self, *given):
         job.delete(before=2)
         return write(self, *given)
 
+    monkeypatch.setattr(ParquetFiles, "write", delete_and_write)
+
+
+def test_records_deleted_between_two_sinks_stop_a_job_without_a_limit(job, monkeypatch, tmp_path):
+    """Spark reads Kafka once more for each sink, and says nothing of records that are gone."""
+    v1 = job.register(_V1)
+    sinks = replace(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
+    unlimited = {"sinks": sinks, "max_offsets_per_trigger": None}
+    job.send(*(make_reading(v1, str(at)) for at in range(5)))
     with monkeypatch.context() as patch:
-        patch.setattr(ParquetFiles, "write", delete_and_write)
+        _delete_before_the_files(job, patch)
         with pytest.raises(
             StreamingQueryException,
             match="batch 0 had 5 records in its first pass and 3 in later ones",
         ):
-            job.run(sinks=sinks)
+            job.run(**unlimited)
 
     with pytest.raises(StreamingQueryException, match=rf"batch 0 found 2 .* {job.topic}/0 0 to 1"):
-        job.run(sinks=sinks)
-    job.run(sinks=sinks, on_lost_offsets=LostOffsets.GO_ON)
+        job.run(**unlimited)
+    job.run(**unlimited, on_lost_offsets=LostOffsets.GO_ON)
     assert len(job.query("deviceId")) == 5
+
+
+def test_a_batch_with_a_limit_is_read_from_kafka_once_for_two_sinks(
+    job, monkeypatch, spark, tmp_path
+):
+    """So records that Kafka deletes meanwhile are in both; Spark's own count says once."""
+    v1 = job.register(_V1)
+    sinks = replace(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
+    job.send(*(make_reading(v1, str(at)) for at in range(5)), b"?")
+    _delete_before_the_files(job, monkeypatch)
+    query = job.start(sinks=sinks)
+    assert query.awaitTermination(SECONDS)
+
+    assert [each["numInputRows"] for each in query.recentProgress] == [6]
+    assert len(job.query("deviceId")) == spark.read.parquet(sinks.parquet_path).count() == 5
+    assert job.errors.reasons() == {5: "unknown-framing"}
+    assert not spark.sparkContext._jsc.getPersistentRDDs()
 
 
 def test_a_registry_that_is_down_for_a_moment_does_not_end_the_query(job, monkeypatch):

@@ -108,9 +108,16 @@ def test_defaults() -> None:
     settings = _read(_NEEDED | _OPEN)
 
     assert settings.read.starting is Starting.EARLIEST
-    assert settings.read.max_offsets_per_trigger is None
+    assert settings.read.max_offsets_per_trigger == 1_000_000
     assert settings.read.on_lost_offsets is LostOffsets.STOP
     assert settings.when() == {"processingTime": "10 seconds"}
+
+
+def test_a_batch_may_have_no_limit() -> None:
+    settings = _read(_NEEDED | _OPEN | {"--max-offsets-per-trigger": "none"})
+
+    assert settings.read.max_offsets_per_trigger is None
+    assert "maxOffsetsPerTrigger" not in source_options(settings.kafka, settings.read)
 
 
 @pytest.mark.parametrize(
@@ -239,6 +246,7 @@ def test_the_source() -> None:
         "kafka.client.id": "penstock",
         "kafka.connections.max.idle.ms": "300000",
         "kafka.security.protocol": "PLAINTEXT",
+        "maxOffsetsPerTrigger": "1000000",
         "subscribe": "sensor",
         "startingOffsets": "earliest",
         "fetchOffset.retryIntervalMs": "5000",

@@ -153,5 +153,6 @@ def build_query(
         lease=lease,
         routes=dict(settings.sinks.route),
         watch=partial(KafkaWatch, settings.kafka, settings.read),
+        bounded=settings.read.max_offsets_per_trigger is not None,
         service=settings.service,
     )

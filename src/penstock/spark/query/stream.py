@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Protocol
 
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -125,6 +127,19 @@ def retry_outages(
     raise outage or AssertionError("no attempt")
 
 
+@contextmanager
+def keep_records(records: DataFrame) -> Iterator[DataFrame]:
+    """Keep the records of a batch in memory and on local disks, so that Kafka is read once.
+
+    Records of an executor that ends are read again; the counts of passes tell if some are missing.
+    """
+    kept = records.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
+
+
 @dataclass(frozen=True, slots=True)
 class _TransformedSink:
     """A sink whose rows a function transforms first."""
@@ -154,6 +169,8 @@ class StreamQuery:
             be called more than once for a batch.
         watch: checks each batch before and after it is written.
         attempts: how long a batch is taken again while a service is down.
+        bounded: whether the stream limits the records of a batch. Such a batch is kept by the
+            executors while several sinks or tables read it, so Kafka is read once.
         service: the name of the job in its lines, and the dimension of its metrics.
     """
 
@@ -167,6 +184,7 @@ class StreamQuery:
     transform: Transform | None = None
     watch: Callable[[Checkpoint], Watch] = NoWatch
     attempts: Attempts = _ATTEMPTS
+    bounded: bool = False
     service: str = "consume"
 
     def start(self, **trigger: Any) -> StreamingQuery:
@@ -192,12 +210,8 @@ class StreamQuery:
         atexit.register(listener.wait)
 
         def take(records: DataFrame, number: int) -> None:
-            self.lease.check()
-            taken = watch.before(records, number)
             batch = checkpoint.batch_id(number)
-            done = batches.take(taken, batch)
-            lost = watch.after(taken, number, done.records)
-            counts[batch.query, number] = replace(done, lost=lost)
+            counts[batch.query, number] = self._take(records, batch, batches, watch)
 
         def write(records: DataFrame, number: int) -> None:
             def is_active() -> bool:
@@ -209,6 +223,17 @@ class StreamQuery:
         writer = self.stream.writeStream.foreachBatch(write)
         writer = writer.option("checkpointLocation", self.checkpoint)
         return (writer.trigger(**trigger) if trigger else writer).start()
+
+    def _take(
+        self, records: DataFrame, batch: BatchId, batches: Batches, watch: Watch
+    ) -> BatchCounts:
+        """Write a batch and return its counts."""
+        self.lease.check()
+        has_passes = isinstance(self.sinks, Mapping) or len(self.sinks) > 1
+        keep = keep_records if self.bounded and has_passes else nullcontext
+        with keep(watch.before(records, batch.number)) as taken:
+            done = batches.take(taken, batch)
+            return replace(done, lost=watch.after(taken, batch.number, done.records))
 
     def _open_sinks(self) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
         if isinstance(self.sinks, Mapping):

@@ -23,6 +23,7 @@ from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
 _Read = TypeVar("_Read", bound=Settings)
 
 _AVAILABLE_NOW = "available-now"
+_NO_LIMIT = "none"
 _INTERVAL = re.compile(r"[1-9][0-9]* (second|minute|hour)s?")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -51,6 +52,10 @@ def _parse_starting(text: str) -> Starting | datetime:
     if text in set(Starting):
         return Starting(text)
     return parse_moment(text)
+
+
+def _parse_limit(text: str) -> int | None:
+    return None if text == _NO_LIMIT else parse_count(text)
 
 
 def _parse_topics(text: str) -> tuple[str, ...]:
@@ -95,9 +100,10 @@ class ReadSettings(Settings):
     )
     max_offsets_per_trigger: int | None = setting(
         "PENSTOCK_MAX_OFFSETS_PER_TRIGGER",
-        "the most records of one batch, a number from 1 [no limit]",
-        parse=parse_count,
-        default=None,
+        f"the most records of one batch, a number from 1, or {_NO_LIMIT}. A batch with a limit is"
+        " read from Kafka once for all sinks and tables, and executors keep it meanwhile",
+        parse=_parse_limit,
+        default=1_000_000,
     )
     on_lost_offsets: LostOffsets = setting(
         "PENSTOCK_ON_LOST_OFFSETS",
