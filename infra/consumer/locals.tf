@@ -3,11 +3,16 @@ locals {
   prefix     = coalesce(var.prefix, "penstock-${var.contract.consumer}")
   tags       = merge({ application = "penstock", part = local.prefix }, var.tags)
 
-  registry_url = join("&", [
-    "glue://${var.contract.registry.name}?region=${var.contract.region}",
-    "role_arn=${urlencode(var.contract.registry.role_arn)}",
-    "external_id=${urlencode(var.contract.registry.external_id)}",
-  ])
+  # Besides Glue.
+  registries = var.contract.registries == null ? [] : var.contract.registries
+  registry_urls = join(" ", concat(
+    [join("&", [
+      "glue://${var.contract.registry.name}?region=${var.contract.region}",
+      "role_arn=${urlencode(var.contract.registry.role_arn)}",
+      "external_id=${urlencode(var.contract.registry.external_id)}",
+    ])],
+    local.registries[*].url,
+  ))
 
   hosts = { for name, client in var.clients : name => client.host if client.host != null }
 
@@ -29,6 +34,7 @@ locals {
       for name, id in module.network.endpoint_security_group_ids :
       name => { port = 443, security_group_id = id }
     },
+    { for registry in local.registries : split("+", registry.url)[0] => registry },
   )
 }
 

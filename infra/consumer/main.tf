@@ -76,7 +76,7 @@ module "consumer" {
       PENSTOCK_PARKED_BUCKET   = module.lake.parked_bucket.name
       PENSTOCK_PARTIAL_ANSWERS = var.mapping.provisioned == null ? "false" : "true"
       PENSTOCK_READINGS_TABLE  = module.reading_store.readings[each.value.table].name
-      PENSTOCK_REGISTRY        = local.registry_url
+      PENSTOCK_REGISTRY        = local.registry_urls
     },
     length(var.registry_backups) == 0 ? {} : { PENSTOCK_REGISTRY_BACKUPS = join(" ", var.registry_backups) },
   )

@@ -1,7 +1,7 @@
 output "clients" {
   description = "What each client needs: the name that its role must have, the policy to attach to it, bootstrap servers, the secret with its user, the prefix of its consumer groups, topics, the registry and its role, and the instance of its host, null without one."
   value = {
-    for name, client in module.kafka_client : name => {
+    for name, client in module.kafka_client : name => merge({
       bootstrap_servers = module.broker_access.bootstrap_servers
       group_prefix      = "${var.contract.group_prefix}${name}-"
       host              = try(module.client_host[name].instance_id, null)
@@ -16,7 +16,7 @@ output "clients" {
       role_name  = "${local.prefix}-client-${name}"
       secret_arn = module.broker_access.secret_arn
       writes     = var.contract.writes
-    }
+    }, { for key, urls in { registries = local.registries[*].url } : key => urls if length(urls) > 0 })
   }
 }
 

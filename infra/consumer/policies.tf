@@ -38,6 +38,29 @@ locals {
       },
     ] : statement if length(local._backups) > 0
   ]
+  # Statements for the secrets of other registries than Glue, none without them.
+  _registry_secrets = [for registry in local.registries : registry.secret_arn if registry.secret_arn != null]
+  _read_registry_secrets = [
+    for statement in [
+      {
+        Sid      = "ReadSecretsOfRegistries"
+        Effect   = "Allow"
+        Action   = ["secretsmanager:GetSecretValue"]
+        Resource = local._registry_secrets
+      },
+      {
+        # Only a customer managed key takes it.
+        Sid      = "DecryptSecretsOfRegistries"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt"]
+        Resource = [local._keys]
+        Condition = { StringEquals = {
+          "kms:EncryptionContext:SecretARN" = local._registry_secrets
+          "kms:ViaService"                  = "secretsmanager.${local._services}"
+        } }
+      },
+    ] : statement if length(local._registry_secrets) > 0
+  ]
   # By writer: a function has no routes.
   _readings = module.reading_store.readings
   _written = merge(
@@ -109,7 +132,7 @@ locals {
   function_policies = {
     for name in keys(local.functions) : name => jsonencode({
       Version   = "2012-10-17"
-      Statement = concat([local._read_schemas], local._read_backups, local._write_tables[name])
+      Statement = concat([local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_tables[name])
     })
   }
 
@@ -167,7 +190,7 @@ locals {
 
   client_policy = jsonencode({
     Version   = "2012-10-17"
-    Statement = concat([local._read_schemas], local._read_password)
+    Statement = concat([local._read_schemas], local._read_registry_secrets, local._read_password)
   })
 
   _hold_lease = {
@@ -268,11 +291,11 @@ locals {
     for name, job in local.jobs : {
       for role, statements in {
         (name) = concat(
-          [local._read_schemas], local._read_backups, local._write_tables[name], local._hold_lease[name], local._read_password,
+          [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_tables[name], local._hold_lease[name], local._read_password,
           local._use_lake, [local._write_lake[name], local._keep_tables[name]],
         )
         "${name}-replay" = concat(
-          [local._read_schemas], local._read_backups, local._write_rows[name], local._use_keys[name], local._replay_errors[name],
+          [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_rows[name], local._use_keys[name], local._replay_errors[name],
           local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]],
         )
         "${name}-maintain" = concat(local._use_lake, [local._write_lake["${name}-maintain"], local._maintain_tables[name]])

@@ -95,7 +95,7 @@ module "spark" {
     archives = { packages = "${var.functions.packages}/penstock-boto3.zip" }
     # As penstock.spark.session.session_settings() has them: two are for a JVM that starts before the job.
     configuration = jsondecode(file("${path.module}/session.json"))
-    files         = { "contract.json" = jsonencode({ contract = var.contract }) }
+    files         = { "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) }
     image_jars    = each.value.image_jars
     jars = {
       for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}"

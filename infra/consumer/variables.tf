@@ -83,6 +83,13 @@ variable "contract" {
       name        = string
       role_arn    = string
     })
+    registries = optional(list(object({
+      cidr              = optional(string)
+      port              = number
+      secret_arn        = optional(string)
+      security_group_id = optional(string)
+      url               = string
+    })))
     hand_over = object({
       external_id = string
       role_arn    = string

@@ -14,6 +14,57 @@ locals {
     }
   }
 
+  registry_url = "^(confluent|apicurio)[+]https?://([^@:/?# ]+@)?[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^?# ]*)?([?](naming|topic|group|allow)=[^&# ]+(&(naming|topic|group|allow)=[^&# ]+)*)?$"
+
+  # Registries other than Glue, of producers and consumers: the URL as programs read it, and the way to the registry.
+  _registry_inputs = merge(
+    { for name, producer in var.producers : "producers.${name}" => merge(producer.registry, { account_id = var.account_id, compatibility = producer.compatibility }) if producer.registry != null },
+    merge([
+      for consumer in var.consumers : {
+        for index, registry in consumer.registries : "consumers.${consumer.name}.${index}" => merge(registry, { account_id = consumer.account_id, compatibility = null })
+      }
+    ]...),
+  )
+  _registry_addresses = {
+    for name, registry in local._registry_inputs : name => regex("^[a-z]+[+](?P<scheme>https?)://(?:[^@/?]*@)?(?P<host>[^:/?]+)(?::(?P<port>[0-9]+))?", registry.url)
+  }
+  _registry_options = {
+    for name, registry in local._registry_inputs : name => [
+      for key, value in { compatibility = registry.compatibility, secret = registry.secret_arn } : "${key}=${urlencode(value)}" if value != null
+    ]
+  }
+  _registries = {
+    for name, registry in local._registry_inputs : name => {
+      cidr              = registry.security_group_id != null ? null : coalesce(registry.cidr, "${local._registry_addresses[name].host}/32")
+      port              = tonumber(coalesce(local._registry_addresses[name].port, local._registry_addresses[name].scheme == "https" ? 443 : 80))
+      secret_arn        = registry.secret_arn
+      security_group_id = registry.security_group_id
+      url = join("", concat(
+        [registry.url],
+        [for index, option in local._registry_options[name] : "${index > 0 || strcontains(registry.url, "?") ? "&" : "?"}${option}"],
+      ))
+    }
+  }
+
+  # What the preconditions of `contracts` name.
+  registry_problems = {
+    kinds = [for consumer in var.consumers : consumer.name if length(distinct([for registry in consumer.registries : split("+", registry.url)[0]])) < length(consumer.registries)]
+    secrets = [
+      for name, registry in local._registry_inputs : name
+      if registry.secret_arn != null && !can(regex("^arn:[a-z-]+:secretsmanager:${var.region}:${registry.account_id}:secret:.+-[A-Za-z0-9]{6}$", registry.secret_arn))
+    ]
+    unread = flatten([
+      for consumer in var.consumers : [
+        for producer in values(var.producers) : "${consumer.name} (${producer.topic})"
+        if try(contains(consumer.topics, producer.topic) && !contains([for registry in consumer.registries : replace(split("?", registry.url)[0], "/[^/]*@/", "")], replace(split("?", producer.registry.url)[0], "/[^/]*@/", "")), false)
+      ]
+    ])
+    ways = [
+      for name, registry in local._registry_inputs : name
+      if registry.cidr != null ? registry.security_group_id != null || !can(cidrhost(registry.cidr, 0)) : registry.security_group_id == null && !can(cidrhost("${local._registry_addresses[name].host}/32", 0))
+    ]
+  }
+
   # Under the policy fixed a producer adds no version.
   _budgets = { for name, producer in var.producers : name => coalesce(producer.version_budget, 100) if producer.policy != "fixed" }
   producers = {
@@ -35,9 +86,10 @@ locals {
           } : name => value if value != null
         },
       )
+      glue_options   = producer.compatibility == null ? "" : "&compatibility=${producer.compatibility}"
       memory_mib     = coalesce(producer.memory_mib, var.functions.memory_mib)
       policy         = producer.policy
-      registry       = producer.compatibility == null ? "" : "&compatibility=${producer.compatibility}"
+      registry       = lookup(local._registries, "producers.${name}", null)
       schema         = coalesce(producer.schema, producer.topic)
       topic          = producer.topic
       version_budget = lookup(local._budgets, name, null)
@@ -63,9 +115,10 @@ locals {
         for role in coalesce(consumer.reader_role_names, ["penstock-${consumer.name}-client-*", "penstock-${consumer.name}-consumer", "penstock-${consumer.name}-consumer-*", "penstock-${consumer.name}-job-*"]) :
         "arn:${local._partition}:iam::${consumer.account_id}:role/${role}"
       ]
-      rotation = consumer.rotation
-      topics   = consumer.topics
-      writes   = consumer.writes
+      registries = [for index in range(length(consumer.registries)) : local._registries["consumers.${consumer.name}.${index}"]]
+      rotation   = consumer.rotation
+      topics     = consumer.topics
+      writes     = consumer.writes
       # AWS's serialisers call a schema as its topic.
       written_schemas = distinct(flatten([
         for topic in consumer.writes : [topic, [for producer in values(local.producers) : producer.schema if producer.topic == topic]]

@@ -3,17 +3,21 @@
 module "network" {
   source = "../modules/network"
 
-  prefix              = var.prefix
-  account_id          = var.account_id
-  region              = var.region
-  cidr                = var.network.cidr
-  clients             = local.clients
-  existing            = var.network.existing
-  gateway_endpoints   = ["s3"]
-  interface_endpoints = concat(["glue"], length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [])
-  log_days            = var.retention.log_days
-  other_cidrs         = var.network.other_cidrs
-  zone_ids            = var.network.zone_ids
+  prefix            = var.prefix
+  account_id        = var.account_id
+  region            = var.region
+  cidr              = var.network.cidr
+  clients           = local.clients
+  existing          = var.network.existing
+  gateway_endpoints = ["s3"]
+  interface_endpoints = concat(
+    ["glue"],
+    anytrue([for producer in values(local.producers) : try(producer.registry.secret_arn, null) != null]) ? ["secretsmanager"] : [],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [],
+  )
+  log_days    = var.retention.log_days
+  other_cidrs = var.network.other_cidrs
+  zone_ids    = var.network.zone_ids
 
   permissions_boundary = var.permissions_boundary
 }
@@ -137,7 +141,7 @@ module "producer" {
   environment = merge(each.value.environment, {
     KAFKA_BOOTSTRAP_SERVERS  = module.broker_cluster.bootstrap_servers.iam
     KAFKA_SECURITY           = "iam"
-    PENSTOCK_REGISTRY        = "glue://${module.schema_registry.registry.name}?region=${var.region}${each.value.registry}"
+    PENSTOCK_REGISTRY        = each.value.registry != null ? each.value.registry.url : "glue://${module.schema_registry.registry.name}?region=${var.region}${each.value.glue_options}"
     PENSTOCK_REJECTED_BUCKET = module.rejected_events.bucket.name
   })
   log_days   = var.retention.log_days
@@ -154,6 +158,7 @@ module "producer" {
         for name, id in module.network.endpoint_security_group_ids :
         name => { port = 443, security_group_id = id }
       },
+      { for name, registry in { registry = each.value.registry } : name => registry if registry != null },
     )
   }
   package         = local.packages["producer"]

@@ -13,7 +13,7 @@ output "clients" {
 output "contracts" {
   description = "The contract of each consumer, by name; `make contract CONSUMER=name` writes one to a file."
   value = {
-    for name, consumer in local.consumers : name => {
+    for name, consumer in local.consumers : name => merge({
       consumer            = name
       producer_account_id = var.account_id
       region              = var.region
@@ -49,11 +49,28 @@ output "contracts" {
         secret_arn  = module.broker_cluster.users[name].secret_arn
         username    = module.broker_cluster.users[name].username
       }
-    }
+    }, { for key, value in { registries = consumer.registries } : key => value if length(value) > 0 })
   }
 
   # A consumer may read as soon as it has its contract.
   depends_on = [module.kafka_access]
+
+  precondition {
+    condition     = length(local.registry_problems.kinds) == 0
+    error_message = "The consumers ${join(", ", local.registry_problems.kinds)} have several registries of a kind; give each one, since records do not name the registry of their ids."
+  }
+  precondition {
+    condition     = length(local.registry_problems.secrets) == 0
+    error_message = "The registries ${join(", ", local.registry_problems.secrets)} have a secret_arn that cannot be used; give the whole ARN of a secret in ${var.region} and in the account of the programs that read it, since their VPC reaches no other."
+  }
+  precondition {
+    condition     = length(local.registry_problems.unread) == 0
+    error_message = "The consumers ${join(", ", local.registry_problems.unread)} read a topic whose producer uses another registry than Glue; add its url to their registries, with a secret of their own account."
+  }
+  precondition {
+    condition     = length(local.registry_problems.ways) == 0
+    error_message = "The way to the registries ${join(", ", local.registry_problems.ways)} is missing or named twice; give either security_group_id or cidr, unless the url has an IPv4 address."
+  }
 }
 
 output "functions" {

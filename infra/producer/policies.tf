@@ -35,6 +35,8 @@ locals {
           ]
           Resource = "${local._kafka}:topic/${local._cluster}/${producer.topic}"
         },
+      ],
+      [for statement in [
         {
           Sid    = producer.policy == "fixed" ? "ListSchemaVersions" : "RegisterSchemas"
           Effect = "Allow"
@@ -58,7 +60,26 @@ locals {
           Action   = ["glue:GetSchemaVersion"]
           Resource = "*"
         },
-      ],
+      ] : statement if producer.registry == null],
+      [for statement in [
+        {
+          Sid      = "ReadTheSecretOfItsRegistry"
+          Effect   = "Allow"
+          Action   = ["secretsmanager:GetSecretValue"]
+          Resource = [try(producer.registry.secret_arn, null)]
+        },
+        {
+          # Only a customer managed key takes it.
+          Sid      = "DecryptTheSecretOfItsRegistry"
+          Effect   = "Allow"
+          Action   = ["kms:Decrypt"]
+          Resource = ["arn:${local._partition}:kms:${var.region}:${var.account_id}:key/*"]
+          Condition = { StringEquals = {
+            "kms:EncryptionContext:SecretARN" = try(producer.registry.secret_arn, null)
+            "kms:ViaService"                  = "secretsmanager.${var.region}.amazonaws.com"
+          } }
+        },
+      ] : statement if try(producer.registry.secret_arn, null) != null],
       jsondecode(module.rejected_events.writer_policy_json).Statement,
     )
   }) }

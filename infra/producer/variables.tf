@@ -69,7 +69,7 @@ variable "cluster" {
 }
 
 variable "consumers" {
-  description = "The consumers: name, account, the topics that each reads and those that it may write (writes) under schemas that exist, consumer group prefix, rotation number of the password, and roles with unusual names."
+  description = "The consumers: name, account, the topics that each reads and those that it may write (writes) under schemas that exist, consumer group prefix, rotation number of the password, roles with unusual names, and the registries that it reads besides Glue (registries: docs/runbook.md, \"Use a Confluent or Apicurio registry\")."
   # A list, because a map in a .tfvars file silently takes the last of two equal names.
   type = list(object({
     name              = string
@@ -79,14 +79,24 @@ variable "consumers" {
     external_id       = optional(string)
     group_prefix      = optional(string)
     reader_role_names = optional(list(string))
-    rotation          = optional(number, 1)
-    writes            = optional(list(string), [])
+    registries = optional(list(object({
+      cidr              = optional(string)
+      secret_arn        = optional(string)
+      security_group_id = optional(string)
+      url               = string
+    })), [])
+    rotation = optional(number, 1)
+    writes   = optional(list(string), [])
   }))
   default = []
 
   validation {
     condition     = length(var.consumers) == length(distinct(var.consumers[*].name))
     error_message = "A consumer name is used twice in ${join(", ", var.consumers[*].name)}; give each consumer its own."
+  }
+  validation {
+    condition     = alltrue([for registry in flatten(var.consumers[*].registries) : can(regex(local.registry_url, registry.url))])
+    error_message = "The consumers ${join(", ", [for consumer in var.consumers : consumer.name if !alltrue([for url in consumer.registries[*].url : can(regex(local.registry_url, url))])])} have a registry with an unusable url; write confluent+https://HOST:PORT/PATH or apicurio+https://HOST:PORT (+http without TLS), a user as USER@HOST and no password; options are naming, topic, group and allow."
   }
 }
 
@@ -161,13 +171,19 @@ variable "prefix" {
 variable "producers" {
   description = "The producer functions, by name; docs/runbook.md, \"Add a producer\", explains each attribute."
   type = map(object({
-    compatibility  = optional(string) # the mode of a new schema; BACKWARD unless given
-    device_id      = optional(string, "000001")
-    event_time     = optional(string)       # a field, or none; timestamp unless given
-    key            = optional(list(string)) # fields; deviceId unless given
-    memory_mib     = optional(number)
-    policy         = optional(string, "exact") # exact, grow or fixed
-    schema         = optional(string)          # the topic's name unless given
+    compatibility = optional(string) # the mode of a new schema; BACKWARD unless given
+    device_id     = optional(string, "000001")
+    event_time    = optional(string)       # a field, or none; timestamp unless given
+    key           = optional(list(string)) # fields; deviceId unless given
+    memory_mib    = optional(number)
+    policy        = optional(string, "exact") # exact, grow or fixed
+    registry = optional(object({              # Glue unless given
+      cidr              = optional(string)
+      secret_arn        = optional(string)
+      security_group_id = optional(string)
+      url               = string
+    }))
+    schema         = optional(string) # the topic's name unless given
     topic          = string
     version_budget = optional(number) # 100 unless given
   }))
@@ -187,6 +203,10 @@ variable "producers" {
   validation {
     condition     = alltrue([for producer in values(var.producers) : producer.key == null ? true : length(producer.key) > 0])
     error_message = "The keys are ${jsonencode({ for name, producer in var.producers : name => producer.key })}; give each at least one field, or leave key out for deviceId."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : producer.registry == null ? true : can(regex(local.registry_url, producer.registry.url))])
+    error_message = "The producers ${join(", ", [for name, producer in var.producers : name if producer.registry != null && !can(regex(local.registry_url, try(producer.registry.url, "")))])} have a registry with an unusable url; write confluent+https://HOST:PORT/PATH or apicurio+https://HOST:PORT (+http without TLS), a user as USER@HOST and no password; options are naming, topic, group and allow."
   }
   validation {
     condition     = alltrue([for producer in values(var.producers) : contains(["exact", "grow", "fixed"], producer.policy)])

@@ -1,8 +1,9 @@
 variable "egress" {
-  description = "The egress rules of the client, by name: each is a TCP port (or the ports up to to_port) of a security group or a prefix list."
+  description = "The egress rules of the client, by name: each is a TCP port (or the ports up to to_port) of a range of addresses (cidr), a prefix list or a security group."
   type = map(object({
     port              = number
     to_port           = optional(number)
+    cidr              = optional(string)
     prefix_list_id    = optional(string)
     security_group_id = optional(string)
   }))

@@ -63,13 +63,14 @@ variable "name" {
 }
 
 variable "network" {
-  description = "The VPC, subnets and egress of the function: each rule is a TCP port (or the ports up to to_port) of a security group or a prefix list, by name."
+  description = "The VPC, subnets and egress of the function: each rule is a TCP port (or the ports up to to_port) of a range of addresses (cidr), a prefix list or a security group, by name."
   type = object({
     vpc_id     = string
     subnet_ids = list(string)
     egress = map(object({
       port              = number
       to_port           = optional(number)
+      cidr              = optional(string)
       prefix_list_id    = optional(string)
       security_group_id = optional(string)
     }))
@@ -81,9 +82,10 @@ variable "network" {
   }
   validation {
     condition = alltrue([
-      for way in values(var.network.egress) : (way.prefix_list_id == null) != (way.security_group_id == null)
+      for way in values(var.network.egress) :
+      length([for target in [way.cidr, way.prefix_list_id, way.security_group_id] : target if target != null]) == 1
     ])
-    error_message = "The egress ${join(", ", keys(var.network.egress))} leads to both or neither of security_group_id and prefix_list_id; give each way one of them."
+    error_message = "The egress ${join(", ", keys(var.network.egress))} leads to none or several of cidr, prefix_list_id and security_group_id; give each way one of them."
   }
 }
 

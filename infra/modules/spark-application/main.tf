@@ -89,6 +89,7 @@ resource "aws_vpc_security_group_egress_rule" "this" {
   ip_protocol                  = "tcp"
   from_port                    = each.value.port
   to_port                      = coalesce(each.value.to_port, each.value.port)
+  cidr_ipv4                    = each.value.cidr
   prefix_list_id               = each.value.prefix_list_id
   referenced_security_group_id = each.value.security_group_id
 

@@ -26,6 +26,15 @@ contract = {
     name        = "events"
     role_arn    = "arn:aws:iam::111111111111:role/acme-data-platform-kafka-fraud-detection-reader"
   }
+  registries = [
+    {
+      port              = 443
+      secret_arn        = "arn:aws:secretsmanager:ap-southeast-1:222222222222:secret:registry-AbCdEf"
+      security_group_id = "sg-0123456789abcdef2"
+      url               = "confluent+https://reader@registry.example.com/ccompat?secret=arn%3Aaws%3Asecretsmanager%3Aap-southeast-1%3A222222222222%3Asecret%3Aregistry-AbCdEf"
+    },
+    { cidr = "10.9.0.7/32", port = 8080, url = "apicurio+http://10.9.0.7:8080" },
+  ]
   # The role is there (tests/infra/conftest.py) and taken while planning; a known secret would be read.
   hand_over = {
     external_id = "of-the-contract"

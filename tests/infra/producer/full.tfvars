@@ -15,7 +15,20 @@ cluster = {
   volume_gib     = 500
 }
 consumers = [
-  { name = "fraud-detection", account_id = "222222222222", topics = ["meter", "sensor"], writes = ["meter"] },
+  {
+    name       = "fraud-detection"
+    account_id = "222222222222"
+    topics     = ["invoice", "meter", "order", "sensor"]
+    writes     = ["meter"]
+    registries = [
+      {
+        secret_arn        = "arn:aws:secretsmanager:ap-southeast-1:222222222222:secret:registry-AbCdEf"
+        security_group_id = "sg-0123456789abcdef2"
+        url               = "confluent+https://reader@registry.example.com/ccompat?naming=record"
+      },
+      { url = "apicurio+http://10.9.0.7:8080" },
+    ]
+  },
   {
     name              = "billing"
     account_id        = "333333333333"
@@ -40,9 +53,19 @@ tags                 = { cost-centre = "4711", "acme:owner" = "data platform" }
 retention            = { delete_removed_topics = true, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 registry             = "events"
 producers = {
+  invoices = {
+    compatibility = "FULL"
+    topic         = "invoice"
+    registry = {
+      cidr       = "10.8.0.0/24"
+      secret_arn = "arn:aws:secretsmanager:ap-southeast-1:111111111111:secret:registry-GhIjKl"
+      url        = "confluent+https://registry.example.com/ccompat"
+    }
+  }
   meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }
+  orders   = { topic = "order", registry = { url = "apicurio+http://10.9.0.7:8080" } }
   producer = { topic = "sensor", version_budget = 50 }
 }
 test_events = { create_registry = false, events = { Meter = "{\"site\": \"a\"}" } }
 subscribers = ["platform@example.com"]
-topics      = { meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }
+topics      = { invoice = {}, order = {}, meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }

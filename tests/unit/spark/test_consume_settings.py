@@ -63,6 +63,16 @@ def test_a_contract_completes_the_flags() -> None:
     assert "a+b" not in repr(settings)
 
 
+def test_a_contract_names_registries_besides_glue() -> None:
+    other = "confluent+https://registry.example.com?secret=arn%3Aaws%3Asecretsmanager"
+    contract = {**_CONTRACT, "registries": [{"url": other, "port": 443}]}
+
+    environ = contract_environ(json.dumps({"contract": contract}))
+
+    glue = contract_environ(json.dumps({"contract": _CONTRACT}))["PENSTOCK_REGISTRY"]
+    assert environ["PENSTOCK_REGISTRY"] == f"{glue} {other}"
+
+
 def test_flags_override_the_contract_which_overrides_the_environment() -> None:
     flags = _NEEDED | {"--secret-arn": _SECRET, "--topics": "other"}
     environ = {"PENSTOCK_CONTRACT": "c.json", "PENSTOCK_GROUP_PREFIX": "x-"}

@@ -209,11 +209,14 @@ def _describe(contract: dict[str, Any]) -> dict[str, str]:
         "KAFKA_BOOTSTRAP_SERVERS": ",".join(f"{it['host']}:{it['port']}" for it in brokers),
         "KAFKA_SECURITY": "scram",
         "PENSTOCK_GROUP_PREFIX": contract["group_prefix"],
-        "PENSTOCK_REGISTRY": _write_url(contract["region"], contract["registry"]),
+        "PENSTOCK_REGISTRY": " ".join(_list_registries(contract)),
         "PENSTOCK_TOPICS": ",".join(contract["topics"]),
     }
 
 
-def _write_url(region: str, registry: dict[str, str]) -> str:
-    role = {"role_arn": registry["role_arn"], "external_id": registry["external_id"]}
-    return f"glue://{registry['name']}?{urlencode({'region': region, **role})}"
+def _list_registries(contract: dict[str, Any]) -> Iterator[str]:
+    """Yield the URLs of the registries: the producer's in Glue, and the others."""
+    glue = contract["registry"]
+    options = {"region": contract["region"]} | {k: glue[k] for k in ("role_arn", "external_id")}
+    yield f"glue://{glue['name']}?{urlencode(options)}"
+    yield from (other["url"] for other in contract.get("registries", ()))

@@ -1,0 +1,14 @@
+account_id = "111111111111"
+region     = "eu-central-1"
+consumers = [
+  { name = "analytics", account_id = "222222222222", topics = ["sensor"], registries = [{ url = "confluent+https://10.8.0.7?secret=/tmp/secret" }] },
+  { name = "analytics", account_id = "333333333333", topics = ["sensor"] },
+]
+network = { zone_ids = ["euc1-az1", "euc1-az2"] }
+producers = {
+  access = { topic = "sensor", compatibility = "backward", policy = "append" }
+  other  = { topic = "sensors", schema = "sensor" }
+  third  = { topic = "sensor/one", key = [] }
+  fourth = { topic = "sensor/two", policy = "fixed", version_budget = 3 }
+  orders = { topic = "order", registry = { url = "apicurio+https://reader:password@registry.example.com" } }
+}
