@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from penstock.staging.configuration import (
+    FORMAT,
+    Configuration,
+    load_configuration,
+    read_configuration,
+)
 from penstock.staging.plan import (
     STAGING_TIME,
     Dependency,
@@ -13,11 +19,15 @@ from penstock.staging.plan import (
 )
 
 __all__ = [
+    "FORMAT",
     "STAGING_TIME",
+    "Configuration",
     "Dependency",
     "Role",
     "StagedTable",
     "StagingPlan",
     "StagingSink",
     "find_problems",
+    "load_configuration",
+    "read_configuration",
 ]

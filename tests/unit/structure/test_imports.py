@@ -55,7 +55,16 @@ _KEPT_TO = {
     "kafka": {"kafka"},
     "boto3": set(),
     "urllib3": {"registry"},
-    "botocore": {"aws", "credentials", "registry", "kafka", "sinks", "producing", "operations"},
+    "botocore": {
+        "aws",
+        "credentials",
+        "registry",
+        "kafka",
+        "sinks",
+        "staging",
+        "producing",
+        "operations",
+    },
 }
 
 

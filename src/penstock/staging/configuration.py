@@ -1,0 +1,270 @@
+"""The configuration of a staging job: one JSON file, validated whole.
+
+The file says which topics become which tables (`StagingPlan`), and may name the registry, the
+brokers and where to begin. Its format is published as docs/staging.schema.json.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from botocore.config import Config
+
+from penstock.aws import translated_s3_errors
+from penstock.credentials import load_session
+from penstock.errors import SettingsError
+from penstock.kafka import KafkaSettings
+from penstock.records import Mode, Projection, RowShape, Tombstone
+from penstock.registry import load_registries
+from penstock.settings import describe_settings, parse_moment
+from penstock.staging._format import ALIASES, FILE, TABLE_ALIASES
+from penstock.staging._json_schema import find_faults
+from penstock.staging.plan import (
+    Dependency,
+    Role,
+    StagedTable,
+    StagingPlan,
+    StagingSink,
+    find_problems,
+)
+
+# The JSON Schema of the file.
+FORMAT: Final = FILE
+_WHOLE: Final = str(FORMAT["description"])
+_S3: Final = "s3://"
+_CONFIG: Final = Config(
+    connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 4}
+)
+_HTTP: Final = re.compile(r"^(?=https?://)")
+# A table of an older program with this in its name starts joins.
+_DRIVING: Final = "main_driving_table"
+_MOST_RECORDS: Final = 10_000
+_MOST_OF_A_PARTITION: Final = 5_000
+_VARIABLES: Final = {
+    "registry": "PENSTOCK_REGISTRY",
+    "group_prefix": "PENSTOCK_GROUP_PREFIX",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A plan, and the settings that its file gives.
+
+    Attributes:
+        plan: the tables.
+        variables: values by the variables of the settings (`KafkaSettings`, `RegistrySettings` and
+            those of the job), for the settings that the file has.
+    """
+
+    plan: StagingPlan
+    variables: Mapping[str, str]
+
+
+def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
+    """Read the configuration at a path or s3:// URL; see `read_configuration`.
+
+    Raises:
+        SettingsError: the file cannot be read, or is wrong.
+        SinkAccessDeniedError, SinkUnavailableError: S3 denies the object, or does not answer, or
+            there is no such object (retriable).
+    """
+    return read_configuration(_read(where), environ)
+
+
+def read_configuration(text: str, environ: Mapping[str, str]) -> Configuration:
+    """Read a configuration file.
+
+    Args:
+        text: the file.
+        environ: variables of settings that the file may lack, such as KAFKA_SECRET_ARN.
+
+    Raises:
+        SettingsError: the file is wrong; it lists every problem with its place.
+    """
+    try:
+        given = json.loads(text, object_pairs_hook=_refuse_repeated)
+    except ValueError as error:
+        raise SettingsError([f"$: found no JSON ({error}), expected {_WHOLE}"]) from error
+    faults = list(find_faults(given, FORMAT))
+    if not isinstance(given, dict):
+        raise SettingsError(faults)
+    problems: dict[str, None] = dict.fromkeys(faults)  # in order, each once
+    tables: dict[int, StagedTable] = {}
+    entries = given.get("tables")
+    entries = entries if isinstance(entries, list) else []
+    for at, entry in enumerate(entries):
+        where = f"$.tables[{at}]"
+        if any(fault.startswith(where) for fault in faults):
+            continue
+        try:
+            tables[at] = _make_table(entry)
+        except SettingsError as error:
+            problems |= dict.fromkeys(f"{where}: {problem}" for problem in error.problems)
+    complete = len(tables) == len(entries)
+    problems |= dict.fromkeys(find_problems(tables, complete=complete and bool(entries)))
+    faulty = {re.split(r"[.\[:]", fault.removeprefix("$."))[0] for fault in faults}
+    sound = {name: value for name, value in given.items() if name not in faulty}
+    variables, found = _read_settings(sound, environ)
+    problems |= dict.fromkeys(found)
+    if problems:
+        raise SettingsError(list(problems))
+    return Configuration(StagingPlan(tuple(tables.values())), variables)
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the name {name!r} is twice in one object")
+        found[name] = value
+    return found
+
+
+def _make_table(entry: Mapping[str, Any]) -> StagedTable:
+    """Return the table of an entry that has the format."""
+    given = {TABLE_ALIASES.get(name, name): value for name, value in entry.items()}
+    problems: list[str] = []
+    if "topic_name" in entry:
+        given["topics"] = [entry["topic_name"]]
+    name = given["name"]
+    if "target_table_name" in entry:
+        name = re.sub(r"[^a-z0-9_]", "_", name.lower())
+    pattern = given.get("topic_pattern", "")
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        problems.append(f"topic_pattern is {pattern!r}, expected a regular expression ({error})")
+    dependencies = tuple(_make_dependency(each) for each in given.get("dependencies", ()))
+    is_driver = bool(dependencies) or ("target_table_name" in entry and _DRIVING in name)
+    try:
+        shape = _make_shape(given)
+    except SettingsError as error:
+        raise SettingsError([*problems, *error.problems]) from error
+    if problems:
+        raise SettingsError(problems)
+    return StagedTable(
+        name,
+        shape,
+        tuple(given.get("topics", ())),
+        pattern,
+        Projection(
+            tuple(given.get("columns", ())),
+            tuple(given.get("rename", {}).items()),
+            given.get("lower_case", "column_names" in entry),
+        ),
+        Role(given.get("role", Role.DRIVER if is_driver else Role.STAGING)),
+        frozenset(map(StagingSink, given.get("sinks", [StagingSink.DYNAMODB]))),
+        dependencies,
+        given.get("final"),
+    )
+
+
+def _make_shape(given: Mapping[str, Any]) -> RowShape:
+    sort = _list(given.get("sort", ()))
+    return RowShape(
+        _list(given["key"]),
+        given.get("key_name"),
+        sort,
+        given.get("sort_name", sort[0] if len(sort) == 1 else None),
+        given.get("event_time"),
+        _list(given.get("order", ())),
+        Mode.UPSERT,
+        Tombstone(given.get("tombstone", Tombstone.IGNORE)),
+    )
+
+
+def _list(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _make_dependency(given: Mapping[str, Any]) -> Dependency:
+    table = given["table"]
+    return Dependency(table, tuple(given["key"].items()), given.get("name", table))
+
+
+def _read_settings(
+    given: Mapping[str, Any], environ: Mapping[str, str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the variables that a file gives, and the problems of their values."""
+    named = {ALIASES.get(name, name): value for name, value in given.items()}
+    variables = {variable: named[name] for name, variable in _VARIABLES.items() if name in named}
+    if "schema_registry_url" in given:
+        variables["PENSTOCK_REGISTRY"] = _HTTP.sub("confluent+", named["registry"])
+    starting = named.get("starting")
+    if starting is not None:
+        text = starting if isinstance(starting, str) else json.dumps(starting)
+        variables["PENSTOCK_STARTING"] = text
+    for limit, default in (
+        ("max_offsets_per_trigger", _MOST_RECORDS),
+        ("max_offsets_per_partition", _MOST_OF_A_PARTITION),
+    ):
+        variables[f"PENSTOCK_{limit.upper()}"] = str(named.get(limit, default))
+    kafka = named.get("kafka", {})
+    if "kafka_bootstrap_servers" in given:
+        kafka = {"bootstrap_servers": kafka, "security": "scram"}
+    return variables | _kafka_variables(kafka), [
+        *_registry_problems(variables),
+        *_kafka_problems(_kafka_variables(kafka), environ),
+        *_starting_problems(variables.get("PENSTOCK_STARTING", "")),
+    ]
+
+
+def _kafka_variables(kafka: Mapping[str, Any]) -> dict[str, str]:
+    names = {
+        row.flag[2:].replace("-", "_"): row.variable for row in describe_settings(KafkaSettings)
+    }
+    return {
+        names[name]: value if isinstance(value, str) else ",".join(value)
+        for name, value in kafka.items()
+    }
+
+
+def _registry_problems(variables: Mapping[str, str]) -> Iterator[str]:
+    if "PENSTOCK_REGISTRY" in variables:
+        try:
+            load_registries(variables["PENSTOCK_REGISTRY"], ())
+        except SettingsError as error:
+            yield from (f"$.registry: {problem}" for problem in error.problems)
+
+
+def _kafka_problems(kafka: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[str]:
+    if kafka:
+        try:
+            KafkaSettings.from_environ({**environ, **kafka})
+        except SettingsError as error:
+            yield from (f"$.kafka: {problem}" for problem in error.problems)
+
+
+def _starting_problems(text: str) -> Iterator[str]:
+    """Yield the problem of a time or offsets that have the form of one and are none."""
+    expected = FORMAT["properties"]["starting"]
+    if text.lstrip().startswith("{"):
+        try:
+            offsets = json.loads(text, object_pairs_hook=_refuse_repeated)
+        except ValueError as error:
+            yield f"$.starting: found text that is no JSON ({error}), expected offsets"
+        else:
+            yield from find_faults(offsets, expected["anyOf"][-1], "$.starting")
+    elif text[:1].isdigit():
+        try:
+            parse_moment(text)
+        except ValueError:
+            yield f"$.starting: found {json.dumps(text)}, expected {expected['description']}"
+
+
+def _read(where: str) -> str:
+    try:
+        if not where.startswith(_S3):
+            return Path(where).read_text(encoding="utf-8")
+        bucket, _, key = where.removeprefix(_S3).partition("/")
+        with translated_s3_errors(f"{where} cannot be read"):
+            s3: Any = load_session().create_client("s3", config=_CONFIG)
+            content: bytes = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+        return content.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError([f"{where} cannot be read: {error}"]) from error
