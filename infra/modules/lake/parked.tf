@@ -22,7 +22,7 @@ module "parked_bucket" {
   replaced_days = var.keep_days.replaced
 }
 
-# The records that jobs/replay.py parks, an object of one line each (src/penstock/sinks/parked_records.py).
+# The records that jobs/replay.py and the retry function park, an object of one line each (src/penstock/sinks/parked_records.py).
 resource "aws_glue_catalog_table" "parked_records" {
   database_name = aws_glue_catalog_database.this.name
   name          = "parked_records"
@@ -55,6 +55,8 @@ resource "aws_glue_catalog_table" "parked_records" {
         { name = "first_seen", type = "bigint" },
         { name = "attempts", type = "int" },
         { name = "stage", type = "string" },
+        { name = "driver", type = "string" },
+        { name = "waiting_for", type = "array<string>" },
       ]
 
       content {

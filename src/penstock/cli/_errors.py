@@ -103,4 +103,6 @@ def _describe(row: DeadLetter) -> dict[str, Any]:
         "firstSeen": show_moment(row.first_seen_ms),
         "retries": row.attempts,
         "nextRetryAt": None if due is None else show_moment(due * 1_000),
+        "driver": row.driver or None,
+        "waitingFor": list(row.waiting_for),
     }

@@ -5,7 +5,14 @@ from __future__ import annotations
 from penstock.records.base import base_fields, find_key, make_base
 from penstock.records.projection import Projection
 from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
-from penstock.records.rows import check_key, make_deletion, make_row, write_key
+from penstock.records.rows import (
+    check_key,
+    find_record_id,
+    find_row_key,
+    make_deletion,
+    make_row,
+    write_key,
+)
 from penstock.records.shape import ADDED, DELETED, ORDER, READING, Mode, RowShape, Tombstone
 
 __all__ = [
@@ -24,6 +31,8 @@ __all__ = [
     "base_fields",
     "check_key",
     "find_key",
+    "find_record_id",
+    "find_row_key",
     "make_base",
     "make_deletion",
     "make_row",

@@ -38,13 +38,18 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class FailedRecord:
-    """A record that is given up, with the failure, the schema key, the stage and the first time."""
+    """A record that is given up, with the failure, the schema key, the stage and the first time.
+
+    A record that could not be joined has its row, `table/key`, and the rows that it waits for.
+    """
 
     record: Record
     failure: Failure
     schema: SchemaKey | None
     stage: str
     first_seen_ms: int
+    driver: str = ""
+    waiting_for: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, record: Record, failure: Failure, schema: SchemaKey | None, stage: str) -> Self:

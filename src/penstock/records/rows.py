@@ -20,6 +20,7 @@ _NEGATIVE: Final = 2**63
 _MIDDLE: Final = 2**15  # a whole number of 64 bits differs from its double by at most 1,024
 _LONG_SIZE: Final = 8
 _INT_SIZE: Final = 4
+_PLACE_SIZE: Final = _LONG_SIZE + _INT_SIZE  # the offset and the partition
 
 
 def make_row(
@@ -78,6 +79,24 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         ORDER: _order((), {}, record),
         DELETED: True,
     }
+
+
+def find_row_key(shape: RowShape, values: Mapping[str, Any], source: Source) -> dict[str, str]:
+    """Return the key attributes of the row that has these values in its key and sort fields.
+
+    Raises:
+        UnroutableError: a value is missing, empty or of another type.
+    """
+    key = {shape.key_attribute: _join(values, shape.key, source)}
+    if shape.sort_name is not None:
+        key[shape.sort_name] = _join(values, shape.sort, source)
+    return key
+
+
+def find_record_id(row: Mapping[str, Any]) -> str:
+    """Return the id that a dead letter of the record has from which an upserted row was made."""
+    written = row[ORDER][-2 * (_LONG_SIZE + _PLACE_SIZE) : -2 * _PLACE_SIZE]
+    return f"{row['_source']}/{int(written, 16) - _NEGATIVE}"
 
 
 def check_key(shape: RowShape, event: Mapping[str, Any]) -> None:

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
-from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, ErrorTable
+from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, ErrorTable
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
+from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
 from penstock.sinks.row_writers import RowWriter, TableWriter, UpsertWriter, open_table
 from penstock.sinks.selection import Selection, SelectionSettings, WhichRows
+from penstock.sinks.unjoined_table import UnjoinedTable
 
 __all__ = [
     "DEFAULT_KEEP_DAYS",
+    "JOIN",
+    "ROWS_AT_ONCE",
     "DeadLetter",
     "DynamoDbClient",
     "ErrorTable",
     "ObjectStore",
     "ParkedRecords",
+    "RowAddress",
     "RowWriter",
     "Selection",
     "SelectionSettings",
     "TableWriter",
+    "UnjoinedTable",
     "UpsertWriter",
     "WhichRows",
     "make_error",
     "open_table",
+    "query_rows",
+    "read_rows",
     "write_detail",
 ]

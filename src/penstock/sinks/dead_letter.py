@@ -13,8 +13,13 @@ A row has everything that a replay needs:
     firstSeen      when the record was first given up, in milliseconds since 1970
     attempts       the number of failed retries
     stage          where the record was given up
-    nextAttemptAt  when the next retry is due, in seconds since 1970: at first immediately; missing
-                   if done or parked
+    nextAttemptAt  when the next retry is due, in seconds since 1970: at first immediately, for a
+                   join after a delay; missing if done or parked
+
+A row of a record that was not joined (stage `join`, docs/staging.md) also has:
+
+    driver         the record's row: `table/key`
+    waitingFor     the rows that the join lacks: `table/key` of each
 
 A replay (`jobs/replay.py`) adds its result:
 
@@ -41,8 +46,8 @@ _MAX_DETAIL_CHARACTERS: Final = 2_000
 _MOST_ATTEMPTS: Final = 3
 
 
-def make_error(failed: FailedRecord) -> dict[str, Any]:
-    """Return the row of a failed record."""
+def make_error(failed: FailedRecord, wait_seconds: int = 0) -> dict[str, Any]:
+    """Return the row of a failed record, with the first retry after the given seconds."""
     record = failed.record
     row: dict[str, Any] = {
         "id": failed.id,
@@ -58,7 +63,9 @@ def make_error(failed: FailedRecord) -> dict[str, Any]:
         "firstSeen": failed.first_seen_ms,
         "attempts": 0,
         "stage": failed.stage,
-        "nextAttemptAt": failed.first_seen_ms // 1_000,
+        "nextAttemptAt": failed.first_seen_ms // 1_000 + wait_seconds,
+        "driver": failed.driver or None,
+        "waitingFor": list(failed.waiting_for) or None,
     }
     return {name: value for name, value in row.items() if value is not None}
 
@@ -87,6 +94,8 @@ class DeadLetter:
     next_attempt_s: int | None
     replay: str | None
     settled: bool
+    driver: str = ""
+    waiting_for: tuple[str, ...] = ()
     lost: str = ""  # why some of the record's own bytes are missing
 
     @classmethod
@@ -115,6 +124,8 @@ class DeadLetter:
             row.get("nextAttemptAt"),
             row.get("replay"),
             "doneAt" in row or "parkedAt" in row,
+            row.get("driver", ""),
+            tuple(row.get("waitingFor", ())),
         )
 
     @classmethod

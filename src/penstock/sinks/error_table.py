@@ -9,33 +9,29 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from penstock.errors import RowExistsError, SinkRefusedError, SinkUnavailableError
+from penstock.errors import RowExistsError, SinkRefusedError
 from penstock.records import FailedRecord, Record
-from penstock.sinks._json import read_item, write_item
-from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
+from penstock.sinks._json import write_item
+from penstock.sinks._updates import RETELL, THERE, UNSETTLED, retell
+from penstock.sinks.dead_letter import DeadLetter, make_error
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.object_store import ObjectStore
+from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
 from penstock.sinks.selection import Selection
 
 DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
 
 # A row holds 400 KB; the rest is for its other attributes, of which `detail` may take 8 KB.
 _MAX_RAW_BYTES: Final = 390_000
-_ROWS_AT_ONCE: Final = 100  # DynamoDB reads no more in one request
-_STAGES: Final = ("lambda", "spark")
+JOIN: Final = "join"  # the stage of rows that were not joined; the retry function owns them
+_REPLAYED: Final = ("lambda", "spark")  # the stages of rows that a replay owns
 _DUE_INDEX: Final = "due"
-_WAIT_SECONDS: Final = 3_600
 _DAY_SECONDS: Final = 86_400
 _OPEN: Final = "#stage = :stage"
 _DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
-# Without this condition, an update of a missing row would create one with few attributes.
-_THERE: Final = "attribute_exists(id)"
 # A row takes one result of a replay, however often the replay reports it.
-_UNTOLD: Final = (
-    f"{_THERE} AND attribute_not_exists(doneAt) AND attribute_not_exists(parkedAt) "
-    "AND (attribute_not_exists(#replay) OR #replay <> :replay)"
-)
+_UNTOLD: Final = f"{UNSETTLED} AND (attribute_not_exists(#replay) OR #replay <> :replay)"
 
 
 class ErrorTable:
@@ -78,15 +74,16 @@ class ErrorTable:
                 ) from error
 
     def find(self, selection: Selection) -> list[str]:
-        """Return the sorted ids of rows that match the selection in the index.
+        """Return the sorted ids of rows that a replay owns and that match in the index.
 
         The index may lag behind the table; `read` has the current rows.
         """
-        return sorted(row_id for stage in _STAGES for row_id in self._query(stage, selection))
+        return self._find(_REPLAYED, selection)
 
     def describe(self, selection: Selection) -> Iterator[DeadLetter]:
         """Yield the rows that match the selection, in the order of their ids, without raw bytes."""
-        for row in self._rows(self.find(selection), selection.takes):
+        ids = self._find((*_REPLAYED, JOIN), selection)
+        for row in self._rows(ids, selection.takes):
             yield DeadLetter.describe(row)
 
     def read(
@@ -100,15 +97,9 @@ class ErrorTable:
         """Count a failed attempt of a replay; a second call for the same replay is ignored."""
         self._tell(
             failed.id,
-            "SET #attempts = #attempts + :one, #reason = :reason, #detail = :detail, "
+            f"SET #attempts = #attempts + :one, {RETELL}, "
             "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
-            {
-                ":one": 1,
-                ":reason": failed.failure.reason.value,
-                ":detail": write_detail(failed.failure.detail),
-                ":replay": replay,
-                ":next": int(self._clock()) + _WAIT_SECONDS,
-            },
+            {":one": 1, ":replay": replay, **retell(failed.failure), **self._next(1)},
         )
 
     def mark_done(self, row_id: str, replay: str) -> bool:
@@ -128,15 +119,16 @@ class ErrorTable:
             row_id,
             f"SET parkedAt = :where, {_SETTLED}",
             {":where": where, **self._settle(replay)},
-            _THERE,
+            THERE,
         )
 
     def _rows(
         self, ids: Sequence[str], takes: Callable[[DeadLetter], bool]
     ) -> Iterator[dict[str, Any]]:
-        for start in range(0, len(ids), _ROWS_AT_ONCE):
-            found = self._get(ids[start : start + _ROWS_AT_ONCE])
-            for row in sorted(found, key=lambda row: str(row["id"])):
+        for start in range(0, len(ids), ROWS_AT_ONCE):
+            some = ids[start : start + ROWS_AT_ONCE]
+            found = read_rows(self._client, [RowAddress.of(self._table, {"id": id}) for id in some])
+            for row in sorted(found.values(), key=lambda row: str(row["id"])):
                 if takes(DeadLetter.describe(row)):
                     yield row
 
@@ -147,7 +139,7 @@ class ErrorTable:
 
     def _fit(self, failed: FailedRecord) -> dict[str, Any]:
         """Return the row of a record; bytes that do not fit go to the bucket, longest first."""
-        row, record = make_error(failed), failed.record
+        row, record = make_error(failed, self._wait(0)), failed.record
         raw = {
             "value": record.value or b"",
             "headers": _write_headers(record),
@@ -169,6 +161,7 @@ class ErrorTable:
         self, row_id: str, update: str, values: Mapping[str, Any], condition: str = _UNTOLD
     ) -> bool:
         request = {
+            "TableName": self._table,
             "Key": {"id": {"S": row_id}},
             "UpdateExpression": update,
             "ConditionExpression": condition,
@@ -176,29 +169,20 @@ class ErrorTable:
             "ExpressionAttributeValues": json.loads(write_item(values)),
         }
         try:
-            self._call("UpdateItem", {"TableName": self._table, **request})
+            self._client.call("UpdateItem", json.dumps(request).encode())
         except RowExistsError:
             return False
         return True
 
-    def _get(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        keys: Any = [{"id": {"S": row_id}} for row_id in ids]
-        for _ in self._client.attempts:
-            wanted = {self._table: {"Keys": keys, "ConsistentRead": True}}
-            items, keys = self._call("BatchGetItem", {"RequestItems": wanted}, self._read_items)
-            found += items
-            if not keys:
-                return found
-        raise SinkUnavailableError(
-            f"DynamoDB left {len(keys)} rows of table {self._table} unread for "
-            f"{self._client.attempts.total_seconds:g} s"
-        )
+    def _wait(self, failures: int) -> int:
+        """Return the seconds until the next retry, by the number of failures so far."""
+        return 3_600 if failures else 0
 
-    def _read_items(self, answer: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Any]]:
-        """Return the items of a BatchGetItem, and the keys that it left."""
-        items = [read_item(item) for item in answer["Responses"].get(self._table, ())]
-        return items, answer.get("UnprocessedKeys", {}).get(self._table, {}).get("Keys", [])
+    def _next(self, failures: int) -> dict[str, Any]:
+        return {":next": int(self._clock()) + self._wait(failures)}
+
+    def _find(self, stages: Sequence[str], selection: Selection) -> list[str]:
+        return sorted(row_id for stage in stages for row_id in self._query(stage, selection))
 
     def _query(self, stage: str, selection: Selection) -> Iterator[str]:
         """Yield the ids of matching rows; the index has only open rows and no raw bytes."""
@@ -206,36 +190,16 @@ class ErrorTable:
         if selection.due_s is not None:
             condition, values = _DUE, {**values, ":until": selection.due_s}
         request = {
+            "TableName": self._table,
             "IndexName": _DUE_INDEX,
             "KeyConditionExpression": condition,
             "ExpressionAttributeNames": _name(condition),
             "ExpressionAttributeValues": json.loads(write_item(values)),
         }
-        for row in self._pages(request):
-            if selection.takes(DeadLetter.describe(row)):
-                yield row["id"]
-
-    def _pages(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        start: dict[str, Any] = {}
-        while True:
-            page = {"TableName": self._table, **request, **start}
-            items, last = self._call("Query", page, _read_page)
-            yield from items
-            if last is None:
-                return
-            start = {"ExclusiveStartKey": last}
-
-    def _call(
-        self,
-        operation: str,
-        request: Mapping[str, Any],
-        read: Callable[[dict[str, Any]], Any] = dict,
-    ) -> Any:
-        return self._client.call(operation, json.dumps(request).encode(), read)
-
-
-def _read_page(answer: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
-    return [read_item(item) for item in answer["Items"]], answer.get("LastEvaluatedKey")
+        for rows in query_rows(self._client, request):
+            for row in rows:
+                if selection.takes(DeadLetter.describe(row)):
+                    yield row["id"]
 
 
 def _name(*expressions: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from penstock.sinks.dead_letter import DeadLetter
 from penstock.sinks.object_store import ObjectStore
@@ -33,15 +33,20 @@ class ParkedRecords:
             SinkAccessDeniedError, SinkUnavailableError: some records may be written; the notice
                 may be missing.
         """
-        places = [
-            self._store.put(f"records/{record.id}.json", _write(record)) for record in records
-        ]
+        places = [self.put(record) for record in records]
         if places:
-            counts = Counter(record.reason for record in records)
-            told = {"parked": len(places), "reasons": counts, "records": places}
-            name = f"notices/{len(places)}-records-of-{notice}.json"
-            self._store.put(name, json.dumps(told).encode())
+            self.announce(places, Counter(record.reason for record in records), notice)
         return places
+
+    def put(self, record: DeadLetter) -> str:
+        """Write a record and return its URL; a caller of this announces it."""
+        return self._store.put(f"records/{record.id}.json", _write(record))
+
+    def announce(self, places: Sequence[str], reasons: Mapping[str, int], notice: str) -> None:
+        """Write the notice of records that were put."""
+        told = {"parked": len(places), "reasons": reasons, "records": places}
+        name = f"notices/{len(places)}-records-of-{notice}.json"
+        self._store.put(name, json.dumps(told).encode())
 
 
 def _write(record: DeadLetter) -> bytes:
@@ -61,6 +66,8 @@ def _write(record: DeadLetter) -> bytes:
         "first_seen": record.first_seen_ms,
         "attempts": record.attempts,
         "stage": record.stage,
+        "driver": record.driver or None,
+        "waiting_for": record.waiting_for,
     }
     return f"{json.dumps(row)}\n".encode()
 

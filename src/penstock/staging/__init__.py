@@ -8,6 +8,7 @@ from penstock.staging.configuration import (
     load_configuration,
     read_configuration,
 )
+from penstock.staging.join import JoinCounts, Joiner, JoinEvent, Key, Verdict, read_name, write_name
 from penstock.staging.plan import (
     STAGING_TIME,
     Dependency,
@@ -17,17 +18,30 @@ from penstock.staging.plan import (
     StagingSink,
     find_problems,
 )
+from penstock.staging.retry import Retries, RetryCounts
+from penstock.staging.waiting import Waiter, WaitingTable
 
 __all__ = [
     "FORMAT",
     "STAGING_TIME",
     "Configuration",
     "Dependency",
+    "JoinCounts",
+    "JoinEvent",
+    "Joiner",
+    "Key",
+    "Retries",
+    "RetryCounts",
     "Role",
     "StagedTable",
     "StagingPlan",
     "StagingSink",
+    "Verdict",
+    "Waiter",
+    "WaitingTable",
     "find_problems",
     "load_configuration",
     "read_configuration",
+    "read_name",
+    "write_name",
 ]

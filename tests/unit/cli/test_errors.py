@@ -92,6 +92,8 @@ def test_the_rows_that_are_selected_are_listed(run: Run, place: dict[str, str]) 
         "firstSeen": "2026-11-21T04:06:56.788Z",
         "retries": 0,
         "nextRetryAt": "2026-11-21T04:06:56.000Z",
+        "driver": None,
+        "waitingFor": [],
     }
 
 

@@ -38,7 +38,7 @@ def test_a_record_is_a_line_of_json_under_its_own_name() -> None:
         "kafka_timestamp": 7, "reason": "truncated", "detail": "ends", "schema_id": "v1",
         "key": None, "value": "AP8=",
         "headers": [{"name": "h", "value": ""}, {"name": "none", "value": None}],
-        "first_seen": 7, "attempts": 3, "stage": "spark",
+        "first_seen": 7, "attempts": 3, "stage": "spark", "driver": None, "waiting_for": [],
     }  # fmt: skip
 
 

@@ -1,0 +1,354 @@
+"""Join rows of driver tables with the rows that they depend on, by key.
+
+A driver's row whose dependencies are all staged becomes a row of the final table. One that lacks
+any becomes a dead letter and an item of the waiting table. The arrival of a row releases the rows
+that wait for it. No wake-up is lost, whatever runs at the same time
+(docs/adr/20261122-waiting-table.md):
+
+    the driver's side       write the waiting item, then its marker, then look again for the row
+    the dependency's side   write the row, then look for the marker
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from penstock.errors import Failure, Reason, UnroutableError
+from penstock.records import (
+    ADDED,
+    DELETED,
+    ORDER,
+    FailedRecord,
+    Source,
+    find_record_id,
+    find_row_key,
+)
+from penstock.sinks import (
+    JOIN,
+    ROWS_AT_ONCE,
+    DynamoDbClient,
+    RowAddress,
+    UnjoinedTable,
+    UpsertWriter,
+    read_rows,
+)
+from penstock.staging.plan import StagedTable, StagingPlan
+from penstock.staging.waiting import Waiter, WaitingTable
+
+_OWN: Final = frozenset({ORDER, DELETED, *ADDED})  # attributes that a dependency leaves at home
+
+Key = tuple[tuple[str, str], ...]  # the key attributes of a row, sorted by name
+_Row = dict[str, Any]
+_Item = TypeVar("_Item")
+
+
+class JoinEvent(StrEnum):
+    """What came of a driver's row."""
+
+    JOINED = "joined"  # at first
+    RELEASED = "released"  # when the last row that it waited for was staged
+    WAITING = "waiting"
+
+
+JoinCounts = Counter[JoinEvent | Reason]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of joining a driver's row; `failure` is None if it is joined, deleted or gone.
+
+    Attributes:
+        key: the key attributes of the row.
+        driver: the name of the row, `table/key`.
+        source: the record that the row was made from; empty if the row is gone.
+        record_id: the id of that record's dead letter.
+        missing: the names of the rows that it lacks.
+        lacks: the first of them.
+    """
+
+    key: Key
+    driver: str
+    source: str = ""
+    record_id: str = ""
+    failure: Failure | None = None
+    missing: tuple[str, ...] = ()
+    lacks: RowAddress | None = None
+
+
+class Joiner:
+    """Joins rows of a plan's driver tables; for one thread.
+
+    `tables` is the name of a table in DynamoDB, with `{table}` for its name in the plan.
+    """
+
+    def __init__(
+        self,
+        client: DynamoDbClient,
+        plan: StagingPlan,
+        tables: str,
+        waiting: WaitingTable,
+        errors: UnjoinedTable,
+    ) -> None:
+        self._client = client
+        self._tables = tables
+        self.plan = plan
+        self.waiting = waiting
+        self.errors = errors
+
+    def join(
+        self, table: StagedTable, written: Iterable[tuple[_Row, Callable[[Failure], FailedRecord]]]
+    ) -> JoinCounts:
+        """Join rows that were just staged in a driver table; idempotent.
+
+        Each row comes with a function that gives up its record. A record whose row was replaced by
+        a newer one is left to the task that wrote that row.
+        """
+        give_up: dict[str, Callable[[Failure], FailedRecord]] = {}
+        keys: list[Key] = []
+        for row, each in written:
+            give_up[row["_source"]] = each
+            keys.append(_key(table, row))
+
+        def file(failed: Sequence[Verdict]) -> None:
+            self.errors.keep(
+                [
+                    _file(each, give_up[each.source](each.failure))
+                    for each in failed
+                    if each.failure and each.source in give_up
+                ]
+            )
+
+        counts = JoinCounts()
+        for verdict in self.settle(table, keys, file).values():
+            if verdict.source in give_up:
+                counts[_event(verdict, JoinEvent.JOINED)] += 1
+        return counts
+
+    def release(self, table: StagedTable, rows: Iterable[_Row]) -> JoinCounts:
+        """Join the rows that wait for rows that were just staged; idempotent."""
+        names = list(dict.fromkeys(write_name(table, _key(table, row)) for row in rows))
+        counts = JoinCounts()
+        for some in _in_hundreds(names):
+            for marker in self.waiting.find_markers(some):
+                for waiters in self.waiting.find_waiters(marker):
+                    counts += self._wake(waiters)
+                self.waiting.delete(marker)
+        return counts
+
+    def settle(
+        self,
+        table: StagedTable,
+        keys: Iterable[Key],
+        file: Callable[[Sequence[Verdict]], None] = lambda failed: None,
+    ) -> dict[Key, Verdict]:
+        """Join rows of a driver table, or leave them waiting for the first row that they lack.
+
+        `file` receives the rows that failed, before an item says that they wait.
+        """
+        return {
+            key: verdict
+            for some in _in_hundreds(list(dict.fromkeys(keys)))
+            for key, verdict in self._settle(table, some, file).items()
+        }
+
+    def _settle(
+        self, table: StagedTable, keys: Sequence[Key], file: Callable[[Sequence[Verdict]], None]
+    ) -> dict[Key, Verdict]:
+        settled: dict[Key, Verdict] = {}
+        overtaken: list[Waiter] = []
+        while keys:
+            verdicts = list(self._judge(table, keys))
+            settled |= {each.key: each for each in verdicts}
+            file([each for each in verdicts if each.failure])
+            waiters = self.waiting.put(
+                [_make_waiter(table, each) for each in verdicts if each.lacks]
+            )
+            # Not before the items are written: the other side looks for them in this order.
+            staged = self._find_rows({each.lacks for each in verdicts if each.lacks})
+            keys = [each.key for each in verdicts if each.lacks in staged]
+            overtaken += [each for each in waiters if each.key in keys]
+        for waiter in overtaken:
+            self.waiting.delete(waiter)
+            if not settled[waiter.key].failure:
+                self.errors.mark_done(waiter.id, JOIN)
+        return settled
+
+    def _judge(self, table: StagedTable, keys: Sequence[Key]) -> Iterator[Verdict]:
+        """Write the final rows that can be made; yield a verdict for each key."""
+        place = self._locate(table.name)
+        rows = read_rows(self._client, [RowAddress(place, key) for key in keys])
+        drivers = {}
+        for key in keys:
+            verdict = Verdict(key, write_name(table, key))
+            if (row := rows.get(RowAddress(place, key))) is None:
+                yield verdict
+                continue
+            verdict = replace(verdict, source=row["_source"], record_id=find_record_id(row))
+            try:
+                drivers[key] = _Driver(row, verdict, self._find_needs(table, row))
+            except UnroutableError as error:
+                yield replace(verdict, failure=Failure.of(error))
+        for group in _group(drivers.values()):
+            yield from self._judge_group(table, group)
+
+    def _judge_group(self, table: StagedTable, drivers: Sequence[_Driver]) -> Iterator[Verdict]:
+        found = self._find_rows({need for each in drivers for _, need in each.needs})
+        ready = [each for each in drivers if all(need in found for _, need in each.needs)]
+        lacking = [each for each in drivers if not all(need in found for _, need in each.needs)]
+        final = self._locate(table.final or "")
+        writer = UpsertWriter(self._client, final, table.shape)
+        refused = writer.write(_make_final(table, each, found) for each in ready)
+        for place, each in enumerate(ready):
+            error = refused.get(place)
+            yield replace(each.verdict, failure=Failure.of(error) if error else None)
+        # A dependency may have been deleted since the record was joined.
+        joined = read_rows(self._client, [RowAddress(final, each.verdict.key) for each in lacking])
+        for each in lacking:
+            row = joined.get(RowAddress(final, each.verdict.key))
+            is_joined = row is not None and row[ORDER] >= each.row[ORDER]
+            yield each.verdict if is_joined else _find_lacking(each, found)
+
+    def _find_needs(self, table: StagedTable, row: _Row) -> tuple[tuple[str, RowAddress], ...]:
+        """Return the name and address of each dependency; a deleted row has none."""
+        if row.get(DELETED):
+            return ()
+        needs = []
+        for each in table.dependencies:
+            other = self.plan.table(each.table)
+            values = {field: row.get(column) for field, column in each.key}
+            key = find_row_key(other.shape, values, Source(*_split(row["_source"])))
+            address = RowAddress.of(self._locate(other.name), key)
+            needs.append((write_name(other, address.key), address))
+        return tuple(needs)
+
+    def _find_rows(self, addresses: Collection[RowAddress]) -> dict[RowAddress, _Row]:
+        """Return the rows that exist and are not deleted."""
+        found = read_rows(self._client, addresses)
+        return {address: row for address, row in found.items() if not row.get(DELETED)}
+
+    def _wake(self, waiters: Iterable[Waiter]) -> JoinCounts:
+        """Join rows that may have all dependencies now, and replace the items of those that do."""
+        tables: dict[str, list[Waiter]] = {}
+        for each in waiters:
+            tables.setdefault(each.table, []).append(each)
+        counts = JoinCounts()
+        for name, own in tables.items():
+            verdicts = self.settle(self.plan.table(name), [each.key for each in own])
+            for each in own:
+                verdict = verdicts[each.key]
+                is_current = verdict.record_id == each.id
+                if verdict.failure and is_current:
+                    self.errors.change_failure(each.id, verdict.failure, verdict.missing)
+                else:
+                    self.errors.mark_done(each.id, JOIN)
+                self.waiting.delete(each)
+                if is_current:
+                    counts[_event(verdict, JoinEvent.RELEASED)] += 1
+        del counts[JoinEvent.WAITING]  # they were counted when they began to wait
+        return counts
+
+    def _locate(self, name: str) -> str:
+        return self._tables.replace("{table}", name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Driver:
+    """A driver's row, and the name and address of each dependency."""
+
+    row: _Row
+    verdict: Verdict
+    needs: tuple[tuple[str, RowAddress], ...]
+
+
+def write_name(table: StagedTable, key: Key) -> str:
+    """Return the name of a row: `table/key`, or `table/key/sort` with both parts escaped."""
+    values = dict(key)
+    parts = [values[name] for name in table.shape.table_key]
+    if len(parts) > 1:
+        parts = [part.replace("%", "%25").replace("/", "%2F") for part in parts]
+    return "/".join([table.name, *parts])
+
+
+def read_name(plan: StagingPlan, name: str) -> tuple[StagedTable, Key]:
+    """Return the table and the key of a name; a table that the plan lacks is a KeyError."""
+    table_name, _, rest = name.partition("/")
+    table = plan.table(table_name)
+    names = table.shape.table_key
+    parts = [rest]
+    if len(names) > 1:
+        parts = [part.replace("%2F", "/").replace("%25", "%") for part in rest.split("/")]
+    return table, tuple(sorted(zip(names, parts, strict=True)))
+
+
+def _key(table: StagedTable, row: _Row) -> Key:
+    return tuple(sorted((name, row[name]) for name in table.shape.table_key))
+
+
+def _split(source: str) -> tuple[str, int, int]:
+    topic, partition, offset = source.rsplit("/", 2)
+    return topic, int(partition), int(offset)
+
+
+def _event(verdict: Verdict, done: JoinEvent) -> JoinEvent | Reason:
+    if verdict.failure is None:
+        return done
+    is_unmet = verdict.failure.reason is Reason.UNMET_DEPENDENCY
+    return JoinEvent.WAITING if is_unmet else verdict.failure.reason
+
+
+def _file(verdict: Verdict, failed: FailedRecord) -> FailedRecord:
+    return replace(failed, stage=JOIN, driver=verdict.driver, waiting_for=verdict.missing)
+
+
+def _make_waiter(table: StagedTable, verdict: Verdict) -> Waiter:
+    return Waiter(verdict.missing[0], table.name, verdict.key, verdict.record_id, verdict.driver)
+
+
+def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> Verdict:
+    """Return the verdict on a row that lacks dependencies."""
+    missing = {name: need for name, need in driver.needs if need not in found}
+    detail = (
+        f"{driver.verdict.source}: found no row {', '.join(missing)}, expected the rows that it"
+        " depends on"
+    )
+    return replace(
+        driver.verdict,
+        failure=Failure(Reason.UNMET_DEPENDENCY, detail),
+        missing=tuple(missing),
+        lacks=next(iter(missing.values())),
+    )
+
+
+def _make_final(table: StagedTable, driver: _Driver, found: Mapping[RowAddress, _Row]) -> _Row:
+    """Return the driver's row with the row of each dependency; of a deleted row, itself."""
+    if not driver.needs:
+        return driver.row
+    rows = {}
+    for each, (_, need) in zip(table.dependencies, driver.needs, strict=True):
+        row = found[need]
+        rows[each.name] = {name: row[name] for name in row if name not in _OWN}
+    return driver.row | rows
+
+
+def _group(drivers: Iterable[_Driver]) -> Iterator[list[_Driver]]:
+    """Yield drivers in groups that depend on at most 100 rows together."""
+    group: list[_Driver] = []
+    needs: set[RowAddress] = set()
+    for each in drivers:
+        own = {need for _, need in each.needs}
+        if group and len(needs | own) > ROWS_AT_ONCE:
+            yield group
+            group, needs = [], set()
+        group.append(each)
+        needs |= own
+    if group:
+        yield group
+
+
+def _in_hundreds(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    for start in range(0, len(items), ROWS_AT_ONCE):
+        yield items[start : start + ROWS_AT_ONCE]

@@ -1,0 +1,110 @@
+"""Join rows again whose dependencies were missing, when their retries are due; park the rest.
+
+Several runs at the same time do no harm: a failure is counted, and a record parked, only by the run
+that changes the dead letter as it was read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
+from penstock.staging.join import Joiner, Key, Verdict, read_name
+
+_MOST_PARKED: Final = 1_000  # records of one notice; their dead letters are marked after it
+
+
+@dataclass(slots=True)
+class RetryCounts:
+    """The counts of a run; `is_complete` is false if its time was over before all was retried."""
+
+    joined: int = 0
+    waiting: int = 0
+    parked: int = 0
+    notices: int = 0
+    is_complete: bool = True
+
+
+class Retries:
+    """Runs of the retries of one plan; for one thread. `name` is unique to the run."""
+
+    def __init__(self, joiner: Joiner, parked: ParkedRecords, name: str) -> None:
+        self._joiner = joiner
+        self._errors = joiner.errors
+        self._parked = parked
+        self._name = name
+        self._spent: list[tuple[DeadLetter, str]] = []
+
+    def run(self, now_s: int, has_time: Callable[[], bool]) -> RetryCounts:
+        """Retry what is due while there is time; what was done stays done if the run ends early.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: run again; what is done is not repeated.
+        """
+        selection = Selection(due_s=now_s)
+        counts = RetryCounts()
+        for ids in _in_hundreds(self._errors.find_unjoined(selection)):
+            if not has_time():
+                counts.is_complete = False
+                break
+            self._retry(list(self._errors.read(ids, selection.takes)), counts)
+            if len(self._spent) >= _MOST_PARKED:
+                self._announce(counts)
+        self._announce(counts)
+        return counts
+
+    def _retry(self, rows: Sequence[DeadLetter], counts: RetryCounts) -> None:
+        # An earlier run ended before it parked these.
+        spent = [row for row in rows if row.is_spent and self._errors.claim(row)]
+        for row, verdict in self._judge([row for row in rows if not row.is_spent]):
+            if verdict.failure is None or verdict.record_id != row.id:
+                counts.joined += self._errors.mark_done(row.id, self._name)
+                self._forget(row)
+            elif self._errors.count_retry(row, verdict.failure, verdict.missing):
+                failed = replace(
+                    row,
+                    attempts=row.attempts + 1,
+                    reason=verdict.failure.reason,
+                    detail=verdict.failure.detail,
+                    waiting_for=verdict.missing,
+                )
+                counts.waiting += not failed.is_spent
+                spent += [failed] if failed.is_spent else []
+        self._spent += [(replace(row, value=None), self._parked.put(row)) for row in spent]
+
+    def _judge(self, rows: Iterable[DeadLetter]) -> Iterator[tuple[DeadLetter, Verdict]]:
+        """Yield each row with the verdict on its driver's row."""
+        by_table: dict[str, list[tuple[DeadLetter, Key]]] = {}
+        for row in rows:
+            table, key = read_name(self._joiner.plan, row.driver)
+            by_table.setdefault(table.name, []).append((row, key))
+        for name, own in by_table.items():
+            verdicts = self._joiner.settle(self._joiner.plan.table(name), [key for _, key in own])
+            yield from ((row, verdicts[key]) for row, key in own)
+
+    def _announce(self, counts: RetryCounts) -> None:
+        """Write one notice of the parked records, and mark their dead letters."""
+        if not self._spent:
+            return
+        places = [place for _, place in self._spent]
+        reasons = Counter(str(row.reason) for row, _ in self._spent)
+        self._parked.announce(places, reasons, f"{self._name}-{counts.notices}")
+        counts.notices += 1
+        for row, place in self._spent:
+            counts.parked += self._errors.mark_parked(row.id, place, self._name)
+            self._forget(row)
+        self._spent = []
+
+    def _forget(self, row: DeadLetter) -> None:
+        """Delete the item that says that a record waits."""
+        for waiting_for in row.waiting_for[:1]:
+            self._joiner.waiting.forget(waiting_for, row.driver, row.id)
+
+
+def _in_hundreds(ids: Iterator[str]) -> Iterator[list[str]]:
+    while some := list(islice(ids, ROWS_AT_ONCE)):
+        yield some

@@ -1,0 +1,160 @@
+"""The waiting table: which rows of driver tables wait for a row that is not staged yet.
+
+| attribute    | holds                                                                      |
+| ------------ | -------------------------------------------------------------------------- |
+| `waitingFor` | partition key: the missing row, `table/key`                                |
+| `driver`     | sort key: the row that waits, `table/key`; of a marker `-`                 |
+| `table`      | the driver table in the plan                                               |
+| `key`        | the key attributes of the row that waits                                   |
+| `id`         | the id of its dead letter                                                  |
+| `token`      | text that differs in each write: an item is deleted only as it was read    |
+| `expiresAt`  | the time when DynamoDB deletes the item (TTL), in seconds since 1970       |
+
+A marker says that rows may wait, so that one request asks about 100 staged rows. It is written
+after the items that it stands for, and deleted only if nothing was written since it was read.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Final
+from uuid import uuid4
+
+from penstock.errors import RowExistsError
+from penstock.records import Mode, RowShape
+from penstock.sinks import DynamoDbClient, RowAddress, TableWriter, query_rows, read_rows
+
+_MARKER: Final = "-"  # the name of a row has a slash
+_KEPT_SECONDS: Final = 90 * 86_400  # longer than all retries
+_MAX_PARTITION_BYTES: Final = 2_048
+_MAX_SORT_BYTES: Final = 1_024
+_ITEMS_AT_ONCE: Final = 100
+_SHAPE: Final = RowShape(
+    key=("waitingFor",),
+    sort=("driver",),
+    sort_name="driver",
+    event_time=None,
+    mode=Mode.UPSERT,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A row of a driver table that waits, or a marker; `token` is empty before it is written."""
+
+    waiting_for: str
+    table: str
+    key: tuple[tuple[str, str], ...]
+    id: str
+    driver: str
+    token: str = ""
+
+
+class WaitingTable:
+    """The waiting table; for one thread."""
+
+    def __init__(
+        self,
+        client: DynamoDbClient,
+        table: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        new_token: Callable[[], str] = lambda: uuid4().hex,
+    ) -> None:
+        self._client = client
+        self._table = table
+        self._clock = clock
+        self._new_token = new_token
+        self._writer = TableWriter(client, table, _SHAPE)
+
+    def put(self, waiters: Sequence[Waiter]) -> list[Waiter]:
+        """Write an item for each waiter, then the marker of each row that they wait for.
+
+        Returns:
+            The waiters as they were written.
+        """
+        written = [replace(each, token=self._new_token()) for each in waiters]
+        self._writer.write(map(self._make, written))
+        missing = dict.fromkeys(each.waiting_for for each in waiters)
+        self._writer.write(
+            self._make(Waiter(each, "", (), "", _MARKER, self._new_token())) for each in missing
+        )
+        return written
+
+    def find_markers(self, rows: Sequence[str]) -> list[Waiter]:
+        """Return the markers of rows, at most 100, that others may wait for."""
+        keys = [{"waitingFor": _fit(row, _MAX_PARTITION_BYTES), "driver": _MARKER} for row in rows]
+        found = read_rows(self._client, [RowAddress.of(self._table, key) for key in keys])
+        return [_read(row) for row in found.values()]
+
+    def find_waiters(self, marker: Waiter) -> Iterator[list[Waiter]]:
+        """Yield the waiters of a marker's row, at most 100 at once."""
+        request = {
+            "TableName": self._table,
+            "KeyConditionExpression": "waitingFor = :row",
+            "ExpressionAttributeValues": {":row": {"S": marker.waiting_for}},
+            "ConsistentRead": True,
+            "Limit": _ITEMS_AT_ONCE,
+        }
+        for page in query_rows(self._client, request):
+            yield [_read(item) for item in page if item["driver"] != _MARKER]
+
+    def delete(self, waiter: Waiter) -> None:
+        """Delete an item or a marker, unless it was written again since it was read."""
+        self._delete(waiter.waiting_for, waiter.driver, "#token = :value", waiter.token)
+
+    def forget(self, waiting_for: str, driver: str, record_id: str) -> None:
+        """Delete the item of a record, whenever it was written."""
+        self._delete(waiting_for, driver, "id = :value", record_id)
+
+    def _delete(self, waiting_for: str, driver: str, condition: str, value: str) -> None:
+        request = {
+            "TableName": self._table,
+            "Key": {
+                "waitingFor": {"S": _fit(waiting_for, _MAX_PARTITION_BYTES)},
+                "driver": {"S": _fit(driver, _MAX_SORT_BYTES)},
+            },
+            "ConditionExpression": condition,
+            "ExpressionAttributeValues": {":value": {"S": value}},
+        }
+        if "#token" in condition:  # a reserved word
+            request["ExpressionAttributeNames"] = {"#token": "token"}
+        try:
+            self._client.call("DeleteItem", json.dumps(request).encode())
+        except RowExistsError:
+            return  # it is gone, or another one
+
+    def _make(self, waiter: Waiter) -> dict[str, Any]:
+        return {
+            "waitingFor": _fit(waiter.waiting_for, _MAX_PARTITION_BYTES),
+            "driver": _fit(waiter.driver, _MAX_SORT_BYTES),
+            "table": waiter.table,
+            "key": dict(waiter.key),
+            "id": waiter.id,
+            "token": waiter.token,
+            "expiresAt": int(self._clock()) + _KEPT_SECONDS,
+        }
+
+
+def _read(item: dict[str, Any]) -> Waiter:
+    return Waiter(
+        item["waitingFor"],
+        item["table"],
+        tuple(sorted(item["key"].items())),
+        item["id"],
+        item["driver"],
+        item["token"],
+    )
+
+
+def _fit(text: str, most_bytes: int) -> str:
+    """Return a name that is short enough for a key; a hash replaces the end of a longer one."""
+    raw = text.encode()
+    if len(raw) <= most_bytes:
+        return text
+    digest = sha256(raw).hexdigest()
+    return f"{raw[: most_bytes - len(digest) - 1].decode(errors='ignore')}#{digest}"

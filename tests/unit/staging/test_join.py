@@ -1,0 +1,191 @@
+"""A driver's row waits for the rows that it needs, and becomes a final row when they are there."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.staging import JoinEvent, read_name, write_name
+from tests.unit.staging.joining import PLAN, World, open_tables
+
+_TRIP = {"trip": "t1", "buyer": "c1", "order": "o/1", "line": 2}
+_CUSTOMER = {"customer": "c1", "name": "Ada"}
+_LINE = {"order": "o/1", "line": 2, "price": 1.5}
+
+
+@pytest.fixture
+def world() -> World:
+    return World(open_tables(PLAN))
+
+
+def test_a_driver_whose_dependencies_are_staged_becomes_a_final_row(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("lines", [(_LINE, 1)])
+    world.tables.calls.clear()
+
+    assert world.stage("trips", [(_TRIP, 7)]) == {JoinEvent.JOINED: 1}
+
+    (driver,) = world.tables.rows("p-trips")
+    assert world.tables.rows("p-done") == [
+        driver | {"customer": _CUSTOMER, "line_row": _LINE | {"id": "o%2F1/2"}}
+    ]
+    assert world.tables.calls == {"PutItem": 2, "BatchGetItem": 2}
+    assert world.tables.rows("errors") == []
+
+
+def test_a_driver_that_lacks_rows_is_a_dead_letter_that_names_them(world: World) -> None:
+    assert world.stage("trips", [(_TRIP, 7)]) == {JoinEvent.WAITING: 1}
+
+    (row,) = world.tables.rows("errors")
+    assert row == {
+        "id": "trips/0/7/1007", "kafkaTimestamp": 1007, "reason": "unmet-dependency",
+        "detail": "trips/0/7: found no row customers/c1, lines/o%2F1/2, expected the rows that it"
+        " depends on",
+        "value": b"{}", "firstSeen": 1_000_000, "attempts": 0, "stage": "join",
+        "nextAttemptAt": 1_060, "driver": "trips/t1",
+        "waitingFor": ["customers/c1", "lines/o%2F1/2"],
+    }  # fmt: skip
+    waiting = {(each["waitingFor"], each["driver"]) for each in world.tables.rows("waiting")}
+    assert waiting == {("customers/c1", "-"), ("customers/c1", "trips/t1")}
+    assert world.tables.rows("p-done") == []
+
+
+def test_an_arriving_row_releases_the_driver_or_lets_it_wait_for_the_next(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+
+    assert world.stage("customers", [(_CUSTOMER, 1)]) == {}
+    (row,) = world.tables.rows("errors")
+    assert (row["waitingFor"], row["attempts"]) == (["lines/o%2F1/2"], 0)
+    assert world.stage("lines", [(_LINE, 1)]) == {JoinEvent.RELEASED: 1}
+
+    (final,) = world.tables.rows("p-done")
+    assert final["customer"] == _CUSTOMER
+    (row,) = world.tables.rows("errors")
+    assert (row["doneAt"], "nextAttemptAt" in row) == (1_000_000, False)
+    assert world.tables.rows("waiting") == []
+
+
+def test_a_batch_that_comes_again_changes_nothing(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+    world.stage("trips", [(_TRIP, 7)])
+    assert len(world.tables.rows("errors")) == 1
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("lines", [(_LINE, 1)])
+    before = world.tables.rows("p-done"), world.tables.rows("errors")
+
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+
+    assert (world.tables.rows("p-done"), world.tables.rows("errors")) == before
+
+
+def test_a_deleted_row_counts_as_missing(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER, 1), ("c1", 2)])
+    world.stage("lines", [(_LINE, 1)])
+
+    assert world.stage("trips", [(_TRIP, 7)]) == {JoinEvent.WAITING: 1}
+    assert world.stage("customers", [(_CUSTOMER, 3)]) == {JoinEvent.RELEASED: 1}
+
+
+def test_a_record_that_was_joined_does_not_wait_when_a_dependency_is_deleted(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+    world.stage("customers", [("c1", 2)])
+
+    assert world.stage("trips", [(_TRIP, 7)]) == {JoinEvent.JOINED: 1}
+
+    assert world.tables.rows("errors") == []
+
+
+def test_a_deleted_driver_deletes_its_final_row(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+
+    world.stage("trips", [("t1", 8)])
+
+    (final,) = world.tables.rows("p-done")
+    assert (final["trip"], final["_deleted"], "customer" in final) == ("t1", True, False)
+
+
+def test_a_newer_version_of_a_driver_takes_over_from_one_that_waits(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+    world.stage("lines", [(_LINE | {"line": 3}, 1)])
+
+    assert world.stage("trips", [(_TRIP | {"line": 3}, 8)]) == {JoinEvent.JOINED: 1}
+    assert world.stage("lines", [(_LINE, 2)]) == {}
+
+    (final,) = world.tables.rows("p-done")
+    assert final["line"] == 3
+    (row,) = world.tables.rows("errors")
+    assert (row["id"], "doneAt" in row) == ("trips/0/7/1007", True)
+
+
+def test_an_older_version_of_a_driver_that_comes_late_is_left_to_the_newer(world: World) -> None:
+    world.stage("trips", [(_TRIP | {"line": 3}, 8)])
+
+    assert world.stage("trips", [(_TRIP, 7)]) == {}
+
+    (row,) = world.tables.rows("errors")
+    assert row["id"] == "trips/0/8/1008"
+
+
+@pytest.mark.parametrize("buyer", [None, "", 5])
+def test_a_driver_without_a_usable_key_of_a_dependency_is_a_dead_letter(
+    world: World, buyer: object
+) -> None:
+    assert world.stage("trips", [(_TRIP | {"buyer": buyer}, 7)]) == {"unroutable": 1}
+
+    (row,) = world.tables.rows("errors")
+    assert (row["stage"], row["driver"], row.get("waitingFor")) == ("join", "trips/t1", None)
+    assert row["detail"] == f"trips/0/7: found customer {buyer!r}, expected a string"
+
+
+def test_a_final_row_that_no_table_can_hold_is_a_dead_letter(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER | {"big": "x" * 6_000_000}, 1)])
+    world.stage("lines", [(_LINE, 1)])
+
+    counts = world.stage("trips", [(_TRIP | {"more": "x" * 6_000_000}, 7)])
+
+    assert counts == {"oversize": 1}
+    (row,) = world.tables.rows("errors")
+    assert (row["reason"], row["stage"]) == ("oversize", "join")
+
+
+def test_many_drivers_are_read_and_joined_100_at_a_time(world: World) -> None:
+    world.stage("customers", [({"customer": f"c{n}"}, n) for n in range(250)])
+    world.stage("lines", [(_LINE, 1)])
+    world.tables.calls.clear()
+
+    counts = world.stage(
+        "trips", [(_TRIP | {"trip": f"t{n}", "buyer": f"c{n}"}, n) for n in range(250)]
+    )
+
+    assert counts == {JoinEvent.JOINED: 250}
+    # Each hundred rows of the driver, then their dependencies: 101 of 100 drivers take two.
+    assert world.tables.calls == {"PutItem": 500, "BatchGetItem": 3 + 5}
+
+
+def test_a_storm_for_one_row_is_bounded_in_calls(world: World) -> None:
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(1_000)])
+    world.tables.calls.clear()
+
+    assert world.stage("customers", [(_CUSTOMER, 1)]) == {JoinEvent.RELEASED: 1_000}
+
+    assert world.tables.calls == {
+        "PutItem": 1 + 1_000,  # the row, and the final rows
+        "UpdateItem": 1_000,  # dead letters that are done
+        "DeleteItem": 1_000 + 1,  # items of the waiting table, and the marker
+        "BatchGetItem": 1 + 11 * 2,  # the marker; by page the drivers and two dependencies
+        "Query": 11,  # 1,001 items with the marker
+    }
+    assert world.tables.rows("waiting") == []
+
+
+@pytest.mark.parametrize("key", [(("trip", "a/b%"),), (("trip", "x"),)])
+def test_a_name_is_read_back(key: tuple[tuple[str, str], ...]) -> None:
+    table = PLAN.table("trips")
+
+    assert read_name(PLAN, write_name(table, key)) == (table, key)

@@ -1,0 +1,142 @@
+"""Rows that wait are joined again when their retries are due; three failures park the record."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from penstock.sinks import Selection
+from tests.unit.staging.joining import PLAN, World, open_tables
+
+_TRIP = {"trip": "t1", "buyer": "c1", "order": "o1", "line": 2}
+_CUSTOMER = {"customer": "c1"}
+_LINE = {"order": "o1", "line": 2}
+
+
+@pytest.fixture
+def world() -> World:
+    return World(open_tables(PLAN))
+
+
+def _retry_until_parked(world: World) -> None:
+    for delay in (60, 120, 240):
+        world.now_s += delay
+        world.retry(f"at-{world.now_s}")
+
+
+def test_delays_double_and_the_third_failure_parks_the_record(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+
+    world.now_s += 59
+    assert world.retry("early").waiting == 0
+    world.now_s += 1
+    assert (world.retry("first").waiting, world.retry("again").waiting) == (1, 0)
+    (row,) = world.tables.rows("errors")
+    assert (row["attempts"], row["nextAttemptAt"]) == (1, world.now_s + 120)
+    world.now_s += 120
+    assert world.retry("second").waiting == 1
+    world.now_s += 240
+    counts = world.retry("third")
+
+    assert (counts.waiting, counts.parked, counts.notices) == (0, 1, 1)
+    (row,) = world.tables.rows("errors")
+    assert row["parkedAt"] == "s3://parked/records/trips/0/7/1007.json"
+    assert ("nextAttemptAt" in row, row["expiresAt"] > world.now_s) == (False, True)
+    parked = json.loads(world.store.objects["records/trips/0/7/1007.json"])
+    assert (parked["driver"], parked["attempts"], parked["stage"]) == ("trips/t1", 3, "join")
+    assert parked["waiting_for"] == ["customers/c1", "lines/o1/2"]
+    notice = json.loads(world.store.objects["notices/1-records-of-third-0.json"])
+    assert (notice["parked"], notice["reasons"]) == (1, {"unmet-dependency": 1})
+
+
+def test_a_replay_leaves_what_was_not_joined_to_the_retries(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+
+    assert world.errors.find(Selection()) == []
+    (listed,) = world.errors.describe(Selection())
+    assert (listed.driver, listed.waiting_for[:1]) == ("trips/t1", ("customers/c1",))
+
+
+def test_a_parked_record_stays_parked_when_its_dependencies_arrive(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+    _retry_until_parked(world)
+
+    world.stage("lines", [(_LINE, 1)])
+    assert world.stage("customers", [(_CUSTOMER, 1)]) == {}
+
+    assert world.tables.rows("p-done") == []
+
+
+def test_a_retry_finds_what_no_arrival_announced(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+    for row in world.tables.tables["waiting"].items():
+        world.tables.tables["waiting"].delete(row)
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("lines", [(_LINE, 1)])
+
+    world.now_s += 60
+    assert world.retry("first").joined == 1
+
+    assert len(world.tables.rows("p-done")) == 1
+    assert "doneAt" in world.tables.rows("errors")[0]
+
+
+def test_a_record_whose_driver_was_replaced_is_done(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7), (_TRIP | {"line": 3}, 8)])
+    world.stage("trips", [(_TRIP, 7)])
+    world.stage("trips", [(_TRIP | {"line": 4}, 9)])
+
+    world.now_s += 60
+    counts = world.retry("first")
+
+    assert (counts.joined, counts.waiting) == (1, 1)
+    rows = {row["id"]: row for row in world.tables.rows("errors")}
+    assert ["doneAt" in rows[f"trips/0/{n}/100{n}"] for n in (8, 9)] == [True, False]
+
+
+def test_a_run_that_has_no_time_left_keeps_its_progress(world: World) -> None:
+    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(250)])
+    world.now_s += 60
+    left = iter([True, False])
+
+    counts = world.retry("first", lambda: next(left))
+
+    assert (counts.waiting, counts.is_complete) == (100, False)
+    counts = world.retry("second")
+    assert (counts.waiting, counts.is_complete) == (150, True)
+
+
+def test_one_notice_for_all_that_a_run_parks(world: World) -> None:
+    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(250)])
+
+    _retry_until_parked(world)
+
+    assert [name for name in world.store.objects if name.startswith("notices/")] == [
+        f"notices/250-records-of-at-{world.now_s}-0.json"
+    ]
+
+
+def test_a_run_that_ended_before_its_notice_is_made_up_for(world: World) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+    world.now_s += 60
+    world.retry("first")
+    world.now_s += 120
+    world.retry("second")
+    world.now_s += 240
+
+    class Killed(Exception):
+        pass
+
+    def fail(name: str, content: bytes) -> str:
+        raise Killed
+
+    put, world.store.put = world.store.put, fail
+    with pytest.raises(Killed):
+        world.retry("third")
+    world.store.put = put
+
+    assert world.retry("too-early").parked == 0
+    world.now_s += 480
+    counts = world.retry("fourth")
+    assert (counts.parked, counts.notices, world.retry("fifth").parked) == (1, 1, 0)
