@@ -1,5 +1,6 @@
 # Each alarm: what to do, and where it differs from the defaults.
 locals {
+  _watched   = try(var.spark.joins, {})
   broker_ids = toset([for id in range(1, coalesce(try(var.cluster.broker_count, null), 0) + 1) : tostring(id)])
 
   # The default: a count above zero is wrong, and missing data is fine. An alarm that needs data publishes its
@@ -156,6 +157,31 @@ locals {
     }
   ]...)
 
+  # What waits is a number of rows, and what was parked is a count.
+  _joins = merge([
+    for name, joins in local._watched : {
+      "${name}-waiting" = {
+        description = "More than ${joins.waiting_records} rows of the drivers of ${name} have waited for a dependency for an hour; see with `penstock errors list` which ones (waitingFor), and whether the topics of those tables still get records."
+        namespace   = "Penstock", metric = "RecordsWaiting", statistic = "Minimum"
+        dimensions  = { service = name }
+        threshold   = joins.waiting_records, minutes = 60
+      }
+      "${name}-joins-parked" = {
+        description = "Rows of the drivers of ${name} were parked since a dependency was still missing at the last attempt; ask Athena for parked_records which one, and send the driver's record again once it is there."
+        namespace   = "Penstock", metric = "RecordsParked"
+        dimensions  = { service = name }
+      }
+    }
+  ]...)
+
+  _schedules = {
+    for name in values(local._watched)[*].schedule : "${trimprefix(name, "${var.prefix}-")}-dropped" => {
+      description = "The schedule ${name} could not invoke its function; compare the trust and the policy of its role ${name}-schedule with infra/modules/function-schedule. Until then nothing is retried."
+      namespace   = "AWS/Scheduler", metric = "InvocationDroppedCount"
+      dimensions  = { ScheduleGroup = name }
+    }
+  }
+
   _tables = {
     for name in var.tables : "${trimprefix(name, "${var.prefix}-")}-write-throttles" => {
       description = "DynamoDB throttles writes to ${name}, so its writers wait and fall behind; see its key for a hot partition, and the account's limits of tables on demand."
@@ -178,6 +204,8 @@ locals {
       local._budgets,
       local._consumers,
       local._jobs,
+      local._joins,
+      local._schedules,
       local._tables,
     ) : name => merge(local._usual, alarm)
   }

@@ -4,5 +4,5 @@ expiry = {
   all     = { days = 365 }
   results = { days = 7, prefix = "results/" }
 }
-force_destroy   = true
-replaced_days   = 1
+force_destroy = true
+replaced_days = 1
