@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from penstock.framing import FrameKind
+from penstock.framing import FrameKind, Framing, SchemaKey
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.query.parts import IS_ERROR
@@ -15,6 +15,7 @@ from tests.spark.records import frame, make_record, make_topic, make_version
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
+_GLUE = Framing(frozenset({FrameKind.GLUE}))
 _HUGE_METHOD = 8_000  # bytes: HotSpot never compiles a longer one
 
 
@@ -37,21 +38,22 @@ def _versions(count):
 
 
 @pytest.mark.parametrize(
-    ("count", "kinds"),
+    ("count", "framing"),
     [
-        (1, {FrameKind.GLUE}),
-        (50, {FrameKind.GLUE}),
-        (1, {FrameKind.GLUE, FrameKind.CONFLUENT}),
-        (50, {FrameKind.GLUE, FrameKind.CONFLUENT}),
-        (1, {FrameKind.GLUE, FrameKind.APICURIO}),
-        (50, {FrameKind.CONFLUENT}),
+        (1, _GLUE),
+        (50, _GLUE),
+        (1, Framing(frozenset({FrameKind.GLUE, FrameKind.APICURIO}))),
+        (50, Framing(frozenset({FrameKind.CONFLUENT}))),
+        (1, Framing(frozenset(FrameKind), {"readings": SchemaKey.parse("confluent:7")})),
+        (50, Framing(frozenset(FrameKind), {"readings": SchemaKey.parse("confluent:7")})),
     ],
+    ids=["glue-1", "glue-50", "glue-apicurio-1", "confluent-50", "all-1", "all-50"],
 )
-def test_a_stage_is_one_compiled_method(spark, count, kinds):
+def test_a_stage_is_one_compiled_method(spark, count, framing):
     versions = _versions(count)
     event = {f"s{at}": "a" for at in range(10)} | {f"n{at}": at for at in range(10)}
     decoder = Decoder(versions)
-    decoded = decoder.decode(_frames(spark, frame(versions[0], event), kinds))
+    decoded = decoder.decode(_frames(spark, frame(versions[0], event), framing))
 
     # What a batch counts stands between what judges records and what makes columns of them.
     counted = decoded.observe(Observation(), F.expr("count_if(status = 'decoded') AS rows"))
@@ -77,9 +79,9 @@ def test_a_filter_by_status_decodes_each_record_once(spark):
         assert plan.count("from_avro(") == 1
 
 
-def _frames(spark, value, kinds=(FrameKind.GLUE,)):
+def _frames(spark, value, framing=_GLUE):
     """A topic's frames as the job reads them, with headers."""
-    return split_frames(make_topic(spark, [value]), kinds)
+    return split_frames(make_topic(spark, [value]), framing)
 
 
 def _method_sizes(spark, rows):

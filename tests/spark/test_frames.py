@@ -12,29 +12,35 @@ from chispa import assert_df_equality
 from pyspark.sql import functions as F
 
 from penstock.errors import FramingError
-from penstock.framing import FrameKind, SchemaKey, decode_frame, encode_glue_frame
+from penstock.framing import FrameKind, Framing, SchemaKey, encode_glue_frame
 from penstock.spark.decoding.frames import split_frames
 
 _KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
-_KINDS = [
-    {FrameKind.GLUE},
-    {FrameKind.GLUE, FrameKind.CONFLUENT},
-    {FrameKind.GLUE, FrameKind.APICURIO},
-    {FrameKind.CONFLUENT},
+_TOPIC = "readings"
+_FRAMINGS = [
+    Framing(frozenset({FrameKind.GLUE})),
+    Framing(frozenset({FrameKind.GLUE, FrameKind.CONFLUENT})),
+    Framing(frozenset({FrameKind.GLUE, FrameKind.APICURIO})),
+    Framing(frozenset({FrameKind.CONFLUENT}), {"another": _KEY}),
+    Framing(frozenset(FrameKind)),
+    Framing(frozenset(FrameKind), {_TOPIC: _KEY}),
+    Framing(frozenset(FrameKind), {"another": _KEY, _TOPIC: SchemaKey.parse("confluent:7")}),
+    Framing(frozenset({FrameKind.GLUE}), {_TOPIC: SchemaKey.parse("apicurio:7")}),
 ]
 _HEADERS = {
-    FrameKind.CONFLUENT: "__value_schema_id",
-    FrameKind.APICURIO: "apicurio.value.globalId",
+    "__value_schema_id": FrameKind.CONFLUENT,
+    "apicurio.value.globalId": FrameKind.APICURIO,
+    "apicurio.value.contentId": FrameKind.CONFLUENT,
 }
-_KAFKA = "value binary, headers array<struct<key: string, value: binary>>"
+_KAFKA = "topic string, value binary, headers array<struct<key: string, value: binary>>"
 
 
-def _expect(value, headers, kinds):
+def _expect(value, headers, framing):
     """Return the expected columns, computed by the code that the functions use."""
     try:
-        frame = decode_frame(value, headers or (), kinds=kinds)
+        frame = framing.decode(value, headers or (), _TOPIC)
     except FramingError as error:
-        if value is not None and _is_elsewhere(headers, kinds):
+        if value is not None and _is_elsewhere(headers, framing.kinds):
             # None of these can be decoded; the dead letter has the reason, not the column.
             return ("no-registry-for-framing", None, None, None)
         return (str(error.reason), None, None, None)
@@ -45,9 +51,8 @@ def _expect(value, headers, kinds):
 
 def _is_elsewhere(headers, kinds):
     """Return whether only headers of kinds without a registry hold the schema id."""
-    names = {name for name, _ in headers or ()}
-    known = [_HEADERS[kind] in names for kind in _HEADERS if kind in kinds]
-    return bool(names & set(_HEADERS.values())) and not any(known)
+    found = {_HEADERS[name] for name, _ in headers or () if name in _HEADERS}
+    return bool(found) and not found & kinds
 
 
 def _records(rng):
@@ -70,10 +75,15 @@ def _records(rng):
             (value, [("__value_schema_id", b"\2"), ("__value_schema_id", one), ("b", b"")])
         )
     numbers = [None, b"", b"\0", b"\0" * 7 + b"\1", b"\0" * 8, b"\x80" * 8, b"\0" * 7 + b"\1x"]
-    for one, value in product(numbers, (b"payload", b"", None, encode_glue_frame(_KEY, b""))):
-        records.append((value, [(_HEADERS[FrameKind.APICURIO], one)]))
-        both = [(_HEADERS[FrameKind.APICURIO], one), ("__value_schema_id", b"\0\0\0\0\1")]
-        records += [(value, both), (value, both[::-1])]
+    numbers += [b"\0\0\0\1\0\0\0\0", b"\0" * 4 + b"\xff" * 4, b"\0" * 7]
+    encodings = [None, b"BINARY", b"JSON", b""]
+    values = (b"payload", b"", None, encode_glue_frame(_KEY, b""))
+    for name, one, value in product(("globalId", "contentId"), numbers, values):
+        found = (f"apicurio.value.{name}", one)
+        records += [(value, [found, ("apicurio.value.encoding", each)]) for each in encodings]
+        both = [found, ("__value_schema_id", b"\0\0\0\0\1")]
+        records += [(value, [found]), (value, both), (value, both[::-1])]
+        records.append((value, [found, ("apicurio.value.contentId", b"\0" * 7 + b"\2")]))
     return records
 
 
@@ -81,7 +91,7 @@ def test_a_frame_is_split(spark):
     rows = [(encode_glue_frame(_KEY, b"abc"),), (None,), (b"{}",), (b"\3\0abc",)]
     columns = "status string, schema binary, compression string, payload binary"
 
-    found = split_frames(spark.createDataFrame(rows, "value binary"))
+    found = split_frames(spark.createDataFrame(rows, "value binary"), Framing())
 
     expected = [
         ("framed", _KEY.pack(), "none", b"abc"),
@@ -96,19 +106,19 @@ def test_a_frame_is_split(spark):
 
 def test_frames_are_judged_as_the_functions_judge_them(spark):
     records = _records(random.Random(20261121))
+    rows = spark.createDataFrame([(_TOPIC, *record) for record in records], _KAFKA)
     seen = Counter()
-    for kinds in _KINDS:
-        split = split_frames(spark.createDataFrame(records, _KAFKA), kinds)
-        for row in split.collect():
+    for framing in _FRAMINGS:
+        for row in split_frames(rows, framing).collect():
             headers = None if row.headers is None else [tuple(header) for header in row.headers]
             value = None if row.value is None else bytes(row.value)
             found = (row.status, row.schema, row.compression, row.payload)
             if row.status == "framed":
-                assert SchemaKey.unpack(bytes(row.schema)).kind in kinds
+                assert SchemaKey.unpack(bytes(row.schema)).kind in framing.kinds
             if row.compression == "zlib":  # opened later
                 assert found == ("framed", value[2:18], "zlib", value[18:])
             else:
-                assert found == _expect(value, headers, kinds), (kinds, value, headers)
+                assert found == _expect(value, headers, framing), (framing, value, headers)
             seen[row.status] += 1
     assert set(seen) == {
         "framed", "tombstone", "unknown-framing", "truncated", "undecodable",
@@ -118,8 +128,10 @@ def test_frames_are_judged_as_the_functions_judge_them(spark):
 
 @pytest.mark.usefixtures("compiled")
 def test_a_whole_stage_is_compiled(spark):
-    rows = [(encode_glue_frame(_KEY, b"abc"), None)]
-    split = split_frames(spark.createDataFrame(rows, _KAFKA)).filter(F.col("status") == "framed")
+    rows = [(_TOPIC, encode_glue_frame(_KEY, b"abc"), None)]
+    split = split_frames(spark.createDataFrame(rows, _KAFKA), Framing()).filter(
+        F.col("status") == "framed"
+    )
 
     plan = split._jdf.queryExecution().executedPlan().toString()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 
-from penstock.framing import FrameKind
+from penstock.framing import Framing
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures import DynamoDbErrors, Judge, file_errors
 from tests.spark.lakes import NOON_MS
@@ -25,7 +25,7 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
             monkeypatch.setitem(spark.sparkContext.environment, name, text)
 
         counts = file_errors(
-            rows, Judge.of_versions((), {}, [FrameKind.GLUE]), DynamoDbErrors("errors", "parked")
+            rows, Judge.of_versions((), {}, Framing()), DynamoDbErrors("errors", "parked")
         )
 
     kept = {request["Item"]["id"]["S"]: request["Item"] for request in api.requests}

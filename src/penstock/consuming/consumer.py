@@ -156,7 +156,7 @@ class Consumer:
 
     def _read(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
         """Return the row of a record, or None for a tombstone that is ignored."""
-        frame = self._registries.decode(record.value, record.headers)
+        frame = self._registries.decode(record.value, record.headers, record.source.topic)
         if frame is None:
             return self._read_tombstone(record)
         read, number = self._find_reader(frame.key, _partition_of(record), batch)
@@ -202,7 +202,7 @@ class Consumer:
         """Return the failed record for an error, or raise the error if no record is at fault."""
         failure = Failure.of(error)
         _LOG.warning("%s is given up as %s: %.500s", record.source, failure.reason, failure.detail)
-        key = self._registries.read_key(record.value, record.headers)
+        key = self._registries.read_key(record.value, record.headers, record.source.topic)
         return FailedRecord.of(record, failure, key, self._stage)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.framing.decode import decode_frame, encode_frame, read_schema_key
+from penstock.framing.decode import Framing, decode_frame, encode_frame, read_schema_key
 from penstock.framing.frame import Compression, CompressionRule, Frame
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey
@@ -12,6 +12,7 @@ __all__ = [
     "CompressionRule",
     "Frame",
     "FrameKind",
+    "Framing",
     "SchemaKey",
     "decode_frame",
     "decode_glue_frame",

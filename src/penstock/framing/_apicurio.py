@@ -1,22 +1,27 @@
-"""The frame that Apicurio Registry's own serialisers write with 8-byte ids.
+"""The frame and the headers that Apicurio Registry's own serialisers write.
 
     byte    content
     0       0
     1-8     global id of the schema, big-endian
     9-      the payload
 
-Its first byte is the same as Confluent's, so only a program that has a registry of this kind reads
-it. With 4-byte ids (the default since Apicurio 3) the frame is the same as Confluent's.
+Its first byte is the same as Confluent's, but the four bytes after it are 0 in Apicurio's frame
+alone: Confluent's ids begin at 1, and no registry has 4 billion global ids. With 4-byte ids (the
+default since Apicurio 3) the frame is the same as Confluent's.
 
-With `apicurio.registry.headers.enabled` the id is in a header of the record, without the first
-byte: `apicurio.value.globalId` or `apicurio.key.globalId`. The value is only the payload.
+With `apicurio.registry.headers.enabled` the value is only the payload, and headers of the record
+have 8 bytes of an id without the first byte, and the encoding:
+
+    apicurio.value.globalId     the global id
+    apicurio.value.contentId    the content id, which is the id in Apicurio's Confluent API
+    apicurio.value.encoding     BINARY, or JSON, which is not read
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from penstock.errors import CorruptFrameError, TruncatedFrameError, UnknownFramingError
+from penstock.errors import TruncatedFrameError, UnknownFramingError
 from penstock.framing._describe import describe
 from penstock.framing.frame import Compression, Frame
 from penstock.framing.key import FrameKind, SchemaKey
@@ -24,52 +29,63 @@ from penstock.framing.key import FrameKind, SchemaKey
 _MAGIC: Final = b"\0"
 _ID_SIZE: Final = 8
 _HEADER_SIZE: Final = 1 + _ID_SIZE
+_START: Final = bytes(5)  # the magic byte, and the higher half of a global id
+_CONTENT_ID_SIZE: Final = 4
+_BINARY: Final = b"BINARY"
+
+
+def is_apicurio_frame(value: bytes) -> bool:
+    """Return whether a value starts as Apicurio's frame alone does."""
+    return value.startswith(_START)
 
 
 def decode_apicurio_frame(value: bytes) -> Frame:
-    """Decode the frame of a value that starts with Apicurio's magic byte, 0.
+    """Decode the frame of a value that starts as Apicurio's does.
 
     Raises:
-        UnknownFramingError: another first byte, or a schema id below 1.
+        UnknownFramingError: the schema id is 0.
         TruncatedFrameError: the value is shorter than the header.
     """
-    if value[:1] != _MAGIC:
-        raise UnknownFramingError(
-            f"Apicurio frame: found {describe(value)}, expected to start with 00"
-        )
     if len(value) < _HEADER_SIZE:
         raise TruncatedFrameError(
             f"Apicurio frame: found {describe(value)}, expected a header of {_HEADER_SIZE}"
         )
-    key = _read_key(value[1:_HEADER_SIZE], "Apicurio frame", value)
+    number = value[1:_HEADER_SIZE]
+    if not any(number):
+        raise UnknownFramingError(
+            f"Apicurio frame: found schema id 0 in {describe(value)}, expected 1 or more"
+        )
+    key = SchemaKey(FrameKind.APICURIO, number)
     return Frame(key, Compression.NONE, value[_HEADER_SIZE:])
 
 
-def decode_apicurio_header(name: str, header: bytes, value: bytes) -> Frame:
-    """Return the frame of a value that is only the payload, with the global id from a header.
+def decode_apicurio_header(kind: FrameKind, name: str, header: bytes, value: bytes) -> Frame:
+    """Return the frame of a value that is only the payload, with the id from a header.
+
+    `kind` is APICURIO for a global id, and CONFLUENT for a content id.
 
     Raises:
-        TruncatedFrameError: the header is shorter than an id.
-        UnknownFramingError: the schema id is below 1.
-        CorruptFrameError: bytes follow the id.
+        UnknownFramingError: the header is not the 8 bytes of an id.
     """
-    if len(header) < _ID_SIZE:
-        raise TruncatedFrameError(f"header {name}: found {describe(header)}, expected {_ID_SIZE}")
-    key = _read_key(header[:_ID_SIZE], f"header {name}", header)
-    if len(header) > _ID_SIZE:
-        raise CorruptFrameError(f"header {name}: found {describe(header)}, expected {_ID_SIZE}")
+    if len(header) != _ID_SIZE or not 0 < int.from_bytes(header) < 2**31:
+        raise UnknownFramingError(
+            f"header {name}: found {describe(header)}, expected 8 with an id from 1 to 2^31 - 1"
+        )
+    id_size = _ID_SIZE if kind is FrameKind.APICURIO else _CONTENT_ID_SIZE
+    key = SchemaKey(kind, header[-id_size:])
     return Frame(key, Compression.NONE, value)
+
+
+def check_apicurio_encoding(name: str, header: bytes) -> None:
+    """Check the header with the encoding of a payload whose id is in a header of Apicurio.
+
+    Raises:
+        UnknownFramingError: the payload is JSON, or of an encoding that Apicurio does not have.
+    """
+    if header != _BINARY:
+        raise UnknownFramingError(f"header {name}: found {header!r}, expected {_BINARY!r}")
 
 
 def encode_apicurio_frame(key: SchemaKey, payload: bytes) -> bytes:
     """Return the frame of a payload."""
     return _MAGIC + key.id + payload
-
-
-def _read_key(number: bytes, where: str, data: bytes) -> SchemaKey:
-    schema_id = int.from_bytes(number, signed=True)
-    if schema_id < 1:
-        raise UnknownFramingError(
-            f"{where}: found schema id {schema_id} in {describe(data)}, expected 1 or more"
-        )
-    return SchemaKey(FrameKind.APICURIO, number)

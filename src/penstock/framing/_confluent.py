@@ -67,9 +67,7 @@ def _read_key(data: bytes, where: str) -> tuple[SchemaKey, int]:
     if len(data) < size:
         raise TruncatedFrameError(f"{where}: found {describe(data)}, expected a header of {size}")
     if data[0] != _GUID_MAGIC and (number := int.from_bytes(data[1:size], signed=True)) < 1:
-        # An 8-byte id of Apicurio starts with four zeros up to 4 billion schemas in the registry.
         raise UnknownFramingError(
-            f"{where}: found schema id {number} in {describe(data)}, expected 1 or more "
-            "(an 8-byte id of Apicurio is read only where a registry of that kind is configured)"
+            f"{where}: found schema id {number} in {describe(data)}, expected 1 or more"
         )
     return SchemaKey(FrameKind.CONFLUENT, data[1:size]), size

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from penstock.errors import FramingError, NoRegistryForFramingError, UnknownFramingError
 from penstock.framing._apicurio import (
+    check_apicurio_encoding,
     decode_apicurio_frame,
     decode_apicurio_header,
     encode_apicurio_frame,
+    is_apicurio_frame,
 )
 from penstock.framing._confluent import (
     decode_confluent_frame,
@@ -18,19 +20,19 @@ from penstock.framing._confluent import (
     encode_confluent_frame,
 )
 from penstock.framing._describe import describe
-from penstock.framing.frame import CompressionRule, Frame
+from penstock.framing.frame import Compression, CompressionRule, Frame
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey
 
-# The headers with the id of a value or key, and the kinds of these ids.
-_VALUE_HEADERS: Final = {
+# The headers with the id of a value, and the kinds of these ids; a content id is the id in
+# Apicurio's Confluent API. The headers of a key have "key" in place of "value".
+_ID_HEADERS: Final = {
     "__value_schema_id": FrameKind.CONFLUENT,
     "apicurio.value.globalId": FrameKind.APICURIO,
+    "apicurio.value.contentId": FrameKind.CONFLUENT,
 }
-_KEY_HEADERS: Final = {
-    "__key_schema_id": FrameKind.CONFLUENT,
-    "apicurio.key.globalId": FrameKind.APICURIO,
-}
+_APICURIO: Final = "apicurio."
+_ENCODING_HEADER: Final = "apicurio.value.encoding"
 _COMPRESSION: Final = CompressionRule()
 _KINDS: Final = (FrameKind.GLUE, FrameKind.CONFLUENT)
 
@@ -58,6 +60,7 @@ def decode_frame(
     *,
     is_key: bool = False,
     kinds: Collection[FrameKind] = _KINDS,
+    unframed: SchemaKey | None = None,
 ) -> Frame | None:
     """Decode the frame of a record's value or key; return None for a tombstone.
 
@@ -65,11 +68,11 @@ def decode_frame(
         value: the bytes of the value or key in Kafka.
         headers: the record's headers; a schema id in a header takes precedence over the value's.
         is_key: the bytes are the record's key.
-        kinds: the kinds that have a registry. If Apicurio is one of them, a first byte of 0 is
-            followed by its 8-byte id, otherwise by Confluent's 4-byte id.
+        kinds: the kinds that have a registry.
+        unframed: the schema of bytes without an id in a header, which are all payload then.
 
     Raises:
-        UnknownFramingError: the frame is of no known kind.
+        UnknownFramingError: the frame is of no known kind, or its payload is JSON.
         NoRegistryForFramingError: the frame's kind is not in `kinds`.
         TruncatedFrameError: the frame, or the zlib stream inside it, ends too early.
         CorruptFrameError: the zlib stream is broken or bytes follow its end.
@@ -77,9 +80,7 @@ def decode_frame(
     """
     if value is None:
         return None
-    frame = _open(
-        value, _find_id(headers, _KEY_HEADERS if is_key else _VALUE_HEADERS, kinds), kinds
-    )
+    frame = _open(value, _find_id(headers, is_key, kinds), unframed)
     if frame.key.kind not in kinds:
         raise NoRegistryForFramingError(
             f"found a frame of {frame.key.kind} with schema {frame.key}, expected one of "
@@ -93,6 +94,7 @@ def read_schema_key(
     headers: Iterable[tuple[str, bytes | None]] = (),
     *,
     kinds: Collection[FrameKind] = _KINDS,
+    unframed: SchemaKey | None = None,
 ) -> SchemaKey | None:
     """Return the schema key of a record's value; None for a tombstone or an unreadable header.
 
@@ -100,54 +102,94 @@ def read_schema_key(
     """
     if value is None:
         return None
-    named = _find_id(headers, _VALUE_HEADERS, kinds)
+    named = _find_id(headers, False, kinds)
     try:
-        if named is None and value.startswith(b"\3"):
+        if named is None and unframed is None and value.startswith(b"\3"):
             return read_glue_key(value)
-        return _open(value, named, kinds).key
+        return _open(value, named, unframed).key
     except FramingError:
         return None
 
 
 @dataclass(frozen=True, slots=True)
+class Framing:
+    """How a program reads the schema ids of values: sent to Spark's executors.
+
+    `kinds` are the kinds of frames that have a registry. `unframed` has the topics whose values
+    have no frame, and the key of the schema that all of them were written in.
+    """
+
+    kinds: frozenset[FrameKind] = frozenset(_KINDS)
+    unframed: Mapping[str, SchemaKey] = field(default_factory=dict)
+
+    def decode(
+        self, value: bytes | None, headers: Iterable[tuple[str, bytes | None]], topic: str
+    ) -> Frame | None:
+        """Decode the frame of a record's value; see `decode_frame`."""
+        return decode_frame(value, headers, kinds=self.kinds, unframed=self.unframed.get(topic))
+
+    def read_key(
+        self, value: bytes | None, headers: Iterable[tuple[str, bytes | None]], topic: str
+    ) -> SchemaKey | None:
+        """Return the schema key of a record's value; see `read_schema_key`."""
+        return read_schema_key(value, headers, kinds=self.kinds, unframed=self.unframed.get(topic))
+
+
+@dataclass(frozen=True, slots=True)
 class _NamedId:
-    """A header that holds the schema id of a value or key."""
+    """A header with the schema id of a value or key, and the encoding if another header has it."""
 
     kind: FrameKind
     name: str
     header: bytes
+    encoding: tuple[str, bytes] | None
 
 
 def _find_id(
-    headers: Iterable[tuple[str, bytes | None]],
-    names: Mapping[str, FrameKind],
-    kinds: Collection[FrameKind],
+    headers: Iterable[tuple[str, bytes | None]], is_key: bool, kinds: Collection[FrameKind]
 ) -> _NamedId | None:
     """Return the header that holds the schema id, or None.
 
-    A kind that has a registry takes precedence; of several headers the last one counts, as in
-    Confluent's clients.
+    A kind that has a registry takes precedence, then the order of `_ID_HEADERS`; of several headers
+    of one name the last one counts, as in the clients of Confluent and Apicurio.
     """
-    found = None
-    for name, header in headers:
-        kind = names.get(name)
-        if kind is not None and (found is None or kind in kinds or found.kind not in kinds):
-            found = _NamedId(kind, name, header or b"")
-    return found
+    last = dict(headers)
+    if not last:
+        return None
+    names = sorted(_ID_HEADERS, key=lambda each: _ID_HEADERS[each] not in kinds)
+    for name in names:
+        own = _of_part(name, is_key)
+        if own in last:
+            encoded = _of_part(_ENCODING_HEADER, is_key)
+            encoding = (encoded, last[encoded] or b"") if encoded in last else None
+            return _NamedId(_ID_HEADERS[name], own, last[own] or b"", encoding)
+    return None
 
 
-def _open(value: bytes, named: _NamedId | None, kinds: Collection[FrameKind]) -> Frame:
+def _of_part(name: str, is_key: bool) -> str:
+    return name.replace("value", "key") if is_key else name
+
+
+def _open(value: bytes, named: _NamedId | None, unframed: SchemaKey | None) -> Frame:
     if named is not None:
-        is_confluent = named.kind is FrameKind.CONFLUENT
-        decode = decode_confluent_header if is_confluent else decode_apicurio_header
-        return decode(named.name, named.header, value)
+        return _open_named(value, named)
+    if unframed is not None:
+        return Frame(unframed, Compression.NONE, value)
     match value[:1]:
         case b"\3":
             return decode_glue_frame(value)
-        case b"\0" if FrameKind.APICURIO in kinds:
+        case b"\0" if is_apicurio_frame(value):
             return decode_apicurio_frame(value)
         case b"\0" | b"\1":
             return decode_confluent_frame(value)
     raise UnknownFramingError(
         f"found {describe(value)}, expected to start with 03 (Glue), 00 or 01 (Confluent)"
     )
+
+
+def _open_named(value: bytes, named: _NamedId) -> Frame:
+    if not named.name.startswith(_APICURIO):
+        return decode_confluent_header(named.name, named.header, value)
+    if named.encoding is not None:
+        check_apicurio_encoding(*named.encoding)
+    return decode_apicurio_header(named.kind, named.name, named.header, value)

@@ -10,7 +10,13 @@ from penstock.errors import Failure, PenstockError
 from penstock.framing import SchemaKey
 from penstock.kafka import KafkaSettings, Start, read_topic
 from penstock.records import Record, Source
-from penstock.registry import Registries, SchemaVersion, backups_setting, load_registries
+from penstock.registry import (
+    Registries,
+    SchemaVersion,
+    backups_setting,
+    load_registries,
+    unframed_setting,
+)
 from penstock.schemas import compile_event_decoder
 from penstock.settings import Settings, nested, setting
 
@@ -30,6 +36,7 @@ class ReadSettings(Settings):
         secret=True,  # it may contain an external id
     )
     registry_backups: tuple[str, ...] = backups_setting()
+    unframed: tuple[tuple[str, SchemaKey], ...] = unframed_setting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +64,9 @@ def read_records(
         RegistryError: a registry cannot be asked.
         OperationError, BrokerError: see `kafka.read_topic`.
     """
-    urls, backups = settings.registry, settings.registry_backups
-    registries = load_registries(urls, backups) if urls or backups else Registries([])
+    urls, backups, unframed = settings.registry, settings.registry_backups, dict(settings.unframed)
+    has_registry = urls or backups
+    registries = load_registries(urls, backups, unframed) if has_registry else Registries([])
     decoders: dict[SchemaKey, _Decoder] = {}
     for found in read_topic(settings.kafka, topic, start, partition=partition, follow=follow):
         source = Source(found.topic, found.partition, found.offset)
@@ -72,7 +80,7 @@ def _decode(
 ) -> ReadRecord:
     version = None
     try:
-        frame = registries.decode(record.value, record.headers)
+        frame = registries.decode(record.value, record.headers, record.source.topic)
         if frame is None:
             return ReadRecord(record)
         version = registries.find(frame.key)

@@ -32,7 +32,7 @@ from penstock.registry.restore import (
     restore_schema,
 )
 from penstock.registry.rules import ComparedWith, check_rule
-from penstock.registry.settings import RegistrySettings, backups_setting
+from penstock.registry.settings import RegistrySettings, backups_setting, unframed_setting
 from penstock.registry.store import SchemaStore
 from penstock.registry.version_json import read_version, write_version
 
@@ -82,6 +82,7 @@ __all__ = [
     "read_version",
     "restore_schema",
     "save_backup",
+    "unframed_setting",
     "write_backup",
     "write_version",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from penstock.errors import NoRegistryForFramingError, SettingsError
-from penstock.framing import Frame, FrameKind, SchemaKey, decode_frame, read_schema_key
+from penstock.framing import Frame, FrameKind, Framing, SchemaKey
 from penstock.registry.cache import CachedRegistry
 from penstock.registry.interface import SchemaRegistry, SchemaVersion
 from penstock.registry.load import load_registry
@@ -17,11 +17,15 @@ _Headers = Iterable[tuple[str, bytes | None]]
 class Registries(Mapping[FrameKind, SchemaRegistry]):
     """Schema registries by the kind of frames that each one reads.
 
+    `unframed` has the topics whose values have no frame, and the key of their writer schema.
+
     Raises:
-        SettingsError: two registries have the same kind, or kinds that cannot be told apart.
+        SettingsError: two registries have the same kind.
     """
 
-    def __init__(self, registries: Iterable[SchemaRegistry]) -> None:
+    def __init__(
+        self, registries: Iterable[SchemaRegistry], unframed: Mapping[str, SchemaKey] | None = None
+    ) -> None:
         self._registries: dict[FrameKind, SchemaRegistry] = {}
         for registry in registries:
             other = self._registries.setdefault(registry.kind, registry)
@@ -32,13 +36,12 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
                         f"{registry.kind}, expected one registry for each kind"
                     ]
                 )
-        if {FrameKind.APICURIO, FrameKind.CONFLUENT} <= self._registries.keys():
-            raise SettingsError(
-                [
-                    f"{self[FrameKind.APICURIO].source} and {self[FrameKind.CONFLUENT].source} "
-                    "read frames that cannot be told apart, expected one of the two"
-                ]
-            )
+        self._framing = Framing(frozenset(self._registries), dict(unframed or {}))
+
+    @property
+    def framing(self) -> Framing:
+        """The kinds of frames that have a registry here, and the topics without frames."""
+        return self._framing
 
     def __getitem__(self, kind: FrameKind) -> SchemaRegistry:
         """Return the registry of a kind of frames."""
@@ -52,17 +55,19 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
         """Return the number of registries."""
         return len(self._registries)
 
-    def decode(self, value: bytes | None, headers: _Headers = ()) -> Frame | None:
+    def decode(self, value: bytes | None, headers: _Headers = (), topic: str = "") -> Frame | None:
         """Decode the frame of a record's value; return None for a tombstone.
 
         Raises:
             FramingError: the frame is unknown or corrupt, or its kind has no registry here.
         """
-        return decode_frame(value, headers, kinds=self)
+        return self._framing.decode(value, headers, topic)
 
-    def read_key(self, value: bytes | None, headers: _Headers = ()) -> SchemaKey | None:
+    def read_key(
+        self, value: bytes | None, headers: _Headers = (), topic: str = ""
+    ) -> SchemaKey | None:
         """Return the schema key of a record's value; None if its header cannot be read."""
-        return read_schema_key(value, headers, kinds=self)
+        return self._framing.read_key(value, headers, topic)
 
     def find(self, key: SchemaKey) -> SchemaVersion:
         """Return the version with this key, from the registry of its kind.
@@ -79,12 +84,15 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
         return self[key.kind].get(key)
 
 
-def load_registries(urls: str, backups: Sequence[str] = ()) -> Registries:
+def load_registries(
+    urls: str, backups: Sequence[str] = (), unframed: Mapping[str, SchemaKey] | None = None
+) -> Registries:
     """Build the registries of URLs that are separated by spaces, each with a cache.
 
     Args:
         urls: the URLs; building their registries makes no call.
         backups: paths or s3:// URLs of backups, which are read now; their ids are found too.
+        unframed: topics whose values have no frame, and the key of their writer schema.
 
     Raises:
         SettingsError: a URL or a backup cannot be used.
@@ -97,7 +105,7 @@ def load_registries(urls: str, backups: Sequence[str] = ()) -> Registries:
 
         old = [BackupRegistry(load_backup(where), where) for where in backups]
         registries = _overlay(registries, old)
-    return Registries(map(CachedRegistry, registries))
+    return Registries(map(CachedRegistry, registries), unframed)
 
 
 def _overlay(

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from penstock.errors import (
     SinkRefusedError,
     SinkUnavailableError,
 )
-from penstock.framing import FrameKind, SchemaKey, decode_frame, read_schema_key
+from penstock.framing import Framing, SchemaKey
 from penstock.records import FailedRecord, Record, Source
 from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
@@ -95,7 +95,7 @@ class Judge:
     definitions: Mapping[SchemaKey, str]
     merged: str
     refused: Mapping[SchemaKey, Failure]
-    kinds: frozenset[FrameKind]
+    framing: Framing
     others: Failure | None = None
 
     @classmethod
@@ -103,20 +103,19 @@ class Judge:
         cls,
         versions: Sequence[SchemaVersion],
         refused: Mapping[SchemaKey, Failure],
-        kinds: Collection[FrameKind],
+        framing: Framing,
         others: Failure | None = None,
     ) -> Judge:
         """Return a judge of records decoded with `versions`, or whose versions are `refused`.
 
-        `kinds` are the kinds of frames that have a registry. `others` is the failure of records of
-        versions that were not looked up.
+        `others` is the failure of records of versions that were not looked up.
         """
         schemas = [each.schema for each in versions]
         return cls(
             {each.key: json.dumps(each.schema) for each in versions},
             json.dumps(merge_schemas(schemas)) if schemas else "",
             dict(refused),
-            frozenset(kinds),
+            framing,
             others,
         )
 
@@ -129,12 +128,12 @@ class Judge:
             to_headers(row["headers"] if "headers" in row else None),
             row["timestamp_ms"],
         )
-        key = read_schema_key(record.value, record.headers, kinds=self.kinds)
+        key = self.framing.read_key(record.value, record.headers, record.source.topic)
         return FailedRecord.of(record, self._explain(record, row["status"]), key, STAGE)
 
     def _explain(self, record: Record, status: str) -> Failure:
         try:
-            frame = decode_frame(record.value, record.headers, kinds=self.kinds)
+            frame = self.framing.decode(record.value, record.headers, record.source.topic)
             if frame is not None and frame.key in self.refused:
                 return self.refused[frame.key]
             if frame is not None and self.others:

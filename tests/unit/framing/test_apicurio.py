@@ -1,12 +1,10 @@
-"""Apicurio's frame with 8-byte ids, which is read only where there is a registry of that kind."""
+"""Apicurio's frame with 8-byte ids, and its headers."""
 
 from __future__ import annotations
 
 import pytest
 
 from penstock.errors import (
-    CorruptFrameError,
-    FramingError,
     NoRegistryForFramingError,
     TruncatedFrameError,
     UnknownFramingError,
@@ -20,7 +18,6 @@ from penstock.framing import (
     encode_frame,
     read_schema_key,
 )
-from penstock.framing._apicurio import decode_apicurio_frame
 
 _VALUE = bytes.fromhex("00" + "000000000000000f") + b"payload"
 _KEY = SchemaKey(FrameKind.APICURIO, _VALUE[1:9])
@@ -34,26 +31,30 @@ def test_opens_an_8_byte_id() -> None:
     assert encode_frame(_KEY, b"payload") == _VALUE
 
 
-def test_refuses_a_first_byte_that_is_not_apicurios() -> None:
-    with pytest.raises(
-        UnknownFramingError,
-        match=r"^Apicurio frame: found 18 bytes \(03 .*\), expected to start with 00$",
-    ):
-        decode_apicurio_frame(b"\3" + bytes(17))
-
-
 def test_other_frames_are_read_too() -> None:
     value = b"\x03\x00" + bytes(16) + b"payload"
 
     assert decode_frame(value, kinds=_KINDS) == decode_frame(value)
 
 
-def test_without_apicurio_an_8_byte_id_is_read_as_confluents() -> None:
-    with pytest.raises(UnknownFramingError, match="an 8-byte id of Apicurio is read only"):
+def test_its_frames_and_confluents_are_told_apart_by_the_bytes() -> None:
+    both = {FrameKind.APICURIO, FrameKind.CONFLUENT}
+
+    for kinds in (both, {FrameKind.APICURIO}):
+        assert decode_frame(_VALUE, kinds=kinds) == Frame(_KEY, Compression.NONE, b"payload")
+    with pytest.raises(
+        NoRegistryForFramingError, match=r"^found a frame of apicurio with schema apicurio:15, exp"
+    ):
         decode_frame(_VALUE)
+    confluent = encode_frame(SchemaKey.parse("confluent:15"), b"payload")
+    frame = decode_frame(confluent, kinds=both)
+    assert frame is not None
+    assert (str(frame.key), frame.payload) == ("confluent:15", b"payload")
+    with pytest.raises(NoRegistryForFramingError, match="schema confluent:15, expected one of api"):
+        decode_frame(confluent, kinds={FrameKind.APICURIO})
 
 
-@pytest.mark.parametrize("length", range(1, 9))
+@pytest.mark.parametrize("length", range(5, 9))
 def test_refuses_an_id_cut_at_any_length(length: int) -> None:
     with pytest.raises(
         TruncatedFrameError,
@@ -62,13 +63,12 @@ def test_refuses_an_id_cut_at_any_length(length: int) -> None:
         decode_frame(_VALUE[:length], kinds=_KINDS)
 
 
-@pytest.mark.parametrize(("number", "text"), [("00" * 8, "0"), ("ff" * 8, "-1")])
-def test_an_id_below_1_is_rejected(number: str, text: str) -> None:
+def test_an_id_of_0_is_rejected() -> None:
     with pytest.raises(
         UnknownFramingError,
-        match=rf"^Apicurio frame: found schema id {text} in 9 bytes \(.*\), expected 1 or more$",
+        match=r"^Apicurio frame: found schema id 0 in 9 bytes \(.*\), expected 1 or more$",
     ):
-        decode_frame(bytes.fromhex("00" + number), kinds=_KINDS)
+        decode_frame(bytes(9), kinds=_KINDS)
 
 
 def test_an_id_in_a_header_is_read() -> None:
@@ -92,17 +92,63 @@ def test_a_header_without_a_registry_says_so_and_one_with_a_registry_comes_first
     assert str(read_schema_key(b"payload", headers, kinds=_KINDS)) == "apicurio:15"
 
 
+_LAST = b"\0" * 7 + b"\7"
+
+
+def test_a_content_id_is_the_id_of_apicurios_confluent_api() -> None:
+    headers = [("apicurio.value.contentId", _LAST), ("apicurio.key.contentId", _KEY.id)]
+
+    value, key = (decode_frame(b"payload", headers, is_key=is_key) for is_key in (False, True))
+
+    expected = [SchemaKey.parse(text) for text in ("confluent:7", "confluent:15")]
+    assert [frame and frame.key for frame in (value, key)] == expected
+    with pytest.raises(NoRegistryForFramingError, match="a frame of confluent with schema conf"):
+        decode_frame(b"payload", headers, kinds=_KINDS)
+
+
+def test_a_global_id_comes_before_a_content_id() -> None:
+    headers = [("apicurio.value.globalId", _KEY.id), ("apicurio.value.contentId", _LAST)]
+
+    for both in (headers, headers[::-1]):
+        assert str(read_schema_key(b"payload", both, kinds=FrameKind)) == "apicurio:15"
+    assert str(read_schema_key(b"payload", headers)) == "confluent:7"
+
+
+@pytest.mark.parametrize("part", ["value", "key"])
+@pytest.mark.parametrize("id_name", ["globalId", "contentId"])
+def test_a_payload_of_json_is_rejected_by_name(part: str, id_name: str) -> None:
+    found = [(f"apicurio.{part}.{id_name}", _LAST)]
+    encoding = f"apicurio.{part}.encoding"
+
+    def read(text: bytes | None) -> Frame | None:
+        headers = [*found, (encoding, text)]
+        return decode_frame(b"{}", headers, is_key=part == "key", kinds=FrameKind)
+
+    binary = read(b"BINARY")
+    assert binary is not None
+    assert binary.payload == b"{}"
+    for text, shown in ((b"JSON", "b'JSON'"), (None, "b''")):
+        with pytest.raises(
+            UnknownFramingError, match=f"^header {encoding}: found {shown}, expected b'BINARY'$"
+        ):
+            read(text)
+
+
+def test_an_encoding_without_an_id_in_a_header_of_apicurio_means_nothing() -> None:
+    headers = [("apicurio.value.encoding", b"JSON")]
+
+    assert decode_frame(_VALUE, headers, kinds=_KINDS) == decode_frame(_VALUE, kinds=_KINDS)
+    named = [*headers, ("__value_schema_id", b"\0\0\0\0\7")]
+    assert decode_frame(b"payload", named) == decode_frame(b"payload", named[1:])
+
+
+@pytest.mark.parametrize("name", ["globalId", "contentId"])
 @pytest.mark.parametrize(
-    ("header", "error", "message"),
-    [
-        (b"", TruncatedFrameError, "found no bytes, expected 8"),
-        (b"\0" * 7, TruncatedFrameError, r"found 7 bytes \(.*\), expected 8"),
-        (b"\0" * 8, UnknownFramingError, r"found schema id 0 in 8 bytes \(.*\), expected 1 or m"),
-        (b"\0" * 7 + b"\1x", CorruptFrameError, r"found 9 bytes \(.*\), expected 8"),
-    ],
+    "header", [b"", b"\0" * 7, b"\0" * 8, b"\0" * 7 + b"\1x", b"\0\0\0\0\x80\0\0\0", b"\xff" * 8]
 )
-def test_a_header_that_is_no_id_is_rejected(
-    header: bytes, error: type[FramingError], message: str
-) -> None:
-    with pytest.raises(error, match=f"^header apicurio.value.globalId: {message}"):
-        decode_frame(b"payload", [("apicurio.value.globalId", header)], kinds=_KINDS)
+def test_a_header_that_is_no_id_is_rejected(name: str, header: bytes) -> None:
+    with pytest.raises(
+        UnknownFramingError,
+        match=rf"^header apicurio.value.{name}: found .*, expected 8 with an id from 1 to 2\^31",
+    ):
+        decode_frame(b"payload", [(f"apicurio.value.{name}", header)], kinds=FrameKind)

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from penstock.errors import FramingError, NoRegistryForFramingError, UnknownFramingError
 from penstock.framing import (
+    Compression,
     Frame,
     FrameKind,
+    Framing,
     SchemaKey,
     decode_frame,
     encode_frame,
@@ -72,6 +74,34 @@ def test_a_header_takes_precedence_over_the_value() -> None:
     assert str(read_schema_key(_FRAMES[FrameKind.GLUE], headers)) == "confluent:7"
     assert read_schema_key(None, headers) is None
     assert read_schema_key(b"{}") is None
+
+
+def test_a_value_without_a_frame_is_all_payload_of_its_topics_schema() -> None:
+    key = SchemaKey.parse("confluent:7")
+    framing = Framing(frozenset({FrameKind.CONFLUENT}), {"raw": key})
+
+    for value in (b"payload", b"", _FRAMES[FrameKind.GLUE]):
+        assert framing.decode(value, (), "raw") == Frame(key, Compression.NONE, value)
+        assert framing.read_key(value, (), "raw") == key
+    assert framing.decode(None, (), "raw") is None
+    with pytest.raises(UnknownFramingError):
+        framing.decode(b"payload", (), "framed")
+
+
+def test_an_id_in_a_header_comes_before_the_schema_of_a_topic() -> None:
+    framing = Framing(unframed={"raw": SchemaKey(FrameKind.GLUE, bytes(16))})
+    headers = [("__value_schema_id", b"\0\0\0\0\x07")]
+
+    frame = framing.decode(b"payload", headers, "raw")
+
+    assert frame == Frame(SchemaKey.parse("confluent:7"), Compression.NONE, b"payload")
+
+
+def test_the_schema_of_a_topic_needs_a_registry_of_its_kind() -> None:
+    framing = Framing(frozenset({FrameKind.GLUE}), {"raw": SchemaKey.parse("confluent:7")})
+
+    with pytest.raises(NoRegistryForFramingError, match="schema confluent:7, expected one of glue"):
+        framing.decode(b"payload", (), "raw")
 
 
 @given(st.binary(max_size=60), st.sampled_from([{*FrameKind}, {FrameKind.GLUE}]))

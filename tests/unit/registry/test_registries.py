@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.errors import NoRegistryForFramingError, SettingsError
-from penstock.framing import FrameKind, SchemaKey, encode_frame
-from penstock.registry import MemoryRegistry, Registries, load_registries
+from penstock.framing import FrameKind, Framing, SchemaKey, encode_frame
+from penstock.registry import MemoryRegistry, Registries, RegistrySettings, load_registries
 from tests.stubs.registries import Reading
 
 
@@ -50,13 +50,31 @@ def test_a_frame_is_decoded_if_its_kind_has_a_registry() -> None:
     assert only_glue.decode(None) is None
 
 
-def test_a_first_byte_of_0_is_apicurio_if_it_has_a_registry() -> None:
-    key = SchemaKey(FrameKind.APICURIO, b"\0" * 7 + b"\7")
+def test_a_first_byte_of_0_is_confluent_or_apicurio_by_the_bytes_after_it() -> None:
+    registries = Registries([_Apicurio(), _Confluent()])
 
-    frame = Registries([_Apicurio()]).decode(encode_frame(key, b"payload"))
+    for text in ("apicurio:7", "confluent:7"):
+        frame = registries.decode(encode_frame(SchemaKey.parse(text), b"payload"))
+        assert frame is not None
+        assert str(frame.key) == text
 
-    assert frame is not None
-    assert frame.key == key
+
+def test_a_topic_without_frames_has_the_schema_that_the_setting_names() -> None:
+    environ = {"PENSTOCK_REGISTRY": "memory://", "PENSTOCK_UNFRAMED": "a=confluent:7, b=apicurio:8"}
+    settings = RegistrySettings.from_environ(environ)
+
+    registries = settings.load()
+
+    keys = {"a": SchemaKey.parse("confluent:7"), "b": SchemaKey.parse("apicurio:8")}
+    assert registries.framing == Framing(frozenset({FrameKind.GLUE}), keys)
+    assert registries.read_key(b"payload", (), "b") == keys["b"]
+
+
+@pytest.mark.parametrize("text", ["a", "a=", "a=sensor", "=confluent:7", "a'=confluent:7",
+                                  "a=confluent:7,a=confluent:8"])  # fmt: skip
+def test_a_topic_without_frames_needs_a_schema_id(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"expected topic=schema id, separated by commas"):
+        RegistrySettings.from_environ({"PENSTOCK_REGISTRY": "memory://", "PENSTOCK_UNFRAMED": text})
 
 
 def test_each_kind_has_one_registry() -> None:
@@ -65,11 +83,6 @@ def test_each_kind_has_one_registry() -> None:
         match=r"^memory:// and memory:// both read frames of glue, expected one registry for each",
     ):
         Registries([MemoryRegistry(), MemoryRegistry()])
-
-
-def test_frames_that_cannot_be_told_apart_are_refused() -> None:
-    with pytest.raises(SettingsError, match="read frames that cannot be told apart"):
-        Registries([_Confluent(), _Apicurio()])
 
 
 def test_registries_are_built_from_urls() -> None:

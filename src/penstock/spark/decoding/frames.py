@@ -12,7 +12,7 @@ The reasons are those of `penstock.framing.decode_frame`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -21,16 +21,43 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from penstock.errors import FramingError, Reason
-from penstock.framing import FrameKind, decode_glue_frame
+from penstock.framing import FrameKind, Framing, SchemaKey, decode_glue_frame, encode_frame
 
-_NUMBER_SIZES: Final = {FrameKind.CONFLUENT: 4, FrameKind.APICURIO: 8}
+_CONFLUENT_ID: Final = "__value_schema_id"
+_GLOBAL_ID: Final = "apicurio.value.globalId"
+_CONTENT_ID: Final = "apicurio.value.contentId"
+_ENCODING: Final = "apicurio.value.encoding"
 _ID_HEADERS: Final = {
-    FrameKind.CONFLUENT: "__value_schema_id",
-    FrameKind.APICURIO: "apicurio.value.globalId",
+    _CONFLUENT_ID: FrameKind.CONFLUENT,
+    _GLOBAL_ID: FrameKind.APICURIO,
+    _CONTENT_ID: FrameKind.CONFLUENT,
 }
-# Helper columns, computed once: repeating these expressions made a method too large for HotSpot's
-# JIT (8,000 bytes).
-_HELPER_COLUMNS: Final = ("_id_in_header", "_id_of_other_registry", "_framing")
+# Helper columns, each computed once: repeating these expressions made a method too large for
+# HotSpot's JIT (8,000 bytes).
+_NAMES: Final = "_names"  # of the headers, the last one first
+_ID_HEADER: Final = "_id_header"  # the name of the header with the schema id, or null
+_ID: Final = "_id"  # the bytes of this header
+_FRAMING: Final = "_framing"  # the bytes that start with the id, as in a frame
+_IS_PAYLOAD: Final = "_is_payload"  # whether the whole value is the payload
+_SIZE: Final = "_size"  # of the header of this kind of frame; 0 for no frame
+_SIZES: Final = {FrameKind.GLUE: "18", FrameKind.CONFLUENT: "5, 17", FrameKind.APICURIO: "9"}
+_SIZE_SQL: Final = f"""
+    CASE WHEN substring({_FRAMING}, 1, 5) = X'0000000000' THEN 9
+         ELSE CASE substring({_FRAMING}, 1, 1)
+              WHEN X'00' THEN 5 WHEN X'01' THEN 17 WHEN X'03' THEN 18
+              ELSE IF({_IS_PAYLOAD} AND length({_FRAMING}) = 0, 1, 0) END END"""
+_SCHEMA: Final = f"""
+    IF({_SIZE} = 18, substring({_FRAMING}, 3, 16), substring({_FRAMING}, 1, {_SIZE}))"""
+_COMPRESSION: Final = f"IF(substring({_FRAMING}, 1, 2) = X'0305', 'zlib', 'none')"
+_PAYLOAD: Final = f"IF({_IS_PAYLOAD}, value, substring(value, 1 + {_SIZE}))"
+_GLUE: Final = Framing(frozenset({FrameKind.GLUE}))
+_LEAST_ID, _GREATEST_ID = "X'0000000000000001'", "X'000000007fffffff'"
+_IS_BINARY: Final = f"""
+    IF(array_contains({_NAMES}, '{_ENCODING}'),
+       coalesce(element_at(headers.value, -CAST(array_position({_NAMES}, '{_ENCODING}') AS INT))
+                = X'{b"BINARY".hex()}', false),
+       true)"""
+_BAD_HEADER: Final = "X'02'"  # no frame starts with this byte
 
 
 class FrameStatus(StrEnum):
@@ -40,24 +67,22 @@ class FrameStatus(StrEnum):
     TOMBSTONE = "tombstone"
 
 
-def split_frames(records: DataFrame, kinds: Collection[FrameKind] = (FrameKind.GLUE,)) -> DataFrame:
-    """Add the columns above to records of Spark's Kafka source.
-
-    `kinds` are the kinds of frames that have a registry, as in `decode_frame`.
-    """
-    sql = _FrameSql(frozenset(kinds), "headers" in records.columns)
-    columns = dict(zip(_HELPER_COLUMNS, map(F.expr, sql.helper_columns()), strict=True))
+def split_frames(records: DataFrame, framing: Framing = _GLUE) -> DataFrame:
+    """Add the columns above to records of Spark's Kafka source."""
+    sql = _FrameSql(framing, "headers" in records.columns)
+    with_helpers = records
+    for name, column in (helpers := sql.helper_columns()).items():
+        with_helpers = with_helpers.withColumn(name, F.expr(column))
     return (
-        records.withColumns(columns)
-        .withColumn("status", F.expr(sql.status()))
+        with_helpers.withColumn("status", F.expr(sql.status()))
         .withColumns(
             {
-                "schema": _where_framed(sql.schema()),
-                "compression": _where_framed(sql.compression()),
-                "payload": _where_framed(sql.payload()),
+                "schema": _where_framed(_SCHEMA),
+                "compression": _where_framed(_COMPRESSION),
+                "payload": _where_framed(_PAYLOAD),
             }
         )
-        .drop(*_HELPER_COLUMNS)
+        .drop(*helpers)
     )
 
 
@@ -67,108 +92,92 @@ def _where_framed(sql: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class _FrameSql:
-    """SQL expressions over a record's value, and its headers if the source has them."""
+    """SQL expressions over a record's value and topic, and its headers if the source has them."""
 
-    kinds: frozenset[FrameKind]
+    framing: Framing
     with_headers: bool
 
-    def helper_columns(self) -> tuple[str, str, str]:
-        """Return the columns `_HELPER_COLUMNS`.
+    def helper_columns(self) -> dict[str, str]:
+        """Return the helper columns, each of which refers to those before."""
+        topics = [f"topic = '{topic}'" for topic in self.framing.unframed]
+        if not self.with_headers:
+            return {
+                _FRAMING: self._framing([]),
+                _IS_PAYLOAD: " OR ".join(topics) or "false",
+                _SIZE: _SIZE_SQL,
+            }
+        is_known = {name: kind in self.framing.kinds for name, kind in _ID_HEADERS.items()}
+        names = sorted(_ID_HEADERS, key=lambda name: not is_known[name])
+        found = " ".join(f"WHEN {_has(name)} THEN '{name}'" for name in names)
+        known = [name for name in names if is_known[name]]
+        last = f"element_at(headers.value, {_last_position(_ID_HEADER)})"
+        return {
+            _NAMES: "reverse(headers.key)",
+            _ID_HEADER: f"CASE {found} END",
+            _ID: f"IF({_ID_HEADER} IS NOT NULL, coalesce({last}, X''), NULL)" if known else "NULL",
+            _FRAMING: self._framing(known),
+            _IS_PAYLOAD: " OR ".join([f"{_ID_HEADER} IS NOT NULL", *topics]),
+            _SIZE: _SIZE_SQL,
+        }
 
-        They hold whether a header has the schema id, whether one has the id of a kind without a
-        registry, and the bytes that start with the id: the value or a header.
+    def _framing(self, headers: Sequence[str]) -> str:
+        """Return the bytes of a frame up to its id: of a header, the topic's schema or the value.
+
+        The bytes of a header that holds no id, or whose payload is JSON, are no start of a frame.
         """
-        kind = self._zero()
-        others = [_has(name) for each, name in _ID_HEADERS.items() if each not in self.kinds]
-        elsewhere = " OR ".join(others) if self.with_headers and others else "false"
-        if not (self.with_headers and kind in self.kinds):
-            return "false", elsewhere, "value"
-        named, header = _has(_ID_HEADERS[kind]), _last(_ID_HEADERS[kind])
-        # Apicurio's header is the id alone; Confluent's has the first byte of its frame too.
-        framing = f"concat(X'00', {header})" if kind is FrameKind.APICURIO else header
-        return named, f"NOT {named} AND ({elsewhere})", f"IF({named}, {framing}, value)"
+        cases = []
+        if _CONFLUENT_ID in headers:
+            is_bad = f"{_ID} >= X'02' OR substring({_ID}, 1, 5) = X'0000000000'"
+            is_own = f"{_ID_HEADER} = '{_CONFLUENT_ID}'"
+            cases.append(f"WHEN {is_own} THEN IF({is_bad}, {_BAD_HEADER}, {_ID})")
+        if headers:
+            is_id = f"length({_ID}) = 8 AND {_ID} BETWEEN {_LEAST_ID} AND {_GREATEST_ID}"
+            start = f"substring({_ID}, IF({_ID_HEADER} = '{_GLOBAL_ID}', 1, 5))"
+            is_own = f"{_ID_HEADER} IS NOT NULL"
+            read = f"IF({is_id} AND {_IS_BINARY}, concat(X'00', {start}), {_BAD_HEADER})"
+            cases.append(f"WHEN {is_own} THEN {read}")
+        unframed = self.framing.unframed.items()
+        cases += [f"WHEN topic = '{each}' THEN X'{_start(key)}'" for each, key in unframed]
+        return f"CASE {' '.join(cases)} ELSE value END" if cases else "value"
+
+    def _is_elsewhere(self) -> str:
+        """Return the condition that a header of a kind without a registry has the schema id."""
+        others = [name for name, kind in _ID_HEADERS.items() if kind not in self.framing.kinds]
+        names = ", ".join(f"'{name}'" for name in others)
+        return f"{_ID_HEADER} IN ({names})" if others and self.with_headers else "false"
 
     def status(self) -> str:
-        """Return the status by the first byte before the schema id."""
+        """Return the status by the bytes up to the schema id."""
         # The dead letter of a record whose id is another registry's has the right reason
         # (`failures.Judge`): it cannot be decoded anyway.
+        known = ", ".join(str(_SIZES[kind]) for kind in _SIZES if kind in self.framing.kinds)
         return f"""
             CASE WHEN value IS NULL THEN '{FrameStatus.TOMBSTONE}'
-                 WHEN _id_of_other_registry THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'
-                 WHEN {_starts(0)} THEN {self._number(self._zero())}
-                 WHEN {_starts(1)} THEN {self._known_after(17, FrameKind.CONFLUENT)}
-                 WHEN _id_in_header THEN
-                      IF(length(_framing) = 0, '{Reason.TRUNCATED}', '{Reason.UNKNOWN_FRAMING}')
-                 WHEN {_starts(3)} THEN
-                      CASE WHEN length(value) < 18 THEN '{Reason.TRUNCATED}'
-                           WHEN substring(value, 2, 1) NOT IN (X'00', X'05')
-                                THEN '{Reason.UNKNOWN_FRAMING}'
-                           ELSE '{self._known(FrameKind.GLUE)}' END
-                 ELSE '{Reason.UNKNOWN_FRAMING}' END"""
-
-    def schema(self) -> str:
-        """Return the packed schema key of a readable frame."""
-        zero = f"substring(_framing, 1, {1 + _NUMBER_SIZES[self._zero()]})"
-        return self._choose("substring(value, 3, 16)", zero, "substring(_framing, 1, 17)")
-
-    def compression(self) -> str:
-        """Return the compression of a readable frame."""
-        glue = "IF(substring(value, 2, 1) = X'05', 'zlib', 'none')"
-        return self._choose(glue, "'none'", "'none'")
-
-    def payload(self) -> str:
-        """Return the payload of a readable frame."""
-        zero = f"substring(value, {2 + _NUMBER_SIZES[self._zero()]})"
-        inside = self._choose("substring(value, 19)", zero, "substring(value, 18)")
-        return inside if self.kinds <= {FrameKind.GLUE} else f"IF(_id_in_header, value, {inside})"
-
-    def _choose(self, glue: str, zero: str, guid: str) -> str:
-        """Choose by the kind of frame; if only Glue has a registry, return its expression."""
-        if self.kinds <= {FrameKind.GLUE}:
-            return glue
-        return f"CASE WHEN {_starts(0)} THEN {zero} WHEN {_starts(1)} THEN {guid} ELSE {glue} END"
-
-    def _zero(self) -> FrameKind:
-        """Return the kind of a frame that starts with 0."""
-        has_apicurio = FrameKind.APICURIO in self.kinds
-        return FrameKind.APICURIO if has_apicurio else FrameKind.CONFLUENT
-
-    def _known(self, kind: FrameKind) -> str:
-        return FrameStatus.FRAMED if kind in self.kinds else Reason.NO_REGISTRY_FOR_FRAMING
-
-    def _number(self, kind: FrameKind) -> str:
-        """Return the status of an id that must be a number from 1."""
-        size = _NUMBER_SIZES[kind]
-        is_number = (
-            "substring(_framing, 2, 1) < X'80' "
-            f"AND substring(_framing, 2, {size}) > X'{'00' * size}'"
-        )
-        return f"""
-            CASE WHEN length(_framing) > {size} AND NOT ({is_number})
-                      THEN '{Reason.UNKNOWN_FRAMING}'
-                 ELSE {self._known_after(1 + size, kind)} END"""
-
-    def _known_after(self, size: int, kind: FrameKind) -> str:
-        """Return the status of an id by its size; nothing may follow an id in a header."""
-        return f"""
-            CASE WHEN length(_framing) < {size} THEN '{Reason.TRUNCATED}'
-                 WHEN _id_in_header AND length(_framing) > {size} THEN '{Reason.UNDECODABLE}'
-                 ELSE '{self._known(kind)}' END"""
+                 WHEN {self._is_elsewhere()} THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'
+                 WHEN {_SIZE} = 0 THEN '{Reason.UNKNOWN_FRAMING}'
+                 WHEN length({_FRAMING}) < {_SIZE} THEN '{Reason.TRUNCATED}'
+                 WHEN CASE {_SIZE} WHEN 18 THEN substring({_FRAMING}, 2, 1) NOT IN (X'00', X'05')
+                                   WHEN 9 THEN substring({_FRAMING}, 6, 4) = X'00000000'
+                                   WHEN 5 THEN substring({_FRAMING}, 2, 1) >= X'80'
+                                   ELSE false END THEN '{Reason.UNKNOWN_FRAMING}'
+                 WHEN {_IS_PAYLOAD} AND length({_FRAMING}) > {_SIZE} THEN '{Reason.UNDECODABLE}'
+                 WHEN {_SIZE} NOT IN ({known}) THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'
+                 ELSE '{FrameStatus.FRAMED}' END"""
 
 
 # No lambda functions: with one, Spark would not compile the whole stage.
 def _has(header: str) -> str:
-    return f"coalesce(array_contains(headers.key, '{header}'), false)"
+    return f"array_contains({_NAMES}, '{header}')"
 
 
-def _last(header: str) -> str:
-    """Return the value of the last header with a name, as Confluent's clients do."""
-    position = f"-CAST(array_position(reverse(headers.key), '{header}') AS INT)"
-    return f"coalesce(element_at(headers.value, {position}), X'')"
+def _last_position(header: str) -> str:
+    """Return the position of the last header with a name, which counts as in other clients."""
+    return f"-CAST(array_position({_NAMES}, {header}) AS INT)"
 
 
-def _starts(byte: int) -> str:
-    return f"substring(_framing, 1, 1) = X'{byte:02x}'"
+def _start(key: SchemaKey) -> str:
+    """Return the bytes, in hex, with which a frame of a schema starts."""
+    return encode_frame(key, b"").hex()
 
 
 def inflate_payloads(frames: DataFrame) -> DataFrame:

@@ -44,7 +44,7 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
     Raises:
         RegistryError: a registry cannot answer now (retriable).
     """
-    frames = split_frames(records, registries)
+    frames = split_frames(records, registries.framing)
     keys = frames.filter(FRAMED).select("schema").distinct().collect()
     found, _ = find_versions(registries, (SchemaKey.unpack(bytes(row.schema)) for row in keys))
     versions, _ = admit_versions(frames.sparkSession, found, lambda _, admitted: admitted)

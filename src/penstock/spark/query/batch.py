@@ -94,7 +94,7 @@ class Batches:
         self._routed = isinstance(sinks, Mapping)
         tables = sinks if isinstance(sinks, Mapping) else {"": sinks}
         self._writers = {
-            table: PartWriter(each, errors, registries) for table, each in tables.items()
+            table: PartWriter(each, errors, registries.framing) for table, each in tables.items()
         }
 
     def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
@@ -107,7 +107,7 @@ class Batches:
         """
         self._ledger.tidy(batch_id.number)
         known = self._ledger.before(batch_id.number)
-        batch = _Batch(batch_id, split_frames(records, self._registries), known)
+        batch = _Batch(batch_id, split_frames(records, self._registries.framing), known)
         self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
@@ -151,7 +151,7 @@ class Batches:
         self._write_each(batch, lookup.versions, 2 * lookup.round)
         self._give_up(batch, lookup.refused)
         if lookup.others:
-            judge = Judge.of_versions((), {}, self._registries, lookup.others)
+            judge = Judge.of_versions((), {}, self._registries.framing, lookup.others)
             batch.figures.file(file_errors(batch.unknown(), judge, self._errors))
 
     def _write_known(self, batch: _Batch) -> None:
@@ -177,7 +177,7 @@ class Batches:
 
     def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:
         if refused:
-            judge = Judge.of_versions((), refused, self._registries)
+            judge = Judge.of_versions((), refused, self._registries.framing)
             rows = batch.frames.filter(_among(refused))
             batch.figures.file(file_errors(rows, judge, self._errors))
 

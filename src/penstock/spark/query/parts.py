@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from penstock.attempts import Attempts
 from penstock.errors import LostRecordsError, Reason
-from penstock.framing import FrameKind
+from penstock.framing import Framing
 from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import FrameStatus, inflate_payloads
@@ -49,11 +49,9 @@ class PartWriter:
     they are empty, so an idle table gets two snapshots a day, not one per batch.
     """
 
-    def __init__(
-        self, sinks: Sequence[Sink], errors: ErrorSink, kinds: Collection[FrameKind]
-    ) -> None:
+    def __init__(self, sinks: Sequence[Sink], errors: ErrorSink, framing: Framing) -> None:
         self._sinks = tuple(sinks)
-        self._kinds = kinds
+        self._framing = framing
         self._errors = errors
         self._decoder: Decoder | None = None
         # By kind of part (0 plain, 1 compressed): until when an empty part needs no marker.
@@ -111,7 +109,7 @@ class PartWriter:
         figures.add(counts)
         if counts["errors"]:
             versions = decoder.versions if decoder else ()
-            judge = Judge.of_versions(versions, {}, self._kinds)
+            judge = Judge.of_versions(versions, {}, self._framing)
             figures.file(file_errors(judged.filter(IS_ERROR), judge, self._errors))
         return counts["later"]
 

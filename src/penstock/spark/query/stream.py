@@ -199,7 +199,7 @@ class StreamQuery:
         spark = self.stream.sparkSession
         checkpoint = Checkpoint(spark, self.checkpoint)
         next_batch = checkpoint.check()
-        check_routes(checkpoint.routes, checkpoint, next_batch, self.routes)
+        check_routes(checkpoint.routes, checkpoint, next_batch, self._split_by())
         ledger = Ledger(spark, checkpoint.ledger, next_batch)
         batches = Batches(spark, self.registries, ledger, self._open_sinks(), self.errors)
         watch = self.watch(checkpoint)
@@ -234,6 +234,11 @@ class StreamQuery:
         with keep(watch.before(records, batch.number)) as taken:
             done = batches.take(taken, batch)
             return replace(done, lost=watch.after(taken, batch.number, done.records))
+
+    def _split_by(self) -> dict[str, str]:
+        """Return what divides a batch into parts besides the ledger."""
+        unframed = self.registries.framing.unframed.items()
+        return {**self.routes, **{f"unframed {topic}": str(key) for topic, key in unframed}}
 
     def _open_sinks(self) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
         if isinstance(self.sinks, Mapping):
