@@ -17,6 +17,7 @@ from penstock.kafka import KafkaSettings
 from penstock.producing import IntakeSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
+from penstock.staging import RetrySettings
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
 
@@ -29,6 +30,7 @@ _TABLES: tuple[type[Settings], ...] = (
     ConsumeSettings,
     ReplaySettings,
     MaintainSettings,
+    RetrySettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL

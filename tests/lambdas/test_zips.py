@@ -38,6 +38,9 @@ _ENVIRON = {
     "PENSTOCK_ERRORS_TABLE": "errors",
     "PENSTOCK_PARKED_BUCKET": "parked",
     "PENSTOCK_REJECTED_BUCKET": "rejected",
+    "PENSTOCK_PLAN": str(_ROOT / "tests/data/staging.json"),
+    "PENSTOCK_STAGED_TABLES": "penstock-{table}",
+    "PENSTOCK_WAITING_TABLE": "waiting",
 }
 # For each function a call that needs no network, and its answer.
 _CALLS = {
@@ -53,6 +56,11 @@ _CALLS = {
         {"batchItemFailures": []},
     ),
     "producer": ([], []),
+    # The 10 seconds of the context are too few for a run.
+    "retry": (
+        json.loads((_ROOT / "lambdas/retry/events/schedule.json").read_text()),
+        {"joined": 0, "waiting": 0, "parked": 0, "notices": 0, "is_complete": False},
+    ),
 }
 _CONTEXT = """
 from types import SimpleNamespace

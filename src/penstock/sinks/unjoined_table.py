@@ -37,6 +37,10 @@ class UnjoinedTable(ErrorTable):
         """Yield the ids of rows that match in the index, the next due first."""
         return self._query(JOIN, selection)
 
+    def count_unjoined(self, selection: Selection) -> int:
+        """Return the number of rows that match in the index."""
+        return sum(1 for _ in self.find_unjoined(selection))
+
     def count_retry(self, row: DeadLetter, failure: Failure, waiting_for: Sequence[str]) -> bool:
         """Count a failed retry of a row as it was read; of several at once, one returns True."""
         return self._tell(

@@ -19,19 +19,23 @@ from penstock.staging.plan import (
     find_problems,
 )
 from penstock.staging.retry import Retries, RetryCounts
+from penstock.staging.settings import RETRY_SECONDS, JoinTables, RetrySettings
 from penstock.staging.waiting import Waiter, WaitingTable
 
 __all__ = [
     "FORMAT",
+    "RETRY_SECONDS",
     "STAGING_TIME",
     "Configuration",
     "Dependency",
     "JoinCounts",
     "JoinEvent",
+    "JoinTables",
     "Joiner",
     "Key",
     "Retries",
     "RetryCounts",
+    "RetrySettings",
     "Role",
     "StagedTable",
     "StagingPlan",

@@ -20,13 +20,13 @@ _MOST_PARKED: Final = 1_000  # records of one notice; their dead letters are mar
 
 @dataclass(slots=True)
 class RetryCounts:
-    """The counts of a run; `is_complete` is false if its time was over before all was retried."""
+    """The counts of a run; `is_complete` is false if its time was over first."""
 
     joined: int = 0
     waiting: int = 0
     parked: int = 0
     notices: int = 0
-    is_complete: bool = True
+    is_complete: bool = False
 
 
 class Retries:
@@ -47,13 +47,15 @@ class Retries:
         """
         selection = Selection(due_s=now_s)
         counts = RetryCounts()
-        for ids in _in_hundreds(self._errors.find_unjoined(selection)):
-            if not has_time():
-                counts.is_complete = False
-                break
+        due = self._errors.find_unjoined(selection)
+        while has_time():
+            ids = list(islice(due, ROWS_AT_ONCE))
             self._retry(list(self._errors.read(ids, selection.takes)), counts)
-            if len(self._spent) >= _MOST_PARKED:
+            if len(self._spent) >= _MOST_PARKED or len(ids) < ROWS_AT_ONCE:
                 self._announce(counts)
+            if len(ids) < ROWS_AT_ONCE:
+                counts.is_complete = True
+                return counts
         self._announce(counts)
         return counts
 
@@ -103,8 +105,3 @@ class Retries:
         """Delete the item that says that a record waits."""
         for waiting_for in row.waiting_for[:1]:
             self._joiner.waiting.forget(waiting_for, row.driver, row.id)
-
-
-def _in_hundreds(ids: Iterator[str]) -> Iterator[list[str]]:
-    while some := list(islice(ids, ROWS_AT_ONCE)):
-        yield some

@@ -1,0 +1,43 @@
+"""The retry function: joins rows again whose dependencies were missing, and parks the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from penstock.sinks import ObjectStore, ParkedRecords, Selection
+from penstock.staging import Retries, RetrySettings
+
+# For what a run does after its last rows: the notice, and the marks of what it parked.
+_RESERVE_MS = 30_000
+
+_settings = RetrySettings.from_environ(os.environ)
+# Named after the package, so that the logs of its modules have the same format.
+_log = Logger(service="penstock")
+_metrics = Metrics(namespace="Penstock", service=_settings.service)
+_joiner = _settings.open(os.environ)
+_parked = ParkedRecords(ObjectStore(_settings.parked_bucket))
+
+
+@_log.inject_lambda_context
+@_metrics.log_metrics
+def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
+    """Retry what is due; what the time does not suffice for is left to the next run."""
+
+    def has_time() -> bool:
+        return bool(context.get_remaining_time_in_millis() > _RESERVE_MS)
+
+    counts = Retries(_joiner, _parked, context.aws_request_id).run(int(time.time()), has_time)
+    _metrics.add_metric("RecordsJoined", MetricUnit.Count, counts.joined)
+    _metrics.add_metric("RecordsParked", MetricUnit.Count, counts.parked)
+    if has_time():
+        waiting = _joiner.errors.count_unjoined(Selection())
+        _metrics.add_metric("RecordsWaiting", MetricUnit.Count, waiting)
+    _log.info(json.dumps(asdict(counts)))
+    return asdict(counts)

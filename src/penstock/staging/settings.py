@@ -1,0 +1,79 @@
+"""Settings of the retry function, and the joiner that they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from penstock.settings import Settings, parse_count, setting
+from penstock.sinks import DynamoDbClient, ObjectStore, UnjoinedTable
+from penstock.staging.configuration import load_configuration
+from penstock.staging.join import Joiner
+from penstock.staging.plan import StagingPlan
+from penstock.staging.waiting import WaitingTable
+
+RETRY_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTables:
+    """The tables of a plan's joins; `staged` has `{table}` for a table's name in the plan."""
+
+    staged: str
+    waiting: str
+    errors: str
+    parked_bucket: str
+    retry_seconds: int = RETRY_SECONDS
+
+    def open(self, plan: StagingPlan) -> Joiner:
+        """Return the joiner of a plan; it makes no network call."""
+        client = DynamoDbClient()
+        store = ObjectStore(self.parked_bucket)
+        errors = UnjoinedTable(client, self.errors, store, self.retry_seconds)
+        return Joiner(client, plan, self.staged, WaitingTable(client, self.waiting), errors)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrySettings(Settings):
+    """The plan of a staging job and its tables, for the function that retries its joins."""
+
+    plan: str = setting(
+        "PENSTOCK_PLAN", "path or s3:// URL of the configuration of the staging job"
+    )
+    staged_tables: str = setting(
+        "PENSTOCK_STAGED_TABLES",
+        "name of a DynamoDB table of the plan, with {table} for its name in the plan",
+    )
+    waiting_table: str = setting(
+        "PENSTOCK_WAITING_TABLE", "DynamoDB table of the rows that wait for others"
+    )
+    errors_table: str = setting("PENSTOCK_ERRORS_TABLE", "DynamoDB table for dead letters")
+    parked_bucket: str = setting("PENSTOCK_PARKED_BUCKET", "bucket for parked records")
+    service: str = setting(
+        "PENSTOCK_SERVICE", "name of the staging job, in logs and metrics", default="stage"
+    )
+    retry_seconds: int = setting(
+        "PENSTOCK_RETRY_SECONDS",
+        "seconds until the first retry of a join; the delay doubles, and the third failure parks"
+        " the record",
+        parse=partial(parse_count, least=1),
+        default=RETRY_SECONDS,
+    )
+
+    def open(self, environ: Mapping[str, str]) -> Joiner:
+        """Read the configuration, and return the joiner of its plan.
+
+        Raises:
+            SettingsError: the configuration is wrong.
+            SinkAccessDeniedError, SinkUnavailableError: S3 does not answer with it.
+        """
+        plan = load_configuration(self.plan, environ).plan
+        tables = JoinTables(
+            self.staged_tables,
+            self.waiting_table,
+            self.errors_table,
+            self.parked_bucket,
+            self.retry_seconds,
+        )
+        return tables.open(plan)
