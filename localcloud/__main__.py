@@ -1,4 +1,4 @@
-"""python -m localcloud up|down|status|env|logs|trace|assumptions"""
+"""python -m localcloud up|down|status|env|logs|trace|registry|assumptions"""
 
 from __future__ import annotations
 
@@ -65,8 +65,19 @@ def _parser() -> argparse.ArgumentParser:
         "--group", default="", help="the id of the security group to start from [none]"
     )
     trace.set_defaults(command=commands.trace)
+    _add_registry(parsers)
     _add_assumptions(parsers)
     return parser
+
+
+def _add_registry(parsers: Any) -> None:
+    registry = parsers.add_parser("registry", help="start Apicurio Registry, show its URLs")
+    registry.add_argument("--port", type=int, default=8080, help="its port [%(default)s]")
+    registry.add_argument(
+        "--interface", default="", help="the id of a network interface, in whose VPC it is seen"
+    )
+    registry.add_argument("--host", default="", help="its host name in that VPC")
+    registry.set_defaults(command=commands.registry)
 
 
 def _add_assumptions(parsers: Any) -> None:

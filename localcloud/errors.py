@@ -4,6 +4,7 @@ LocalcloudError
 ├── MissingToolError            a program or jar is missing on this machine
 ├── AddressInUseError           another process listens on a server's address
 ├── BrokerStartError            a Kafka process did not start
+├── RegistryStartError          Apicurio did not start
 ├── TokenRefusedError           an MSK IAM token is invalid
 ├── MissingHopError             a hop through the network is missing
 ├── UndecidablePolicyError      a policy uses something localcloud cannot evaluate
@@ -28,6 +29,10 @@ class AddressInUseError(LocalcloudError):
 
 class BrokerStartError(LocalcloudError):
     """A Kafka process did not start."""
+
+
+class RegistryStartError(LocalcloudError):
+    """Apicurio did not start."""
 
 
 class TokenRefusedError(LocalcloudError):

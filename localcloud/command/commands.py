@@ -109,6 +109,19 @@ def trace(folder: Path, host: str, port: int, vpc: str, group: str) -> None:
         raise LocalcloudError(found["missing"])
 
 
+def registry(folder: Path, port: int, interface: str, host: str) -> None:
+    """Start Apicurio Registry if it does not run, show it in a VPC, and print its URLs."""
+    wanted = {"port": port, "interface": interface, "host": host}
+    found = _require(folder).ask("start-registry", **wanted)
+    _say(f"Apicurio Registry answers on {found['url']} (process {found['pid']})")
+    places = {"this machine": found["url"].removeprefix("http://")}
+    places |= {each: f"{name}:{found['port']}" for each, name in found["hosts"].items()}
+    for place, address in places.items():
+        _say(f"  {place}")
+        _say(f"    its own API     apicurio+http://{address}")
+        _say(f"    Confluent's API confluent+http://{address}/apis/ccompat/v7")
+
+
 def _start(folder: Path, port: int) -> Instance:
     log = folder / "server.log"
     with log.open("ab") as out:

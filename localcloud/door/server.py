@@ -9,6 +9,7 @@ from pathlib import Path
 from werkzeug.serving import BaseWSGIServer
 
 import localcloud.network.actions  # noqa: F401 - its actions too
+import localcloud.registry  # noqa: F401 - its action too
 import localcloud.services  # noqa: F401 - each module registers its operations
 from localcloud.cloud import Cloud
 from localcloud.door.call_log import CallLog
