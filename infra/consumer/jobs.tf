@@ -12,28 +12,31 @@ locals {
   }
 
   _any_schema = "*"
+  _own_tables = { for name, job in var.jobs : name => distinct(values(job.writes)) }
   jobs = {
     for name, job in var.spark == null ? {} : var.jobs : name => {
-      arguments  = job.arguments
+      arguments = job.arguments
+      # What it writes to DynamoDB is in the lake too, unless a plan says otherwise.
+      lake       = sort(try([for table, made in local.staged[name] : table if made.lake], local._own_tables[name]))
       checkpoint = "checkpoints/${coalesce(job.checkpoint, name)}"
       # A replay takes every open row of its dead-letter table, so jobs with other tables need another one.
       errors  = name == "consume" ? "errors" : "${name}-errors"
-      program = job.program
+      program = coalesce(job.program, job.staging == null ? "consume" : "stage")
       reads   = job.reads
       replay  = name == "consume" ? "replay" : "replay-${name}"
       # With routes each schema has a table of its own; a schema without a route is a dead letter.
       routes  = { for schema, table in job.writes : schema => table if schema != local._any_schema }
       table   = lookup(job.writes, local._any_schema, "{table}")
-      tables  = sort(distinct(values(job.writes)))
+      tables  = sort(try([for table, made in local.staged[name] : table if made.dynamodb], local._own_tables[name]))
       trigger = job.trigger
       workers = job.workers
     }
   }
-  lake_tables = sort(flatten(values(local.jobs)[*].tables))
+  lake_tables = sort(flatten(values(local.jobs)[*].lake))
 
   # What is not set here has the default of the code, the reading of a sensor.
-  tables = {
-    for table in setunion(values(local.functions)[*].table, local.lake_tables) : table => {
+  tables = merge({
+    for table in setunion(values(local.functions)[*].table, flatten([for name in keys(local.jobs) : local._own_tables[name]])) : table => {
       hash_key  = try(coalesce(var.tables[table].key_name, var.tables[table].key[0]), "deviceId")
       range_key = try(var.tables[table].sort_name, null) == "none" ? null : try(coalesce(var.tables[table].sort_name), "readingId")
       settings = { for flag, value in {
@@ -48,5 +51,5 @@ locals {
       } : flag => value if value != null }
       upserts = try(var.tables[table].mode, null) == "upsert"
     }
-  }
+  }, values(local.staged)...)
 }

@@ -46,7 +46,10 @@ module "reading_store" {
   region     = var.contract.region
   errors     = setunion(values(local.functions)[*].errors, values(local.jobs)[*].errors)
   retention  = var.retention
-  tables     = local.tables
+  tables = merge(
+    { for name, table in local.tables : name => table if try(table.dynamodb, true) },
+    { for join in values(local.joins) : join.waiting => { hash_key = "waitingFor", range_key = "driver", ttl_attribute = "expiresAt" } },
+  )
 }
 
 module "lake" {
@@ -156,10 +159,14 @@ module "alarms" {
   account_id  = var.account_id
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
-  functions   = values(local.functions)[*].function
+  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function)
   lag_records = var.lag_records
   retention   = var.retention
-  spark       = one([for spark in values(module.spark) : { application_id = spark.application.id, jobs = keys(local.jobs) }])
+  spark = one([for spark in values(module.spark) : {
+    application_id = spark.application.id
+    jobs           = keys(local.jobs)
+    joins          = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
+  }])
   subscribers = var.subscribers
   tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)
 }

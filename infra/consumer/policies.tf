@@ -120,7 +120,7 @@ locals {
       Action   = ["kms:Decrypt"]
       Resource = [local._keys]
       Condition = { StringEquals = {
-        "kms:EncryptionContext:aws:dynamodb:tableName" = concat(written.tables[*].name, [written.errors.name])
+        "kms:EncryptionContext:aws:dynamodb:tableName" = concat(written.tables[*].name, [written.errors.name], [for join in try([local.joins[writer]], []) : local._readings[join.waiting].name])
         "kms:ViaService"                               = "dynamodb.${local._services}"
       } }
     },
@@ -202,14 +202,16 @@ locals {
       Resource = [module.reading_store.errors[job.errors].arn]
     }]
   }
+  _read_checkpoint = {
+    for name in keys(local.jobs) : name => {
+      Sid      = "ReadTheCheckpointOfTheJob"
+      Effect   = "Allow"
+      Action   = ["s3:GetObject"]
+      Resource = local._checkpoint_objects[name]
+    }
+  }
   _replay_errors = {
     for name, job in local.jobs : name => [
-      {
-        Sid      = "ReadTheCheckpointOfTheJob"
-        Effect   = "Allow"
-        Action   = ["s3:GetObject"]
-        Resource = local._checkpoint_objects[name]
-      },
       {
         # Its lease is a row of that table too.
         Sid      = "ReplayErrors"
@@ -287,19 +289,69 @@ locals {
       Resource = arns
     }
   }
+  # Rows of drivers and of what they depend on are read by key, and written by the job alone.
+  _join_rows = {
+    for name, join in local.joins : name => [
+      {
+        Sid      = "ReadRowsToJoin"
+        Effect   = "Allow"
+        Action   = ["dynamodb:BatchGetItem"]
+        Resource = [for table, made in local.staged[name] : local._readings[table].arn if made.dynamodb]
+      },
+      {
+        Sid      = "KeepWhatWaits"
+        Effect   = "Allow"
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Query"]
+        Resource = [local._readings[join.waiting].arn]
+      },
+    ]
+  }
   job_policies = merge([
     for name, job in local.jobs : {
       for role, statements in {
         (name) = concat(
           [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_tables[name], local._hold_lease[name], local._read_password,
-          local._use_lake, [local._write_lake[name], local._keep_tables[name]],
+          local._use_lake, [local._write_lake[name], local._keep_tables[name]], try(local._join_rows[name], []),
         )
         "${name}-replay" = concat(
-          [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_rows[name], local._use_keys[name], local._replay_errors[name],
+          [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_rows[name], local._use_keys[name], [local._read_checkpoint[name]], local._replay_errors[name],
           local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]],
         )
         "${name}-maintain" = concat(local._use_lake, [local._write_lake["${name}-maintain"], local._maintain_tables[name]])
-      } : role => jsonencode({ Version = "2012-10-17", Statement = statements })
+      } : role => jsonencode({ Version = "2012-10-17", Statement = statements }) if contains(values(local.runs)[*].role, role)
     }
   ]...)
+
+  retry_policies = {
+    for name, join in local.joins : name => jsonencode({
+      Version = "2012-10-17"
+      Statement = concat(
+        [
+          {
+            Sid      = "ReadThePlan"
+            Effect   = "Allow"
+            Action   = ["s3:GetObject"]
+            Resource = ["arn:${local._partition}:s3:::${trimprefix(module.spark["spark"].files[join.file], "s3://")}"]
+          },
+          {
+            Sid      = "DecryptThePlan"
+            Effect   = "Allow"
+            Action   = ["kms:Decrypt"]
+            Resource = [local._keys]
+            Condition = { StringEquals = {
+              "kms:EncryptionContext:aws:s3:arn" = module.spark["spark"].artifacts_bucket.arn
+              "kms:ViaService"                   = "s3.${local._services}"
+            } }
+          },
+          {
+            Sid      = "WriteJoinedRows"
+            Effect   = "Allow"
+            Action   = ["dynamodb:PutItem"]
+            Resource = [for table in join.finals : local._readings[table].arn]
+          },
+        ],
+        local._join_rows[name], local._keep_errors[name], local._use_keys[name], local._replay_errors[name],
+      )
+    })
+  }
 }

@@ -25,6 +25,8 @@ locals {
         "--errors-table", module.reading_store.errors[job.errors].name,
         "--parked-bucket", module.lake.parked_bucket.name,
       ],
+      contains(keys(local.staged), name) ? ["--plan", "${name}-plan.json"] : [],
+      contains(keys(local.joins), name) ? ["--waiting-table", "${local.prefix}-${local.joins[name].waiting}"] : [],
       length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],
       length(distinct([for table in job.tables : jsonencode(local.tables[table].settings)])) == 1 ? flatten([
         for flag, value in local.tables[job.tables[0]].settings : ["--${flag}", value]
@@ -54,7 +56,10 @@ locals {
           streaming = job.trigger != "available-now"
           workers   = try(job.workers["consume"], null)
         }
-        (job.replay) = {
+      },
+      # A replay writes by --route and --shapes, not by a plan.
+      {
+        for run in contains(keys(local.staged), name) ? [] : [job.replay] : run => {
           arguments = concat(
             local._sinks[name],
             [
@@ -70,7 +75,7 @@ locals {
         }
       },
       {
-        for table in job.tables : "maintain-${table}" => {
+        for table in job.lake : "maintain-${table}" => {
           arguments = concat(["--lake-table", "${module.lake.database.name}.${table}"], local._free_words[name].maintain_lake)
           program   = "maintain_lake"
           role      = "${name}-maintain"
@@ -95,8 +100,11 @@ module "spark" {
     archives = { packages = "${var.functions.packages}/penstock-boto3.zip" }
     # As penstock.spark.session.session_settings() has them: two are for a JVM that starts before the job.
     configuration = jsondecode(file("${path.module}/session.json"))
-    files         = { "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) }
-    image_jars    = each.value.image_jars
+    files = merge(
+      { "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) },
+      { for name in keys(local.staged) : "${name}-plan.json" => file(var.jobs[name].staging.plan) },
+    )
+    image_jars = each.value.image_jars
     jars = {
       for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}"
     }

@@ -118,20 +118,26 @@ variable "functions" {
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, and the workers of its run (infra/modules/spark-application says what each means)."
+  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, and the workers of its run (infra/modules/spark-application says what each means); with staging in place of writes, a plan names topics and tables (docs/deploying.md): joins are retried by schedule, first after retry_seconds, and waiting_records may wait for an hour before an alarm."
   type = map(object({
     arguments  = optional(map(map(string)), {})
     checkpoint = optional(string)
-    program    = optional(string, "consume")
+    program    = optional(string)
     reads      = optional(list(string))
-    trigger    = optional(string, "10 seconds")
+    staging = optional(object({
+      plan            = string
+      retry_seconds   = optional(number, 300)
+      schedule        = optional(string, "rate(5 minutes)")
+      waiting_records = optional(number, 1000)
+    }))
+    trigger = optional(string, "10 seconds")
     workers = optional(map(object({
       driver            = optional(object({ cores = optional(number), memory_gib = optional(number) }))
       executor          = optional(object({ cores = optional(number), memory_gib = optional(number) }))
       initial_executors = optional(number)
       max_executors     = optional(number)
     })), {})
-    writes = map(string)
+    writes = optional(map(string), {})
   }))
   default = { consume = { writes = { "*" = "readings" } } }
 
@@ -162,8 +168,8 @@ variable "jobs" {
     error_message = "The checkpoints are ${join(", ", [for name, job in var.jobs : coalesce(job.checkpoint, name)])}; give each job a folder of its own."
   }
   validation {
-    condition     = alltrue([for job in values(var.jobs) : (var.spark == null ? true : fileexists("${try(var.spark.jobs, "")}/${job.program}.py")) && !contains(["maintain_lake", "replay"], job.program)])
-    error_message = "The programs are ${join(", ", values(var.jobs)[*].program)}; give for each the name of a file in ${try(var.spark.jobs, "../../jobs")}, without .py, that takes the flags of consume."
+    condition     = alltrue([for job in values(var.jobs) : (var.spark == null ? true : fileexists("${try(var.spark.jobs, "")}/${coalesce(job.program, job.staging == null ? "consume" : "stage")}.py")) && !contains(["maintain_lake", "replay"], coalesce(job.program, "consume"))])
+    error_message = "The programs are ${join(", ", [for job in values(var.jobs) : coalesce(job.program, job.staging == null ? "consume" : "stage")])}; give for each the name of a file in ${try(var.spark.jobs, "../../jobs")}, without .py, that takes the flags of consume."
   }
   validation {
     condition     = alltrue([for job in values(var.jobs) : job.reads == null ? true : length(job.reads) > 0 && length(setsubtract(job.reads, var.contract.topics)) == 0])
@@ -182,8 +188,16 @@ variable "jobs" {
     error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none errors or parked_records, which are other tables."
   }
   validation {
-    condition     = alltrue([for job in values(var.jobs) : length(job.writes) > 0 && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each a table by schema, or one table for * and nothing else."
+    condition     = alltrue([for job in values(var.jobs) : (length(job.writes) > 0) == (job.staging == null) && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each a table by schema, or one table for * and nothing else, or a plan in staging and neither."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : job.staging == null ? true : can(jsondecode(file(job.staging.plan)).tables[0])])
+    error_message = "The plans are ${join(", ", compact([for job in values(var.jobs) : try(job.staging.plan, "")]))}; give the path of a JSON file with tables, and check it with `penstock staging check`."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : job.staging == null ? true : job.staging.retry_seconds >= 1 && job.staging.waiting_records >= 0])
+    error_message = "The jobs have staging ${jsonencode({ for name, job in var.jobs : name => job.staging })}; give retry_seconds of at least 1, and waiting_records of at least 0."
   }
   validation {
     condition     = length(distinct(flatten([for job in values(var.jobs) : values(job.writes)]))) == length(flatten([for job in values(var.jobs) : values(job.writes)]))

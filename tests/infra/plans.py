@@ -38,6 +38,7 @@ _BUILT = (
     "penstock-boto3",
     "penstock-pyfiles",
     "producer-lambda",
+    "retry-lambda",
 )
 _PROVIDERS = """
 provider "aws" {

@@ -35,7 +35,7 @@ resource "aws_dynamodb_table" "readings" {
   }
 
   ttl {
-    attribute_name = var.ttl_attribute
+    attribute_name = coalesce(each.value.ttl_attribute, var.ttl_attribute)
     enabled        = true
   }
 }

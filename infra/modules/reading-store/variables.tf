@@ -44,10 +44,11 @@ variable "retention" {
 }
 
 variable "tables" {
-  description = "The tables of rows, by the part of their name after the prefix, each with the names of its partition key and sort key; null for no sort key."
+  description = "The tables of rows, by the part of their name after the prefix, each with the names of its partition key and sort key, null for no sort key, and of its TTL attribute, ttl_attribute unless given."
   type = map(object({
-    hash_key  = string
-    range_key = optional(string)
+    hash_key      = string
+    range_key     = optional(string)
+    ttl_attribute = optional(string)
   }))
   default = { readings = { hash_key = "deviceId", range_key = "readingId" } }
 

@@ -8,8 +8,15 @@ output "application" {
 }
 
 output "artifacts_bucket" {
-  description = "The name of the bucket with the artifacts."
-  value       = module.bucket.name
+  description = "The bucket with the artifacts: its name and its ARN."
+  value       = { name = module.bucket.name, arn = module.bucket.arn }
+}
+
+output "files" {
+  description = "The artifacts given by content: the S3 URL of each, by name."
+  value       = { for name, key in local.file_keys : name => "s3://${local.bucket_name}/${key}" }
+
+  depends_on = [aws_s3_object.file]
 }
 
 output "role_arns" {
