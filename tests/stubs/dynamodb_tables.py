@@ -76,6 +76,7 @@ class Table:
 
     keys: tuple[str, ...]
     parts: dict[str, dict[str, _Item]] = field(default_factory=dict)
+    due: dict[str, _Item] = field(default_factory=dict)  # the index of that name
 
     def _place(self, key: _Item) -> tuple[str, str]:
         values = [key[name]["S"] for name in self.keys]
@@ -88,6 +89,10 @@ class Table:
     def put(self, item: _Item) -> None:
         first, second = self._place(item)
         self.parts.setdefault(first, {})[second] = item
+        if "nextAttemptAt" in item:
+            self.due[first] = item
+        else:
+            self.due.pop(first, None)
 
     def delete(self, key: _Item) -> None:
         first, second = self._place(key)
@@ -168,7 +173,7 @@ class DynamoDbTables:
         values = request["ExpressionAttributeValues"]
         condition = compile_condition(request["KeyConditionExpression"])
         if "IndexName" in request:
-            found = [each for each in table.items() if condition(each, names, values)]
+            found = [each for each in table.due.values() if condition(each, names, values)]
             order = _due_place
         else:
             assert request["ConsistentRead"]
