@@ -56,7 +56,6 @@ tf-check: install ## Check the Terraform: format, validity, checkov
 pr: lint docs tf-check test ## Run all that CI runs
 
 nightly: export NIGHTLY = 1
-nightly: export PYTEST_ADDOPTS = --timeout=1800
 nightly: pr ## Run the same with many more trials
 
 ##@ Build

@@ -13,6 +13,7 @@ import pytest
 from tests.cpu_time import CpuTime
 
 _NIGHTLY = os.environ.get("NIGHTLY") == "1"
+_NIGHTLY_SECONDS = 3_600
 
 hypothesis.settings.register_profile("pr", max_examples=100, deadline=None)
 hypothesis.settings.register_profile("nightly", max_examples=2_000, deadline=None)
@@ -21,6 +22,13 @@ hypothesis.settings.load_profile("nightly" if _NIGHTLY else "pr")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(CpuTime())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each test of a nightly run, with its many trials, take an hour."""
+    if _NIGHTLY:
+        for item in items:
+            item.add_marker(pytest.mark.timeout(_NIGHTLY_SECONDS), append=False)
 
 
 @pytest.fixture(scope="session")

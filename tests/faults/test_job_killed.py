@@ -60,7 +60,7 @@ def test_a_job_that_is_killed_writes_every_record_once(world, seeded, trials):
         trap = Trap(steps, performed=performed)
         assert world.run(trap) == -9, (point, trap.calls)
     killed = 0
-    while killed < trials(1, 40):
+    while killed < trials(1, 20):
         world.send(BATCH)
         trap = Trap([Step()] * seeded.randrange(1, _CALLS), pause=seeded.uniform(0, 0.1))
         killed += world.run(trap) == -9

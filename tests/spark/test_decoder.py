@@ -143,7 +143,7 @@ def _versions(maker, count):
 
 def test_random_versions_decode_as_each_by_itself(spark, seeded, trials):
     outcomes = Counter()
-    for _ in range(trials(4, 300)):
+    for _ in range(trials(4, 200)):
         maker = Maker(seeded)
         versions = _versions(maker, 5)
         pairs = [(each, maker.value(each.schema)) for each in versions for _ in range(4)]

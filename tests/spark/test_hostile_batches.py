@@ -59,7 +59,7 @@ def test_hostile_records_end_where_they_belong(spark, seeded, trials, tmp_path, 
     attacker, judge = Attacker(seeded, registry), _judge(registry)
     outcomes: Counter[str] = Counter()
 
-    for number in range(trials(2, 100)):
+    for number in range(trials(2, 40)):
         hostile = attacker.records(1_000)
         sent = [each for pair in hostile for each in (pair, (attacker.good(), ROW))]
         rows, errors = _take(spark, registry, [value for value, _ in sent], number, tmp_path)

@@ -12,7 +12,7 @@ from tests.lambdas.producer.conftest import Producers
 
 pytestmark = pytest.mark.kafka
 
-_TRIALS = (20, 300)
+_TRIALS = (20, 100)
 
 
 @pytest.fixture(autouse=True)
