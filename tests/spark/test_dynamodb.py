@@ -17,8 +17,9 @@ from pyspark.sql.avro.functions import from_avro
 
 from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
-from penstock.records import Mode, Record, RowShape, Source, make_row
-from penstock.registry import CachedRegistry, MemoryRegistry, Registries
+from penstock.framing import FrameKind, SchemaKey, encode_frame
+from penstock.records import KeyFormat, Mode, Record, RowShape, Source, make_row
+from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
 from penstock.schemas import compile_event_decoder, encode
 from penstock.spark.failures import DynamoDbErrors
 from penstock.spark.query import dynamodb
@@ -203,7 +204,9 @@ def test_events_without_a_device_go_to_their_own_table_under_their_own_key(
     kept, registry = DynamoDbErrors(errors.name, "no-bucket"), MemoryRegistry()
     sensor = registry.register("sensor", make_record(*_READING)).version
     order = registry.register("order", make_record(*_ORDER, name="Order")).version
-    routes = open_sinks(spark, _route(readings, errors), kept, Mock())
+    routes = open_sinks(
+        spark, _route(readings, errors), kept, Mock(), RegistrySettings("memory://")
+    )
     ledger = Ledger(spark, str(tmp_path))
     batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, routes, kept)
     values = [
@@ -221,6 +224,36 @@ def test_events_without_a_device_go_to_their_own_table_under_their_own_key(
     stored = orders.scan()["Items"]
     assert sorted((row["orderId"], row["revision"]) for row in stored) == [("o-1", 2), ("o-2", 1)]
     assert errors.scan()["Items"] == []
+
+
+def test_key_fields_come_from_the_records_key(spark, sink, tables, client):
+    glue, registry = client("glue"), f"keys-{secrets.token_hex(4)}"
+    glue.create_registry(RegistryName=registry)
+    schema = make_record(("deviceId", "long"), name="Key")
+    made = glue.create_schema(
+        RegistryId={"RegistryName": registry},
+        SchemaName="readings-key",
+        DataFormat="AVRO",
+        Compatibility="BACKWARD",
+        SchemaDefinition=json.dumps(schema),
+    )
+    good = encode_frame(SchemaKey.parse(made["SchemaVersionId"]), encode({"deviceId": 7}, schema))
+    unknown = encode_frame(SchemaKey(FrameKind.GLUE, bytes(16)), b"")
+    keys = (
+        f"element_at(array(X'{good.hex()}', X'{unknown.hex()}', X'ff'), CAST(_offset AS INT) + 1)"
+    )
+    timed = make_record(("timestamp", "long"))
+    rows = make_rows(spark, "timestamp bigint", (1,), (2,), (3,), schema=timed)
+    keyed = replace(
+        sink,
+        shape=RowShape(key_format=KeyFormat.AVRO),
+        key_schemas=RegistrySettings(f"glue://{registry}?region=eu-central-1"),
+    )
+
+    given_up = keyed.write(rows.withColumn("_key", F.expr(keys)), batch(0), 0)
+
+    assert given_up == {Reason.UNKNOWN_SCHEMA: 1, Reason.UNROUTABLE: 1}
+    assert [row["deviceId"] for row in tables[0].scan()["Items"]] == ["7"]
 
 
 def test_what_a_table_refuses_is_kept_whole_and_its_neighbours_are_written(spark, sink, tables):

@@ -27,6 +27,7 @@ from penstock.records import (
     Tombstone,
     make_deletion,
     make_row,
+    read_key,
 )
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import compile_event_decoder
@@ -158,17 +159,28 @@ class Consumer:
         """Return the row of a record, or None for a tombstone that is ignored."""
         frame = self._registries.decode(record.value, record.headers, record.source.topic)
         if frame is None:
-            return self._read_tombstone(record)
+            return self._read_tombstone(record, batch)
         read, number = self._find_reader(frame.key, _partition_of(record), batch)
-        return make_row(self._shape, read(frame.payload), record, number, str(frame.key))
+        event = read(frame.payload)
+        key_fields = self._read_key(record, batch)
+        schema_id = str(frame.key)
+        return make_row(self._shape, event, record, number, schema_id, key_fields=key_fields)
 
-    def _read_tombstone(self, record: Record) -> dict[str, Any] | None:
+    def _read_key(self, record: Record, batch: _Batch) -> Mapping[str, Any] | None:
+        """Return the fields of a record's key, or None if key fields are in the event."""
+
+        def find(key: SchemaKey) -> Callable[[bytes], Any]:
+            return self._find_reader(key, _partition_of(record), batch)[0]
+
+        return read_key(self._shape, record, self._registries, find)
+
+    def _read_tombstone(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
         """Return the deleted row of a tombstone, or None if tombstones are ignored."""
         match self._shape.tombstone:
             case Tombstone.IGNORE:
                 return None
             case Tombstone.DELETE:
-                return make_deletion(self._shape, record)
+                return make_deletion(self._shape, record, self._read_key(record, batch))
             case Tombstone.DEAD_LETTER:
                 raise UnroutableError(f"{record.source}: found a tombstone, expected a value")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.records.base import base_fields, find_key, make_base
+from penstock.records.keys import FindReader, read_key
 from penstock.records.projection import Projection
 from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
 from penstock.records.rows import (
@@ -13,7 +14,16 @@ from penstock.records.rows import (
     make_row,
     write_key,
 )
-from penstock.records.shape import ADDED, DELETED, ORDER, READING, Mode, RowShape, Tombstone
+from penstock.records.shape import (
+    ADDED,
+    DELETED,
+    ORDER,
+    READING,
+    KeyFormat,
+    Mode,
+    RowShape,
+    Tombstone,
+)
 
 __all__ = [
     "ADDED",
@@ -22,6 +32,8 @@ __all__ = [
     "ORDER",
     "READING",
     "FailedRecord",
+    "FindReader",
+    "KeyFormat",
     "Mode",
     "Projection",
     "Record",
@@ -36,5 +48,6 @@ __all__ = [
     "make_base",
     "make_deletion",
     "make_row",
+    "read_key",
     "write_key",
 ]

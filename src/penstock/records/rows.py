@@ -23,10 +23,18 @@ _INT_SIZE: Final = 4
 _PLACE_SIZE: Final = _LONG_SIZE + _INT_SIZE  # the offset and the partition
 
 
-def make_row(
-    shape: RowShape, event: Any, record: Record, schema_number: int, schema_id: str
+def make_row(  # noqa: PLR0913 - the parts of a row
+    shape: RowShape,
+    event: Any,
+    record: Record,
+    schema_number: int,
+    schema_id: str,
+    *,
+    key_fields: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the row of an event that was decoded from a record.
+
+    `key_fields` are the fields of the record's key, if the key fields of the shape are there.
 
     Raises:
         UnroutableError: the event is not an object, or a field that the shape needs is missing
@@ -35,18 +43,12 @@ def make_row(
     source = record.source
     if not isinstance(event, Mapping):
         raise UnroutableError(f"{source}: found {type(event).__name__}, expected an event")
-    key = {shape.key_attribute: _join(event, shape.key, source)}
-    if shape.sort_name is not None:
-        key[shape.sort_name] = _sort(shape, event, source)
+    key = _key(shape, event, source, key_fields)
     order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, record)}
-    ours = [
-        name
-        for name in (*key, *((ORDER, DELETED) if order else ()))
-        if (name,) not in (shape.key, shape.sort)
-    ]
-    hidden = {name: event[name] for name in (*ADDED, *ours) if name in event}
-    if hidden:
-        event = {name: event[name] for name in event if name not in hidden} | {"_event": hidden}
+    ours = (*key, *((ORDER, DELETED) if order else ()))
+    if key_fields is None:
+        ours = tuple(name for name in ours if (name,) not in (shape.key, shape.sort))
+    event = _hide(event, (*ADDED, *ours), key)
     return {
         **event,
         **key,
@@ -58,12 +60,42 @@ def make_row(
     }
 
 
-def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
+def _hide(event: Mapping[str, Any], names: Sequence[str], key: Mapping[str, str]) -> Any:
+    """Return the event with fields that have the names of attributes, in a map of their own."""
+    hidden = {
+        name: event[name]
+        for name in names
+        if name in event and (name not in key or event[name] != key[name])
+    }
+    if not hidden:
+        return event
+    return {name: event[name] for name in event if name not in hidden} | {"_event": hidden}
+
+
+def make_deletion(
+    shape: RowShape, record: Record, key_fields: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the row that replaces the one that a tombstone deletes.
 
+    Without the fields of the record's key, the key is the row's key as a string.
+
     Raises:
-        UnroutableError: the record's key is missing, empty or not UTF-8.
+        UnroutableError: the record's key is missing, empty or not UTF-8, or lacks a field.
     """
+    if key_fields is None:
+        key = {shape.key_attribute: _read_text(record)}
+    else:
+        key = _key(shape, {}, record.source, key_fields)
+    return {
+        **key,
+        "_topic": record.source.topic,
+        "_source": str(record.source),
+        ORDER: _order((), {}, record),
+        DELETED: True,
+    }
+
+
+def _read_text(record: Record) -> str:
     try:
         key = (record.key or b"").decode()
     except UnicodeDecodeError:
@@ -72,13 +104,21 @@ def make_deletion(shape: RowShape, record: Record) -> dict[str, Any]:
         raise UnroutableError(
             f"{record.source}: found a tombstone with key {_show(record.key)}, expected a string"
         )
-    return {
-        shape.key_attribute: key,
-        "_topic": record.source.topic,
-        "_source": str(record.source),
-        ORDER: _order((), {}, record),
-        DELETED: True,
-    }
+    return key
+
+
+def _key(
+    shape: RowShape, event: Mapping[str, Any], source: Source, key_fields: Mapping[str, Any] | None
+) -> dict[str, str]:
+    """Return the table's key attributes; fields of a Kafka key may all be whole numbers."""
+    fields = event if key_fields is None else key_fields
+    takes_numbers = key_fields is not None
+    key = {shape.key_attribute: _join(fields, shape.key, source, takes_numbers)}
+    if shape.sort:
+        key[str(shape.sort_name)] = _join(fields, shape.sort, source, takes_numbers)
+    elif shape.sort_name is not None:
+        key[shape.sort_name] = _place(shape, event, source)
+    return key
 
 
 def find_row_key(shape: RowShape, values: Mapping[str, Any], source: Source) -> dict[str, str]:
@@ -150,9 +190,7 @@ def write_key(shape: RowShape, event: Mapping[str, Any]) -> bytes:
     return _join_fields(event, shape.key).encode()
 
 
-def _sort(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
-    if shape.sort:
-        return _join(event, shape.sort, source)
+def _place(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
     place = f"{source.topic}-{source.partition}-{source.offset}"
     if shape.event_time is None:
         return place
@@ -164,16 +202,18 @@ def _sort(shape: RowShape, event: Mapping[str, Any], source: Source) -> str:
     return f"{time:013d}-{place}"
 
 
-def _join(event: Mapping[str, Any], fields: Sequence[str], source: Source) -> str:
+def _join(
+    event: Mapping[str, Any], fields: Sequence[str], source: Source, takes_numbers: bool = False
+) -> str:
     """Join the values of the key fields: one string, or several strings or whole numbers."""
     if len(fields) == 1 and type(lone := event.get(fields[0])) is str and lone:
         return lone
+    kinds = (str, int) if takes_numbers else _kinds(fields)
     for field in fields:
         value = event.get(field)
-        if type(value) not in _kinds(fields) or value == "":
-            raise UnroutableError(
-                f"{source}: found {field} {_show(value)}, expected {_expected(fields)}"
-            )
+        if type(value) not in kinds or value == "":
+            expected = "a string or a whole number" if takes_numbers else _expected(fields)
+            raise UnroutableError(f"{source}: found {field} {_show(value)}, expected {expected}")
     return _join_fields(event, fields)
 
 

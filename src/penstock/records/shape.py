@@ -2,7 +2,8 @@
 
 A row has all fields of its event, and these attributes:
 
-    KEY         the partition key: the key field of the event, or several fields joined by `/`
+    KEY         the partition key: the key field of the event (with a key format, of the record's
+                key), or several fields joined by `/`
     SORT        the sort key, if the table has one: in upsert mode the fields of `--sort` joined by
                 `/`, in append mode the event time in 13 digits, then topic-partition-offset
     _topic      the topic of the record
@@ -46,6 +47,15 @@ class Tombstone(StrEnum):
     IGNORE = "ignore"
     DELETE = "delete"
     DEAD_LETTER = "dead-letter"
+
+
+class KeyFormat(StrEnum):
+    """The format of Kafka keys: Avro in a frame, or as Kafka's own serialisers write them."""
+
+    AVRO = "avro"
+    STRING = "string"
+    INT = "int"
+    LONG = "long"
 
 
 def _parse_fields(text: str) -> tuple[str, ...]:
@@ -114,6 +124,15 @@ class RowShape(Settings):
         default=Tombstone.IGNORE,
     )
 
+    key_format: KeyFormat | None = setting(
+        "PENSTOCK_KEY_FORMAT",
+        "for consumers: the format of Kafka's keys, which then hold the fields of --key and --sort"
+        " in place of the event: avro (in a frame, as values are), or string, int or long for the"
+        " one field of --key [the fields are of the event]",
+        parse=KeyFormat,
+        default=None,
+    )
+
     @property
     def key_attribute(self) -> str:
         """The name of the table's partition key."""
@@ -139,12 +158,22 @@ class RowShape(Settings):
                 "a table of upserts has PENSTOCK_SORT (--sort) and PENSTOCK_SORT_NAME"
                 f" (--sort-name), or neither ({_NONE}); found {self.sort!r}, {self.sort_name!r}"
             )
+        yield from self._key_problems()
+
+    def _key_problems(self) -> Iterator[str]:
+        several = self.sort or len(self.key or ()) > 1
         if self.tombstone is Tombstone.DELETE and (
-            self.order or self.sort or len(self.key or ()) > 1
+            self.order or (several and self.key_format is None)
         ):
             yield (
                 "--tombstone delete finds a row by the record's key and orders by Kafka's timestamp"
-                " and offset, expected one field in --key, and no --sort and no --order"
+                " and offset, expected no --order, and without --key-format one field in --key and"
+                " no --sort"
+            )
+        if several and self.key_format not in {None, KeyFormat.AVRO}:
+            yield (
+                f"PENSTOCK_KEY_FORMAT (--key-format) is {self.key_format}, expected one field in"
+                " --key and no --sort, as such a key is one value"
             )
 
     def _name_problems(self) -> Iterator[str]:

@@ -26,6 +26,9 @@ from penstock.errors import (
     Failure,
     PenstockError,
     Reason,
+    RegistryAccessDeniedError,
+    RegistryAnswerError,
+    RegistryUnavailableError,
     SinkAccessDeniedError,
     SinkRefusedError,
     SinkUnavailableError,
@@ -44,7 +47,15 @@ _ROWS_AT_ONCE: Final = 100
 _WRITERS: Final = 8
 _COMPLETE: Final = "org$apache$spark$sql$classic$ObservationManager$$tryComplete"
 _KINDS: Final = {
-    kind.__name__: kind for kind in (SinkAccessDeniedError, SinkRefusedError, SinkUnavailableError)
+    kind.__name__: kind
+    for kind in (
+        RegistryAccessDeniedError,
+        RegistryAnswerError,
+        RegistryUnavailableError,
+        SinkAccessDeniedError,
+        SinkRefusedError,
+        SinkUnavailableError,
+    )
 }
 _LINE: Final = re.compile(rf"^penstock\.errors\.({'|'.join(_KINDS)}): (.*)$", re.MULTILINE)
 _MAX_COMPILED: Final = 200
@@ -210,7 +221,7 @@ def count_by_reason(
     """Run a task on each partition, and return the number of records given up, by reason.
 
     Raises:
-        SinkError: the error that ended a task.
+        SinkError, RegistryError: the error that ended a task.
     """
     try:
         counts = rows.rdd.mapPartitions(task).collect()
@@ -251,7 +262,7 @@ def to_headers(found: Iterable[Any] | None) -> tuple[tuple[str, bytes | None], .
 
 
 def raise_sink_error(error: Exception) -> None:
-    """Raise the sink error that ended a task, if the text of Spark's error names one."""
+    """Raise the error that ended a task, if the text of Spark's error names one of ours."""
     found = _LINE.search(str(error))
     if found is not None:
         raise _KINDS[found[1]](found[2]) from error

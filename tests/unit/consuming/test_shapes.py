@@ -9,11 +9,12 @@ import pytest
 
 from penstock.consuming import Consumed, Consumer
 from penstock.errors import Reason
+from penstock.framing import FrameKind, SchemaKey, encode_frame
 from penstock.kafka import KafkaSettings, Security
 from penstock.producing import EventProducer, Produced, ProducerSettings, Refusal, Stamper
-from penstock.records import Mode, Record, RowShape, Source, Tombstone
+from penstock.records import KeyFormat, Mode, Record, RowShape, Source, Tombstone
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries
-from penstock.schemas import Policy
+from penstock.schemas import Policy, encode
 from tests.stubs.consuming import FakeErrors, FakeTable
 from tests.stubs.topic import FakeTopic
 
@@ -222,6 +223,39 @@ def test_a_tombstone_deletes_the_row_of_its_key() -> None:
     assert (row["orderId"], row["_deleted"]) == ("o-1", True)
     (failed,) = errors.rows.values()
     assert failed.failure.detail.endswith("found a tombstone with key None, expected a string")
+
+
+def test_a_topic_whose_key_fields_are_in_the_key_is_upserted_and_deleted() -> None:
+    shape = RowShape(
+        ("shop", "id"), "pk", sort_name=None, event_time=None, mode=Mode.UPSERT,
+        tombstone=Tombstone.DELETE, key_format=KeyFormat.AVRO,
+    )  # fmt: skip
+    registry = MemoryRegistry()
+    fields = [{"name": "shop", "type": "string"}, {"name": "id", "type": "long"}]
+    key_schema = {"type": "record", "name": "Key", "fields": fields}
+    value_schema = {"type": "record", "name": "V", "fields": [{"name": "paid", "type": "boolean"}]}
+    keyed = registry.register("orders-key", key_schema).version
+    valued = registry.register("orders", value_schema).version
+    key = encode_frame(keyed.key, encode({"shop": "a", "id": 7}, key_schema))
+    value = encode_frame(valued.key, encode({"paid": True}, value_schema))
+
+    consumed, table, errors = _consume(
+        shape,
+        registry,
+        Record(Source("orders", 0, 0), key, value),
+        Record(Source("orders", 0, 1), key, None),
+        Record(Source("orders", 0, 2), b"a/7", value),
+        Record(
+            Source("orders", 0, 3), encode_frame(SchemaKey(FrameKind.GLUE, bytes(16)), b""), value
+        ),
+    )
+
+    assert consumed == Consumed(2, {Reason.UNROUTABLE: 1, Reason.UNKNOWN_SCHEMA: 1}, 0)
+    upsert, deletion = table.rows.values()
+    assert (upsert["pk"], upsert["paid"]) == ("a/7", True)
+    assert (deletion["pk"], deletion["_deleted"]) == ("a/7", True)
+    assert upsert["_order"] < deletion["_order"]
+    assert [*errors.rows] == ["orders/0/2", "orders/0/3"]
 
 
 def test_a_tombstone_can_be_a_dead_letter() -> None:

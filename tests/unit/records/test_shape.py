@@ -86,10 +86,14 @@ def test_it_is_built_from_settings() -> None:
         ({"SORT": "at"}, "PENSTOCK_SORT (--sort) is for --mode upsert, found --mode append"),
         ({"ORDER": "at"}, "PENSTOCK_ORDER (--order) is for --mode upsert, found --mode append"),
         ({"TOMBSTONE": "delete"}, "--tombstone delete is for --mode upsert, found --mode append"),
+        (
+            {"KEY_FORMAT": "int", "KEY": "a,b", "KEY_NAME": "pk"},
+            "PENSTOCK_KEY_FORMAT (--key-format) is int, expected one field in --key and no --sort",
+        ),
         ({"MODE": "upsert"}, "or neither (none); found (), 'readingId'"),
         (
             {"MODE": "upsert", "SORT_NAME": "none", "TOMBSTONE": "delete", "ORDER": "at"},
-            "by Kafka's timestamp and offset, expected one field in --key, and no --sort and no",
+            "by Kafka's timestamp and offset, expected no --order, and without --key-format one",
         ),
     ],
 )

@@ -114,7 +114,7 @@ def start_consuming(
     Args:
         spark: a session from `build_session`.
         settings: the settings of the job.
-        registries: used in place of those that the settings name.
+        registries: used in place of those that the settings name, except for the schemas of keys.
         errors: used in place of the dead-letter table that the settings name.
         transform: a pure function of decoded rows, applied before every sink.
 
@@ -148,7 +148,7 @@ def build_query(
         stream=open_stream(spark, settings.kafka, settings.read),
         checkpoint=settings.checkpoint,
         registries=registries,
-        sinks=open_sinks(spark, settings.sinks, errors, lease),
+        sinks=open_sinks(spark, settings.sinks, errors, lease, settings.schemas),
         errors=errors,
         lease=lease,
         routes=dict(settings.sinks.route),

@@ -8,30 +8,43 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from penstock.errors import Failure, Reason, UnroutableError
-from penstock.records import READING, Record, RowShape, Source, make_row
-from penstock.schemas import compile_row_restorer
+from penstock.errors import Failure, PenstockError, Reason, SchemaNotFoundError
+from penstock.framing import SchemaKey
+from penstock.records import READING, Record, RowShape, Source, make_row, read_key
+from penstock.registry import Registries, RegistrySettings
+from penstock.schemas import compile_event_decoder, compile_row_restorer
 from penstock.sinks import DynamoDbClient, RowWriter, open_table
-from penstock.spark.failures import ErrorSink, count_by_reason, in_chunks, make_failed
+from penstock.spark.failures import (
+    ErrorSink,
+    count_by_reason,
+    in_chunks,
+    make_failed,
+    to_bytes,
+    to_headers,
+)
 from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema, with_milliseconds
 from penstock.tables import BatchId
+
+_MAX_UNKNOWN: Final = 100  # as in a batch of the consumer function
 
 
 @dataclass(frozen=True, slots=True)
 class DynamoDbTables:
     """A DynamoDB table of readings, and a sink for records that it rejects.
 
-    `rows_per_second` limits all executors together; None leaves the limit to the tables.
+    `rows_per_second` limits all executors together; None leaves the limit to the tables. Executors
+    look up the schemas of Avro keys in `key_schemas`.
     """
 
     readings: str
     errors: ErrorSink
     rows_per_second: float | None = None
     shape: RowShape = READING
+    key_schemas: RegistrySettings | None = None
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Write a row for every record; a batch that comes again writes the same rows.
@@ -63,13 +76,14 @@ class _Write:
         """Write the rows; store those that cannot be readings as dead letters."""
         readings = _connect(self.tables.readings, self.tables.shape)
         to_event = _load_event_reader(self.schema)
+        keys = KeySchemas(_load_registries(self.tables.key_schemas))
         pace = Pace(self.rows_per_second)
         for chunk in in_chunks(rows):
             made, given_up = [], []
             for row in chunk:
                 try:
-                    made.append((row, _make_row(row, to_event, self.tables.shape)))
-                except UnroutableError as error:
+                    made.append((row, _make_row(row, to_event, self.tables.shape, keys)))
+                except PenstockError as error:  # a retriable one is raised again
                     given_up.append(make_failed(row, Failure.of(error)))
             refused = readings.write([reading for _, reading in made])
             given_up += [
@@ -91,11 +105,56 @@ def _load_event_reader(schema: str) -> Any:
     return compile_row_restorer(json.loads(schema))
 
 
-def _make_row(row: Any, to_event: Any, shape: RowShape) -> dict[str, Any]:
+class KeySchemas:
+    """The readers of the Avro keys of one task, which asks for 100 unknown schemas at most."""
+
+    def __init__(self, registries: Registries) -> None:
+        self.kinds = frozenset(registries)
+        self._registries = registries
+        self._readers: dict[SchemaKey, Callable[[bytes], Any]] = {}
+        self._unknown: set[SchemaKey] = set()
+
+    def find(self, key: SchemaKey) -> Callable[[bytes], Any]:
+        """Return the function from the payload of a key to its value.
+
+        Raises:
+            SchemaNotFoundError: there is no such version, or too many others were unknown.
+            RegistryError, SchemaError: see `SchemaRegistry.get`.
+        """
+        if reader := self._readers.get(key):
+            return reader
+        if len(self._unknown) >= _MAX_UNKNOWN and key not in self._unknown:
+            raise SchemaNotFoundError(
+                f"schema {key} of a key was not looked up, since {_MAX_UNKNOWN} others failed"
+            )
+        try:
+            version = self._registries.find(key)
+        except PenstockError as error:
+            if not error.retriable:
+                self._unknown.add(key)
+            raise
+        reader = self._readers[key] = compile_event_decoder(version.schema)
+        return reader
+
+
+@cache
+def _load_registries(settings: RegistrySettings | None) -> Registries:
+    """Load the registries once per Python process; without settings there are none."""
+    return settings.load() if settings else Registries([])
+
+
+def _make_row(row: Any, to_event: Any, shape: RowShape, keys: KeySchemas) -> dict[str, Any]:
     event = to_event(row[EVENT])
-    source = Source(row["_topic"], row["_kafka_partition"], row["_offset"])
-    record = Record(source, None, None, timestamp_ms=row["_kafka_timestamp"])
-    return make_row(shape, event, record, row["_schema_version"], row["_schema_id"])
+    record = Record(
+        Source(row["_topic"], row["_kafka_partition"], row["_offset"]),
+        to_bytes(row["_key"]),
+        None,
+        to_headers(row["_headers"]),
+        row["_kafka_timestamp"],
+    )
+    key_fields = read_key(shape, record, keys.kinds, keys.find)
+    number, schema_id = row["_schema_version"], row["_schema_id"]
+    return make_row(shape, event, record, number, schema_id, key_fields=key_fields)
 
 
 class Pace:

@@ -237,7 +237,7 @@ def _build(
 ) -> Replay:
     sinks = settings.sinks
     failed = FailedAgain(sinks.errors_table, name)
-    opened = open_sinks(spark, sinks, failed, lease, replayed=True)
+    opened = open_sinks(spark, sinks, failed, lease, settings.schemas, replayed=True)
     store = ObjectStore(sinks.parked_bucket)
     days = settings.keep_settled_days
     lookups = _recall(spark, settings.consume_checkpoint)

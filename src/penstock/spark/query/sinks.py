@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
+from penstock.records import KeyFormat
+from penstock.registry import RegistrySettings
 from penstock.spark.failures import ErrorSink
 from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.lake import Lake
@@ -17,18 +19,20 @@ from penstock.spark.settings.sinks import SinkSettings
 from penstock.spark.state.lease import LeasedSink
 
 
-def open_sinks(
+def open_sinks(  # noqa: PLR0913 - what the sinks of a job share
     spark: SparkSession,
     settings: SinkSettings,
     errors: ErrorSink,
     lease: Fence,
+    schemas: RegistrySettings,
     *,
     replayed: bool = False,
 ) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
     """Open the sinks of all records, or with routes by schema name.
 
-    Sinks are written to only while the lease is held; rejected records go to `errors`. Sinks for
-    `replayed` records skip rows that exist, whichever batch wrote them.
+    Sinks are written to only while the lease is held; rejected records go to `errors`. Executors
+    look up the schemas of Avro keys in `schemas`. Sinks for `replayed` records skip rows that
+    exist, whichever batch wrote them.
     """
 
     def open_tables(given: SinkSettings) -> list[Sink]:
@@ -36,7 +40,9 @@ def open_sinks(
         sinks = open_(spark, given, errors, lease)
         if given.dynamodb_table:
             rate = given.dynamodb_rows_per_second
-            sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate, given.shape))
+            is_avro = given.shape.key_format is KeyFormat.AVRO
+            keys = schemas if is_avro else None
+            sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate, given.shape, keys))
         return [LeasedSink(sink, lease) for sink in sinks]
 
     if not settings.route:

@@ -1,0 +1,57 @@
+"""The fields of Kafka keys, for rows whose key is in the record's key and not in the event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from penstock.errors import FramingError, PayloadError, UnroutableError
+from penstock.framing import FrameKind, SchemaKey, decode_frame
+from penstock.records.record import Record
+from penstock.records.shape import KeyFormat, RowShape
+
+# Finds the function from payload to value for the schema of an Avro key.
+FindReader = Callable[[SchemaKey], Callable[[bytes], Any]]
+
+_SIZES: Final = {KeyFormat.INT: 4, KeyFormat.LONG: 8}  # as Kafka's serialisers write them
+
+
+def read_key(
+    shape: RowShape, record: Record, kinds: Collection[FrameKind], find_reader: FindReader
+) -> Mapping[str, Any] | None:
+    """Return the fields of a record's key; None if the shape's key fields are in the event.
+
+    A key that is no record is the value of the shape's one key field.
+
+    Raises:
+        UnroutableError: the key is missing or cannot be decoded.
+        PenstockError: the schema of an Avro key cannot be used, or not now; see `find_reader`.
+    """
+    if shape.key_format is None:
+        return None
+    if record.key is None:
+        raise UnroutableError(f"{record.source}: found no key, expected {shape.key_format}")
+    try:
+        value = _decode(shape.key_format, record.key, record, kinds, find_reader)
+    except (FramingError, PayloadError, ValueError) as error:
+        raise UnroutableError(
+            f"{record.source}: the key is not of the format {shape.key_format}: {error}"
+        ) from error
+    return value if isinstance(value, Mapping) else {shape.key[0]: value}
+
+
+def _decode(
+    key_format: KeyFormat,
+    key: bytes,
+    record: Record,
+    kinds: Collection[FrameKind],
+    find_reader: FindReader,
+) -> Any:
+    if key_format is KeyFormat.STRING:
+        return key.decode()
+    if key_format is KeyFormat.AVRO:
+        frame = decode_frame(key, record.headers, is_key=True, kinds=kinds)
+        return find_reader(frame.key)(frame.payload) if frame is not None else None
+    if len(key) != _SIZES[key_format]:
+        raise ValueError(f"found {len(key)} bytes, expected {_SIZES[key_format]}")
+    return int.from_bytes(key, signed=True)
