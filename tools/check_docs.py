@@ -16,7 +16,7 @@ from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
 from penstock.producing import IntakeSettings
 from penstock.settings import SettingRow, Settings, describe_settings
-from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
+from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
 from penstock.staging import RetrySettings
 from tests.unit.structure.test_imports import MAY_IMPORT
 from tools.hcl import module_tables
@@ -28,6 +28,7 @@ _TABLES: tuple[type[Settings], ...] = (
     IntakeSettings,
     ConsumerSettings,
     ConsumeSettings,
+    StageSettings,
     ReplaySettings,
     MaintainSettings,
     RetrySettings,

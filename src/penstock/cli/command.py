@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from penstock.cli import _contract, _errors, _produce, _read, _rejected, _schema, _submit
+from penstock.cli import _contract, _errors, _produce, _read, _rejected, _schema, _staging, _submit
 from penstock.cli.terminal import complain
 from penstock.errors import PenstockError, SettingsError
 
@@ -20,6 +20,7 @@ _COMMANDS: Final = {
     "read": _read,
     "rejected": _rejected,
     "schema": _schema,
+    "staging": _staging,
     "submit": _submit,
 }
 _EXIT_CODES = """\

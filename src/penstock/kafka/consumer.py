@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -59,6 +59,15 @@ class Consumer(AbstractContextManager["Consumer"]):
             ]
             found = self._client.beginning_offsets(there, _LOOK_MS) if there else {}
         return {(place.topic, place.partition): offset for place, offset in found.items()}
+
+    def find_partitions(self, takes: Callable[[str], bool]) -> dict[str, set[int]]:
+        """Return the partitions of the topics that exist, that we may see, and that `takes`."""
+        with translated_kafka_errors(self._where):
+            return {
+                topic: set(self._client.partitions_for_topic(topic) or ())
+                for topic in self._client.topics()
+                if takes(topic)
+            }
 
     def commit(self) -> None:
         """Commit the offsets of all polled records for the consumer group."""

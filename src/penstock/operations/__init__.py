@@ -34,6 +34,7 @@ from penstock.operations.schemas import (
     read_version,
     read_versions,
 )
+from penstock.operations.staging import PlannedTable, check_staging
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "GeneratedEvents",
     "JobRun",
     "ListedEvent",
+    "PlannedTable",
     "ProduceSettings",
     "ProducedEvent",
     "ReadRecord",
@@ -54,6 +56,7 @@ __all__ = [
     "RestoredVersion",
     "WrittenContract",
     "check_candidate",
+    "check_staging",
     "compare_versions",
     "export_schemas",
     "import_schemas",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
 from penstock.spark.query.api import decode, follow, start_consuming
 from penstock.spark.query.replay import run_replay
-from penstock.spark.session import build_session, read_job
+from penstock.spark.query.staging import start_staging
+from penstock.spark.session import build_session, read_job, read_stage_job
 from penstock.spark.settings.consume import ConsumeSettings
 from penstock.spark.settings.replay import ReplaySettings
+from penstock.spark.settings.stage import StageSettings
 from penstock.spark.state.topic_watch import await_end
 from penstock.tables import BatchId
 
@@ -16,12 +18,15 @@ __all__ = [
     "ConsumeSettings",
     "MaintainSettings",
     "ReplaySettings",
+    "StageSettings",
     "await_end",
     "build_session",
     "decode",
     "follow",
     "maintain_table",
     "read_job",
+    "read_stage_job",
     "run_replay",
     "start_consuming",
+    "start_staging",
 ]

@@ -15,6 +15,8 @@ from penstock.errors import SettingsError
 from penstock.settings import Settings
 from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.settings.consume import read_settings, read_text
+from penstock.spark.settings.stage import StageSettings, read_stage_settings
+from penstock.staging import StagingPlan
 
 _Read = TypeVar("_Read", bound=Settings)
 
@@ -90,6 +92,21 @@ def read_job(
     check_session(spark)
     words = sys.argv[1:] if argv is None else argv
     return spark, read_settings(kind, words, os.environ, partial(read_text, spark))
+
+
+def read_stage_job(
+    name: str, argv: Sequence[str] | None
+) -> tuple[SparkSession, StageSettings, StagingPlan]:
+    """Start Spark for a staging job, and read its settings and its plan.
+
+    Raises:
+        SettingsError: settings or the configuration file are invalid; the error lists every
+            problem.
+    """
+    spark = build_session(name)
+    check_session(spark)
+    words = sys.argv[1:] if argv is None else argv
+    return spark, *read_stage_settings(words, os.environ, partial(read_text, spark))
 
 
 def check_session(spark: SparkSession) -> None:

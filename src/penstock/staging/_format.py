@@ -153,6 +153,7 @@ _TABLE: Final = _object(
         },
         "key": _FIELDS,
         "key_name": _text("the attribute of the partition key", "^.+$"),
+        "key_format": _choice("avro, string, int or long", "avro", "string", "int", "long"),
         "sort": _FIELDS,
         "sort_name": _text("the attribute of the sort key", "^.+$"),
         "order": _FIELDS,

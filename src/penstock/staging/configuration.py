@@ -19,7 +19,7 @@ from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SettingsError
 from penstock.kafka import KafkaSettings
-from penstock.records import Mode, Projection, RowShape, Tombstone
+from penstock.records import KeyFormat, Mode, Projection, RowShape, Tombstone
 from penstock.registry import load_registries
 from penstock.settings import describe_settings, parse_moment
 from penstock.staging._format import ALIASES, FILE, TABLE_ALIASES
@@ -175,6 +175,7 @@ def _make_shape(given: Mapping[str, Any]) -> RowShape:
         _list(given.get("order", ())),
         Mode.UPSERT,
         Tombstone(given.get("tombstone", Tombstone.IGNORE)),
+        KeyFormat(given["key_format"]) if "key_format" in given else None,
     )
 
 

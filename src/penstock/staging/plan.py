@@ -184,7 +184,9 @@ def _column_problems(table: StagedTable, where: str) -> Iterator[str]:
         return
     shape = table.shape
     time = () if shape.event_time is None else (shape.event_time,)
-    parts = {"key": shape.key, "sort": shape.sort, "order": shape.order, "event_time": time}
+    parts = {"order": shape.order, "event_time": time}
+    if shape.key_format is None:  # else the fields are those of Kafka's keys
+        parts = {"key": shape.key, "sort": shape.sort, **parts}
     for part, named in parts.items():
         for name in named:
             if name not in columns:

@@ -26,6 +26,8 @@ _COMMANDS = [
     ["schema", "list"],
     ["schema", "export"],
     ["schema", "import"],
+    ["staging"],
+    ["staging", "check"],
     ["submit"],
 ]
 

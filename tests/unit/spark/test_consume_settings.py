@@ -9,10 +9,16 @@ import pytest
 
 from penstock.errors import SettingsError
 from penstock.kafka import Security
-from penstock.records import Mode, RowShape
+from penstock.records import Mode, RowShape, Tombstone
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.source import source_options
-from penstock.spark.settings.consume import LostOffsets, Starting, contract_environ, read_settings
+from penstock.spark.settings.consume import (
+    LostOffsets,
+    Starting,
+    StartingOffsets,
+    contract_environ,
+    read_settings,
+)
 
 _ROLE = "arn:aws:iam::111111111111:role/reader"
 _SECRET = "arn:aws:secretsmanager:eu-central-1:222222222222:secret:AmazonMSK_a-AbCdEf"
@@ -136,7 +142,7 @@ def test_a_batch_may_have_no_limit() -> None:
         ("--trigger", "often", "an interval like '30 seconds'"),
         ("--trigger", "0 seconds", "an interval like '30 seconds'"),
         ("--starting", "2026-11-21T08:00:00", "a time like 2026-11-21T08:00:00+00:00"),
-        ("--starting", "soon", "earliest, latest or a time"),
+        ("--starting", "soon", "earliest, latest, a time"),
         ("--topics", "a b", "topics, separated by commas"),
         ("--topic-pattern", "(", "a regular expression"),
         ("--max-offsets-per-trigger", "0", "a number from 1"),
@@ -220,8 +226,25 @@ def test_a_table_of_a_route_can_have_a_shape_of_its_own() -> None:
     assert _problems(
         routes | {"--shapes": "orders.mode=upsert;orders.sort-name=none;orders.tombstone=delete"}
     ) == (
-        "--tombstone is delete, expected ignore: Spark's jobs count tombstones and write no row for"
-        " them",
+        "--tombstone is delete, expected ignore: Spark's jobs delete rows of one DynamoDB table"
+        " without --route; a tombstone names no schema",
+    )
+
+
+def test_tombstones_delete_rows_of_one_dynamodb_table() -> None:
+    deleting = {"--mode": "upsert", "--sort-name": "none", "--tombstone": "delete"}
+    lake = _NEEDED | _OPEN | deleting | {"--dynamodb-table": "", "--lake-table": "lake.readings"}
+
+    settings = _read(_NEEDED | _OPEN | deleting)
+
+    assert settings.sinks.shape.tombstone is Tombstone.DELETE
+    assert _problems(lake) == (
+        "--tombstone is delete, expected ignore: Spark's jobs delete rows of one DynamoDB table"
+        " without --route; a tombstone names no schema",
+    )
+    assert _problems(_NEEDED | _OPEN | deleting | {"--tombstone": "dead-letter"}) == (
+        "--tombstone is dead-letter, expected ignore or delete: Spark's jobs write no dead letters"
+        " for tombstones",
     )
 
 
@@ -265,6 +288,27 @@ def test_the_source() -> None:
         "includeHeaders": "true",
         "failOnDataLoss": "false",
     }
+
+
+def test_a_source_begins_at_offsets() -> None:
+    text = '{"sensor": {"0": 12, "1": -1}}'
+    settings = _read(_NEEDED | _OPEN | {"--starting": text})
+    starting = settings.read.starting
+
+    assert starting == StartingOffsets((("sensor", 0, 12), ("sensor", 1, -1)))
+    assert source_options(settings.kafka, settings.read)["startingOffsets"] == text
+    assert str(starting.complete({"sensor": {0, 1, 2}, "new": {0}})) == (
+        '{"sensor": {"0": 12, "1": -1, "2": -2}, "new": {"0": -2}}'
+    )
+    with pytest.raises(SettingsError, match=r"--starting has an offset for sensor/1, expected"):
+        starting.complete({"sensor": {0}})
+
+
+@pytest.mark.parametrize("text", ["{", '{"t": 1}', '{"t": {"x": 1}}', '{"t": {"0": -3}}'])
+def test_offsets_that_are_none(text: str) -> None:
+    (problem,) = _problems(_NEEDED | _OPEN | {"--starting": text})
+
+    assert problem.startswith(f"--starting is {text!r}, expected position at which")
 
 
 def test_a_source_by_pattern_time_and_limit() -> None:

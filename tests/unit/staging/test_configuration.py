@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.records import Projection, Tombstone
+from penstock.records import KeyFormat, Projection, Tombstone
 from penstock.staging import (
     FORMAT,
     Dependency,
@@ -43,6 +43,7 @@ _DRIVER: dict[str, Any] = {
     "name": "driving",
     "topics": ["cdc.DRIVING"],
     "key": "id",
+    "key_format": "long",
     "tombstone": "delete",
     "dependencies": [{"table": "customers", "key": {"customerId": "customer"}}],
     "final": "orders",
@@ -114,6 +115,7 @@ def test_a_whole_file() -> None:
     assert lines.shape.table_key == ("lineKey", "AT")
     assert (lines.role, driver.role) == (Role.STAGING, Role.DRIVER)
     assert driver.shape.tombstone is Tombstone.DELETE
+    assert driver.shape.key_format is KeyFormat.LONG
     assert driver.dependencies == (
         Dependency("customers", (("customerId", "customer"),), "customers"),
     )

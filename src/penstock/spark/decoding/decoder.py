@@ -36,8 +36,10 @@ from penstock.errors import (
     UnroutableError,
 )
 from penstock.framing import SchemaKey
+from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, canonical_form, check_schema, encode, merge_schemas
+from penstock.spark.decoding.columns import EventColumns
 from penstock.spark.decoding.frames import FrameStatus
 from penstock.spark.decoding.reader_schema import Place, Reader, write_reader
 from penstock.spark.decoding.reader_sql import find_invalid_text, find_lossy, write_value
@@ -69,22 +71,28 @@ class RowStatus(StrEnum):
     UNKNOWN = "unknown"  # a version that this decoder does not know
     LATER = "later"  # compressed: it is written with the next part
     ELSEWHERE = "elsewhere"  # its schema is routed to another table
+    EMPTY = "empty"  # all columns that are chosen for its table are empty
 
 
 class Decoder:
     """Decodes the versions that it was built with; used for every batch until there are more.
 
-    Building it needs a running Spark session.
+    Building it needs a running Spark session. With `columns`, events are those of a staged table,
+    and frames have the column `staging_time`.
 
     Raises (when built):
         SchemaConflictError: the versions contradict each other.
         InvalidSchemaError: Spark cannot tell two types of a version apart.
     """
 
-    def __init__(self, versions: Sequence[SchemaVersion]) -> None:
+    def __init__(
+        self, versions: Sequence[SchemaVersion], columns: Projection | None = None
+    ) -> None:
         self.versions = tuple(versions)
-        self.schema = merge_schemas([each.schema for each in versions])
-        self._root, writers, reader = _write(self.schema, [each.schema for each in versions])
+        merged = merge_schemas([each.schema for each in versions])
+        self._columns = None if columns is None else EventColumns(columns, merged)
+        self.schema = merged if self._columns is None else self._columns.schema()
+        self._root, writers, reader = _write(merged, [each.schema for each in versions])
         self._end = secrets.token_bytes(_END_SIZE).hex()
         payload = F.expr(f"concat(version.prefix, payload, X'{self._end}')")
         self._known: Column = F.expr(f"try_element_at({self._versions()}, schema)")
@@ -92,7 +100,8 @@ class Decoder:
             payload, writers, {"mode": "PERMISSIVE", "avroSchema": reader}
         )
         self._status: Column = F.expr(self._write_status())
-        event = F.expr(write_value(self._root, "record.body"))
+        write = write_value if self._columns is None else self._columns.write_event
+        event = F.expr(write(self._root, "record.body"))
         self._event: Column = name_event(event, self.schema)
 
     def decode(self, frames: DataFrame) -> DataFrame:
@@ -127,6 +136,8 @@ class Decoder:
             find_lossy(self._root, "record.body"): Reason.LOSSY_WIDENING,
         }
         cases = [f"WHEN {sql} THEN '{reason}'" for sql, reason in faults.items() if sql]
+        if self._columns and (empty := self._columns.find_empty(self._root, "record.body")):
+            cases.append(f"WHEN {empty} THEN '{RowStatus.EMPTY}'")
         return f"""
             CASE WHEN {_STAYS_HERE} THEN status
                  WHEN status <> '{FrameStatus.FRAMED}' THEN status
@@ -185,17 +196,18 @@ def admit_versions(
     spark: SparkSession,
     found: Iterable[SchemaVersion],
     beside: Callable[[SchemaVersion, Versions], Versions],
+    columns: Projection | None = None,
 ) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
     """Check versions, older ones first; return those that can be used, and why others cannot.
 
     `beside` returns the versions that share a table with a version; it is given the version and
-    those admitted so far.
+    those admitted so far. `columns` are those of a staged table.
     """
     admitted: list[SchemaVersion] = []
     refused: dict[SchemaKey, Failure] = {}
     for version in sorted(found, key=lambda each: each.number):
         try:
-            admit(spark, beside(version, admitted), version)
+            admit(spark, beside(version, admitted), version, columns)
         except PenstockError as error:
             refused[version.key] = Failure.of(error)
         else:
@@ -203,13 +215,18 @@ def admit_versions(
     return admitted, refused
 
 
-def admit(spark: SparkSession, known: Iterable[SchemaVersion], version: SchemaVersion) -> None:
-    """Check a version, alone and together with the known versions.
+def admit(
+    spark: SparkSession,
+    known: Iterable[SchemaVersion],
+    version: SchemaVersion,
+    columns: Projection | None = None,
+) -> None:
+    """Check a version, alone and together with the known versions, and for columns.
 
     Raises:
         RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, exceeds a limit,
             or cannot be read by Spark.
-        SchemaConflictError: it contradicts a known version.
+        SchemaConflictError: it contradicts a known version, or two fields would be one column.
         UnroutableError: its values are not events.
     """
     where = f"schema version {version.key} of {version.name}"
@@ -218,6 +235,8 @@ def admit(spark: SparkSession, known: Iterable[SchemaVersion], version: SchemaVe
         if not isinstance(version.schema, dict) or version.schema["type"] != "record":
             raise UnroutableError(f"{where}: found no record, expected an event")
         merged = merge_schemas([*(each.schema for each in known), version.schema])
+        if columns is not None:
+            EventColumns(columns, merged).schema()
         _try_in_java(spark, merged, version.schema)
     except SchemaError as error:
         raise type(error)(f"{where}: {error}") from error

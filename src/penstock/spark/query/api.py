@@ -18,7 +18,7 @@ from penstock.spark.decoding.decoder import Decoder, RowStatus, admit_versions, 
 from penstock.spark.decoding.frames import inflate_payloads, split_frames
 from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
 from penstock.spark.query.parts import FRAMED
-from penstock.spark.query.sinks import open_sinks
+from penstock.spark.query.sinks import open_sinks, open_tombstones
 from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery, Transform
 from penstock.spark.rows import EVENT, Fence
@@ -149,6 +149,7 @@ def build_query(
         checkpoint=settings.checkpoint,
         registries=registries,
         sinks=open_sinks(spark, settings.sinks, errors, lease, settings.schemas),
+        tombstones=open_tombstones(settings.sinks, errors, lease, settings.schemas),
         errors=errors,
         lease=lease,
         routes=dict(settings.sinks.route),

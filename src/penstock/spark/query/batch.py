@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -24,6 +25,7 @@ from pyspark.sql import functions as F
 
 from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
+from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.decoder import RowStatus, Versions, admit_versions, find_versions
 from penstock.spark.decoding.frames import split_frames
@@ -32,6 +34,7 @@ from penstock.spark.query.parts import FRAMED, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.rows import Sink
 from penstock.spark.state.schema_ledger import Lookup, Lookups
+from penstock.staging import STAGING_TIME
 from penstock.tables import BatchId
 
 _IDS_AT_ONCE: Final = 1_000
@@ -73,6 +76,21 @@ class _Batch:
         return bool(self.lookups) and self.lookups[-1].others is not None
 
 
+@dataclass(frozen=True, slots=True)
+class TableSinks:
+    """The sinks of a table, or of tables by schema name.
+
+    Attributes:
+        sinks: sinks for rows, written in this order.
+        tombstones: sinks for records without a value.
+        columns: for a staged table, the fields that become columns, and their names.
+    """
+
+    sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]]
+    tombstones: Sequence[Sink] = ()
+    columns: Projection | None = None
+
+
 class Batches:
     """Takes the batches of one query, one after the other.
 
@@ -84,17 +102,20 @@ class Batches:
         spark: SparkSession,
         registries: Registries,
         ledger: Lookups,
-        sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]],
+        sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]] | TableSinks,
         errors: ErrorSink,
     ) -> None:
+        table = sinks if isinstance(sinks, TableSinks) else TableSinks(sinks)
         self._spark = spark
+        self._columns = table.columns
         self._registries = registries
         self._ledger = ledger
         self._errors = errors
-        self._routed = isinstance(sinks, Mapping)
-        tables = sinks if isinstance(sinks, Mapping) else {"": sinks}
+        self._routed = isinstance(table.sinks, Mapping)
+        by_name = table.sinks if isinstance(table.sinks, Mapping) else {"": table.sinks}
         self._writers = {
-            table: PartWriter(each, errors, registries.framing) for table, each in tables.items()
+            name: PartWriter(each, errors, registries.framing, table.tombstones, table.columns)
+            for name, each in by_name.items()
         }
 
     def take(self, records: DataFrame, batch_id: BatchId) -> BatchCounts:
@@ -107,7 +128,7 @@ class Batches:
         """
         self._ledger.tidy(batch_id.number)
         known = self._ledger.before(batch_id.number)
-        batch = _Batch(batch_id, split_frames(records, self._registries.framing), known)
+        batch = _Batch(batch_id, self._split(records), known)
         self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
@@ -116,8 +137,26 @@ class Batches:
         figures.check(batch_id)
         versions = batch.versions()
         return BatchCounts(
-            records_read, figures.rows, len(versions), len(versions) - len(known), figures.errors
+            records_read,
+            figures.rows,
+            len(versions),
+            len(versions) - len(known),
+            figures.errors,
+            empty=figures.empty,
+            tombstones=figures.tombstones,
         )
+
+    def needs_marker(self, number: int) -> bool:
+        """Return whether a batch without records would be written to a sink."""
+        has_versions = bool(self._ledger.before(number))
+        return has_versions and any(each.needs_marker for each in self._writers.values())
+
+    def _split(self, records: DataFrame) -> DataFrame:
+        frames = split_frames(records, self._registries.framing)
+        if self._columns is None:
+            return frames
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return frames.withColumn(STAGING_TIME, F.lit(now))
 
     def _write_unknown(self, batch: _Batch) -> None:
         """Write the records of unknown ids, by earlier lookups of this batch or new ones."""
@@ -141,7 +180,7 @@ class Batches:
         others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP
         refused |= self._find_unroutable(found)
         routed = [each for each in found if each.key not in refused]
-        admitted, inadmissible = admit_versions(self._spark, routed, beside)
+        admitted, inadmissible = admit_versions(self._spark, routed, beside, self._columns)
         refused |= inadmissible
         number = len(batch.lookups) + 1
         return Lookup(batch.id.number, number, tuple(admitted), refused, others)

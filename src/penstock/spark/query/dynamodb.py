@@ -14,11 +14,21 @@ from pyspark.sql import DataFrame
 
 from penstock.errors import Failure, PenstockError, Reason, SchemaNotFoundError
 from penstock.framing import SchemaKey
-from penstock.records import READING, Record, RowShape, Source, make_row, read_key
+from penstock.records import (
+    READING,
+    FailedRecord,
+    Record,
+    RowShape,
+    Source,
+    make_deletion,
+    make_row,
+    read_key,
+)
 from penstock.registry import Registries, RegistrySettings
 from penstock.schemas import compile_event_decoder, compile_row_restorer
 from penstock.sinks import DynamoDbClient, RowWriter, open_table
 from penstock.spark.failures import (
+    STAGE,
     ErrorSink,
     count_by_reason,
     in_chunks,
@@ -94,6 +104,51 @@ class _Write:
             yield Counter(each.failure.reason for each in given_up)
 
 
+@dataclass(frozen=True, slots=True)
+class DynamoDbDeletions:
+    """A sink for tombstones, whose rows are deleted from a DynamoDB table of upserts.
+
+    A deleted row keeps its key and order, so that an older record that arrives later does not
+    restore it. A tombstone whose key names no row is a dead letter. Executors look up the schemas
+    of Avro keys in `key_schemas`.
+    """
+
+    table: str
+    errors: ErrorSink
+    shape: RowShape
+    key_schemas: RegistrySettings | None = None
+
+    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Delete the row of each tombstone that is newer than the row; this is idempotent.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: some may be deleted; deleting all of them
+                again is idempotent.
+        """
+        return count_by_reason(with_milliseconds(rows), self._delete)
+
+    def _delete(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
+        """Delete the rows of a partition's tombstones, on an executor."""
+        table = _connect(self.table, self.shape)
+        keys = KeySchemas(_load_registries(self.key_schemas))
+        for chunk in in_chunks(rows):
+            records = [_read_record(row) for row in chunk]
+            made, given_up = [], []
+            for record in records:
+                try:
+                    fields = read_key(self.shape, record, keys.kinds, keys.find)
+                    made.append((record, make_deletion(self.shape, record, fields)))
+                except PenstockError as error:  # a retriable one is raised again
+                    given_up.append(FailedRecord.of(record, Failure.of(error), None, STAGE))
+            refused = table.write([deletion for _, deletion in made])
+            given_up += [
+                FailedRecord.of(made[place][0], Failure.of(error), None, STAGE)
+                for place, error in refused.items()
+            ]
+            self.errors.keep(given_up)
+            yield Counter(each.failure.reason for each in given_up)
+
+
 @cache
 def _connect(table: str, shape: RowShape) -> RowWriter:
     """Connect once per Python process, which runs one task at a time."""
@@ -145,16 +200,21 @@ def _load_registries(settings: RegistrySettings | None) -> Registries:
 
 def _make_row(row: Any, to_event: Any, shape: RowShape, keys: KeySchemas) -> dict[str, Any]:
     event = to_event(row[EVENT])
-    record = Record(
+    record = _read_record(row)
+    key_fields = read_key(shape, record, keys.kinds, keys.find)
+    number, schema_id = row["_schema_version"], row["_schema_id"]
+    return make_row(shape, event, record, number, schema_id, key_fields=key_fields)
+
+
+def _read_record(row: Any) -> Record:
+    """Return the record of a row without its value."""
+    return Record(
         Source(row["_topic"], row["_kafka_partition"], row["_offset"]),
         to_bytes(row["_key"]),
         None,
         to_headers(row["_headers"]),
         row["_kafka_timestamp"],
     )
-    key_fields = read_key(shape, record, keys.kinds, keys.find)
-    number, schema_id = row["_schema_version"], row["_schema_id"]
-    return make_row(shape, event, record, number, schema_id, key_fields=key_fields)
 
 
 class Pace:

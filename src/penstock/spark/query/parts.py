@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from penstock.attempts import Attempts
 from penstock.errors import LostRecordsError, Reason
 from penstock.framing import Framing
+from penstock.records import Projection
 from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import FrameStatus, inflate_payloads
@@ -36,8 +37,17 @@ _MEASURES: Final = {
     "rows": f"status = '{RowStatus.DECODED}'",
     "unknown": f"status = '{RowStatus.UNKNOWN}'",
     "later": f"status = '{RowStatus.LATER}'",
+    "empty": f"status = '{RowStatus.EMPTY}'",
     "errors": IS_ERROR,
 }
+_TOMBSTONE: Final = (
+    "topic AS _topic",
+    "partition AS _kafka_partition",
+    "offset AS _offset",
+    "timestamp AS _kafka_timestamp",
+    "key AS _key",
+    "headers AS _headers",
+)
 # Spark reports its counts a moment after the last task.
 _REPORTED: Final = Attempts(0.01, 0.1, 2)
 
@@ -45,17 +55,33 @@ _REPORTED: Final = Attempts(0.01, 0.1, 2)
 class PartWriter:
     """Writes parts of batches, all under the merge of the known versions.
 
+    Sinks for `tombstones` receive records without a value; `columns` are those of a staged table.
+
     An empty part still commits a marker. After one, later parts are counted first and skipped while
     they are empty, so an idle table gets two snapshots a day, not one per batch.
     """
 
-    def __init__(self, sinks: Sequence[Sink], errors: ErrorSink, framing: Framing) -> None:
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        errors: ErrorSink,
+        framing: Framing,
+        tombstones: Sequence[Sink] = (),
+        columns: Projection | None = None,
+    ) -> None:
         self._sinks = tuple(sinks)
+        self._tombstones = tuple(tombstones)
+        self._columns = columns
         self._framing = framing
         self._errors = errors
         self._decoder: Decoder | None = None
         # By kind of part (0 plain, 1 compressed): until when an empty part needs no marker.
         self._marked_until: dict[int, float] = {}
+
+    @property
+    def needs_marker(self) -> bool:
+        """Return whether an empty part would commit a marker."""
+        return time.monotonic() >= self._marked_until.get(0, 0)
 
     def write(
         self,
@@ -71,7 +97,7 @@ class PartWriter:
             self._write(batch, part, frames.withColumn("status", unknown), None, figures)
             return
         if self._decoder is None or self._decoder.versions != tuple(versions):
-            self._decoder = Decoder(versions)
+            self._decoder = Decoder(versions, self._columns)
         later = f"coalesce({_COMPRESSED}, FALSE)"
         plain = frames.withColumns(
             {
@@ -107,6 +133,13 @@ class PartWriter:
         elif writes and not is_marked:
             self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
+        if counts["tombstones"]:
+            rows = judged.filter(f"status = '{FrameStatus.TOMBSTONE}'")
+            if "headers" not in rows.columns:
+                rows = rows.withColumn("headers", F.lit(None))
+            rows = rows.selectExpr(*_TOMBSTONE)
+            for each in self._tombstones:
+                figures.refuse(each.write(rows, batch, part))
         if counts["errors"]:
             versions = decoder.versions if decoder else ()
             judge = Judge.of_versions(versions, {}, self._framing)
@@ -118,12 +151,14 @@ class PartWriter:
 class Figures:
     """The counts of a batch so far; `records` is the count of its first part.
 
-    `filed` are the records that became dead letters in place of rows.
+    `filed` are the records that became dead letters in place of rows, `empty` those that have
+    nothing in the columns of their table.
     """
 
     records: int = 0
     tombstones: int = 0
     rows: int = 0
+    empty: int = 0
     unknown: int = 0
     filed: int = 0
     errors: Counter[Reason] = field(default_factory=Counter)
@@ -133,6 +168,7 @@ class Figures:
         self.records = self.records or counts["records"]
         self.tombstones += counts["tombstones"]
         self.rows += counts["rows"]
+        self.empty += counts["empty"]
         self.unknown += counts["unknown"]
 
     def refuse(self, given_up: Mapping[Reason, int]) -> None:
@@ -145,12 +181,12 @@ class Figures:
         self.filed += sum(given_up.values())
 
     def check(self, batch: BatchId) -> None:
-        """Check that each record of the first part became a row, a dead letter or a tombstone.
+        """Check that each record became a row, a dead letter or a tombstone, or was empty.
 
         Raises:
             LostRecordsError: later passes found fewer records.
         """
-        found = self.rows + self.filed + self.tombstones
+        found = self.rows + self.filed + self.tombstones + self.empty
         if found != self.records:
             raise _changed(batch, self.records, found)
 

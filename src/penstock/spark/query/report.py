@@ -38,7 +38,7 @@ _UNITS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BatchCounts:
-    """The counts of a batch."""
+    """The counts of a batch, and of the tables of its topics, by their names."""
 
     records: int
     rows: int
@@ -46,6 +46,9 @@ class BatchCounts:
     new_schemas: int
     errors: Mapping[Reason, int] = field(default_factory=dict)
     lost: tuple[OffsetRange, ...] = ()
+    empty: int = 0
+    tombstones: int = 0
+    tables: Mapping[str, BatchCounts] = field(default_factory=dict)
 
 
 class ReportListener(StreamingQueryListener):
@@ -107,6 +110,7 @@ def write_report(
             "schemas": counts.schemas,
             "errors": {str(reason): count for reason, count in sorted(counts.errors.items())},
             "lost": [str(each) for each in counts.lost],
+            **({"tables": _describe_tables(counts.tables)} if counts.tables else {}),
             **known,
             "_aws": {
                 "Timestamp": now_ms,
@@ -120,6 +124,17 @@ def write_report(
             },
         }
     )
+
+
+def _describe_tables(tables: Mapping[str, BatchCounts]) -> dict[str, dict[str, Any]]:
+    """Return the counts of each table that are not 0, as the whole batch's are named."""
+    return {
+        name: {"Records": each.records, "Rows": each.rows}
+        | ({"empty": each.empty} if each.empty else {})
+        | ({"tombstones": each.tombstones} if each.tombstones else {})
+        | ({"errors": dict(sorted(each.errors.items()))} if each.errors else {})
+        for name, each in sorted(tables.items())
+    }
 
 
 def _read_offsets(source: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from penstock.records import KeyFormat
+from penstock.records import KeyFormat, Tombstone
 from penstock.registry import RegistrySettings
 from penstock.spark.failures import ErrorSink
 from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replay import ReplayedFiles, ReplayedLake
-from penstock.spark.query.dynamodb import DynamoDbTables
+from penstock.spark.query.dynamodb import DynamoDbDeletions, DynamoDbTables
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.sinks import SinkSettings
 from penstock.spark.state.lease import LeasedSink
@@ -40,14 +40,29 @@ def open_sinks(  # noqa: PLR0913 - what the sinks of a job share
         sinks = open_(spark, given, errors, lease)
         if given.dynamodb_table:
             rate = given.dynamodb_rows_per_second
-            is_avro = given.shape.key_format is KeyFormat.AVRO
-            keys = schemas if is_avro else None
+            keys = _key_schemas(given, schemas)
             sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate, given.shape, keys))
         return [LeasedSink(sink, lease) for sink in sinks]
 
     if not settings.route:
         return open_tables(settings)
     return {name: open_tables(each) for name, each in settings.by_schema().items()}
+
+
+def open_tombstones(
+    settings: SinkSettings, errors: ErrorSink, lease: Fence, schemas: RegistrySettings
+) -> Sequence[Sink]:
+    """Open the sinks for records without a value; there are none unless these delete rows."""
+    if settings.shape.tombstone is not Tombstone.DELETE:
+        return ()
+    keys = _key_schemas(settings, schemas)
+    deletions = DynamoDbDeletions(settings.dynamodb_table, errors, settings.shape, keys)
+    return [LeasedSink(deletions, lease)]
+
+
+def _key_schemas(settings: SinkSettings, schemas: RegistrySettings) -> RegistrySettings | None:
+    """Return the registries if executors need them: for Avro keys."""
+    return schemas if settings.shape.key_format is KeyFormat.AVRO else None
 
 
 def _open(

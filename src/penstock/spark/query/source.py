@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.kafka import KafkaSettings, java_options
-from penstock.spark.settings.consume import ReadSettings
+from penstock.kafka import KafkaSettings, java_options, open_consumer
+from penstock.spark.settings.consume import ReadSettings, StartingOffsets
 from penstock.spark.state.losses import OffsetRange
 
 
 def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
-    """Open the stream; nothing is read yet."""
+    """Open the stream; nothing is read yet.
+
+    Raises:
+        SettingsError: it is to begin at the offset of a partition that does not exist.
+        BrokerError: no broker can be asked for the partitions.
+    """
+    if isinstance(read.starting, StartingOffsets):
+        starting = read.starting.complete(find_partitions(kafka, read))
+        read = replace(read, starting=starting)
     return spark.readStream.format("kafka").options(**source_options(kafka, read)).load()
+
+
+def find_partitions(kafka: KafkaSettings, read: ReadSettings) -> dict[str, set[int]]:
+    """Return the partitions of the topics to read, as far as they exist.
+
+    Raises:
+        BrokerError: no broker can be used; the subclass says why.
+    """
+
+    def is_read(topic: str) -> bool:
+        return topic in read.topics or (
+            read.topic_pattern != "" and re.fullmatch(read.topic_pattern, topic) is not None
+        )
+
+    with closing(open_consumer(kafka)) as consumer:
+        return consumer.find_partitions(is_read)
 
 
 def read_ranges(
@@ -69,7 +96,7 @@ def _common_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
     }
 
 
-def _starting(starting: str | datetime) -> dict[str, str]:
+def _starting(starting: str | StartingOffsets | datetime) -> dict[str, str]:
     if not isinstance(starting, datetime):
         return {"startingOffsets": str(starting)}
     return {

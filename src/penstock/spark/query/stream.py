@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.attempts import Attempts
@@ -25,9 +25,10 @@ from penstock.errors import (
 from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.failures import ErrorSink
-from penstock.spark.query.batch import Batches
+from penstock.spark.query.batch import Batches, TableSinks
 from penstock.spark.query.report import BatchCounts, ReportListener
 from penstock.spark.query.source import read_ranges
+from penstock.spark.query.topics import TopicBatches, TopicRoutes
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.state.checkpoint import Checkpoint, check_routes
@@ -161,9 +162,10 @@ class StreamQuery:
         stream: records of Spark's Kafka source.
         checkpoint: the folder with the offsets that were read.
         registries: the registries in which schema versions are looked up.
-        sinks: sinks for rows; with routes, by schema name.
+        sinks: sinks for rows; with routes, by schema name or by topic.
         errors: a sink for records that cannot be decoded or written.
         lease: checked before each batch; without one, no other job may use the checkpoint.
+        tombstones: sinks for records without a value; with routes by topic, each table has its own.
         routes: tables by schema name; they must not change while a batch is half done.
         transform: a pure function of decoded rows (`penstock.spark.rows`) before every sink; it may
             be called more than once for a batch.
@@ -177,8 +179,9 @@ class StreamQuery:
     stream: DataFrame
     checkpoint: str
     registries: Registries
-    sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]]
+    sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]] | TopicRoutes
     errors: ErrorSink
+    tombstones: Sequence[Sink] = ()
     lease: Fence = field(default_factory=NoLease)
     routes: Mapping[str, str] = field(default_factory=dict)
     transform: Transform | None = None
@@ -198,10 +201,7 @@ class StreamQuery:
         """
         spark = self.stream.sparkSession
         checkpoint = Checkpoint(spark, self.checkpoint)
-        next_batch = checkpoint.check()
-        check_routes(checkpoint.routes, checkpoint, next_batch, self._split_by())
-        ledger = Ledger(spark, checkpoint.ledger, next_batch)
-        batches = Batches(spark, self.registries, ledger, self._open_sinks(), self.errors)
+        batches = self._open_batches(spark, checkpoint, checkpoint.check())
         watch = self.watch(checkpoint)
         counts: dict[tuple[str, int], BatchCounts] = {}
         listener = ReportListener(self.service, counts)
@@ -225,25 +225,47 @@ class StreamQuery:
         return (writer.trigger(**trigger) if trigger else writer).start()
 
     def _take(
-        self, records: DataFrame, batch: BatchId, batches: Batches, watch: Watch
+        self, records: DataFrame, batch: BatchId, batches: Batches | TopicBatches, watch: Watch
     ) -> BatchCounts:
         """Write a batch and return its counts."""
         self.lease.check()
-        has_passes = isinstance(self.sinks, Mapping) or len(self.sinks) > 1
+        has_passes = isinstance(self.sinks, Mapping | TopicRoutes) or len(self.sinks) > 1
         keep = keep_records if self.bounded and has_passes else nullcontext
         with keep(watch.before(records, batch.number)) as taken:
             done = batches.take(taken, batch)
             return replace(done, lost=watch.after(taken, batch.number, done.records))
 
+    def _open_batches(
+        self, spark: SparkSession, checkpoint: Checkpoint, next_batch: int
+    ) -> Batches | TopicBatches:
+        """Return what takes the batches: one for all records, or one for each table of topics."""
+        sinks = self.sinks
+        check_routes(checkpoint.routes, checkpoint, next_batch, self._split_by())
+        if isinstance(sinks, TopicRoutes):
+            tables = {
+                name: self._open_table(spark, f"{checkpoint.ledger}/{name}", next_batch, each)
+                for name, each in sinks.tables.items()
+            }
+            return TopicBatches(tables, sinks.find)
+        table = TableSinks(sinks, self.tombstones)
+        return self._open_table(spark, checkpoint.ledger, next_batch, table)
+
     def _split_by(self) -> dict[str, str]:
         """Return what divides a batch into parts besides the ledger."""
+        routes = self.sinks.topics if isinstance(self.sinks, TopicRoutes) else self.routes
         unframed = self.registries.framing.unframed.items()
-        return {**self.routes, **{f"unframed {topic}": str(key) for topic, key in unframed}}
+        return {**routes, **{f"unframed {topic}": str(key) for topic, key in unframed}}
 
-    def _open_sinks(self) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
-        if isinstance(self.sinks, Mapping):
-            return {name: self._wrap(each) for name, each in self.sinks.items()}
-        return self._wrap(self.sinks)
+    def _open_table(
+        self, spark: SparkSession, folder: str, next_batch: int, table: TableSinks
+    ) -> Batches:
+        sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]] = (
+            {name: self._wrap(each) for name, each in table.sinks.items()}
+            if isinstance(table.sinks, Mapping)
+            else self._wrap(table.sinks)
+        )
+        ledger = Ledger(spark, folder, next_batch)
+        return Batches(spark, self.registries, ledger, replace(table, sinks=sinks), self.errors)
 
     def _wrap(self, sinks: Sequence[Sink]) -> Sequence[Sink]:
         if self.transform is None:

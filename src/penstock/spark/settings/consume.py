@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
 
 from pyspark.sql import SparkSession
@@ -24,6 +24,7 @@ _Read = TypeVar("_Read", bound=Settings)
 
 _AVAILABLE_NOW = "available-now"
 _NO_LIMIT = "none"
+_EARLIEST = -2  # as an offset, to Spark
 _INTERVAL = re.compile(r"[1-9][0-9]* (second|minute|hour)s?")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -35,6 +36,52 @@ class Starting(StrEnum):
     LATEST = "latest"
 
 
+@dataclass(frozen=True, slots=True)
+class StartingOffsets:
+    """The first offset of each partition to read from; -1 is the latest, -2 the earliest one.
+
+    Partitions that are not named begin with their earliest record.
+    """
+
+    offsets: tuple[tuple[str, int, int], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the offsets of a JSON object, by topic and partition, as Spark takes them."""
+        topics = json.loads(text)
+        return cls(
+            tuple(
+                (topic, parse_count(partition, 0), _check_offset(offset))
+                for topic, partitions in topics.items()
+                for partition, offset in partitions.items()
+            )
+        )
+
+    def complete(self, partitions: Mapping[str, Collection[int]]) -> Self:
+        """Return an offset for each partition there is, which Spark demands.
+
+        Raises:
+            SettingsError: an offset is of a partition that does not exist.
+        """
+        there = [(topic, each) for topic, numbers in partitions.items() for each in sorted(numbers)]
+        named = {(topic, partition): offset for topic, partition, offset in self.offsets}
+        if missing := [f"{topic}/{each}" for topic, each in named if (topic, each) not in there]:
+            raise SettingsError(
+                [
+                    f"--starting has an offset for {', '.join(missing)}, expected partitions of the"
+                    " topics that the job reads"
+                ]
+            )
+        return type(self)(tuple((*place, named.get(place, _EARLIEST)) for place in there))
+
+    def __str__(self) -> str:
+        """Return the JSON object."""
+        topics: dict[str, dict[str, int]] = {}
+        for topic, partition, offset in self.offsets:
+            topics.setdefault(topic, {})[str(partition)] = offset
+        return json.dumps(topics)
+
+
 class LostOffsets(StrEnum):
     """The policy for records that Kafka deleted before they were read."""
 
@@ -42,16 +89,32 @@ class LostOffsets(StrEnum):
     GO_ON = "go-on"
 
 
-def _parse_trigger(text: str) -> str:
+def parse_trigger(text: str) -> str:
+    """Return a trigger.
+
+    Raises:
+        ValueError: the text is not one.
+    """
     if text != _AVAILABLE_NOW and not _INTERVAL.fullmatch(text):
         raise ValueError(text)
     return text
 
 
-def _parse_starting(text: str) -> Starting | datetime:
+def _parse_starting(text: str) -> Starting | StartingOffsets | datetime:
     if text in set(Starting):
         return Starting(text)
-    return parse_moment(text)
+    if not text.lstrip().startswith("{"):
+        return parse_moment(text)
+    try:
+        return StartingOffsets.parse(text)
+    except (AttributeError, TypeError) as error:  # JSON of another form
+        raise ValueError(text) from error
+
+
+def _check_offset(offset: Any) -> int:
+    if type(offset) is not int or offset < _EARLIEST:
+        raise ValueError(offset)
+    return offset
 
 
 def _parse_limit(text: str) -> int | None:
@@ -91,10 +154,11 @@ class ReadSettings(Settings):
         "prefix of the names of consumer groups, which the access lists allow",
         default="penstock-",
     )
-    starting: Starting | datetime = setting(
+    starting: Starting | StartingOffsets | datetime = setting(
         "PENSTOCK_STARTING",
-        "position at which a new checkpoint begins: earliest, latest or a time like "
-        "2026-11-21T08:00:00+00:00",
+        "position at which a new checkpoint begins: earliest, latest, a time like "
+        '2026-11-21T08:00:00+00:00, or offsets like {"orders": {"0": 12}}, where other partitions'
+        " begin with their earliest record",
         parse=_parse_starting,
         default=Starting.EARLIEST,
     )
@@ -135,7 +199,7 @@ class ConsumeSettings(Settings):
     trigger: str = setting(
         "PENSTOCK_TRIGGER",
         f"{_AVAILABLE_NOW} to read what is available and end, or an interval like '30 seconds'",
-        parse=_parse_trigger,
+        parse=parse_trigger,
         default="10 seconds",
     )
     service: str = setting(
@@ -151,9 +215,12 @@ class ConsumeSettings(Settings):
 
     def when(self) -> dict[str, Any]:
         """Return the arguments of Spark's `trigger`."""
-        if self.trigger == _AVAILABLE_NOW:
-            return {"availableNow": True}
-        return {"processingTime": self.trigger}
+        return when(self.trigger)
+
+
+def when(trigger: str) -> dict[str, Any]:
+    """Return the arguments of Spark's `trigger`."""
+    return {"availableNow": True} if trigger == _AVAILABLE_NOW else {"processingTime": trigger}
 
 
 def read_settings(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Final, Self
 
 from penstock.errors import SettingsError
-from penstock.records import READING, RowShape, Tombstone
+from penstock.records import READING, RowShape
 from penstock.settings import Settings, nested, parse_count, setting
 
 _TABLE: Final = "{table}"  # placeholder in the names of sinks; a route fills it in
@@ -44,7 +44,12 @@ def _parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
         raise ValueError(str(error)) from error
 
 
-def _parse_positive(text: str) -> float:
+def parse_positive(text: str) -> float:
+    """Return a number above 0.
+
+    Raises:
+        ValueError: the text is not such a number.
+    """
     number = float(text)
     if not 0 < number < float("inf"):
         raise ValueError(text)
@@ -69,7 +74,7 @@ class SinkSettings(Settings):
     dynamodb_rows_per_second: float | None = setting(
         "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
         "limit of rows per second written to DynamoDB, a number above 0 [no limit]",
-        parse=_parse_positive,
+        parse=parse_positive,
         default=None,
     )
     lake_table: str = setting(
@@ -122,12 +127,7 @@ class SinkSettings(Settings):
         """Yield a problem for a missing sink, unsupported tombstones and a name without a route."""
         if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
             yield ("found no sink, expected --dynamodb-table, --lake-table or --parquet-path")
-        for shape in (self.shape, *dict(self.shapes or ()).values()):
-            if shape.tombstone is not Tombstone.IGNORE:
-                yield (
-                    f"--tombstone is {shape.tombstone}, expected ignore: Spark's jobs count"
-                    " tombstones and write no row for them"
-                )
+        yield from self._tombstone_problems()
         routed = {table for _, table in self.route or ()}
         for table in dict(self.shapes or ()).keys() - routed:
             yield f"--shapes has the table {table!r}, expected one that --route names"
@@ -138,6 +138,20 @@ class SinkSettings(Settings):
             elif self.route and name and _TABLE not in name:
                 yield f"{flag} is {name!r}, expected {_TABLE} in it, for --route to fill in"
 
+    def _tombstone_problems(self) -> Iterator[str]:
+        """Yield a problem for tombstones that are neither ignored nor can be deletions."""
+        can_delete = bool(self.dynamodb_table) and not self.route
+        expected = "ignore or delete" if can_delete else "ignore"
+        why = (
+            "Spark's jobs write no dead letters for tombstones"
+            if can_delete
+            else "Spark's jobs delete rows of one DynamoDB table without --route; a tombstone names"
+            " no schema"
+        )
+        for shape in (self.shape, *dict(self.shapes or ()).values()):
+            if str(shape.tombstone) not in expected.split(" or "):
+                yield f"--tombstone is {shape.tombstone}, expected {expected}: {why}"
+
 
 @dataclass(frozen=True, slots=True)
 class LeaseSettings(Settings):
@@ -146,13 +160,13 @@ class LeaseSettings(Settings):
     lease_seconds: float = setting(
         "PENSTOCK_LEASE_SECONDS",
         "seconds without a heartbeat after which another job may take over, a number above 0",
-        parse=_parse_positive,
+        parse=parse_positive,
         default=20,
     )
     heartbeat_seconds: float = setting(
         "PENSTOCK_HEARTBEAT_SECONDS",
         "seconds between heartbeats, at most half of a lease",
-        parse=_parse_positive,
+        parse=parse_positive,
         default=5,
     )
 

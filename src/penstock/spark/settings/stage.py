@@ -1,0 +1,169 @@
+"""Settings of the staging job, `jobs/stage.py`: its flags and its configuration file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from penstock.errors import SettingsError
+from penstock.kafka import KafkaSettings
+from penstock.registry import RegistrySettings
+from penstock.settings import Settings, describe_settings, nested, parse_count, setting
+from penstock.spark.settings.consume import ReadSettings, contract_environ, parse_trigger, when
+from penstock.spark.settings.sinks import LeaseSettings, SinkSettings, parse_positive
+from penstock.staging import StagedTable, StagingPlan, StagingSink, read_configuration
+
+_TABLE: Final = "{table}"
+
+
+@dataclass(frozen=True, slots=True)
+class StageSettings(Settings):
+    """All settings of jobs/stage.py but its tables, which are in the configuration file."""
+
+    kafka: KafkaSettings = nested(KafkaSettings)
+    read: ReadSettings = nested(ReadSettings)
+    lease: LeaseSettings = nested(LeaseSettings)
+    schemas: RegistrySettings = nested(RegistrySettings)
+    plan: str = setting(
+        "PENSTOCK_PLAN", "path or URL of the configuration file, which has the tables"
+    )
+    errors_table: str = setting(
+        "PENSTOCK_ERRORS_TABLE",
+        "DynamoDB table for dead letters: records that cannot be decoded or written",
+    )
+    parked_bucket: str = setting(
+        "PENSTOCK_PARKED_BUCKET",
+        "bucket for dead letters that are too large for a row, and for parked ones",
+    )
+    checkpoint: str = setting(
+        "PENSTOCK_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
+    )
+    dynamodb_table: str = setting(
+        "PENSTOCK_STAGED_TABLE",
+        f"names of the DynamoDB tables, with {_TABLE} in place of a table's name in the file",
+        default="",
+    )
+    lake_table: str = setting(
+        "PENSTOCK_STAGED_LAKE_TABLE",
+        f"names of the Iceberg tables, as DATABASE.TABLE with {_TABLE} in it",
+        default="",
+    )
+    dynamodb_rows_per_second: float | None = setting(
+        "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
+        "limit of rows per second written to each DynamoDB table, a number above 0 [no limit]",
+        parse=parse_positive,
+        default=None,
+    )
+    max_offsets_per_partition: int = setting(
+        "PENSTOCK_MAX_OFFSETS_PER_PARTITION",
+        "the most records of one batch for each partition that the topics have at the start, a"
+        " number from 1; a batch has no more than that in all",
+        parse=parse_count,
+        default=5_000,
+    )
+    trigger: str = setting(
+        "PENSTOCK_TRIGGER",
+        "available-now to read what is available and end, or an interval like '30 seconds'",
+        parse=parse_trigger,
+        default="10 seconds",
+    )
+    service: str = setting(
+        "PENSTOCK_SERVICE",
+        "name of the job in the lines that it prints, and dimension of its metrics",
+        default="stage",
+    )
+    contract: str = setting(
+        "PENSTOCK_CONTRACT",
+        "path or URL of the file that `make contract` wrote; the configuration file and other"
+        " flags override it",
+        default="",
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Yield a problem if names of tables would be the same for all tables."""
+        for flag, name in (
+            ("--dynamodb-table", self.dynamodb_table),
+            ("--lake-table", self.lake_table),
+        ):
+            if name and _TABLE not in name:
+                yield f"{flag} is {name!r}, expected {_TABLE} in it"
+
+    def sinks_of(self, table: StagedTable) -> SinkSettings:
+        """Return the settings of a table's sinks."""
+        dynamodb = StagingSink.DYNAMODB in table.sinks
+        return SinkSettings(
+            self.errors_table,
+            self.parked_bucket,
+            self.dynamodb_name(table.name) if dynamodb else "",
+            self.dynamodb_rows_per_second,
+            self.lake_table.replace(_TABLE, table.name) if StagingSink.LAKE in table.sinks else "",
+            shape=table.shape,
+        )
+
+    def dynamodb_name(self, table: str) -> str:
+        """Return the name of the DynamoDB table of a staged or final table."""
+        return self.dynamodb_table.replace(_TABLE, table)
+
+    def when(self) -> dict[str, Any]:
+        """Return the arguments of Spark's `trigger`."""
+        return when(self.trigger)
+
+
+def read_stage_settings(
+    argv: Sequence[str], environ: Mapping[str, str], read_text: Callable[[str], str]
+) -> tuple[StageSettings, StagingPlan]:
+    """Read the settings and the plan of a staging job.
+
+    Flags override the configuration file, which overrides the contract, which overrides the
+    environment. `read_text` returns the text at a path or URL.
+
+    Raises:
+        SettingsError: the file or the settings are invalid; it lists every problem of the file, or
+            of the settings.
+    """
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    StageSettings.add_flags(parser)
+    given = {name: text for name, text in vars(parser.parse_known_args(argv)[0]).items() if text}
+    flags = {
+        row.variable: given[name]
+        for row in describe_settings(StageSettings)
+        if (name := row.flag[2:].replace("-", "_")) in given
+    }
+    told = {**environ, **flags}
+    if contract := told.get("PENSTOCK_CONTRACT"):
+        told = {**environ, **contract_environ(read_text(contract)), **flags}
+    if not told.get("PENSTOCK_PLAN"):
+        StageSettings.from_args(argv, told)  # which says what is missing
+    configuration = read_configuration(read_text(told["PENSTOCK_PLAN"]), told)
+    plan = configuration.plan
+    told |= {**configuration.variables, "PENSTOCK_TOPIC_PATTERN": match_topics(plan), **flags}
+    told.pop("PENSTOCK_TOPICS", None)
+    settings = StageSettings.from_args(argv, told)
+    _check_sinks(settings, plan)
+    return settings, plan
+
+
+def match_topics(plan: StagingPlan) -> str:
+    """Return a regular expression for all topics of a plan.
+
+    Spark takes topics by name only if all of them exist, and a topic may be created later.
+    """
+    topics = [re.escape(topic) for table in plan.tables for topic in table.topics]
+    return "|".join([*topics, *(f"(?:{each.pattern})" for each in plan.tables if each.pattern)])
+
+
+def _check_sinks(settings: StageSettings, plan: StagingPlan) -> None:
+    needed = {sink for table in plan.tables for sink in table.sinks}
+    names = {
+        StagingSink.DYNAMODB: ("--dynamodb-table", settings.dynamodb_table),
+        StagingSink.LAKE: ("--lake-table", settings.lake_table),
+    }
+    if problems := [
+        f"{flag} is missing, expected names of tables: the configuration has tables in {sink}"
+        for sink, (flag, name) in names.items()
+        if sink in needed and not name
+    ]:
+        raise SettingsError(problems)

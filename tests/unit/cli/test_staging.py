@@ -1,0 +1,56 @@
+"""`penstock staging check` says what a configuration would make, or every problem of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.cli import main
+
+_ROOT = Path(__file__).parents[3]
+_EXAMPLE = "examples/staging.json"
+
+
+def test_the_page_shows_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(_ROOT)
+
+    assert main(["staging", "check", _EXAMPLE], {}) == 0
+
+    printed = capsys.readouterr().out
+    assert (
+        f"$ penstock staging check {_EXAMPLE}\n{printed}```" in Path("docs/staging.md").read_text()
+    )
+
+
+def test_tables_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(_ROOT / _EXAMPLE)
+
+    assert main(["staging", "check", file, "--output", "json"], {}) == 0
+
+    found: Any = json.loads(capsys.readouterr().out)
+    assert [table["name"] for table in found["tables"]] == [
+        "customers", "products", "driving", "orders",
+    ]  # fmt: skip
+    assert found["tables"][2]["columns"] == {
+        "ORDER_ID": "order_id", "CUSTOMER": "customer", "PRODUCT": "product",
+        "SCN": "change_number",
+    }  # fmt: skip
+
+
+def test_every_problem_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    given = json.loads((_ROOT / _EXAMPLE).read_text())
+    del given["tables"][0]["key"]
+    given["tables"][2]["final"] = "products"
+    (tmp_path / "wrong.json").write_text(json.dumps(given))
+
+    assert main(["staging", "check", str(tmp_path / "wrong.json")], {}) == 2
+
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "penstock: 2 settings are wrong:"
+    assert lines[1].startswith("  - $.tables[0].key: missing, expected the name of a column")
+    assert lines[2].startswith("  - $.tables[2].final: found 'products', which is also")
