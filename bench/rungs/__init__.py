@@ -6,8 +6,9 @@ from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
+from bench.rungs.joins import JOINS
 from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.rows import ROWS
 
-RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES)
+RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES)
