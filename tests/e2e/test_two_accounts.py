@@ -19,6 +19,7 @@ from tests.e2e.accounts import CONSUMER, DEPLOYERS, PRODUCER, PRODUCER_DEPLOYER,
 from tests.e2e.conftest import CANARY
 from tests.e2e.deployers import REWRITING, WITHDRAWN, read_seen, read_used, withdraw, write_seen
 from tests.e2e.leftovers import list_everything, list_usable_keys
+from tests.e2e.registry import URL, Registry
 from tests.fixtures.functions import wait_until
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
@@ -29,18 +30,20 @@ _READER = {
     "topics": ["sensor"],
     "writes": ["sensor"],
 }
+# Orders have their schema in the registry of another team.
 _ROTATED = _READER | {"rotation": 2}
+_READS_ORDERS = {
+    "topics": ["sensor", "orders"],
+    "registries": [{"url": URL, "cidr": "10.1.0.0/16"}],
+}
 # In the producer's own account: names of the two roots do not clash.
 _OTHER = {
     "name": "billing",
     "account_id": PRODUCER,
     "deploy_role_arn": DEPLOYERS["billing"],
-    "topics": ["sensor", "orders"],
+    **_READS_ORDERS,
 }
-_PRODUCERS = {
-    "producer": {"topic": "sensor"},
-    "orders": {"topic": "orders", "key": ["orderId"], "event_time": "none"},
-}
+_PRODUCER_OF_ORDERS = {"topic": "orders", "key": ["orderId"], "event_time": "none"}
 # Orders have a key of their own and no time, and the newest revision is the row.
 _FUNCTIONS = {
     "consumer": {"topics": ["sensor"]},
@@ -53,6 +56,19 @@ _ORDERS = {
     "mode": "upsert",
     "order": ["revision"],
 }
+
+
+@pytest.fixture(scope="module")
+def registry(accounts):
+    """The registry of orders, with a secret; nobody can reach it yet."""
+    return Registry.prepare(accounts, f"{CANARY}-of-the-registry")
+
+
+@pytest.fixture(scope="module")
+def billing(registry):
+    """The entry of the second consumer, which reads the registry with the secret."""
+    (read,) = _OTHER["registries"]
+    return _OTHER | {"registries": [read | {"secret_arn": registry.secret_arn}]}
 
 
 def test_the_plan_rejects_changes_of_fixed_inputs(accounts):
@@ -84,15 +100,19 @@ def test_an_event_reaches_a_plain_client_and_the_table(accounts):
 
 
 def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
-    accounts, set_password
+    accounts, registry, billing, set_password
 ):
+    way = {"secret_arn": registry.secret_arn, "security_group_id": registry.enter("penstock")}
     cluster = accounts.producer.variables["cluster"]
     set_password(f"{CANARY}-rotated")
 
     changes = accounts.producer.apply(
         cluster=cluster | {"properties": {"message.max.bytes": "2000000"}},
-        consumers=[_ROTATED | {"topics": ["sensor", "orders"]}, _OTHER],
-        producers=_PRODUCERS,
+        consumers=[_ROTATED | _READS_ORDERS, billing],
+        producers={
+            "producer": {"topic": "sensor"},
+            "orders": _PRODUCER_OF_ORDERS | {"registry": {"url": URL, **way}},
+        },
         topics={"sensor": {}, "orders": {"partitions": 1}, "returns": {"partitions": 1}},
     )
 
@@ -115,6 +135,7 @@ def test_the_consumer_takes_its_new_contract(accounts):
 
     assert changes["aws_lambda_event_source_mapping", "create"] == 1
     assert _without_creations(changes) == {
+        ("aws_lambda_function", "update"): 1,
         ("aws_s3_object", "update"): 1,
         ("aws_secretsmanager_secret_version", "replace"): 1,
     }
@@ -132,17 +153,18 @@ def test_a_new_topic_is_closed_to_those_whom_it_is_not_granted(accounts):
     assert "returns is not authorized" in accounts.read_in_vain("analytics", "returns")
 
 
-def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts):
+def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, registry, billing):
     """All at once: load balancers, zones and endpoints wait beside each other."""
     producer, analytics = accounts.producer, accounts.consumers["analytics"]
     cluster = producer.variables["cluster"] | {"broker_count": 4}
-    billing = accounts.add_consumer(
+    second = accounts.add_consumer(
         "billing", PRODUCER, consumer_functions=_FUNCTIONS, tables={"orders": _ORDERS}
     )
 
     changes, _ = at_once(
-        partial(producer.apply, cluster=cluster, consumers=[_ROTATED, _OTHER]), billing.apply
+        partial(producer.apply, cluster=cluster, consumers=[_ROTATED, billing]), second.apply
     )
+    registry.enter("penstock-billing")
     assert changes["aws_lb", "create"] == changes["aws_lb_target_group_attachment", "create"] == 2
     assert _without_creations(changes) == {
         ("aws_iam_role_policy", "update"): 2,  # what names the brokers is not known before
@@ -159,11 +181,13 @@ def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts):
     for name in accounts.consumers:
         accounts.hand_over(name)
     assert len(producer.outputs()["contracts"]["analytics"]["brokers"]) == 4
-    changes, _ = at_once(analytics.apply, billing.apply)
+    changes, _ = at_once(analytics.apply, second.apply)
     assert changes["aws_route53_record", "create"] == 2
     assert _without_creations(changes) == {
         ("aws_lambda_event_source_mapping", "delete"): 1,
+        ("aws_lambda_function", "update"): 1,
         ("aws_s3_object", "update"): 1,
+        ("aws_vpc_security_group_egress_rule", "delete"): 3,
     }
 
 
@@ -178,7 +202,7 @@ def test_both_consumers_have_all_records(accounts):
         wait_until("all rows are there", lambda name=name: accounts.rows(name) == known)
 
 
-def test_an_event_with_a_key_of_its_own_becomes_a_row_by_that_key(accounts):
+def test_an_event_with_a_key_and_a_registry_of_its_own_becomes_a_row(accounts, registry, client):
     newest = {"orderId": "o-1", "revision": 2, "total": 30.5}
     accounts.produce(newest, "orders")
     accounts.produce(newest | {"revision": 1, "total": 10.5}, "orders")
@@ -188,6 +212,10 @@ def test_an_event_with_a_key_of_its_own_becomes_a_row_by_that_key(accounts):
     assert accounts.await_row("billing", answer, "consumer-orders")["gift"] is True
     rows = accounts.rows("billing", "consumer-orders").values()
     assert sorted((row["orderId"], row["revision"]) for row in rows) == [("o-1", 2), ("o-2", 1)]
+    order = {"orderId", "revision", "total"}
+    assert registry.list_fields("orders") == [order, (order - {"total"}) | {"gift"}]
+    known = client("glue", PRODUCER).list_schemas(RegistryId={"RegistryName": "penstock"})
+    assert "orders" not in {schema["SchemaName"] for schema in known["Schemas"]}
 
 
 def test_no_password_is_in_terraforms_state_plan_or_output(accounts):
@@ -218,7 +246,8 @@ def test_an_apply_fails_by_an_action_that_its_policy_lacks(accounts, client):
     assert f"is not authorized to perform: {WITHDRAWN} on resource" in told
 
 
-def test_nothing_is_left_but_keys_that_wait_for_their_end(accounts, client, before):
+def test_nothing_is_left_but_keys_that_wait_for_their_end(accounts, registry, client, before):
+    registry.leave()
     accounts.destroy()
 
     for account in (PRODUCER, CONSUMER):

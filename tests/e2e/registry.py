@@ -1,0 +1,67 @@
+"""Apicurio behind a network interface in VPCs of the producer's account, with a secret for it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from localcloud.registry import start_registry
+from penstock.registry import load_registry
+from tests.e2e.accounts import PRODUCER, Accounts
+
+_HOST, _PORT = "registry.corp.example", 8080
+URL = f"apicurio+http://{_HOST}:{_PORT}"
+
+
+@dataclass
+class Registry:
+    """What the registry's team has made in the account, until it leaves."""
+
+    accounts: Accounts
+    secret_arn: str
+    _interfaces: dict[str, str] = field(default_factory=dict)  # with their security groups
+
+    @classmethod
+    def prepare(cls, accounts: Accounts, password: str) -> Registry:
+        """Make the secret; a registry without logins takes any."""
+        made = accounts.client("secretsmanager", PRODUCER).create_secret(
+            Name="registry", SecretString=json.dumps({"username": "u", "password": password})
+        )
+        return cls(accounts, made["ARN"])
+
+    def enter(self, name: str) -> str:
+        """Put it into a VPC, whose members it lets in; return its security group."""
+        ec2 = self.accounts.client("ec2", PRODUCER)
+        named = [{"Name": "tag:Name", "Values": [name]}]
+        (vpc,) = ec2.describe_vpcs(Filters=named)["Vpcs"]
+        place = [{"Name": "vpc-id", "Values": [vpc["VpcId"]]}]
+        subnet = ec2.describe_subnets(Filters=place)["Subnets"][0]["SubnetId"]
+        group = ec2.create_security_group(
+            VpcId=vpc["VpcId"], GroupName="registry", Description="registry"
+        )["GroupId"]
+        members = {"IpRanges": [{"CidrIp": vpc["CidrBlock"]}]}
+        rule = {"IpProtocol": "tcp", "FromPort": _PORT, "ToPort": _PORT, **members}
+        ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
+        made = ec2.create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
+        self._interfaces[made["NetworkInterfaceId"]] = group
+        start_registry(self.accounts.cloud, interface=made["NetworkInterfaceId"], host=_HOST)
+        return group
+
+    def list_fields(self, schema: str) -> list[set[str]]:
+        """Return the fields of each version of a schema, asked from this machine."""
+        address = start_registry(self.accounts.cloud)["url"].removeprefix("http://")
+        registry = load_registry(f"apicurio+http://{address}")
+        return [
+            {one["name"] for one in version.schema["fields"]}
+            for version in registry.versions(schema)
+        ]
+
+    def leave(self) -> None:
+        """Delete what was made in the account."""
+        ec2 = self.accounts.client("ec2", PRODUCER)
+        for interface, group in self._interfaces.items():
+            ec2.delete_network_interface(NetworkInterfaceId=interface)
+            ec2.delete_security_group(GroupId=group)
+        self.accounts.client("secretsmanager", PRODUCER).delete_secret(
+            SecretId=self.secret_arn, ForceDeleteWithoutRecovery=True
+        )
