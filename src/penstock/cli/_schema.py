@@ -25,7 +25,7 @@ from penstock.settings import parse_count
 
 HELP = "Look at the schemas of a registry, check a new one, back them up, or restore them."
 _REGISTRY = "PENSTOCK_REGISTRY"
-_URL = "the registry, such as glue://NAME?region=REGION"
+_URL = "the registry, such as glue://NAME?region=REGION or confluent+https://HOST"
 _LIST = "List the schemas of a registry."
 _VERSIONS = "List all versions of a schema: number, id, status, and when they were registered."
 _SHOW = "Print the definition of a version."
@@ -78,10 +78,11 @@ def _run_versions(settings: argparse.Namespace) -> int:
     schema = read_versions(settings.registry, settings.schema)
     if settings.output == "json":
         versions = [_describe_version(version) for version in schema.versions]
-        mode, checkpoint = schema.compatibility.value, schema.checkpoint
+        mode, checkpoint = schema.compatibility.value, schema.checkpoint or None
         print(json.dumps({"mode": mode, "checkpoint": checkpoint, "versions": versions}))
         return 0
-    say(f"{schema.name}: mode {schema.compatibility}, checkpoint {schema.checkpoint}")
+    compares = f", checkpoint {schema.checkpoint}" if schema.checkpoint else ""
+    say(f"{schema.name}: mode {schema.compatibility}{compares}")
     for version in schema.versions:
         when = version.registered_at
         registered = f", registered {when:%Y-%m-%dT%H:%M:%SZ}" if when else ""

@@ -12,9 +12,9 @@ from penstock.cli.terminal import Progress, say
 from penstock.operations import RestoredSchema, RestoredVersion, export_schemas, import_schemas
 
 _EXPORT = (
-    "Write a backup of a Glue registry: every schema with its mode, checkpoint, description and "
-    "tags, and every version with its number, id, status and definition. It needs the permissions "
-    "glue:ListSchemas, GetSchema, GetTags, ListSchemaVersions and GetSchemaVersion."
+    "Write a backup of a registry: every schema with its mode, and every version with its number, "
+    "id, status and definition; of Glue also checkpoint, description and tags. Glue needs the "
+    "permissions glue:ListSchemas, GetSchema, GetTags, ListSchemaVersions and GetSchemaVersion."
 )
 _IMPORT = (
     "Restore the schemas of a backup into a Glue registry, and compare each version with the "
@@ -25,7 +25,8 @@ _IMPORT = (
 _NOTES = {
     "keep": "is there",
     "register": "is registered",
-    "leave-out": "is left out: its registry had refused it",
+    "share": "has the definition of another version",
+    "leave-out": "is left out: its registry had refused or deleted it",
 }
 _PLANS = _NOTES | {"register": "would be registered"}
 
@@ -33,7 +34,7 @@ _PLANS = _NOTES | {"register": "would be registered"}
 def add_backup_commands(commands: Any) -> list[argparse.ArgumentParser]:
     """Add the two commands and return their parsers."""
     export = commands.add_parser(
-        "export", help="Write a backup of a Glue registry.", description=_EXPORT
+        "export", help="Write a backup of a registry.", description=_EXPORT
     )
     export.add_argument("names", nargs="*", metavar="SCHEMA", help="schemas to write [all]")
     export.add_argument(

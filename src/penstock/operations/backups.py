@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
-from penstock.errors import OperationError, SchemaNotFoundError, SettingsError, SinkError
+from penstock.errors import OperationError
+from penstock.framing import FrameKind
+from penstock.operations._backup_file import (
+    describe_action,
+    read_present,
+    translated_file_errors,
+    write_backup_file,
+)
 from penstock.registry import (
-    RegistryAdmin,
     RegistryBackup,
-    SchemaBackup,
     SchemaPlan,
+    convert_schema,
     load_admin,
     load_backup,
     plan_restore,
     restore_schema,
-    save_backup,
 )
 
 
@@ -68,7 +72,7 @@ def export_schemas(
     Raises:
         OperationError: the registry has no schema of a name, the file cannot be written, or it is
             a backup that must be kept.
-        SettingsError: the URL names no Glue registry.
+        SettingsError: the URL names no registry of Glue, Confluent or Apicurio.
         RegistryError: the registry denies a call, or does not answer.
     """
     admin = load_admin(url)
@@ -84,10 +88,7 @@ def export_schemas(
         schemas.append(admin.read_schema(name))
         report(len(schemas), len(wanted))
     backup = RegistryBackup(admin.name, admin.kind, tuple(schemas))
-    if not replace:
-        _check_replaced(to, backup)
-    with _translated():
-        save_backup(to, backup)
+    write_backup_file(to, backup, replace=replace)
     return tuple(ExportedSchema(each.name, len(each.versions)) for each in backup.schemas)
 
 
@@ -97,64 +98,32 @@ def import_schemas(url: str, path: str, *, dry_run: bool = False) -> Iterator[Re
     With `dry_run`, nothing is changed, and what would be done is yielded.
 
     Raises:
-        OperationError: the file is no whole backup.
-        SettingsError: the URL names no Glue registry.
+        OperationError: the file is no whole backup, or the registry is not Glue's.
+        SettingsError: the URL names no registry of Glue, Confluent or Apicurio.
         RegistryError: a schema cannot be restored, or differs from the backup afterwards.
     """
     admin = load_admin(url)
-    with _translated():
+    if admin.kind is not FrameKind.GLUE:
+        raise OperationError(
+            f"{admin.source} numbers its schemas, so its new ids would be old ids of others, "
+            "expected a Glue registry; restore it with its own tools, which keep the ids"
+        )
+    with translated_file_errors():
         backup = load_backup(path)
     present = set(admin.list_names())
-    for schema in backup.schemas:
-        target = _read(admin, schema.name) if schema.name in present else None
+    for each in backup.schemas:
+        schema = convert_schema(each, backup.kind, admin.kind).schema
+        target = read_present(admin, schema.name) if schema.name in present else None
         plan = plan_restore(schema, target)
         yield _describe(plan, plan if dry_run else restore_schema(admin, plan))
 
 
-def _check_replaced(to: str, backup: RegistryBackup) -> None:
-    """Raise OperationError if ids would be lost that a backup at the place has, if it is there."""
-    try:
-        old = load_backup(to)
-    except (SettingsError, SinkError):
-        return
-    if lost := sorted(_ids(old) - _ids(backup)):
-        raise OperationError(
-            f"{to} has {len(lost)} schema ids that the new backup lacks, such as {lost[0]}; write "
-            "to another file, or add --replace"
-        )
-
-
-def _ids(backup: RegistryBackup) -> set[str]:
-    return {version.id for schema in backup.schemas for version in schema.versions}
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise the SettingsError of a backup's file as an OperationError."""
-    try:
-        yield
-    except SettingsError as error:
-        raise OperationError(str(error)) from error
-
-
-def _read(admin: RegistryAdmin, name: str) -> SchemaBackup | None:
-    try:
-        return admin.read_schema(name)
-    except SchemaNotFoundError:
-        return None
-
-
 def _describe(plan: SchemaPlan, result: SchemaPlan) -> RestoredSchema:
-    if plan.target is None:
-        action = "create"
-    elif plan.to_register:
-        action = "complete"
-    else:
-        action = "keep" if plan.is_done else "describe"
     versions = tuple(
         RestoredVersion(
             each.version.number, each.version.id, each.action.value, each.number, each.id
         )
         for each in result.versions
     )
-    return RestoredSchema(plan.schema.name, action, plan.schema.compatibility.value, versions)
+    mode = plan.schema.compatibility.value
+    return RestoredSchema(plan.schema.name, describe_action(plan), mode, versions)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from penstock.errors import OperationError, SchemaConflictError, SchemaError
 from penstock.registry import (
+    ComparedWith,
     SchemaBackup,
     SchemaVersion,
     StoredVersion,
@@ -58,7 +59,7 @@ def list_schemas(url: str) -> Sequence[str]:
     """Return the names of all schemas of a registry.
 
     Raises:
-        SettingsError: the URL names no Glue registry.
+        SettingsError: the URL names no registry of Glue, Confluent or Apicurio.
         RegistryError: the registry denies a call, or does not answer.
     """
     return load_admin(url).list_names()
@@ -159,9 +160,10 @@ def _check_mode(candidate: Schema, stored: SchemaBackup) -> list[str]:
         for version in stored.versions
         if version.status is VersionStatus.AVAILABLE and (schema := _load(version)) is not None
     }
+    reading = ComparedWith.BOTH if stored.checkpoint else ComparedWith.PREVIOUS
     return [
         f"{mode}: {problem}"
-        for problem in check_rule(candidate, available, mode, stored.checkpoint)
+        for problem in check_rule(candidate, available, mode, stored.checkpoint, reading)
     ]
 
 

@@ -12,6 +12,12 @@ from penstock.registry.backup import (
     write_backup,
 )
 from penstock.registry.cache import CachedRegistry, CacheLimits
+from penstock.registry.conversion import (
+    ConvertedSchema,
+    check_definitions,
+    check_history,
+    convert_schema,
+)
 from penstock.registry.interface import (
     Registration,
     SchemaRegistry,
@@ -52,6 +58,7 @@ __all__ = [
     "CachedRegistry",
     "ComparedWith",
     "ConfluentRegistry",
+    "ConvertedSchema",
     "GlueAdmin",
     "GlueRegistry",
     "GlueSettings",
@@ -72,7 +79,10 @@ __all__ = [
     "VersionPlan",
     "VersionStatus",
     "backups_setting",
+    "check_definitions",
+    "check_history",
     "check_rule",
+    "convert_schema",
     "load_admin",
     "load_backup",
     "load_registries",

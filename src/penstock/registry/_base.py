@@ -41,7 +41,7 @@ from penstock.schemas import (
     diff_schemas,
 )
 
-_NAME = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")
+NAME = re.compile(r"[a-zA-Z0-9_$#.-]{1,255}")
 _LOG = logging.getLogger(__name__)
 
 # Key and value of the metadata that informs people; the refusal itself needs no metadata.
@@ -183,7 +183,7 @@ class VersionedRegistry(VersionReader):
 
     def register(self, name: str, schema: Schema) -> Registration:
         """Return the usable version with this definition; a new definition is stored first."""
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             raise RegistryError(
                 f"schema name {name!r} is not one that a registry accepts, "
                 "expected 1 to 255 letters, digits or - _ $ # ."

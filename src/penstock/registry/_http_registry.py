@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
 from penstock.attempts import Attempts
@@ -16,6 +16,9 @@ from penstock.registry.rules import ComparedWith
 from penstock.schemas import Compatibility
 
 _ALL, _TRANSITIVE = "_ALL", "_TRANSITIVE"
+
+# Confluent's option to be answered about deleted subjects and versions too.
+DELETED: Final = {"deleted": "true"}
 
 
 class HttpRegistry(VersionedRegistry):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 NAMINGS: Final = ("topic", "record", "topic-record")
-_OTHER: Final = ":"
+OTHER_NAMING: Final = ":"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class SubjectNaming:
 
     def subject_of(self, name: str) -> str:
         """Return the subject of a schema."""
-        if name.startswith(_OTHER):
-            return name.removeprefix(_OTHER)
+        if name.startswith(OTHER_NAMING):
+            return name.removeprefix(OTHER_NAMING)
         return f"{self.prefix}{name}{self.suffix}"
 
     def name_of(self, subject: str) -> str:
         """Return the schema name of a subject."""
         name = subject.removeprefix(self.prefix).removesuffix(self.suffix)
-        return name if self.matches(subject) else f"{_OTHER}{subject}"
+        return name if self.matches(subject) else f"{OTHER_NAMING}{subject}"
 
     def matches(self, subject: str) -> bool:
         """Return whether a subject is of this naming."""

@@ -59,13 +59,22 @@ class ApicurioRegistry(HttpRegistry):
         except IncompatibleSchemaError:  # another producer's version or rule came first
             return None
         if self._settings.compatibility is not None and self._parse(name, made).number == 1:
-            mode = write_mode(self._settings.compatibility)
-            rule = json.dumps({"type": _RULE, "config": mode})
             with suppress(IncompatibleSchemaError):  # the artifact has a rule by now
-                self._http.call("POST", f"{self._artifact(name)}/rules", rule)
+                self._add_rule(name, self._settings.compatibility)
         return self._read_id(made)
 
-    def _post(self, name: str, definition: str) -> Any:
+    def _add_rule(self, name: str, mode: Compatibility) -> None:
+        rule = json.dumps({"type": _RULE, "config": write_mode(mode)})
+        self._http.call("POST", f"{self._artifact(name)}/rules", rule)
+
+    def _set_mode(self, name: str, mode: Compatibility) -> None:
+        rule = json.dumps({"type": _RULE, "config": write_mode(mode)})
+        try:
+            self._http.call("PUT", f"{self._artifact(name)}/rules/{_RULE}", rule)
+        except SchemaNotFoundError:
+            self._add_rule(name, mode)
+
+    def _post(self, name: str, definition: str, data_format: str = "AVRO") -> Any:
         """Store a version and return its metadata; a retry finds what the call before stored."""
         return self._http.call(
             "POST",
@@ -74,7 +83,7 @@ class ApicurioRegistry(HttpRegistry):
             query={"ifExists": "RETURN_OR_UPDATE"},
             headers={
                 "X-Registry-ArtifactId": self._subjects.subject_of(name),
-                "X-Registry-ArtifactType": "AVRO",
+                "X-Registry-ArtifactType": data_format,
             },
         )
 

@@ -31,7 +31,10 @@ _CHECK_SIZE: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class SchemaBackup:
-    """One schema of a registry, with its versions of every status, oldest first."""
+    """One schema of a registry, with its versions of every status, oldest first.
+
+    `checkpoint` is 0 in a registry without checkpoints, which compares with the version before.
+    """
 
     name: str
     compatibility: Compatibility

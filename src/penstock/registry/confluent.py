@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from penstock.errors import (
@@ -20,11 +20,10 @@ from penstock.errors import (
 )
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._http_client import reading_answer
-from penstock.registry._http_registry import HttpRegistry, read_mode, write_mode
+from penstock.registry._http_registry import DELETED, HttpRegistry, read_mode, write_mode
 from penstock.registry.interface import StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, inline_references
 
-_DELETED: Final = {"deleted": "true"}
 _MAX_REFERENCES = 100
 _GUID_SIZE = 16
 
@@ -48,13 +47,16 @@ class ConfluentRegistry(HttpRegistry):
 
     def _create(self, name: str, definition: str) -> str | None:
         if self._settings.compatibility is not None:
-            level = json.dumps({"compatibility": write_mode(self._settings.compatibility)})
-            self._http.call("PUT", f"/config/{self._quote_subject(name)}", level)
+            self._set_mode(name, self._settings.compatibility)
         return self._post(name, definition)
 
-    def _post(self, name: str, definition: str) -> str:
+    def _set_mode(self, name: str, mode: Compatibility) -> None:
+        level = json.dumps({"compatibility": write_mode(mode)})
+        self._http.call("PUT", f"/config/{self._quote_subject(name)}", level)
+
+    def _post(self, name: str, definition: str, data_format: str = "AVRO") -> str:
         path = f"{self._subject(name)}/versions"
-        return self._read_id(self._http.call("POST", path, _body(definition)))
+        return self._read_id(self._http.call("POST", path, _body(definition, data_format)))
 
     def _read(self, version_id: str) -> StoredVersion:
         stored = self._read_place(*self._choose(version_id, self._places(version_id)), version_id)
@@ -96,7 +98,7 @@ class ConfluentRegistry(HttpRegistry):
             ids = self._ask(version_id, f"/schemas/guids/{guid}/ids")
             with reading_answer():
                 number = int(ids[0]["id"]) if ids else 0
-        found = self._ask(version_id, f"/schemas/ids/{number}/versions", _DELETED)
+        found = self._ask(version_id, f"/schemas/ids/{number}/versions", DELETED)
         with reading_answer():
             return [(each["subject"], int(each["version"])) for each in found]
 
@@ -129,7 +131,7 @@ class ConfluentRegistry(HttpRegistry):
         try:
             return self._stored(self._http.call("GET", _path(subject, number)))
         except SchemaNotFoundError:
-            found = self._stored(self._ask(version_id, _path(subject, number), _DELETED))
+            found = self._stored(self._ask(version_id, _path(subject, number), DELETED))
             return replace(found, status=VersionStatus.DELETING)
 
     def _stored(self, answer: Any) -> StoredVersion:
@@ -162,7 +164,7 @@ class ConfluentRegistry(HttpRegistry):
             seen.add(place)
             if len(seen) > _MAX_REFERENCES:
                 raise SchemaLimitError(f"a schema has more than {_MAX_REFERENCES} references")
-            found = self._http.call("GET", _path(*place), query=_DELETED)
+            found = self._http.call("GET", _path(*place), query=DELETED)
             yield from self._read_references(found, seen)
             with reading_answer():
                 definition = str(found["schema"])
@@ -173,8 +175,9 @@ def _path(subject: str, number: int) -> str:
     return f"/subjects/{quote(subject, safe='')}/versions/{number}"
 
 
-def _body(definition: str) -> str:
-    return json.dumps({"schema": definition})
+def _body(definition: str, data_format: str = "AVRO") -> str:
+    kind = {} if data_format == "AVRO" else {"schemaType": data_format}
+    return json.dumps({"schema": definition, **kind})
 
 
 def _is_guid(version_id: str) -> bool:

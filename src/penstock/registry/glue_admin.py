@@ -59,12 +59,12 @@ class GlueAdmin(GlueRegistry):
         )
 
     def create_schema(self, schema: SchemaBackup, definition: str) -> None:
-        """Create a schema like this one, but with the mode NONE and this one version."""
+        """Create a schema like this one, with its mode and this one version."""
         request = {
             "RegistryId": {"RegistryName": self._registry},
             "SchemaName": schema.name,
             "DataFormat": schema.data_format,
-            "Compatibility": Compatibility.NONE.value,
+            "Compatibility": schema.compatibility.value,
             "SchemaDefinition": definition,
         }
         if schema.tags:
@@ -73,9 +73,9 @@ class GlueAdmin(GlueRegistry):
             request["Description"] = schema.description
         self._create_once(request)
 
-    def add_version(self, name: str, definition: str) -> StoredVersion:
+    def add_version(self, schema: SchemaBackup, definition: str) -> StoredVersion:
         """Register a version and wait for its final status; an equal one is found again."""
-        return self._read_final(self._add(name, definition))
+        return self._read_final(self._add(schema.name, definition))
 
     def describe_schema(
         self, name: str, mode: Compatibility, checkpoint: int, description: str = ""

@@ -51,14 +51,25 @@ def load_admin(url: str) -> RegistryAdmin:
     """Build the registry that a URL names for its operator, without a call to it.
 
     Raises:
-        SettingsError: the URL names no Glue registry, or its options are wrong.
+        SettingsError: the URL names no registry of Glue, Confluent or Apicurio, or its options are
+            wrong.
     """
-    from penstock.registry.glue_admin import GlueAdmin  # noqa: PLC0415
-
     parts = _split(url)
-    if parts.scheme != "glue":
-        raise SettingsError([f"registry URL begins with {parts.scheme!r}, expected glue"])
-    return GlueAdmin(_read_glue(*_read_parts(parts)))
+    match parts.scheme.partition("+")[0] if parts.scheme in _FACTORIES else "":
+        case "glue":
+            from penstock.registry.glue_admin import GlueAdmin  # noqa: PLC0415
+
+            return GlueAdmin(_read_glue(*_read_parts(parts)))
+        case "confluent":
+            from penstock.registry.confluent_admin import ConfluentAdmin  # noqa: PLC0415
+
+            return ConfluentAdmin(_read_http(parts, None, {}))
+        case "apicurio":
+            from penstock.registry.apicurio_admin import ApicurioAdmin  # noqa: PLC0415
+
+            return ApicurioAdmin(_read_http(parts, None, {"group": "default"}))
+    known = ", ".join(each for each in _FACTORIES if each != "memory")
+    raise SettingsError([f"registry URL begins with {parts.scheme!r}, expected one of {known}"])
 
 
 def _split(url: str) -> SplitResult:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from penstock.errors import RegistryError, SchemaNotFoundError, SchemaRefusedError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._base import PENDING_ATTEMPTS, VersionReader
+from penstock.registry._naming import OTHER_NAMING
 from penstock.registry._validation import AllowList
 from penstock.registry.backup import RegistryBackup
 from penstock.registry.interface import Registration, SchemaRegistry, SchemaVersion, StoredVersion
@@ -25,8 +26,10 @@ class BackupRegistry(VersionReader):
         self._kind = backup.kind
         self._source = source
         stored = [version for schema in backup.schemas for version in schema.versions]
-        self._by_id = {version.id: version for version in reversed(stored)}
         self._by_number = {(version.subject, version.number): version for version in stored}
+        self._by_id: dict[str, list[StoredVersion]] = {}
+        for version in sorted(stored, key=_rank):
+            self._by_id.setdefault(version.id, []).append(version)
 
     @property
     def source(self) -> str:
@@ -39,8 +42,9 @@ class BackupRegistry(VersionReader):
 
     def check(self, version: SchemaVersion) -> None:
         """Raise SchemaRefusedError if the backup has another definition under a version's id."""
-        stored = self._by_id[str(version.key)]
-        name = stored.subject.partition("/")[2]
+        holders = self._by_id[str(version.key)]  # in Confluent's registry, subjects share an id
+        stored = next((each for each in holders if _name_of(each) == version.name), holders[0])
+        name = _name_of(stored)
         found = canonical_form(load_schema(stored.definition))
         if (name, found) != (version.name, canonical_form(version.schema)):
             raise SchemaRefusedError(
@@ -56,7 +60,7 @@ class BackupRegistry(VersionReader):
     def _read(self, version_id: str) -> StoredVersion:
         if version_id not in self._by_id:
             raise SchemaNotFoundError(f"schema version {version_id} is not in {self._source}")
-        return self._by_id[version_id]
+        return self._by_id[version_id][0]
 
     def _read_number(self, subject: str, number: int) -> StoredVersion:
         if (subject, number) not in self._by_number:
@@ -66,6 +70,16 @@ class BackupRegistry(VersionReader):
     def _list(self, name: str) -> Collection[int]:
         subject = f"{self._registry}/{name}"
         return [number for of, number in self._by_number if of == subject]
+
+
+def _name_of(version: StoredVersion) -> str:
+    return version.subject.partition("/")[2]
+
+
+def _rank(version: StoredVersion) -> tuple[bool, str, int]:
+    """Return the order in which Confluent's registry, too, chooses among the subjects of an id."""
+    name = _name_of(version)
+    return name.startswith(OTHER_NAMING), name, -version.number
 
 
 class OverlayRegistry:

@@ -12,26 +12,17 @@ from enum import StrEnum
 from typing import Protocol
 
 from penstock.errors import RegistryError, SchemaError
-from penstock.framing import FrameKind
 from penstock.registry.backup import SchemaBackup
-from penstock.registry.interface import StoredVersion, VersionStatus
+from penstock.registry.interface import SchemaRegistry, StoredVersion, VersionStatus
 from penstock.schemas import Compatibility, canonical_form, load_schema
 
 
-class RegistryAdmin(Protocol):
+class RegistryAdmin(SchemaRegistry, Protocol):
     """A registry for its operator: all schemas can be read, and restored."""
-
-    @property
-    def kind(self) -> FrameKind:
-        """The kind of frames whose schemas are in this registry."""
 
     @property
     def name(self) -> str:
         """The registry's name."""
-
-    @property
-    def source(self) -> str:
-        """The registry's URL, without secrets."""
 
     def list_names(self) -> Sequence[str]:
         """List the names of all schemas.
@@ -45,12 +36,12 @@ class RegistryAdmin(Protocol):
         """Read a schema with all its versions; raise SchemaNotFoundError if it is missing."""
 
     def create_schema(self, schema: SchemaBackup, definition: str) -> None:
-        """Create a schema like this one, but with the mode NONE and this one version.
+        """Create a schema like this one, with its mode and this one version.
 
         If the schema exists by now, nothing happens.
         """
 
-    def add_version(self, name: str, definition: str) -> StoredVersion:
+    def add_version(self, schema: SchemaBackup, definition: str) -> StoredVersion:
         """Register a version and wait for its final status; an equal one is found again."""
 
     def describe_schema(
@@ -67,7 +58,8 @@ class Action(StrEnum):
 
     KEEP = "keep"  # the registry has it
     REGISTER = "register"
-    LEAVE_OUT = "leave-out"  # the registry that was backed up had refused it
+    SHARE = "share"  # another version has the definition, which a registry has once
+    LEAVE_OUT = "leave-out"  # its registry had refused, disabled or deleted it
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +87,9 @@ class SchemaPlan:
 
     @property
     def checkpoint(self) -> int:
-        """The number of the checkpoint in the registry."""
+        """The number of the checkpoint in the registry; 0 for a registry without checkpoints."""
+        if not self.schema.checkpoint:
+            return 0
         numbers = {each.version.number: each.number for each in self.versions}
         return numbers.get(self.schema.checkpoint) or 1
 
@@ -128,6 +122,9 @@ def plan_restore(schema: SchemaBackup, target: SchemaBackup | None) -> SchemaPla
             f"expected {schema.data_format} as in the backup"
         )
     present = _match(schema.versions, target.versions if target else ())
+    places: dict[str, tuple[int, str | None]] = {
+        _form(each): (each.number, each.id) for each in present.values()
+    }
     highest = max((each.number for each in target.versions), default=0) if target else 0
     versions = []
     for version in schema.versions:
@@ -136,17 +133,26 @@ def plan_restore(schema: SchemaBackup, target: SchemaBackup | None) -> SchemaPla
         elif (found := present.get(version.number)) is not None:
             _check_usable(schema.name, version, found)
             versions.append(VersionPlan(version, Action.KEEP, found.number, found.id))
+        elif (place := places.get(_form(version))) is not None:
+            versions.append(VersionPlan(version, Action.SHARE, *place))
         else:
             highest += 1
+            places[_form(version)] = highest, None
             versions.append(VersionPlan(version, Action.REGISTER, highest))
     return SchemaPlan(schema, target, tuple(versions))
 
 
-def restore_schema(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
+def restore_schema(
+    admin: RegistryAdmin, plan: SchemaPlan, mode: Compatibility = Compatibility.NONE
+) -> SchemaPlan:
     """Carry out a plan and verify the result; return the plan with the numbers and ids as they are.
 
-    Versions are registered under the mode NONE, since the registry's rule may depend on versions
-    that were deleted since; the mode of the backup is set last.
+    Args:
+        admin: the registry.
+        plan: what `plan_restore` returned for it.
+        mode: the mode under which versions are registered, set before the first one. By default
+            NONE, since the registry's rule may depend on versions that were deleted since. The mode
+            of the backup is set last.
 
     Raises:
         RegistryError: the registry does not do it, or the result differs from the backup.
@@ -155,11 +161,15 @@ def restore_schema(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
     if plan.is_done or (target is None and not missing):
         return plan
     if target is None:
-        admin.create_schema(schema, missing[0].definition)
-    elif missing and target.compatibility is not Compatibility.NONE:
-        admin.describe_schema(schema.name, Compatibility.NONE, target.checkpoint)
+        admin.create_schema(replace(schema, compatibility=mode), missing[0].definition)
+    elif missing and target.compatibility is not mode:
+        admin.describe_schema(schema.name, mode, target.checkpoint)
+    newest = _newest(target)
     for version in missing:
-        added = admin.add_version(schema.name, version.definition)
+        if newest and _compares_with_one(mode) and schema.checkpoint:
+            admin.describe_schema(schema.name, mode, newest)
+        added = admin.add_version(schema, version.definition)
+        newest = added.number
         if added.status is not VersionStatus.AVAILABLE:
             raise RegistryError(
                 f"version {version.number} of schema {schema.name} is registered as version "
@@ -174,6 +184,18 @@ def restore_schema(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
     return _verify(admin, plan)
 
 
+def _newest(target: SchemaBackup | None) -> int | None:
+    """Return the number of the newest version that the registry accepted."""
+    versions = target.versions if target else ()
+    usable = [each.number for each in versions if each.status is VersionStatus.AVAILABLE]
+    return usable[-1] if usable else None
+
+
+def _compares_with_one(mode: Compatibility) -> bool:
+    """Return whether a mode compares with one version, which the checkpoint of Glue selects."""
+    return mode is not Compatibility.NONE and not mode.endswith("_ALL")
+
+
 def _verify(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
     """Compare every version again, by its canonical form, and all that describes the schema."""
     after = plan_restore(plan.schema, admin.read_schema(plan.schema.name))
@@ -182,7 +204,7 @@ def _verify(admin: RegistryAdmin, plan: SchemaPlan) -> SchemaPlan:
         raise RegistryError(
             f"schema {plan.schema.name} of {admin.source} differs from the backup after it was "
             f"restored (missing versions: {numbers}), expected no other program to change it; "
-            "import it again"
+            "run the command again"
         )
     versions = [
         replace(new, action=old.action)

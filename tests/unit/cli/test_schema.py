@@ -173,12 +173,13 @@ def test_a_damaged_backup_changes_nothing(
     assert listed["Schemas"] == []
 
 
-def test_only_glue_registries_are_backed_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_registry_in_memory_is_not_backed_up(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["schema", "export", "--to", "x", "--registry"]
 
     assert main([*words, "memory://"], {}) == main([*words, "glue://a/b"], {}) == 2
     assert capsys.readouterr().err.splitlines() == [
-        "penstock: registry URL begins with 'memory', expected glue",
+        "penstock: registry URL begins with 'memory', expected one of glue, confluent+http, "
+        "confluent+https, apicurio+http, apicurio+https",
         "penstock: registry URL has a path or a #, expected ?OPTIONS after the name (%23 for # in "
         "it)",
     ]
