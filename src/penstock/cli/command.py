@@ -9,7 +9,17 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from penstock.cli import _contract, _errors, _produce, _read, _rejected, _schema, _staging, _submit
+from penstock.cli import (
+    _contract,
+    _errors,
+    _produce,
+    _read,
+    _registry,
+    _rejected,
+    _schema,
+    _staging,
+    _submit,
+)
 from penstock.cli.terminal import complain
 from penstock.errors import PenstockError, SettingsError
 
@@ -18,6 +28,7 @@ _COMMANDS: Final = {
     "errors": _errors,
     "produce": _produce,
     "read": _read,
+    "registry": _registry,
     "rejected": _rejected,
     "schema": _schema,
     "staging": _staging,

@@ -10,6 +10,13 @@ from penstock.operations.backups import (
     import_schemas,
 )
 from penstock.operations.contracts import CONTRACT_FILE, WrittenContract, write_contract
+from penstock.operations.copying import (
+    CopiedSchema,
+    CopiedVersion,
+    CopyReport,
+    CopySettings,
+    copy_registry,
+)
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
 from penstock.operations.jobs import JobRun, start_job, submit_job
 from penstock.operations.producing import (
@@ -41,6 +48,10 @@ __all__ = [
     "CONTRACT_FILE",
     "CheckedSchema",
     "ComparedVersions",
+    "CopiedSchema",
+    "CopiedVersion",
+    "CopyReport",
+    "CopySettings",
     "EventLines",
     "ExportedSchema",
     "GeneratedEvents",
@@ -58,6 +69,7 @@ __all__ = [
     "check_candidate",
     "check_staging",
     "compare_versions",
+    "copy_registry",
     "export_schemas",
     "import_schemas",
     "list_dead_letters",

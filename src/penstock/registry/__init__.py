@@ -12,6 +12,7 @@ from penstock.registry.backup import (
     write_backup,
 )
 from penstock.registry.cache import CachedRegistry, CacheLimits
+from penstock.registry.comparison import Comparison, compare_readings, make_payloads
 from penstock.registry.conversion import (
     ConvertedSchema,
     check_definitions,
@@ -44,19 +45,24 @@ from penstock.registry.version_json import read_version, write_version
 
 if TYPE_CHECKING:
     from penstock.registry.apicurio import ApicurioRegistry
+    from penstock.registry.apicurio_admin import ApicurioAdmin
     from penstock.registry.backup_file import load_backup, save_backup
     from penstock.registry.confluent import ConfluentRegistry
+    from penstock.registry.confluent_admin import ConfluentAdmin
     from penstock.registry.glue import GlueRegistry, GlueSettings
     from penstock.registry.glue_admin import GlueAdmin
     from penstock.registry.http_settings import HttpRegistrySettings
 
 __all__ = [
     "Action",
+    "ApicurioAdmin",
     "ApicurioRegistry",
     "BackupRegistry",
     "CacheLimits",
     "CachedRegistry",
     "ComparedWith",
+    "Comparison",
+    "ConfluentAdmin",
     "ConfluentRegistry",
     "ConvertedSchema",
     "GlueAdmin",
@@ -82,11 +88,13 @@ __all__ = [
     "check_definitions",
     "check_history",
     "check_rule",
+    "compare_readings",
     "convert_schema",
     "load_admin",
     "load_backup",
     "load_registries",
     "load_registry",
+    "make_payloads",
     "plan_restore",
     "read_backup",
     "read_version",
@@ -98,7 +106,9 @@ __all__ = [
 ]
 
 _IMPORTED_LATER = {
+    "ApicurioAdmin": "apicurio_admin",
     "ApicurioRegistry": "apicurio",
+    "ConfluentAdmin": "confluent_admin",
     "ConfluentRegistry": "confluent",
     "HttpRegistrySettings": "http_settings",
     "GlueAdmin": "glue_admin",

@@ -59,7 +59,7 @@ def convert_schema(
     mode = _convert_mode(schema, disabled_as)
     left_out = [
         *([f"mode {schema.compatibility}, it is {mode}"] if mode != schema.compatibility else []),
-        *([f"checkpoint {schema.checkpoint}"] if schema.checkpoint != 1 else []),
+        *([f"checkpoint {schema.checkpoint}"] if schema.checkpoint > 1 else []),
         *(["description"] if schema.description else []),
         *(["tags"] if schema.tags else []),
     ]

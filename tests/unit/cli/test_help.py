@@ -15,6 +15,8 @@ _COMMANDS = [
     ["errors", "replay"],
     ["produce"],
     ["read"],
+    ["registry"],
+    ["registry", "copy"],
     ["rejected"],
     ["rejected", "list"],
     ["rejected", "replay"],
