@@ -30,8 +30,8 @@ _READER = {
     "topics": ["sensor"],
     "writes": ["sensor"],
 }
-# Orders have their schema in the registry of another team.
 _ROTATED = _READER | {"rotation": 2}
+# Orders have their schema in the registry of another team.
 _READS_ORDERS = {
     "topics": ["sensor", "orders"],
     "registries": [{"url": URL, "cidr": "10.1.0.0/16"}],
