@@ -1,0 +1,98 @@
+"""`penstock schema` on a real Apicurio, by both of its APIs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from penstock.cli import main
+from penstock.registry import BackupRegistry, OverlayRegistry, load_backup, load_registry
+from tests.stubs.registries import Reading
+
+pytestmark = pytest.mark.java
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(url: str, reading: Reading, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command on a registry with three versions, and return its exit code and output."""
+    registry = load_registry(f"{url}?compatibility=BACKWARD")
+    for fields in ({}, {"flow": "long"}, {"flow": "long", "level": "double"}):
+        registry.register("readings", reading(**fields))
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main(["schema", *words], {"PENSTOCK_REGISTRY": url})
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return run
+
+
+def test_a_registry_is_shown(run: Run) -> None:
+    assert run("list") == (0, "readings\n")
+    code, text = run("versions", "readings")
+    assert (code, text.splitlines()[0]) == (0, "readings: mode BACKWARD")
+    assert len(text.splitlines()) == 4
+    assert json.loads(run("versions", "readings", "--output", "json")[1])["checkpoint"] is None
+    assert len(json.loads(run("show", "readings")[1])["fields"]) == 3
+    assert run("diff", "readings", "1", "2") == (
+        0,
+        "+ flow: long (optional)\n"
+        "version 2 reads records of version 1\nversion 1 reads records of version 2\n",
+    )
+
+
+def test_a_candidate_is_compared_with_the_version_before(
+    run: Run, reading: Reading, tmp_path: Path
+) -> None:
+    def check(schema: object) -> tuple[int, str]:
+        path = tmp_path / "candidate.avsc"
+        path.write_text(json.dumps(schema))
+        return run("check", "readings", str(path))
+
+    required = {"name": "level", "type": ["null", "double"]}
+    as_before = reading(flow="long")
+    schema = as_before | {"fields": [*as_before["fields"], required]}  # type: ignore[call-overload, index, operator]
+
+    assert check(reading(flow="long"))[1] == "readings has it as version 2\n"
+    assert check(schema)[1].startswith("readings would accept it by its mode BACKWARD\n")
+    code, text = check(reading(flow="string"))
+    assert (code, text.startswith("readings would reject it\n  BACKWARD: flow: ")) == (1, True)
+
+
+def test_a_backup_is_written_and_old_ids_are_read_with_it(
+    run: Run, url: str, reading: Reading, tmp_path: Path
+) -> None:
+    path = f"{tmp_path}/registry.jsonl"
+    registry = load_registry(url)
+    version = registry.versions("readings")[0]
+
+    assert run("export", "--to", path)[1].splitlines()[0] == "readings: 3 versions"
+    code, text = run("import", path)
+
+    assert (code, "numbers its schemas, so its new ids would be old ids of others" in text) == (
+        1,
+        True,
+    )
+    backup = BackupRegistry(load_backup(path), path)
+    assert backup.get(version.key) == version
+    assert OverlayRegistry(registry, [backup]).get(version.key) == version
+
+
+def test_subjects_that_share_an_id_are_one_in_a_backup(
+    run: Run, url: str, reading: Reading, tmp_path: Path
+) -> None:
+    registry = load_registry(url)
+    second = registry.register("more", reading()).version
+    path = f"{tmp_path}/registry.jsonl"
+    assert run("export", "--to", path)[0] == 0
+    backup = BackupRegistry(load_backup(path), path)
+    overlay = OverlayRegistry(load_registry(f"{url}?allow=readings"), [backup])
+    key = registry.versions("readings")[0].key
+
+    assert overlay.get(key).name == "readings"
+    assert backup.get(second.key).name == "more"
