@@ -64,6 +64,26 @@ def test_a_candidate_is_compared_with_the_version_before(
     assert (code, text.startswith("readings would reject it\n  BACKWARD: flow: ")) == (1, True)
 
 
+def test_a_definition_is_registered_once(run: Run, reading: Reading, tmp_path: Path) -> None:
+    path = tmp_path / "new.avsc"
+
+    def register(schema: object, *words: str) -> tuple[int, str]:
+        path.write_text(json.dumps(schema, indent=2))
+        return run("register", "readings", str(path), *words)
+
+    new = reading(flow="long", level="double", state="string")
+    code, text = register(new)
+    again = json.loads(register(new, "--output", "json")[1])
+
+    assert (code, text) == (0, f"readings: registered version 4, {again['id']}\n")
+    assert (again["number"], again["created"]) == (4, False)
+    assert register(new)[1] == f"readings: has version 4, {again['id']}\n"
+    code, text = register(reading(flow="string"))
+    assert (code, "refuses a new version of schema readings" in text) == (1, True), text
+    path.unlink()
+    assert run("register", "readings", str(path))[1].startswith(f"penstock: {path} cannot be read")
+
+
 def test_a_backup_is_written_and_old_ids_are_read_with_it(
     run: Run, url: str, reading: Reading, tmp_path: Path
 ) -> None:

@@ -19,11 +19,14 @@ from penstock.operations import (
     list_schemas,
     read_version,
     read_versions,
+    register_schema,
 )
 from penstock.registry import StoredVersion
 from penstock.settings import parse_count
 
-HELP = "Look at the schemas of a registry, check a new one, back them up, or restore them."
+HELP = (
+    "Look at the schemas of a registry, check or register a new one, back them up, or restore them."
+)
 _REGISTRY = "PENSTOCK_REGISTRY"
 _URL = "the registry, such as glue://NAME?region=REGION or confluent+https://HOST"
 _LIST = "List the schemas of a registry."
@@ -34,12 +37,13 @@ _CHECK = (
     "Check whether a schema would accept a definition, by which rule, and whom it would affect. "
     "Nothing is registered."
 )
+_REGISTER = "Register a definition as the newest version of a schema, unless the schema has it."
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the commands and their arguments."""
     commands = parser.add_subparsers(
-        required=True, metavar="list|versions|show|diff|check|export|import"
+        required=True, metavar="list|versions|show|diff|check|register|export|import"
     )
     listing = commands.add_parser("list", help=_LIST, description=_LIST)
     listing.set_defaults(run=_run_list)
@@ -51,15 +55,21 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     diff.set_defaults(run=_run_diff)
     check = commands.add_parser("check", help=_CHECK, description=_CHECK)
     check.set_defaults(run=_run_check)
-    for command in (versions, show, diff, check):
+    register = commands.add_parser("register", help=_REGISTER, description=_REGISTER)
+    register.set_defaults(run=_run_register)
+    for command in (versions, show, diff, check, register):
         command.add_argument("schema", metavar="SCHEMA", help="the name of the schema")
     show.add_argument(
         "--version", type=parse_count, metavar="N", help="its number [the newest accepted]"
     )
     for which in ("before", "after"):
         diff.add_argument(which, type=parse_count, metavar="N", help="the number of a version")
-    check.add_argument("file", type=Path, metavar="FILE", help="a file with an Avro definition")
-    for command in (listing, versions, show, diff, check, *add_backup_commands(commands)):
+    for command in (check, register):
+        command.add_argument(
+            "file", type=Path, metavar="FILE", help="a file with an Avro definition"
+        )
+    others = add_backup_commands(commands)
+    for command in (listing, versions, show, diff, check, register, *others):
         add_from_environ(command, "--registry", _REGISTRY, _URL, environ)
         add_output(command, "the form of the output")
 
@@ -133,11 +143,7 @@ def _say_reading(reader: int, writer: int, problems: Sequence[str]) -> None:
 
 def _run_check(settings: argparse.Namespace) -> int:
     """Print the verdict; return 1 if the schema would be rejected."""
-    try:
-        definition = settings.file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OperationError(f"{settings.file} cannot be read: {error}") from error
-    found = check_candidate(settings.registry, settings.schema, definition)
+    found = check_candidate(settings.registry, settings.schema, _read_definition(settings.file))
     if settings.output == "json":
         print(json.dumps(asdict(found) | {"accepted": not found.problems}))
         return 1 if found.problems else 0
@@ -156,6 +162,24 @@ def _run_check(settings: argparse.Namespace) -> int:
         if numbers:
             say("programs that read " + effect.format(", ".join(map(str, numbers))))
     return 1 if found.problems else 0
+
+
+def _run_register(settings: argparse.Namespace) -> int:
+    definition = _read_definition(settings.file)
+    found = register_schema(settings.registry, settings.schema, definition)
+    if settings.output == "json":
+        print(json.dumps(asdict(found)))
+    else:
+        done = "registered" if found.created else "has"
+        say(f"{settings.schema}: {done} version {found.number}, {found.id}")
+    return 0
+
+
+def _read_definition(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OperationError(f"{path} cannot be read: {error}") from error
 
 
 def _describe_version(version: StoredVersion) -> dict[str, Any]:

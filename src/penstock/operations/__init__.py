@@ -35,11 +35,13 @@ from penstock.operations.rejected import (
 from penstock.operations.schemas import (
     CheckedSchema,
     ComparedVersions,
+    RegisteredSchema,
     check_candidate,
     compare_versions,
     list_schemas,
     read_version,
     read_versions,
+    register_schema,
 )
 from penstock.operations.staging import PlannedTable, check_staging
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
@@ -62,6 +64,7 @@ __all__ = [
     "ProducedEvent",
     "ReadRecord",
     "ReadSettings",
+    "RegisteredSchema",
     "ReplayedEvent",
     "RestoredSchema",
     "RestoredVersion",
@@ -80,6 +83,7 @@ __all__ = [
     "read_records",
     "read_version",
     "read_versions",
+    "register_schema",
     "replay_rejected",
     "start_job",
     "submit_job",

@@ -55,6 +55,15 @@ class CheckedSchema:
     records: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RegisteredSchema:
+    """The version with a definition; `created` is false if the schema had it."""
+
+    number: int
+    id: str
+    created: bool
+
+
 def list_schemas(url: str) -> Sequence[str]:
     """Return the names of all schemas of a registry.
 
@@ -127,6 +136,18 @@ def check_candidate(url: str, name: str, definition: str) -> CheckedSchema:
         tuple(each.number for each in usable if check_compatibility(each.schema, candidate)),
         tuple(each.number for each in usable if check_compatibility(candidate, each.schema)),
     )
+
+
+def register_schema(url: str, name: str, definition: str) -> RegisteredSchema:
+    """Register a definition as the newest version of a schema, unless the schema has it.
+
+    Raises:
+        SchemaError: the definition is no schema that readers could use, or contradicts a version.
+        IncompatibleSchemaError: the schema's mode refuses it.
+        SettingsError, RegistryError: see `SchemaRegistry.register`.
+    """
+    found = load_registry(url).register(name, load_schema(definition))
+    return RegisteredSchema(found.version.number, str(found.version.key), found.created)
 
 
 def _choose(schema: SchemaBackup, number: int | None) -> StoredVersion:

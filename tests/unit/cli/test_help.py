@@ -22,6 +22,7 @@ _COMMANDS = [
     ["rejected", "replay"],
     ["schema"],
     ["schema", "check"],
+    ["schema", "register"],
     ["schema", "diff"],
     ["schema", "show"],
     ["schema", "versions"],
