@@ -10,5 +10,8 @@ from bench.rungs.joins import JOINS
 from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.rows import ROWS
+from bench.rungs.staged import STAGED
 
-RUNGS: tuple[Rung, ...] = (*CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES)
+RUNGS: tuple[Rung, ...] = (
+    *CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES, *STAGED,
+)  # fmt: skip

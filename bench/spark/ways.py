@@ -22,11 +22,12 @@ from pyspark.sql.avro.functions import from_avro
 from bench.spark.world import World
 from penstock.errors import Reason
 from penstock.framing import FrameKind, SchemaKey
+from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.query.batch import Batches
+from penstock.spark.query.batch import Batches, TableSinks
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.state.schema_ledger import Ledger, Lookup
 from penstock.tables import BatchId
@@ -86,19 +87,19 @@ class Product:
         versions: Sequence[SchemaVersion],
         new: Sequence[SchemaVersion] = (),
         outlet: Outlet | None = None,
+        columns: Projection | None = None,
     ) -> None:
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lookup(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
-        self._batches = Batches(
-            world.spark, Registries([registry]), ledger, [outlet or Outlet()], NoErrors()
-        )
+        sinks = TableSinks([outlet or Outlet()], columns=columns)
+        self.batches = Batches(world.spark, Registries([registry]), ledger, sinks, NoErrors())
         self._number = 0
 
     def take(self, records: DataFrame) -> BatchCounts:
         """Process records as the next batch."""
         self._number += 1
-        return self._batches.take(records, BatchId("bench", self._number))
+        return self.batches.take(records, BatchId("bench", self._number))
 
     def expect(self, rows: int, records: DataFrame) -> None:
         """Process records and assert how many become rows, so that the whole work is compared."""

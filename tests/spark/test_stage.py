@@ -302,5 +302,5 @@ def test_two_fields_of_one_column_are_refused_by_name(spark, tmp_path):
         1: "schema-conflict", 2: "schema-conflict",
     }  # fmt: skip
     details = [each["detail"] for each in errors.read().values()]
-    assert "fields Name and NAME would both be the column name" in details[0]
+    assert "fields NAME and Name would both be the column name" in details[0]
     assert "the field Staging_Time would be the column staging_time" in details[1]

@@ -129,11 +129,14 @@ def retry_outages(
 
 
 @contextmanager
-def keep_records(records: DataFrame) -> Iterator[DataFrame]:
+def keep_records(records: DataFrame, *, few: bool = False) -> Iterator[DataFrame]:
     """Keep the records of a batch in memory and on local disks, so that Kafka is read once.
 
     Records of an executor that ends are read again; the counts of passes tell if some are missing.
+    If there are `few`, each pass has a task for each core, and not for each of Kafka's partitions.
     """
+    if few:
+        records = records.coalesce(records.sparkSession.sparkContext.defaultParallelism)
     kept = records.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         yield kept
@@ -229,8 +232,9 @@ class StreamQuery:
     ) -> BatchCounts:
         """Write a batch and return its counts."""
         self.lease.check()
+        is_staged = isinstance(self.sinks, TopicRoutes)
         has_passes = isinstance(self.sinks, Mapping | TopicRoutes) or len(self.sinks) > 1
-        keep = keep_records if self.bounded and has_passes else nullcontext
+        keep = partial(keep_records, few=is_staged) if self.bounded and has_passes else nullcontext
         with keep(watch.before(records, batch.number)) as taken:
             done = batches.take(taken, batch)
             return replace(done, lost=watch.after(taken, batch.number, done.records))
