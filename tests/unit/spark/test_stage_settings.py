@@ -104,3 +104,22 @@ def test_problems_of_flags_and_of_the_file() -> None:
     assert _problems(_NEEDED, _FILE | {"tables": []}) == (
         "$.tables: found [], expected a list of tables",
     )
+
+
+def test_a_file_with_joins_needs_the_waiting_table() -> None:
+    needs = {"table": "orders", "key": {"id": "order"}}
+    trips = {
+        "name": "trips",
+        "topics": ["t"],
+        "key": "id",
+        "final": "done",
+        "dependencies": [needs],
+    }
+    file = _FILE | {"tables": [_ORDERS, trips | {"final": "done"}]}
+
+    assert _problems(_NEEDED, file) == (
+        "--waiting-table is missing, expected a table: the configuration has joins",
+    )
+    settings, _ = _read(_NEEDED | {"--waiting-table": "w", "--retry-seconds": "60"}, file)
+    tables = settings.join_tables
+    assert (tables.staged, tables.waiting, tables.retry_seconds) == ("p-{table}", "w", 60)

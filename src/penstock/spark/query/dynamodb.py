@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from functools import cache, partial
+from typing import Any, Final, Protocol
 
 from pyspark.sql import DataFrame
 
@@ -40,6 +40,18 @@ from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema, with_mill
 from penstock.tables import BatchId
 
 _MAX_UNKNOWN: Final = 100  # as in a batch of the consumer function
+# A row, and the function that gives up its record.
+Written = tuple[dict[str, Any], Callable[[Failure], FailedRecord]]
+
+
+class Follower(Protocol):
+    """What follows the writing of rows; sent to the executors."""
+
+    def follow(self, written: Sequence[Written]) -> Counter[Any]:
+        """Take a chunk of rows that the table has; return counts."""
+
+    def report(self, counts: Counter[Any]) -> Counter[Reason]:
+        """Report counts on the driver; return those of records that were given up, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,7 @@ class DynamoDbTables:
     rows_per_second: float | None = None
     shape: RowShape = READING
     key_schemas: RegistrySettings | None = None
+    follower: Follower | None = None
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Write a row for every record; a batch that comes again writes the same rows.
@@ -71,7 +84,7 @@ class DynamoDbTables:
             chosen = chosen.coalesce(cores)
             pace = self.rows_per_second / chosen.rdd.getNumPartitions()
         write = _Write(self, json.dumps(event_schema(rows)), pace)
-        return count_by_reason(chosen, write)
+        return _report(self.follower, count_by_reason(chosen, write))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +114,12 @@ class _Write:
             ]
             self.tables.errors.keep(given_up)
             pace.wait(len(chunk))
-            yield Counter(each.failure.reason for each in given_up)
+            written = [
+                (reading, partial(make_failed, row))
+                for place, (row, reading) in enumerate(made)
+                if place not in refused
+            ]
+            yield _count(given_up, self.tables.follower, written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +135,7 @@ class DynamoDbDeletions:
     errors: ErrorSink
     shape: RowShape
     key_schemas: RegistrySettings | None = None
+    follower: Follower | None = None
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Delete the row of each tombstone that is newer than the row; this is idempotent.
@@ -125,7 +144,7 @@ class DynamoDbDeletions:
             SinkAccessDeniedError, SinkUnavailableError: some may be deleted; deleting all of them
                 again is idempotent.
         """
-        return count_by_reason(with_milliseconds(rows), self._delete)
+        return _report(self.follower, count_by_reason(with_milliseconds(rows), self._delete))
 
     def _delete(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         """Delete the rows of a partition's tombstones, on an executor."""
@@ -139,14 +158,34 @@ class DynamoDbDeletions:
                     fields = read_key(self.shape, record, keys.kinds, keys.find)
                     made.append((record, make_deletion(self.shape, record, fields)))
                 except PenstockError as error:  # a retriable one is raised again
-                    given_up.append(FailedRecord.of(record, Failure.of(error), None, STAGE))
+                    given_up.append(_give_up(record, Failure.of(error)))
             refused = table.write([deletion for _, deletion in made])
             given_up += [
-                FailedRecord.of(made[place][0], Failure.of(error), None, STAGE)
-                for place, error in refused.items()
+                _give_up(made[place][0], Failure.of(error)) for place, error in refused.items()
             ]
             self.errors.keep(given_up)
-            yield Counter(each.failure.reason for each in given_up)
+            written = [
+                (deletion, partial(_give_up, record))
+                for place, (record, deletion) in enumerate(made)
+                if place not in refused
+            ]
+            yield _count(given_up, self.follower, written)
+
+
+def _count(
+    given_up: Iterable[FailedRecord], follower: Follower | None, written: Sequence[Written]
+) -> Counter[Any]:
+    """Count the records of a chunk, and let the follower take its rows."""
+    counts: Counter[Any] = Counter(each.failure.reason for each in given_up)
+    return counts + follower.follow(written) if follower else counts
+
+
+def _report(follower: Follower | None, counts: Counter[Any]) -> Counter[Reason]:
+    return follower.report(counts) if follower else counts
+
+
+def _give_up(record: Record, failure: Failure) -> FailedRecord:
+    return FailedRecord.of(record, failure, None, STAGE)
 
 
 @cache

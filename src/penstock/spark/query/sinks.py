@@ -13,7 +13,7 @@ from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replay import ReplayedFiles, ReplayedLake
-from penstock.spark.query.dynamodb import DynamoDbDeletions, DynamoDbTables
+from penstock.spark.query.dynamodb import DynamoDbDeletions, DynamoDbTables, Follower
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.sinks import SinkSettings
 from penstock.spark.state.lease import LeasedSink
@@ -27,12 +27,13 @@ def open_sinks(  # noqa: PLR0913 - what the sinks of a job share
     schemas: RegistrySettings,
     *,
     replayed: bool = False,
+    follower: Follower | None = None,
 ) -> Sequence[Sink] | Mapping[str, Sequence[Sink]]:
     """Open the sinks of all records, or with routes by schema name.
 
     Sinks are written to only while the lease is held; rejected records go to `errors`. Executors
     look up the schemas of Avro keys in `schemas`. Sinks for `replayed` records skip rows that
-    exist, whichever batch wrote them.
+    exist, whichever batch wrote them. The `follower` takes the rows that DynamoDB has.
     """
 
     def open_tables(given: SinkSettings) -> list[Sink]:
@@ -41,7 +42,8 @@ def open_sinks(  # noqa: PLR0913 - what the sinks of a job share
         if given.dynamodb_table:
             rate = given.dynamodb_rows_per_second
             keys = _key_schemas(given, schemas)
-            sinks.append(DynamoDbTables(given.dynamodb_table, errors, rate, given.shape, keys))
+            table = given.dynamodb_table
+            sinks.append(DynamoDbTables(table, errors, rate, given.shape, keys, follower))
         return [LeasedSink(sink, lease) for sink in sinks]
 
     if not settings.route:
@@ -50,13 +52,18 @@ def open_sinks(  # noqa: PLR0913 - what the sinks of a job share
 
 
 def open_tombstones(
-    settings: SinkSettings, errors: ErrorSink, lease: Fence, schemas: RegistrySettings
+    settings: SinkSettings,
+    errors: ErrorSink,
+    lease: Fence,
+    schemas: RegistrySettings,
+    follower: Follower | None = None,
 ) -> Sequence[Sink]:
     """Open the sinks for records without a value; there are none unless these delete rows."""
     if settings.shape.tombstone is not Tombstone.DELETE:
         return ()
     keys = _key_schemas(settings, schemas)
-    deletions = DynamoDbDeletions(settings.dynamodb_table, errors, settings.shape, keys)
+    table = settings.dynamodb_table
+    deletions = DynamoDbDeletions(table, errors, settings.shape, keys, follower)
     return [LeasedSink(deletions, lease)]
 
 

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.registry import Registries
 from penstock.spark.failures import DynamoDbErrors, ErrorSink
 from penstock.spark.query.batch import TableSinks
+from penstock.spark.query.joining import JoinStep
 from penstock.spark.query.sinks import open_sinks, open_tombstones
 from penstock.spark.query.source import find_partitions, open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
@@ -79,9 +80,13 @@ def route_topics(
 
     def open_table(table: StagedTable) -> TableSinks:
         sinks = settings.sinks_of(table)
+        step = JoinStep(plan, table.name, settings.join_tables, settings.service)
+        is_driver = table.role is Role.DRIVER
+        follower = step if is_driver or plan.dependents(table.name) else None
         return TableSinks(
-            [*open_sinks(spark, sinks, errors, lease, settings.schemas)],
-            open_tombstones(sinks, errors, lease, settings.schemas),
+            [*open_sinks(spark, sinks, errors, lease, settings.schemas, follower=follower)],
+            # A deleted row releases nothing.
+            open_tombstones(sinks, errors, lease, settings.schemas, step if is_driver else None),
             table.columns,
         )
 

@@ -14,7 +14,14 @@ from penstock.registry import RegistrySettings
 from penstock.settings import Settings, describe_settings, nested, parse_count, setting
 from penstock.spark.settings.consume import ReadSettings, contract_environ, parse_trigger, when
 from penstock.spark.settings.sinks import LeaseSettings, SinkSettings, parse_positive
-from penstock.staging import StagedTable, StagingPlan, StagingSink, read_configuration
+from penstock.staging import (
+    RETRY_SECONDS,
+    JoinTables,
+    StagedTable,
+    StagingPlan,
+    StagingSink,
+    read_configuration,
+)
 
 _TABLE: Final = "{table}"
 
@@ -50,6 +57,17 @@ class StageSettings(Settings):
         "PENSTOCK_STAGED_LAKE_TABLE",
         f"names of the Iceberg tables, as DATABASE.TABLE with {_TABLE} in it",
         default="",
+    )
+    waiting_table: str = setting(
+        "PENSTOCK_WAITING_TABLE",
+        "DynamoDB table of the rows that wait for others, for a configuration with drivers",
+        default="",
+    )
+    retry_seconds: int = setting(
+        "PENSTOCK_RETRY_SECONDS",
+        "seconds until the first retry of a join, as the retry function has it",
+        parse=parse_count,
+        default=RETRY_SECONDS,
     )
     dynamodb_rows_per_second: float | None = setting(
         "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
@@ -107,6 +125,17 @@ class StageSettings(Settings):
         """Return the name of the DynamoDB table of a staged or final table."""
         return self.dynamodb_table.replace(_TABLE, table)
 
+    @property
+    def join_tables(self) -> JoinTables:
+        """The tables of joins."""
+        return JoinTables(
+            self.dynamodb_table,
+            self.waiting_table,
+            self.errors_table,
+            self.parked_bucket,
+            self.retry_seconds,
+        )
+
     def when(self) -> dict[str, Any]:
         """Return the arguments of Spark's `trigger`."""
         return when(self.trigger)
@@ -161,9 +190,12 @@ def _check_sinks(settings: StageSettings, plan: StagingPlan) -> None:
         StagingSink.DYNAMODB: ("--dynamodb-table", settings.dynamodb_table),
         StagingSink.LAKE: ("--lake-table", settings.lake_table),
     }
-    if problems := [
+    problems = [
         f"{flag} is missing, expected names of tables: the configuration has tables in {sink}"
         for sink, (flag, name) in names.items()
         if sink in needed and not name
-    ]:
+    ]
+    if plan.drivers() and not settings.waiting_table:
+        problems.append("--waiting-table is missing, expected a table: the configuration has joins")
+    if problems:
         raise SettingsError(problems)
