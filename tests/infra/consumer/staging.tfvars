@@ -40,6 +40,5 @@ network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 consumer_functions = { consumer = { topics = ["order"] } }
 jobs = {
   consume = { reads = ["order"], writes = { "*" = "readings" } }
-  # Of the file that it runs, a plan needs the name alone.
-  shop    = { program = "consume", staging = { plan = "../../tests/data/staging/plan.json", retry_seconds = 60, schedule = "rate(1 minute)", waiting_records = 50 } }
+  shop    = { staging = { plan = "../../tests/data/staging/plan.json", retry_seconds = 60, schedule = "rate(1 minute)", waiting_records = 50 } }
 }
