@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-down up down status check unit test lint tf-check build contract aws-check \
+.PHONY: help install demo demo-staging demo-down up down status check unit test lint tf-check build contract aws-check \
   format docs lock pr nightly bench clean
 
 help: ## Show this list
@@ -22,6 +22,9 @@ install: ## Make .venv and fetch the jars, all inside this clone
 ##@ The two accounts on this machine
 demo: install ## Bring up both accounts and tell the whole story
 	@$(VENV)/python -m demo
+
+demo-staging: install ## Stage five related topics and join them, beside the demo or alone
+	@$(VENV)/python -m demo.staging
 
 demo-down: down ## End what the demo left running
 
