@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from random import Random
 from typing import Any
 
 import boto3
+import pytest
 from kafka import KafkaProducer
 from pyiceberg.catalog import load_catalog
 
@@ -123,6 +125,8 @@ class World:
         job = self.start(trap)
         try:
             code = job.wait(_SECONDS)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"run {self._runs} did not end: {trap.calls[-5:]}\n{job.tell()}")
         finally:
             self._trap = Trap()
         print(f"run {self._runs}: {code}, call {len(trap.calls)} was {trap.calls[-1:]}")
