@@ -26,7 +26,7 @@ locals {
         "--parked-bucket", module.lake.parked_bucket.name,
       ],
       contains(keys(local.staged), name) ? ["--plan", "${name}-plan.json"] : [],
-      contains(keys(local.joins), name) ? ["--waiting-table", "${local.prefix}-${local.joins[name].waiting}"] : [],
+      contains(keys(local.joins), name) ? ["--waiting-table", "${local.prefix}-${local.joins[name].waiting}", "--retry-seconds", tostring(local.joins[name].retry.retry_seconds)] : [],
       length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],
       length(distinct([for table in job.tables : jsonencode(local.tables[table].settings)])) == 1 ? flatten([
         for flag, value in local.tables[job.tables[0]].settings : ["--${flag}", value]
