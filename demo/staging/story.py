@@ -19,7 +19,7 @@ from demo.staging.publisher import DRIVER
 _JOB_SECONDS = 300
 _PARKED_SECONDS = 60
 _PARKED = """
-SELECT driver, attempts, array_join(waiting_for, ', ') AS waits_for, reason
+SELECT driver, attempts, waiting_for[1] AS waits_for, reason
 FROM parked_records WHERE stage = 'join' ORDER BY driver
 """
 
