@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from penstock.attempts import Attempts
-from penstock.errors import RowExistsError
+from penstock.errors import RowExistsError, SinkRefusedError
 from penstock.sinks._json import read_item
 
 _Item = dict[str, Any]
@@ -80,6 +80,9 @@ class Table:
 
     def _place(self, key: _Item) -> tuple[str, str]:
         values = [key[name]["S"] for name in self.keys]
+        for value, most_bytes in zip(values, (2_048, 1_024), strict=False):
+            if not 0 < len(value.encode()) <= most_bytes:
+                raise SinkRefusedError(f"a key is empty or has more than {most_bytes} bytes")
         return values[0], values[1] if len(values) > 1 else ""
 
     def get(self, key: _Item) -> _Item | None:

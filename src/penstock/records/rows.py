@@ -125,11 +125,19 @@ def find_row_key(shape: RowShape, values: Mapping[str, Any], source: Source) -> 
     """Return the key attributes of the row that has these values in its key and sort fields.
 
     Raises:
-        UnroutableError: a value is missing, empty or of another type.
+        UnroutableError: a value is missing, empty or of another type, or a key is longer than a
+            table's keys.
     """
-    key = {shape.key_attribute: _join(values, shape.key, source)}
+    takes_numbers = shape.key_format is not None  # as the row's own key, from a Kafka key
+    key = {shape.key_attribute: _join(values, shape.key, source, takes_numbers)}
     if shape.sort_name is not None:
-        key[shape.sort_name] = _join(values, shape.sort, source)
+        key[shape.sort_name] = _join(values, shape.sort, source, takes_numbers)
+    limits = (_MAX_KEY_BYTES, _MAX_SORT_BYTES)
+    for (name, text), most_bytes in zip(key.items(), limits, strict=False):
+        if (size := len(text.encode())) > most_bytes:
+            raise UnroutableError(
+                f"{source}: found {name} of {size} bytes, expected a key of at most {most_bytes}"
+            )
     return key
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from penstock.staging import JoinEvent, read_name, write_name
+from penstock.records import KeyFormat
+from penstock.staging import JoinEvent, StagingPlan, read_name, write_name
 from tests.unit.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o/1", "line": 2}
@@ -140,6 +143,35 @@ def test_a_driver_without_a_usable_key_of_a_dependency_is_a_dead_letter(
     (row,) = world.tables.rows("errors")
     assert (row["stage"], row["driver"], row.get("waitingFor")) == ("join", "trips/t1", None)
     assert row["detail"] == f"trips/0/7: found customer {buyer!r}, expected a string"
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ({"buyer": "é" * 1_025}, "customer of 2050 bytes, expected a key of at most 2048"),
+        ({"order": "x" * 2_047}, "id of 2049 bytes, expected a key of at most 2048"),
+    ],
+)
+def test_a_key_of_a_dependency_that_no_table_can_have_is_a_dead_letter(
+    world: World, change: dict[str, str], detail: str
+) -> None:
+    other = _TRIP | {"trip": "t2"}
+
+    counts = world.stage("trips", [(_TRIP | change, 7), (other, 8)])
+
+    assert counts == {"unroutable": 1, JoinEvent.WAITING: 1}
+    assert world.tables.rows("errors")[0]["detail"] == f"trips/0/7: found {detail}"
+
+
+def test_a_dependency_is_found_by_a_number_if_its_key_is_kafkas() -> None:
+    customers, *others = PLAN.tables
+    by_number = replace(customers, shape=replace(customers.shape, key_format=KeyFormat.LONG))
+    plan = StagingPlan((by_number, *others))
+    world = World(open_tables(plan), plan)
+    world.stage("customers", [(_CUSTOMER | {"customer": "7"}, 1)])
+    world.stage("lines", [(_LINE, 1)])
+
+    assert world.stage("trips", [(_TRIP | {"buyer": 7}, 7)]) == {JoinEvent.JOINED: 1}
 
 
 def test_a_final_row_that_no_table_can_hold_is_a_dead_letter(world: World) -> None:
