@@ -60,6 +60,7 @@ module "retry" {
     PENSTOCK_ERRORS_TABLE  = module.reading_store.errors[each.value.errors].name
     PENSTOCK_PARKED_BUCKET = module.lake.parked_bucket.name
     PENSTOCK_PLAN          = module.spark["spark"].files[each.value.file]
+    PENSTOCK_PLAN_SHA256   = filesha256(each.value.retry.plan) # a running function reads a changed plan
     PENSTOCK_RETRY_SECONDS = tostring(each.value.retry.retry_seconds)
     PENSTOCK_SERVICE       = each.key
     PENSTOCK_STAGED_TABLES = "${local.prefix}-{table}"
