@@ -233,7 +233,7 @@ class Joiner:
     def _wake(self, waiters: Iterable[Waiter]) -> JoinCounts:
         """Join rows that may have all dependencies now, and replace the items of those that do."""
         tables: dict[str, list[Waiter]] = {}
-        for each in waiters:
+        for each in filter(self._is_planned, waiters):
             tables.setdefault(each.table, []).append(each)
         counts = JoinCounts()
         for name, own in tables.items():
@@ -250,6 +250,11 @@ class Joiner:
                     counts[_event(verdict, JoinEvent.RELEASED)] += 1
         del counts[JoinEvent.WAITING]  # they were counted when they began to wait
         return counts
+
+    def _is_planned(self, waiter: Waiter) -> bool:
+        """Return whether the plan has the driver's table and key; the retries park the others."""
+        table = self.plan.find_driver(waiter.table)
+        return table is not None and {name for name, _ in waiter.key} == set(table.shape.table_key)
 
     def _locate(self, name: str) -> str:
         return self._tables.replace("{table}", name)
@@ -274,13 +279,19 @@ def write_name(table: StagedTable, key: Key) -> str:
 
 
 def read_name(plan: StagingPlan, name: str) -> tuple[StagedTable, Key]:
-    """Return the table and the key of a name; a table that the plan lacks is a KeyError."""
+    """Return the driver table and the key of a row's name.
+
+    Raises:
+        UnroutableError: the plan has no such driver table, or another key for it.
+    """
     table_name, _, rest = name.partition("/")
-    table = plan.table(table_name)
-    names = table.shape.table_key
+    table = plan.find_driver(table_name)
+    names = table.shape.table_key if table else ()
     parts = [rest]
     if len(names) > 1:
         parts = [part.replace("%2F", "/").replace("%25", "%") for part in rest.split("/")]
+    if table is None or len(names) != len(parts):
+        raise UnroutableError(f"found the row {name}, expected a key of a driver table of the plan")
     return table, tuple(sorted(zip(names, parts, strict=True)))
 
 

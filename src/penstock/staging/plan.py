@@ -107,6 +107,10 @@ class StagingPlan:
         """Return the driver tables."""
         return tuple(each for each in self.tables if each.role is Role.DRIVER)
 
+    def find_driver(self, name: str) -> StagedTable | None:
+        """Return the driver table of a name, or None if the plan has none."""
+        return next((each for each in self.drivers() if each.name == name), None)
+
     def dependents(self, name: str) -> tuple[tuple[StagedTable, Dependency], ...]:
         """Return the drivers that depend on a table, each with the dependency."""
         return tuple(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
+from penstock.errors import Failure, UnroutableError
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
 from penstock.staging.join import Joiner, Key, Verdict, read_name
 
@@ -82,7 +83,12 @@ class Retries:
         """Yield each row with the verdict on its driver's row."""
         by_table: dict[str, list[tuple[DeadLetter, Key]]] = {}
         for row in rows:
-            table, key = read_name(self._joiner.plan, row.driver)
+            try:
+                table, key = read_name(self._joiner.plan, row.driver)
+            except UnroutableError as error:  # an older plan had it
+                verdict = Verdict((), row.driver, record_id=row.id, missing=row.waiting_for)
+                yield row, replace(verdict, failure=Failure.of(error))
+                continue
             by_table.setdefault(table.name, []).append((row, key))
         for name, own in by_table.items():
             verdicts = self._joiner.settle(self._joiner.plan.table(name), [key for _, key in own])

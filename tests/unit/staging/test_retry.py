@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from penstock.sinks import Selection
+from penstock.staging import Role, StagingPlan
 from tests.unit.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o1", "line": 2}
@@ -140,3 +142,40 @@ def test_a_run_that_ended_before_its_notice_is_made_up_for(world: World) -> None
     world.now_s += 480
     counts = world.retry("fourth")
     assert (counts.parked, counts.notices, world.retry("fifth").parked) == (1, 1, 0)
+
+
+def _change_driver(**changes: object) -> StagingPlan:
+    *others, trips = PLAN.tables
+    return StagingPlan((*others, replace(trips, **changes)))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(_change_driver(name="journeys"), id="renamed"),
+        pytest.param(StagingPlan(PLAN.tables[:2]), id="removed"),
+        pytest.param(
+            _change_driver(role=Role.STAGING, dependencies=(), final=None), id="no driver"
+        ),
+        pytest.param(
+            _change_driver(
+                shape=replace(PLAN.table("trips").shape, sort=("line",), sort_name="line")
+            ),
+            id="another key",
+        ),
+    ],
+)
+def test_records_of_a_plan_that_changed_are_parked_and_stop_no_other(
+    world: World, plan: StagingPlan
+) -> None:
+    world.stage("trips", [(_TRIP, 7)])
+    changed = World(open_tables(plan), plan, world.store)
+    for name in ("errors", "waiting"):
+        changed.tables.tables[name] = world.tables.tables[name]
+
+    changed.stage("customers", [(_CUSTOMER, 1)])
+    _retry_until_parked(changed)
+
+    (row,) = world.tables.rows("errors")
+    assert (row["reason"], "parkedAt" in row) == ("unroutable", True)
+    assert row["detail"] == "found the row trips/t1, expected a key of a driver table of the plan"
