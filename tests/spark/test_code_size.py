@@ -16,6 +16,7 @@ from tests.spark.records import frame, make_record, make_topic, make_version
 pytestmark = pytest.mark.usefixtures("compiled")
 
 _GLUE = Framing(frozenset({FrameKind.GLUE}))
+_UNFRAMED = {"readings": SchemaKey.parse("confluent:7")}
 _HUGE_METHOD = 8_000  # bytes: HotSpot never compiles a longer one
 
 
@@ -44,8 +45,8 @@ def _versions(count):
         (50, _GLUE),
         (1, Framing(frozenset({FrameKind.GLUE, FrameKind.APICURIO}))),
         (50, Framing(frozenset({FrameKind.CONFLUENT}))),
-        (1, Framing(frozenset(FrameKind), {"readings": SchemaKey.parse("confluent:7")})),
-        (50, Framing(frozenset(FrameKind), {"readings": SchemaKey.parse("confluent:7")})),
+        (1, Framing(frozenset(FrameKind), _UNFRAMED, content_ids=True)),
+        (50, Framing(frozenset(FrameKind), _UNFRAMED, content_ids=True)),
     ],
     ids=["glue-1", "glue-50", "glue-apicurio-1", "confluent-50", "all-1", "all-50"],
 )

@@ -12,7 +12,7 @@ from chispa import assert_df_equality
 from pyspark.sql import functions as F
 
 from penstock.errors import FramingError
-from penstock.framing import FrameKind, Framing, SchemaKey, encode_glue_frame
+from penstock.framing import ID_HEADERS, FrameKind, Framing, SchemaKey, encode_glue_frame
 from penstock.spark.decoding.frames import split_frames
 
 _KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
@@ -20,18 +20,15 @@ _TOPIC = "readings"
 _FRAMINGS = [
     Framing(frozenset({FrameKind.GLUE})),
     Framing(frozenset({FrameKind.GLUE, FrameKind.CONFLUENT})),
+    Framing(frozenset({FrameKind.GLUE, FrameKind.CONFLUENT}), content_ids=True),
+    Framing(frozenset({FrameKind.GLUE, FrameKind.APICURIO}), content_ids=True),
     Framing(frozenset({FrameKind.GLUE, FrameKind.APICURIO})),
     Framing(frozenset({FrameKind.CONFLUENT}), {"another": _KEY}),
     Framing(frozenset(FrameKind)),
-    Framing(frozenset(FrameKind), {_TOPIC: _KEY}),
+    Framing(frozenset(FrameKind), {_TOPIC: _KEY}, content_ids=True),
     Framing(frozenset(FrameKind), {"another": _KEY, _TOPIC: SchemaKey.parse("confluent:7")}),
     Framing(frozenset({FrameKind.GLUE}), {_TOPIC: SchemaKey.parse("apicurio:7")}),
 ]
-_HEADERS = {
-    "__value_schema_id": FrameKind.CONFLUENT,
-    "apicurio.value.globalId": FrameKind.APICURIO,
-    "apicurio.value.contentId": FrameKind.CONFLUENT,
-}
 _KAFKA = "topic string, value binary, headers array<struct<key: string, value: binary>>"
 
 
@@ -40,7 +37,7 @@ def _expect(value, headers, framing):
     try:
         frame = framing.decode(value, headers or (), _TOPIC)
     except FramingError as error:
-        if value is not None and _is_elsewhere(headers, framing.kinds):
+        if value is not None and _is_elsewhere(headers, framing):
             # None of these can be decoded; the dead letter has the reason, not the column.
             return ("no-registry-for-framing", None, None, None)
         return (str(error.reason), None, None, None)
@@ -49,10 +46,10 @@ def _expect(value, headers, framing):
     return ("framed", frame.key.pack(), str(frame.compression), frame.payload)
 
 
-def _is_elsewhere(headers, kinds):
-    """Return whether only headers of kinds without a registry hold the schema id."""
-    found = {_HEADERS[name] for name, _ in headers or () if name in _HEADERS}
-    return bool(found) and not found & kinds
+def _is_elsewhere(headers, framing):
+    """Return whether only headers whose ids no registry has hold the schema id."""
+    found = {name for name, _ in headers or () if name in ID_HEADERS}
+    return bool(found) and not any(map(framing.has_registry, found))
 
 
 def _records(rng):

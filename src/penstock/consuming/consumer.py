@@ -172,7 +172,7 @@ class Consumer:
         def find(key: SchemaKey) -> Callable[[bytes], Any]:
             return self._find_reader(key, _partition_of(record), batch)[0]
 
-        return read_key(self._shape, record, self._registries, find)
+        return read_key(self._shape, record, self._registries.framing, find)
 
     def _read_tombstone(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
         """Return the deleted row of a tombstone, or None if tombstones are ignored."""

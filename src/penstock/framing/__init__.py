@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from penstock.framing.decode import Framing, decode_frame, encode_frame, read_schema_key
+from penstock.framing.decode import (
+    CONFLUENT_ID,
+    CONTENT_ID,
+    ENCODING,
+    GLOBAL_ID,
+    ID_HEADERS,
+    Framing,
+    decode_frame,
+    encode_frame,
+    read_schema_key,
+)
 from penstock.framing.frame import Compression, CompressionRule, Frame
 from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
 from penstock.framing.key import FrameKind, SchemaKey
 
 __all__ = [
+    "CONFLUENT_ID",
+    "CONTENT_ID",
+    "ENCODING",
+    "GLOBAL_ID",
+    "ID_HEADERS",
     "Compression",
     "CompressionRule",
     "Frame",

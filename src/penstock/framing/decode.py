@@ -26,13 +26,15 @@ from penstock.framing.key import FrameKind, SchemaKey
 
 # The headers with the id of a value, and the kinds of these ids; a content id is the id in
 # Apicurio's Confluent API. The headers of a key have "key" in place of "value".
-_ID_HEADERS: Final = {
-    "__value_schema_id": FrameKind.CONFLUENT,
-    "apicurio.value.globalId": FrameKind.APICURIO,
-    "apicurio.value.contentId": FrameKind.CONFLUENT,
+CONFLUENT_ID: Final = "__value_schema_id"
+GLOBAL_ID: Final = "apicurio.value.globalId"
+CONTENT_ID: Final = "apicurio.value.contentId"
+ENCODING: Final = "apicurio.value.encoding"
+ID_HEADERS: Final = {
+    CONFLUENT_ID: FrameKind.CONFLUENT,
+    GLOBAL_ID: FrameKind.APICURIO,
+    CONTENT_ID: FrameKind.CONFLUENT,
 }
-_APICURIO: Final = "apicurio."
-_ENCODING_HEADER: Final = "apicurio.value.encoding"
 _COMPRESSION: Final = CompressionRule()
 _KINDS: Final = (FrameKind.GLUE, FrameKind.CONFLUENT)
 
@@ -60,7 +62,7 @@ def decode_frame(
     *,
     is_key: bool = False,
     kinds: Collection[FrameKind] = _KINDS,
-    unframed: SchemaKey | None = None,
+    content_ids: bool = False,
 ) -> Frame | None:
     """Decode the frame of a record's value or key; return None for a tombstone.
 
@@ -69,18 +71,33 @@ def decode_frame(
         headers: the record's headers; a schema id in a header takes precedence over the value's.
         is_key: the bytes are the record's key.
         kinds: the kinds that have a registry.
-        unframed: the schema of bytes without an id in a header, which are all payload then.
+        content_ids: the registry of Confluent's kind is Apicurio's, and has its content ids.
 
     Raises:
         UnknownFramingError: the frame is of no known kind, or its payload is JSON.
-        NoRegistryForFramingError: the frame's kind is not in `kinds`.
+        NoRegistryForFramingError: the frame's kind is not in `kinds`, or a header has a content
+            id, and no registry has these.
         TruncatedFrameError: the frame, or the zlib stream inside it, ends too early.
         CorruptFrameError: the zlib stream is broken or bytes follow its end.
         InflateLimitError: the payload would become too large.
     """
+    return _decode(value, _find_id(headers, is_key, kinds, content_ids), kinds)
+
+
+def _decode(
+    value: bytes | None,
+    named: _NamedId | None,
+    kinds: Collection[FrameKind],
+    unframed: SchemaKey | None = None,
+) -> Frame | None:
     if value is None:
         return None
-    frame = _open(value, _find_id(headers, is_key, kinds), unframed)
+    frame = _open(value, named, unframed)
+    if named is not None and named.needs_apicurio:
+        raise NoRegistryForFramingError(
+            f"header {named.name}: found content id {int.from_bytes(frame.key.id)}, expected a "
+            "registry with the URL of Apicurio's Confluent API, whose path has /apis/ccompat/"
+        )
     if frame.key.kind not in kinds:
         raise NoRegistryForFramingError(
             f"found a frame of {frame.key.kind} with schema {frame.key}, expected one of "
@@ -95,6 +112,7 @@ def read_schema_key(
     *,
     kinds: Collection[FrameKind] = _KINDS,
     unframed: SchemaKey | None = None,
+    content_ids: bool = False,
 ) -> SchemaKey | None:
     """Return the schema key of a record's value; None for a tombstone or an unreadable header.
 
@@ -102,7 +120,7 @@ def read_schema_key(
     """
     if value is None:
         return None
-    named = _find_id(headers, False, kinds)
+    named = _find_id(headers, False, kinds, content_ids)
     try:
         if named is None and unframed is None and value.startswith(b"\3"):
             return read_glue_key(value)
@@ -116,54 +134,82 @@ class Framing:
     """How a program reads the schema ids of values: sent to Spark's executors.
 
     `kinds` are the kinds of frames that have a registry. `unframed` has the topics whose values
-    have no frame, and the key of the schema that all of them were written in.
+    have no frame, and the key of the schema that all of them were written in. `content_ids` says
+    that the registry of Confluent's kind is Apicurio's: in another one, content ids of headers
+    would be other schemas' ids.
     """
 
     kinds: frozenset[FrameKind] = frozenset(_KINDS)
     unframed: Mapping[str, SchemaKey] = field(default_factory=dict)
+    content_ids: bool = False
+
+    def has_registry(self, header: str) -> bool:
+        """Return whether the ids in one of `ID_HEADERS` are those of a registry."""
+        return _has_registry(header, self.kinds, self.content_ids)
 
     def decode(
         self, value: bytes | None, headers: Iterable[tuple[str, bytes | None]], topic: str
     ) -> Frame | None:
         """Decode the frame of a record's value; see `decode_frame`."""
-        return decode_frame(value, headers, kinds=self.kinds, unframed=self.unframed.get(topic))
+        named = _find_id(headers, False, self.kinds, self.content_ids)
+        return _decode(value, named, self.kinds, self.unframed.get(topic))
+
+    def decode_key(
+        self, key: bytes | None, headers: Iterable[tuple[str, bytes | None]]
+    ) -> Frame | None:
+        """Decode the frame of a record's key; see `decode_frame`."""
+        return decode_frame(
+            key, headers, is_key=True, kinds=self.kinds, content_ids=self.content_ids
+        )
 
     def read_key(
         self, value: bytes | None, headers: Iterable[tuple[str, bytes | None]], topic: str
     ) -> SchemaKey | None:
         """Return the schema key of a record's value; see `read_schema_key`."""
-        return read_schema_key(value, headers, kinds=self.kinds, unframed=self.unframed.get(topic))
+        unframed, content_ids = self.unframed.get(topic), self.content_ids
+        return read_schema_key(
+            value, headers, kinds=self.kinds, unframed=unframed, content_ids=content_ids
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _NamedId:
     """A header with the schema id of a value or key, and the encoding if another header has it."""
 
-    kind: FrameKind
+    id_header: str  # of ID_HEADERS
+    needs_apicurio: bool  # it has a content id, and no registry has these
     name: str
     header: bytes
     encoding: tuple[str, bytes] | None
 
 
 def _find_id(
-    headers: Iterable[tuple[str, bytes | None]], is_key: bool, kinds: Collection[FrameKind]
+    headers: Iterable[tuple[str, bytes | None]],
+    is_key: bool,
+    kinds: Collection[FrameKind],
+    content_ids: bool,
 ) -> _NamedId | None:
     """Return the header that holds the schema id, or None.
 
-    A kind that has a registry takes precedence, then the order of `_ID_HEADERS`; of several headers
-    of one name the last one counts, as in the clients of Confluent and Apicurio.
+    Ids that a registry has take precedence, then the order of `ID_HEADERS`; of several headers of
+    one name the last one counts, as in the clients of Confluent and Apicurio.
     """
     last = dict(headers)
     if not last:
         return None
-    names = sorted(_ID_HEADERS, key=lambda each: _ID_HEADERS[each] not in kinds)
+    names = sorted(ID_HEADERS, key=lambda each: not _has_registry(each, kinds, content_ids))
     for name in names:
         own = _of_part(name, is_key)
         if own in last:
-            encoded = _of_part(_ENCODING_HEADER, is_key)
+            encoded = _of_part(ENCODING, is_key)
             encoding = (encoded, last[encoded] or b"") if encoded in last else None
-            return _NamedId(_ID_HEADERS[name], own, last[own] or b"", encoding)
+            needs_apicurio = name == CONTENT_ID and not _has_registry(name, kinds, content_ids)
+            return _NamedId(name, needs_apicurio, own, last[own] or b"", encoding)
     return None
+
+
+def _has_registry(header: str, kinds: Collection[FrameKind], content_ids: bool) -> bool:
+    return ID_HEADERS[header] in kinds and (content_ids or header != CONTENT_ID)
 
 
 def _of_part(name: str, is_key: bool) -> str:
@@ -188,8 +234,8 @@ def _open(value: bytes, named: _NamedId | None, unframed: SchemaKey | None) -> F
 
 
 def _open_named(value: bytes, named: _NamedId) -> Frame:
-    if not named.name.startswith(_APICURIO):
+    if named.id_header == CONFLUENT_ID:
         return decode_confluent_header(named.name, named.header, value)
     if named.encoding is not None:
         check_apicurio_encoding(*named.encoding)
-    return decode_apicurio_header(named.kind, named.name, named.header, value)
+    return decode_apicurio_header(ID_HEADERS[named.id_header], named.name, named.header, value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from penstock.errors import FramingError, PayloadError, UnroutableError
-from penstock.framing import FrameKind, SchemaKey, decode_frame
+from penstock.framing import Framing, SchemaKey
 from penstock.records.record import Record
 from penstock.records.shape import KeyFormat, RowShape
 
@@ -17,7 +17,7 @@ _SIZES: Final = {KeyFormat.INT: 4, KeyFormat.LONG: 8}  # as Kafka's serialisers 
 
 
 def read_key(
-    shape: RowShape, record: Record, kinds: Collection[FrameKind], find_reader: FindReader
+    shape: RowShape, record: Record, framing: Framing, find_reader: FindReader
 ) -> Mapping[str, Any] | None:
     """Return the fields of a record's key; None if the shape's key fields are in the event.
 
@@ -32,7 +32,7 @@ def read_key(
     if record.key is None:
         raise UnroutableError(f"{record.source}: found no key, expected {shape.key_format}")
     try:
-        value = _decode(shape.key_format, record.key, record, kinds, find_reader)
+        value = _decode(shape.key_format, record.key, record, framing, find_reader)
     except (FramingError, PayloadError, ValueError) as error:
         raise UnroutableError(
             f"{record.source}: the key is not of the format {shape.key_format}: {error}"
@@ -44,13 +44,13 @@ def _decode(
     key_format: KeyFormat,
     key: bytes,
     record: Record,
-    kinds: Collection[FrameKind],
+    framing: Framing,
     find_reader: FindReader,
 ) -> Any:
     if key_format is KeyFormat.STRING:
         return key.decode()
     if key_format is KeyFormat.AVRO:
-        frame = decode_frame(key, record.headers, is_key=True, kinds=kinds)
+        frame = framing.decode_key(key, record.headers)
         return find_reader(frame.key)(frame.payload) if frame is not None else None
     if len(key) != _SIZES[key_format]:
         raise ValueError(f"found {len(key)} bytes, expected {_SIZES[key_format]}")

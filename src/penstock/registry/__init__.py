@@ -26,7 +26,7 @@ from penstock.registry.interface import (
     StoredVersion,
     VersionStatus,
 )
-from penstock.registry.load import load_admin, load_registry
+from penstock.registry.load import has_content_ids, load_admin, load_registry
 from penstock.registry.memory import MemoryRegistry
 from penstock.registry.overlay import BackupRegistry, OverlayRegistry
 from penstock.registry.registries import Registries, load_registries
@@ -90,6 +90,7 @@ __all__ = [
     "check_rule",
     "compare_readings",
     "convert_schema",
+    "has_content_ids",
     "load_admin",
     "load_backup",
     "load_registries",

@@ -39,6 +39,11 @@ class HttpRegistrySettings:
         return f"{self.scheme.rpartition('+')[2]}://{self.address.rstrip('/')}"
 
     @property
+    def has_content_ids(self) -> bool:
+        """Whether this is Apicurio's Confluent API, whose ids are its content ids."""
+        return self.scheme.startswith("confluent+") and "/apis/ccompat/" in self.address
+
+    @property
     def subjects(self) -> SubjectNaming:
         """The names of subjects."""
         return SubjectNaming.of(self.naming, self.topic)

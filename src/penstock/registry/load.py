@@ -47,6 +47,13 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
     return _FACTORIES[parts.scheme](parts, call_seconds)
 
 
+def has_content_ids(url: str) -> bool:
+    """Return whether a URL that `load_registry` takes has Apicurio's content ids as its ids."""
+    parts = _split(url)
+    is_confluent = parts.scheme in _FACTORIES and parts.scheme.startswith("confluent+")
+    return is_confluent and _read_http(parts, None, {}).has_content_ids
+
+
 def load_admin(url: str) -> RegistryAdmin:
     """Build the registry that a URL names for its operator, without a call to it.
 

@@ -8,7 +8,7 @@ from penstock.errors import NoRegistryForFramingError, SettingsError
 from penstock.framing import Frame, FrameKind, Framing, SchemaKey
 from penstock.registry.cache import CachedRegistry
 from penstock.registry.interface import SchemaRegistry, SchemaVersion
-from penstock.registry.load import load_registry
+from penstock.registry.load import has_content_ids, load_registry
 from penstock.registry.overlay import BackupRegistry, OverlayRegistry
 
 _Headers = Iterable[tuple[str, bytes | None]]
@@ -18,13 +18,18 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
     """Schema registries by the kind of frames that each one reads.
 
     `unframed` has the topics whose values have no frame, and the key of their writer schema.
+    `content_ids` says that the registry of Confluent's kind is Apicurio's, with its content ids.
 
     Raises:
         SettingsError: two registries have the same kind.
     """
 
     def __init__(
-        self, registries: Iterable[SchemaRegistry], unframed: Mapping[str, SchemaKey] | None = None
+        self,
+        registries: Iterable[SchemaRegistry],
+        unframed: Mapping[str, SchemaKey] | None = None,
+        *,
+        content_ids: bool = False,
     ) -> None:
         self._registries: dict[FrameKind, SchemaRegistry] = {}
         for registry in registries:
@@ -36,7 +41,7 @@ class Registries(Mapping[FrameKind, SchemaRegistry]):
                         f"{registry.kind}, expected one registry for each kind"
                     ]
                 )
-        self._framing = Framing(frozenset(self._registries), dict(unframed or {}))
+        self._framing = Framing(frozenset(self._registries), dict(unframed or {}), content_ids)
 
     @property
     def framing(self) -> Framing:
@@ -99,13 +104,14 @@ def load_registries(
         SinkAccessDeniedError, SinkUnavailableError: S3 does not return a backup (retriable).
     """
     registries = [load_registry(url) for url in urls.split() or ([] if backups else [""])]
+    content_ids = any(map(has_content_ids, urls.split()))
     if backups:
         # The import of botocore takes 0.1 s, which a program without backups may not need.
         from penstock.registry.backup_file import load_backup  # noqa: PLC0415
 
         old = [BackupRegistry(load_backup(where), where) for where in backups]
         registries = _overlay(registries, old)
-    return Registries(map(CachedRegistry, registries), unframed)
+    return Registries(map(CachedRegistry, registries), unframed, content_ids=content_ids)
 
 
 def _overlay(

@@ -13,6 +13,7 @@ from penstock.framing import (
     Compression,
     Frame,
     FrameKind,
+    Framing,
     SchemaKey,
     decode_frame,
     encode_frame,
@@ -98,12 +99,31 @@ _LAST = b"\0" * 7 + b"\7"
 def test_a_content_id_is_the_id_of_apicurios_confluent_api() -> None:
     headers = [("apicurio.value.contentId", _LAST), ("apicurio.key.contentId", _KEY.id)]
 
-    value, key = (decode_frame(b"payload", headers, is_key=is_key) for is_key in (False, True))
+    value, key = (
+        decode_frame(b"payload", headers, is_key=is_key, content_ids=True)
+        for is_key in (False, True)
+    )
 
     expected = [SchemaKey.parse(text) for text in ("confluent:7", "confluent:15")]
     assert [frame and frame.key for frame in (value, key)] == expected
-    with pytest.raises(NoRegistryForFramingError, match="a frame of confluent with schema conf"):
-        decode_frame(b"payload", headers, kinds=_KINDS)
+
+
+def test_a_content_id_is_no_id_of_a_registry_that_is_not_apicurios() -> None:
+    both = {FrameKind.APICURIO, FrameKind.CONFLUENT}
+    headers = [("apicurio.value.contentId", _LAST), ("apicurio.key.contentId", _KEY.id)]
+    message = (
+        r"^header apicurio.{}.contentId: found content id {}, expected a registry with the URL of "
+        r"Apicurio's Confluent API, whose path has /apis/ccompat/$"
+    )
+
+    for kinds, content_ids in ((both, False), (_KINDS, False), (_KINDS, True)):
+        framing = Framing(frozenset(kinds), content_ids=content_ids)
+        with pytest.raises(NoRegistryForFramingError, match=message.format("value", 7)):
+            framing.decode(b"payload", headers, "readings")
+        with pytest.raises(NoRegistryForFramingError, match=message.format("key", 15)):
+            framing.decode_key(b"payload", headers)
+    named = [*headers, ("__value_schema_id", b"\0\0\0\0\x09")]
+    assert str(read_schema_key(b"payload", named, kinds=both)) == "confluent:9"
 
 
 def test_a_global_id_comes_before_a_content_id() -> None:
@@ -111,7 +131,7 @@ def test_a_global_id_comes_before_a_content_id() -> None:
 
     for both in (headers, headers[::-1]):
         assert str(read_schema_key(b"payload", both, kinds=FrameKind)) == "apicurio:15"
-    assert str(read_schema_key(b"payload", headers)) == "confluent:7"
+    assert str(read_schema_key(b"payload", headers, content_ids=True)) == "confluent:7"
 
 
 @pytest.mark.parametrize("part", ["value", "key"])
@@ -122,7 +142,8 @@ def test_a_payload_of_json_is_rejected_by_name(part: str, id_name: str) -> None:
 
     def read(text: bytes | None) -> Frame | None:
         headers = [*found, (encoding, text)]
-        return decode_frame(b"{}", headers, is_key=part == "key", kinds=FrameKind)
+        is_key = part == "key"
+        return decode_frame(b"{}", headers, is_key=is_key, kinds=FrameKind, content_ids=True)
 
     binary = read(b"BINARY")
     assert binary is not None

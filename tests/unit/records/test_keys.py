@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import SchemaNotFoundError, UnroutableError
-from penstock.framing import FrameKind, SchemaKey, encode_frame
+from penstock.framing import FrameKind, Framing, SchemaKey, encode_frame
 from penstock.records import (
     KeyFormat,
     Mode,
@@ -43,7 +43,12 @@ def _find(key: SchemaKey) -> Callable[[bytes], Any]:
 
 
 def _read(shape: RowShape, key: bytes | None, *headers: tuple[str, bytes]) -> Any:
-    return read_key(shape, Record(_SOURCE, key, None, headers), frozenset(FrameKind), _find)
+    return read_key(
+        shape,
+        Record(_SOURCE, key, None, headers),
+        Framing(frozenset(FrameKind), content_ids=True),
+        _find,
+    )
 
 
 @pytest.mark.parametrize(

@@ -93,3 +93,28 @@ def test_registries_are_built_from_urls() -> None:
         load_registries("memory:// memory://")
     with pytest.raises(SettingsError, match="registry URL begins with ''"):
         load_registries(" ")
+
+
+@pytest.mark.parametrize(
+    ("urls", "has_them"),
+    [
+        ("confluent+https://a/apis/ccompat/v7?naming=record apicurio+https://a", True),
+        ("glue://a?region=eu-central-1 confluent+http://a/b/apis/ccompat/v6", True),
+        ("confluent+https://registry.example.com apicurio+https://a/apis/ccompat/v7", False),
+        ("confluent+https://a/apis/ccompats/v7?ca_file=/apis/ccompat/", False),
+        ("apicurio+https://a", False),
+    ],
+)  # fmt: skip
+def test_content_ids_of_headers_are_read_with_apicurios_confluent_api_alone(
+    urls: str, has_them: bool
+) -> None:
+    registries = load_registries(urls)
+    headers = [("apicurio.value.contentId", b"\0" * 7 + b"\7")]
+
+    if has_them:
+        frame = registries.decode(b"payload", headers)
+        assert frame is not None
+        assert str(frame.key) == "confluent:7"
+    else:
+        with pytest.raises(NoRegistryForFramingError, match="found content id 7, expected a regis"):
+            registries.decode(b"payload", headers)

@@ -21,17 +21,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from penstock.errors import FramingError, Reason
-from penstock.framing import FrameKind, Framing, SchemaKey, decode_glue_frame, encode_frame
+from penstock.framing import (
+    CONFLUENT_ID,
+    ENCODING,
+    GLOBAL_ID,
+    ID_HEADERS,
+    FrameKind,
+    Framing,
+    SchemaKey,
+    decode_glue_frame,
+    encode_frame,
+)
 
-_CONFLUENT_ID: Final = "__value_schema_id"
-_GLOBAL_ID: Final = "apicurio.value.globalId"
-_CONTENT_ID: Final = "apicurio.value.contentId"
-_ENCODING: Final = "apicurio.value.encoding"
-_ID_HEADERS: Final = {
-    _CONFLUENT_ID: FrameKind.CONFLUENT,
-    _GLOBAL_ID: FrameKind.APICURIO,
-    _CONTENT_ID: FrameKind.CONFLUENT,
-}
 # Helper columns, each computed once: repeating these expressions made a method too large for
 # HotSpot's JIT (8,000 bytes).
 _NAMES: Final = "_names"  # of the headers, the last one first
@@ -53,8 +54,8 @@ _PAYLOAD: Final = f"IF({_IS_PAYLOAD}, value, substring(value, 1 + {_SIZE}))"
 _GLUE: Final = Framing(frozenset({FrameKind.GLUE}))
 _LEAST_ID, _GREATEST_ID = "X'0000000000000001'", "X'000000007fffffff'"
 _IS_BINARY: Final = f"""
-    IF(array_contains({_NAMES}, '{_ENCODING}'),
-       coalesce(element_at(headers.value, -CAST(array_position({_NAMES}, '{_ENCODING}') AS INT))
+    IF(array_contains({_NAMES}, '{ENCODING}'),
+       coalesce(element_at(headers.value, -CAST(array_position({_NAMES}, '{ENCODING}') AS INT))
                 = X'{b"BINARY".hex()}', false),
        true)"""
 _BAD_HEADER: Final = "X'02'"  # no frame starts with this byte
@@ -106,10 +107,9 @@ class _FrameSql:
                 _IS_PAYLOAD: " OR ".join(topics) or "false",
                 _SIZE: _SIZE_SQL,
             }
-        is_known = {name: kind in self.framing.kinds for name, kind in _ID_HEADERS.items()}
-        names = sorted(_ID_HEADERS, key=lambda name: not is_known[name])
+        names = sorted(ID_HEADERS, key=lambda name: not self.framing.has_registry(name))
         found = " ".join(f"WHEN {_has(name)} THEN '{name}'" for name in names)
-        known = [name for name in names if is_known[name]]
+        known = [name for name in names if self.framing.has_registry(name)]
         last = f"element_at(headers.value, {_last_position(_ID_HEADER)})"
         return {
             _NAMES: "reverse(headers.key)",
@@ -126,13 +126,13 @@ class _FrameSql:
         The bytes of a header that holds no id, or whose payload is JSON, are no start of a frame.
         """
         cases = []
-        if _CONFLUENT_ID in headers:
+        if CONFLUENT_ID in headers:
             is_bad = f"{_ID} >= X'02' OR substring({_ID}, 1, 5) = X'0000000000'"
-            is_own = f"{_ID_HEADER} = '{_CONFLUENT_ID}'"
+            is_own = f"{_ID_HEADER} = '{CONFLUENT_ID}'"
             cases.append(f"WHEN {is_own} THEN IF({is_bad}, {_BAD_HEADER}, {_ID})")
         if headers:
             is_id = f"length({_ID}) = 8 AND {_ID} BETWEEN {_LEAST_ID} AND {_GREATEST_ID}"
-            start = f"substring({_ID}, IF({_ID_HEADER} = '{_GLOBAL_ID}', 1, 5))"
+            start = f"substring({_ID}, IF({_ID_HEADER} = '{GLOBAL_ID}', 1, 5))"
             is_own = f"{_ID_HEADER} IS NOT NULL"
             read = f"IF({is_id} AND {_IS_BINARY}, concat(X'00', {start}), {_BAD_HEADER})"
             cases.append(f"WHEN {is_own} THEN {read}")
@@ -141,8 +141,8 @@ class _FrameSql:
         return f"CASE {' '.join(cases)} ELSE value END" if cases else "value"
 
     def _is_elsewhere(self) -> str:
-        """Return the condition that a header of a kind without a registry has the schema id."""
-        others = [name for name, kind in _ID_HEADERS.items() if kind not in self.framing.kinds]
+        """Return the condition that a header whose ids no registry has holds the schema id."""
+        others = [name for name in ID_HEADERS if not self.framing.has_registry(name)]
         names = ", ".join(f"'{name}'" for name in others)
         return f"{_ID_HEADER} IN ({names})" if others and self.with_headers else "false"
 

@@ -155,7 +155,7 @@ class DynamoDbDeletions:
             made, given_up = [], []
             for record in records:
                 try:
-                    fields = read_key(self.shape, record, keys.kinds, keys.find)
+                    fields = read_key(self.shape, record, keys.framing, keys.find)
                     made.append((record, make_deletion(self.shape, record, fields)))
                 except PenstockError as error:  # a retriable one is raised again
                     given_up.append(_give_up(record, Failure.of(error)))
@@ -203,7 +203,7 @@ class KeySchemas:
     """The readers of the Avro keys of one task, which asks for 100 unknown schemas at most."""
 
     def __init__(self, registries: Registries) -> None:
-        self.kinds = frozenset(registries)
+        self.framing = registries.framing
         self._registries = registries
         self._readers: dict[SchemaKey, Callable[[bytes], Any]] = {}
         self._unknown: set[SchemaKey] = set()
@@ -240,7 +240,7 @@ def _load_registries(settings: RegistrySettings | None) -> Registries:
 def _make_row(row: Any, to_event: Any, shape: RowShape, keys: KeySchemas) -> dict[str, Any]:
     event = to_event(row[EVENT])
     record = _read_record(row)
-    key_fields = read_key(shape, record, keys.kinds, keys.find)
+    key_fields = read_key(shape, record, keys.framing, keys.find)
     number, schema_id = row["_schema_version"], row["_schema_id"]
     return make_row(shape, event, record, number, schema_id, key_fields=key_fields)
 
