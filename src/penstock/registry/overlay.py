@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from penstock.errors import RegistryError, SchemaNotFoundError, SchemaRefusedError
+from penstock.errors import (
+    RegistryError,
+    SchemaForbiddenError,
+    SchemaNotFoundError,
+    SchemaRefusedError,
+)
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry._base import PENDING_ATTEMPTS, VersionReader
 from penstock.registry._naming import OTHER_NAMING
@@ -85,7 +90,8 @@ def _rank(version: StoredVersion) -> tuple[bool, str, int]:
 class OverlayRegistry:
     """A registry in which the ids of backups are found too.
 
-    The registry is asked first. Ids that neither has are unknown, as without backups.
+    The registry is asked first. Ids that it does not have, or may not read, are looked up in the
+    backups; ids that neither has are errors as without backups.
     """
 
     def __init__(self, registry: SchemaRegistry, backups: Sequence[BackupRegistry]) -> None:
@@ -112,7 +118,8 @@ class OverlayRegistry:
         holders = [each for each in self._backups if key in each]
         try:
             version = self._registry.get(key)
-        except SchemaNotFoundError:
+        except (SchemaNotFoundError, SchemaForbiddenError):
+            # Glue finds the ids of a registry that is still there beside the new one.
             if not holders:
                 raise
             version = holders[0].get(key)

@@ -10,6 +10,7 @@ import pytest
 from penstock.errors import (
     RegistryError,
     RegistryUnavailableError,
+    SchemaForbiddenError,
     SchemaNotFoundError,
     SchemaRefusedError,
     SettingsError,
@@ -23,6 +24,7 @@ from penstock.registry import (
     RegistrySettings,
     SchemaBackup,
     SchemaStore,
+    SchemaVersion,
     StoredVersion,
     load_registries,
     save_backup,
@@ -117,6 +119,27 @@ def _with(backup: RegistryBackup, version: StoredVersion) -> RegistryBackup:
     (schema,) = backup.schemas
     name = version.subject.partition("/")[2]
     return replace(backup, schemas=(replace(schema, name=name, versions=(version,)),))
+
+
+def test_an_id_that_only_the_allow_list_of_the_registry_refuses_is_found(
+    store: SchemaStore, old: MemoryRegistry, reading: Reading
+) -> None:
+    versions = [old.register("readings", each).version for each in (reading(), reading(a="long"))]
+    backup = _back_up(store)
+    (schema,) = backup.schemas
+    backup = replace(backup, schemas=(replace(schema, versions=schema.versions[:1]),))
+    registry = OverlayRegistry(_Forbidding(), [BackupRegistry(backup, "b.jsonl")])
+
+    assert registry.get(versions[0].key) == versions[0]
+    with pytest.raises(SchemaForbiddenError, match="belongs to old/readings"):
+        registry.get(versions[1].key)
+
+
+class _Forbidding(MemoryRegistry):
+    """A new registry beside the old one, whose ids it finds and may not read."""
+
+    def get(self, key: SchemaKey) -> SchemaVersion:
+        raise SchemaForbiddenError(f"schema version {key} belongs to old/readings")
 
 
 def test_a_registry_that_is_down_is_not_guessed(
