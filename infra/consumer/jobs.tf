@@ -42,6 +42,7 @@ locals {
       settings = { for flag, value in {
         event-time = try(var.tables[table].event_time, null)
         key        = try(join(",", var.tables[table].key), null)
+        key-format = try(var.tables[table].key_format, null)
         key-name   = try(var.tables[table].key_name, null)
         mode       = try(var.tables[table].mode, null)
         order      = try(join(",", var.tables[table].order), null)

@@ -14,6 +14,8 @@ locals {
     local.registries[*].url,
   ))
 
+  unframed = join(",", [for topic, id in coalesce(var.contract.unframed, {}) : "${topic}=${id}"])
+
   hosts = { for name, client in var.clients : name => client.host if client.host != null }
 
   # The clients in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other programs.

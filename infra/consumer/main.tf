@@ -82,6 +82,7 @@ module "consumer" {
       PENSTOCK_REGISTRY        = local.registry_urls
     },
     length(var.registry_backups) == 0 ? {} : { PENSTOCK_REGISTRY_BACKUPS = join(" ", var.registry_backups) },
+    var.contract.unframed == null ? {} : { PENSTOCK_UNFRAMED = local.unframed },
   )
   log_days   = var.retention.log_days
   memory_mib = each.value.memory_mib

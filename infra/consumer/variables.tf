@@ -90,6 +90,7 @@ variable "contract" {
       security_group_id = optional(string)
       url               = string
     })))
+    unframed = optional(map(string))
     hand_over = object({
       external_id = string
       role_arn    = string
@@ -340,10 +341,11 @@ variable "subscribers" {
 }
 
 variable "tables" {
-  description = "The shapes of rows, by table (docs/settings.md says what each setting does): the fields of the key and its attribute, the fields of the sort key and its attribute, the field of the event's time, append or upsert and the fields that order versions of a row, and what a record without a value does; a table that is not here holds readings of sensors."
+  description = "The shapes of rows, by table (docs/settings.md says what each setting does): the fields of the key and its attribute, the format of Kafka's keys if the fields are theirs, the fields of the sort key and its attribute, the field of the event's time, append or upsert and the fields that order versions of a row, and what a record without a value does; a table that is not here holds readings of sensors."
   type = map(object({
     event_time = optional(string)
     key        = optional(list(string))
+    key_format = optional(string)
     key_name   = optional(string)
     mode       = optional(string)
     order      = optional(list(string))
@@ -372,12 +374,20 @@ variable "tables" {
     error_message = "The keys are ${jsonencode({ for name, table in var.tables : name => table.key })}; give each at least one field, and a key_name where there are several."
   }
   validation {
+    condition     = alltrue([for table in values(var.tables) : contains(["avro", "int", "long", "string"], coalesce(table.key_format, "avro")) && (coalesce(table.key_format, "avro") == "avro" || (length(coalesce(table.key, ["deviceId"])) == 1 && table.sort == null))])
+    error_message = "The formats of keys are ${jsonencode({ for name, table in var.tables : name => table.key_format })}; choose avro, or string, int or long for a table with one field in key and no sort, as such a key is one value."
+  }
+  validation {
+    condition     = alltrue([for table in values(var.tables) : coalesce(table.tombstone, "ignore") != "delete" || (coalesce(table.mode, "append") == "upsert" && table.order == null && (table.key_format != null || (length(coalesce(table.key, ["deviceId"])) == 1 && table.sort == null)))])
+    error_message = "The tables that delete are ${jsonencode([for name, table in var.tables : name if table.tombstone == "delete"])}; use tombstone delete in mode upsert, without order, since a record without a value has only its key and time, and for several fields in key, or for sort, with key_format."
+  }
+  validation {
     condition     = alltrue([for table in values(var.tables) : coalesce(table.mode, "append") == "upsert" || (table.sort == null && table.order == null)])
     error_message = "The tables are ${jsonencode({ for name, table in var.tables : name => { mode = table.mode, order = table.order, sort = table.sort } })}; use sort and order in mode upsert only, since in append mode records with equal fields would overwrite each other."
   }
   validation {
-    condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for table in values(job.writes) : contains(["none", "ignore"], coalesce(try(var.tables[table].tombstone, null), "none"))]]))
-    error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; Spark jobs ignore a record without a value, so leave tombstone out for the tables that they write."
+    condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for schema, table in job.writes : contains(schema == "*" ? ["delete", "ignore"] : ["ignore"], coalesce(try(var.tables[table].tombstone, null), "ignore"))]]))
+    error_message = "The tombstones are ${jsonencode({ for name, table in var.tables : name => table.tombstone })}; a record without a value has no schema, so a Spark job ignores it, or deletes if it writes one table for *: leave tombstone out for the other tables that jobs write."
   }
   validation {
     # They share a dead-letter table, whose replay writes the tables of the job. (Terraform wants a reference to the own variable.)

@@ -53,6 +53,12 @@ locals {
       for name, registry in local._registry_inputs : name
       if registry.secret_arn != null && !can(regex("^arn:[a-z-]+:secretsmanager:${var.region}:${registry.account_id}:secret:.+-[A-Za-z0-9]{6}$", registry.secret_arn))
     ]
+    unframed = flatten([
+      for consumer in var.consumers : [
+        for topic in consumer.topics : "${consumer.name} (${topic})"
+        if try(strcontains(var.topics[topic].unframed, ":") && !contains([for registry in consumer.registries : split("+", registry.url)[0]], split(":", var.topics[topic].unframed)[0]), false)
+      ]
+    ])
     unread = flatten([
       for consumer in var.consumers : [
         for producer in values(var.producers) : "${consumer.name} (${producer.topic})"
@@ -118,6 +124,7 @@ locals {
       registries = [for index in range(length(consumer.registries)) : local._registries["consumers.${consumer.name}.${index}"]]
       rotation   = consumer.rotation
       topics     = consumer.topics
+      unframed   = { for topic in consumer.topics : topic => var.topics[topic].unframed if try(var.topics[topic].unframed, null) != null }
       writes     = consumer.writes
       # AWS's serialisers call a schema as its topic.
       written_schemas = distinct(flatten([

@@ -49,7 +49,7 @@ output "contracts" {
         secret_arn  = module.broker_cluster.users[name].secret_arn
         username    = module.broker_cluster.users[name].username
       }
-    }, { for key, value in { registries = consumer.registries } : key => value if length(value) > 0 })
+    }, { for key, value in { registries = consumer.registries, unframed = consumer.unframed } : key => value if length(value) > 0 })
   }
 
   # A consumer may read as soon as it has its contract.
@@ -62,6 +62,10 @@ output "contracts" {
   precondition {
     condition     = length(local.registry_problems.secrets) == 0
     error_message = "The registries ${join(", ", local.registry_problems.secrets)} have a secret_arn that cannot be used; give the whole ARN of a secret in ${var.region} and in the account of the programs that read it, since their VPC reaches no other."
+  }
+  precondition {
+    condition     = length(local.registry_problems.unframed) == 0
+    error_message = "The consumers ${join(", ", local.registry_problems.unframed)} read a topic without frames whose schema is in another registry than Glue; add one of the id's kind to their registries."
   }
   precondition {
     condition     = length(local.registry_problems.unread) == 0

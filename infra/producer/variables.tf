@@ -297,11 +297,17 @@ variable "test_events" {
 }
 
 variable "topics" {
-  description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted; a producer's topic that is missing here is created by its first record, without readers."
+  description = "The topics by name: partitions, replicas and properties, the cluster's defaults if omitted, and for values that are Avro without a frame the id of the schema version that all of them are written in (unframed); a producer's topic that is missing here is created by its first record, without readers."
   type = map(object({
     partitions = optional(number, 3)
     properties = optional(map(string), {})
     replicas   = optional(number)
+    unframed   = optional(string)
   }))
   default = { sensor = {} }
+
+  validation {
+    condition     = alltrue([for topic in values(var.topics) : can(regex("^((confluent:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(confluent|apicurio):[1-9][0-9]*)$", coalesce(topic.unframed, "confluent:1")))])
+    error_message = "The topics without frames are ${jsonencode({ for name, topic in var.topics : name => topic.unframed if topic.unframed != null })}; give each the id of a schema version as `penstock schema versions` prints it, such as confluent:17, or 36 characters of Glue."
+  }
 }

@@ -35,6 +35,7 @@ contract = {
     },
     { cidr = "10.9.0.7/32", port = 8080, url = "apicurio+http://10.9.0.7:8080" },
   ]
+  unframed = { meter = "confluent:17", sensor = "0a1b2c3d-0000-4000-8000-000000000000" }
   # The role is there (tests/infra/conftest.py) and taken while planning; a known secret would be read.
   hand_over = {
     external_id = "of-the-contract"
@@ -81,7 +82,7 @@ spark = {
 }
 subscribers = ["fraud@example.com"]
 tables = {
-  meters   = { key = ["site", "meter"], key_name = "pk", sort_name = "none", event_time = "none", mode = "upsert", order = ["revision"], tombstone = "delete" }
+  meters   = { key = ["site", "meter"], key_name = "pk", sort_name = "none", event_time = "none", mode = "upsert", key_format = "avro", tombstone = "delete" }
   orders   = { event_time = "measured_at" }
   readings = { event_time = "measured_at" }
 }

@@ -45,6 +45,6 @@ jobs = {
   consume = { writes = { order = "orders", sensor = "readings" } }
 }
 tables = {
-  orders = { key = ["orderId"], tombstone = "delete" }
+  orders = { key = ["orderId"], mode = "upsert", sort_name = "none", tombstone = "delete" }
   other  = {}
 }

@@ -44,5 +44,5 @@ jobs = {
 tables = {
   orders = { key = ["shop", "number"], mode = "merge", tombstone = "delete" }
   lines  = { order = ["revision"], sort = ["line"] }
-  other  = { key = [], key_name = "pk", tombstone = "keep" }
+  other  = { key = [], key_format = "json", key_name = "pk", tombstone = "keep" }
 }

@@ -68,4 +68,4 @@ producers = {
 }
 test_events = { create_registry = false, events = { Meter = "{\"site\": \"a\"}" } }
 subscribers = ["platform@example.com"]
-topics      = { invoice = {}, order = {}, meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }
+topics      = { invoice = { unframed = "confluent:17" }, order = {}, meter = { partitions = 12, properties = { "retention.ms" = "86400000" }, replicas = 3 }, sensor = {} }

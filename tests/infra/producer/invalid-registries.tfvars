@@ -18,4 +18,4 @@ producers = {
     topic    = "order"
   }
 }
-topics = { order = {} }
+topics = { order = { unframed = "apicurio:3" } }

@@ -4,4 +4,5 @@ prefix               = "acme-data-platform-kafkas"
 network              = { zone_ids = ["euc1-az1", "euc1-az2"] }
 retention            = { key_deletion_days = 3, log_days = 8 }
 permissions_boundary = "boundary"
+topics               = { sensor = { unframed = "sensor:1" } }
 tags                 = { "aws:owner" = "data" }

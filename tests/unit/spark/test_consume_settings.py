@@ -79,6 +79,19 @@ def test_a_contract_names_registries_besides_glue() -> None:
     assert environ["PENSTOCK_REGISTRY"] == f"{glue} {other}"
 
 
+def test_a_contract_names_topics_without_frames() -> None:
+    keys = {"raw": "confluent:17", "sensor": "0a1b2c3d-0000-4000-8000-000000000000"}
+    contract = {**_CONTRACT, "unframed": keys}
+    flags = _NEEDED | {"--contract": "c.json", "--secret-arn": _SECRET}
+    words = [word for flag in flags.items() for word in flag]
+
+    settings = read_settings(
+        ConsumeSettings, words, {}, lambda _: json.dumps({"contract": contract})
+    )
+
+    assert {topic: str(key) for topic, key in settings.schemas.unframed} == keys
+
+
 def test_flags_override_the_contract_which_overrides_the_environment() -> None:
     flags = _NEEDED | {"--secret-arn": _SECRET, "--topics": "other"}
     environ = {"PENSTOCK_CONTRACT": "c.json", "PENSTOCK_GROUP_PREFIX": "x-"}

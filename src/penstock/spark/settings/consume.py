@@ -278,7 +278,12 @@ def _describe(contract: dict[str, Any]) -> dict[str, str]:
         "PENSTOCK_GROUP_PREFIX": contract["group_prefix"],
         "PENSTOCK_REGISTRY": " ".join(_list_registries(contract)),
         "PENSTOCK_TOPICS": ",".join(contract["topics"]),
-    }
+    } | _describe_unframed(contract.get("unframed"))
+
+
+def _describe_unframed(topics: dict[str, str] | None) -> dict[str, str]:
+    """Return the setting for topics without frames, if there are any."""
+    return {"PENSTOCK_UNFRAMED": ",".join(map("=".join, topics.items()))} if topics else {}
 
 
 def _list_registries(contract: dict[str, Any]) -> Iterator[str]:
