@@ -79,7 +79,9 @@ def _show(found: ReadRecord) -> str:
     """Return one line: where, when, key, schema, value, headers."""
     record = found.record
     words = [str(record.source), show_moment(record.timestamp_ms)]
-    if record.key is not None:
+    if found.key is not None:
+        words.append(f"key={json.dumps(describe_value(found.key), ensure_ascii=False)}")
+    elif record.key is not None:
         words.append(f"key={show_bytes(record.key)}")
     words += [f"{name}={show_bytes(value)}" for name, value in record.headers]
     if found.version:
@@ -103,7 +105,7 @@ def _describe(found: ReadRecord) -> dict[str, Any]:
         "partition": record.source.partition,
         "offset": record.source.offset,
         "timestamp": show_moment(record.timestamp_ms),
-        "key": describe_bytes(record.key),
+        "key": describe_bytes(record.key) if found.key is None else describe_value(found.key),
         "headers": describe_headers(record.headers),
     }
     if version:

@@ -9,7 +9,7 @@ from typing import Any
 from penstock.errors import Failure, PenstockError
 from penstock.framing import SchemaKey
 from penstock.kafka import KafkaSettings, Start, read_topic
-from penstock.records import Record, Source
+from penstock.records import KeyFormat, Record, Source, decode_key
 from penstock.registry import (
     Registries,
     SchemaVersion,
@@ -37,13 +37,24 @@ class ReadSettings(Settings):
     )
     registry_backups: tuple[str, ...] = backups_setting()
     unframed: tuple[tuple[str, SchemaKey], ...] = unframed_setting()
+    key_format: KeyFormat | None = setting(
+        "PENSTOCK_KEY_FORMAT",
+        "the format of Kafka's keys, which are then shown as values: avro (in a frame, as values"
+        " are), string, int or long [keys are shown as text]",
+        parse=KeyFormat,
+        default=None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRecord:
-    """A record of a topic: its event and the version it was written with, or why it has none."""
+    """A record of a topic: its event and the version it was written with, or why it has none.
+
+    `key` is the value of the key, None where no format of keys was given.
+    """
 
     record: Record
+    key: Any = None
     version: SchemaVersion | None = None
     event: Any = None
     failure: Failure | None = None
@@ -72,20 +83,28 @@ def read_records(
         source = Source(found.topic, found.partition, found.offset)
         headers = tuple(found.headers or ())
         record = Record(source, found.key, found.value, headers, found.timestamp)
-        yield _decode(record, registries, decoders)
+        yield _decode(record, settings.key_format, registries, decoders)
 
 
 def _decode(
-    record: Record, registries: Registries, decoders: dict[SchemaKey, _Decoder]
+    record: Record,
+    key_format: KeyFormat | None,
+    registries: Registries,
+    decoders: dict[SchemaKey, _Decoder],
 ) -> ReadRecord:
-    version = None
+    def find(key: SchemaKey) -> _Decoder:
+        if (decode := decoders.get(key)) is None:
+            decode = decoders[key] = compile_event_decoder(registries.find(key).schema)
+        return decode
+
+    key = version = None
     try:
+        if key_format is not None:
+            key = decode_key(key_format, record, registries.framing, find)
         frame = registries.decode(record.value, record.headers, record.source.topic)
         if frame is None:
-            return ReadRecord(record)
+            return ReadRecord(record, key)
         version = registries.find(frame.key)
-        if (decode := decoders.get(frame.key)) is None:
-            decode = decoders[frame.key] = compile_event_decoder(version.schema)
-        return ReadRecord(record, version, decode(frame.payload))
+        return ReadRecord(record, key, version, find(frame.key)(frame.payload))
     except PenstockError as error:
-        return ReadRecord(record, version, failure=Failure.of(error))
+        return ReadRecord(record, key, version, failure=Failure.of(error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.records.base import base_fields, find_key, make_base
-from penstock.records.keys import FindReader, read_key
+from penstock.records.keys import FindReader, decode_key, read_key
 from penstock.records.projection import Projection
 from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
 from penstock.records.rows import (
@@ -42,6 +42,7 @@ __all__ = [
     "Tombstone",
     "base_fields",
     "check_key",
+    "decode_key",
     "find_key",
     "find_record_id",
     "find_row_key",

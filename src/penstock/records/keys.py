@@ -29,15 +29,26 @@ def read_key(
     """
     if shape.key_format is None:
         return None
+    value = decode_key(shape.key_format, record, framing, find_reader)
+    return value if isinstance(value, Mapping) else {shape.key[0]: value}
+
+
+def decode_key(
+    key_format: KeyFormat, record: Record, framing: Framing, find_reader: FindReader
+) -> Any:
+    """Return the value of a record's key.
+
+    Raises:
+        UnroutableError, PenstockError: see `read_key`.
+    """
     if record.key is None:
-        raise UnroutableError(f"{record.source}: found no key, expected {shape.key_format}")
+        raise UnroutableError(f"{record.source}: found no key, expected {key_format}")
     try:
-        value = _decode(shape.key_format, record.key, record, framing, find_reader)
+        return _decode(key_format, record.key, record, framing, find_reader)
     except (FramingError, PayloadError, ValueError) as error:
         raise UnroutableError(
-            f"{record.source}: the key is not of the format {shape.key_format}: {error}"
+            f"{record.source}: the key is not of the format {key_format}: {error}"
         ) from error
-    return value if isinstance(value, Mapping) else {shape.key[0]: value}
 
 
 def _decode(
