@@ -21,7 +21,7 @@ _settings = RetrySettings.from_environ(os.environ)
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 _metrics = Metrics(namespace="Penstock", service=_settings.service)
-_joiner = _settings.open(os.environ)
+_joiner = _settings.open()
 _parked = ParkedRecords(ObjectStore(_settings.parked_bucket))
 
 

@@ -6,6 +6,7 @@ from penstock.staging.configuration import (
     FORMAT,
     Configuration,
     load_configuration,
+    load_plan,
     read_configuration,
 )
 from penstock.staging.join import JoinCounts, Joiner, JoinEvent, Key, Verdict, read_name, write_name
@@ -45,6 +46,7 @@ __all__ = [
     "WaitingTable",
     "find_problems",
     "load_configuration",
+    "load_plan",
     "read_configuration",
     "read_name",
     "write_name",

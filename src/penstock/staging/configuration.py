@@ -76,6 +76,17 @@ def load_configuration(where: str, environ: Mapping[str, str]) -> Configuration:
     return read_configuration(_read(where), environ)
 
 
+def load_plan(where: str) -> StagingPlan:
+    """Read the tables alone, for a program that uses neither the brokers nor a registry.
+
+    Raises:
+        SettingsError, SinkAccessDeniedError, SinkUnavailableError: see `load_configuration`.
+    """
+    given = _parse(_read(where))
+    tables = {name: value for name, value in given.items() if name == "tables"}
+    return _read_object(tables, {}).plan
+
+
 def read_configuration(text: str, environ: Mapping[str, str]) -> Configuration:
     """Read a configuration file.
 
@@ -86,13 +97,21 @@ def read_configuration(text: str, environ: Mapping[str, str]) -> Configuration:
     Raises:
         SettingsError: the file is wrong; it lists every problem with its place.
     """
+    return _read_object(_parse(text), environ)
+
+
+def _parse(text: str) -> dict[str, Any]:
     try:
         given = json.loads(text, object_pairs_hook=_refuse_repeated)
     except ValueError as error:
         raise SettingsError([f"$: found no JSON ({error}), expected {_WHOLE}"]) from error
-    faults = list(find_faults(given, FORMAT))
     if not isinstance(given, dict):
-        raise SettingsError(faults)
+        raise SettingsError(list(find_faults(given, FORMAT)))
+    return given
+
+
+def _read_object(given: Mapping[str, Any], environ: Mapping[str, str]) -> Configuration:
+    faults = list(find_faults(given, FORMAT))
     problems: dict[str, None] = dict.fromkeys(faults)  # in order, each once
     tables: dict[int, StagedTable] = {}
     entries = given.get("tables")

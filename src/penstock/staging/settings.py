@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from penstock.settings import Settings, parse_count, setting
 from penstock.sinks import DynamoDbClient, ObjectStore, UnjoinedTable
-from penstock.staging.configuration import load_configuration
+from penstock.staging.configuration import load_plan
 from penstock.staging.join import Joiner
 from penstock.staging.plan import StagingPlan
 from penstock.staging.waiting import WaitingTable
@@ -61,14 +60,14 @@ class RetrySettings(Settings):
         default=RETRY_SECONDS,
     )
 
-    def open(self, environ: Mapping[str, str]) -> Joiner:
-        """Read the configuration, and return the joiner of its plan.
+    def open(self) -> Joiner:
+        """Read the plan of the configuration, and return its joiner.
 
         Raises:
             SettingsError: the configuration is wrong.
             SinkAccessDeniedError, SinkUnavailableError: S3 does not answer with it.
         """
-        plan = load_configuration(self.plan, environ).plan
+        plan = load_plan(self.plan)
         tables = JoinTables(
             self.staged_tables,
             self.waiting_table,

@@ -16,6 +16,7 @@ from penstock.staging import (
     Role,
     StagingSink,
     load_configuration,
+    load_plan,
     read_configuration,
 )
 from penstock.staging._json_schema import find_faults
@@ -237,6 +238,19 @@ def test_text_that_is_no_object(text: str) -> None:
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"no\.json cannot be read"):
         load_configuration(str(tmp_path / "no.json"), {})
+
+
+def test_the_tables_are_read_without_the_secrets_of_the_brokers(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(_SEED))
+
+    assert (
+        load_plan(str(file))
+        == read_configuration(json.dumps(_SEED), {"KAFKA_SECRET_ARN": _SECRET}).plan
+    )
+    file.write_text(json.dumps(_SEED | {"tables": []}))
+    with pytest.raises(SettingsError, match=r"\$\.tables"):
+        load_plan(str(file))
 
 
 def test_the_published_format_is_the_readers() -> None:
