@@ -79,6 +79,8 @@ class Table:
     due: dict[str, _Item] = field(default_factory=dict)  # the index of that name
 
     def _place(self, key: _Item) -> tuple[str, str]:
+        if missing := set(self.keys) - set(key):
+            raise SinkRefusedError(f"the key lacks {missing}")
         values = [key[name]["S"] for name in self.keys]
         for value, most_bytes in zip(values, (2_048, 1_024), strict=False):
             if not 0 < len(value.encode()) <= most_bytes:

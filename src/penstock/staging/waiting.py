@@ -76,14 +76,19 @@ class WaitingTable:
 
         Returns:
             The waiters as they were written.
+
+        Raises:
+            SinkRefusedError: the table rejects an item; it may have another key.
         """
         written = [replace(each, token=self._new_token()) for each in waiters]
-        self._writer.write(map(self._make, written))
+        self._write(written)
         missing = dict.fromkeys(each.waiting_for for each in waiters)
-        self._writer.write(
-            self._make(Waiter(each, "", (), "", _MARKER, self._new_token())) for each in missing
-        )
+        self._write([Waiter(each, "", (), "", _MARKER, self._new_token()) for each in missing])
         return written
+
+    def _write(self, waiters: Sequence[Waiter]) -> None:
+        for error in self._writer.write(map(self._make, waiters)).values():
+            raise error
 
     def find_markers(self, rows: Sequence[str]) -> list[Waiter]:
         """Return the markers of rows, at most 100, that others may wait for."""

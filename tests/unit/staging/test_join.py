@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from penstock.errors import SinkRefusedError
 from penstock.records import KeyFormat
 from penstock.staging import JoinEvent, StagingPlan, read_name, write_name
+from tests.stubs.dynamodb_tables import Table
 from tests.unit.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o/1", "line": 2}
@@ -183,6 +185,13 @@ def test_a_final_row_that_no_table_can_hold_is_a_dead_letter(world: World) -> No
     assert counts == {"oversize": 1}
     (row,) = world.tables.rows("errors")
     assert (row["reason"], row["stage"]) == ("oversize", "join")
+
+
+def test_a_waiting_table_that_rejects_an_item_stops_the_join(world: World) -> None:
+    world.tables.tables["waiting"] = Table(("waitingFor", "sort"))
+
+    with pytest.raises(SinkRefusedError, match="sort"):
+        world.stage("trips", [(_TRIP, 7)])
 
 
 def test_many_drivers_are_read_and_joined_100_at_a_time(world: World) -> None:
