@@ -33,11 +33,11 @@ def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
     def has_time() -> bool:
         return bool(context.get_remaining_time_in_millis() > _RESERVE_MS)
 
+    if has_time():  # first, so that a backlog that takes all the time is seen
+        waiting = _joiner.errors.count_unjoined(Selection())
+        _metrics.add_metric("RecordsWaiting", MetricUnit.Count, waiting)
     counts = Retries(_joiner, _parked, context.aws_request_id).run(int(time.time()), has_time)
     _metrics.add_metric("RecordsJoined", MetricUnit.Count, counts.joined)
     _metrics.add_metric("RecordsParked", MetricUnit.Count, counts.parked)
-    if has_time():
-        waiting = _joiner.errors.count_unjoined(Selection())
-        _metrics.add_metric("RecordsWaiting", MetricUnit.Count, waiting)
     _log.info(json.dumps(asdict(counts)))
     return asdict(counts)
