@@ -62,7 +62,7 @@ def _check_ids(to: str, old: RegistryBackup, backup: RegistryBackup) -> None:
 
 
 def _ids(backup: RegistryBackup) -> set[str]:
-    return {version.id for schema in backup.schemas for version in schema.versions}
+    return {key for schema in backup.schemas for version in schema.versions for key in version.keys}
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from penstock.registry import (
     RegistryBackup,
     SchemaPlan,
     convert_schema,
+    has_content_ids,
     load_admin,
     load_backup,
     plan_restore,
@@ -87,7 +88,7 @@ def export_schemas(
     for name in wanted:
         schemas.append(admin.read_schema(name))
         report(len(schemas), len(wanted))
-    backup = RegistryBackup(admin.name, admin.kind, tuple(schemas))
+    backup = RegistryBackup(admin.name, admin.kind, tuple(schemas), has_content_ids(url))
     write_backup_file(to, backup, replace=replace)
     return tuple(ExportedSchema(each.name, len(each.versions)) for each in backup.schemas)
 

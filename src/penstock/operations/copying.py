@@ -35,6 +35,7 @@ from penstock.registry import (
     check_history,
     compare_readings,
     convert_schema,
+    has_content_ids,
     load_admin,
     plan_restore,
     restore_schema,
@@ -137,7 +138,9 @@ def copy_registry(
     """
     source, target = load_admin(settings.source), load_admin(settings.target)
     _check_pair(source, target)
-    backup, unread = _read_source(source)
+    schemas, unread = _read_source(source)
+    content_ids = has_content_ids(settings.source)
+    backup = RegistryBackup(source.name, source.kind, tuple(schemas), content_ids)
     known = [*(each.name for each in backup.schemas), *unread]
     if missing := sorted({*settings.names, *settings.renamed}.difference(known)):
         raise OperationError(
@@ -279,10 +282,15 @@ def _check_pair(source: RegistryAdmin, target: RegistryAdmin) -> None:
             "be another schema's in the other, expected only one registry with ids of "
             f"{source.kind}; use an export and import of their own, which keeps the ids"
         )
+    if (source.kind, target.kind) == (FrameKind.APICURIO, FrameKind.CONFLUENT):
+        raise OperationError(
+            f"{source.source} has content ids besides its global ids, which would be other "
+            f"schemas' ids in {target.source}, expected Glue as the second registry"
+        )
 
 
-def _read_source(source: RegistryAdmin) -> tuple[RegistryBackup, dict[str, str]]:
-    """Return a registry's backup, and why schemas that cannot be read are not in it."""
+def _read_source(source: RegistryAdmin) -> tuple[list[SchemaBackup], dict[str, str]]:
+    """Return a registry's schemas, and why those that cannot be read are not among them."""
     schemas, unread = [], {}
     for name in source.list_names():
         try:
@@ -293,7 +301,7 @@ def _read_source(source: RegistryAdmin) -> tuple[RegistryBackup, dict[str, str]]
             raise
         except RegistryError as error:
             unread[name] = str(error)
-    return RegistryBackup(source.name, source.kind, tuple(schemas)), unread
+    return schemas, unread
 
 
 def _check_order(plan: SchemaPlan) -> None:

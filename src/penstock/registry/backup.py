@@ -47,11 +47,15 @@ class SchemaBackup:
 
 @dataclass(frozen=True, slots=True)
 class RegistryBackup:
-    """All schemas of a registry, by name, and the kind of frames that have its ids."""
+    """All schemas of a registry, by name, and the kind of frames that have its ids.
+
+    `content_ids` says that the ids are Apicurio's content ids: it was read by its Confluent API.
+    """
 
     registry: str
     kind: FrameKind
     schemas: tuple[SchemaBackup, ...]
+    content_ids: bool = False
 
 
 def write_backup(backup: RegistryBackup) -> str:
@@ -96,6 +100,7 @@ class _Reader:
     def __init__(self) -> None:
         self.is_complete = False
         self._registry: tuple[str, FrameKind] | None = None
+        self._content_ids = False
         self._schemas: list[SchemaBackup] = []
         self._definitions: dict[str, str] = {}
         self._checks = ""
@@ -123,12 +128,13 @@ class _Reader:
     def backup(self) -> RegistryBackup:
         """Return the backup, once it is complete."""
         assert self._registry is not None  # noqa: S101 - a complete backup has the line
-        return RegistryBackup(*self._registry, tuple(self._schemas))
+        return RegistryBackup(*self._registry, tuple(self._schemas), self._content_ids)
 
     def _read_registry(self, values: dict[str, Any]) -> None:
         if values["format"] != _FORMAT:
             raise ValueError(f"found format {values['format']}, expected {_FORMAT}")
         self._registry = _get(values, "name", str), FrameKind(values["kind"])
+        self._content_ids = _get(values, "content_ids", bool)
 
     def _read_schema(self, values: dict[str, Any]) -> None:
         name = _get(values, "name", str)
@@ -159,16 +165,21 @@ class _Reader:
             _get(values, "definition", str),
             time and datetime.fromisoformat(time),
             schema.data_format,
+            _get(values, "guid", str),
         )
-        if SchemaKey.parse(version.id).kind is not kind:
-            raise ValueError(f"found id {version.id}, expected an id of {kind}")
+        for key in version.keys:
+            self._check_key(key, kind, version.definition)
         if schema.versions and version.number <= schema.versions[-1].number:
             raise ValueError(
                 f"found version {version.number} after version {schema.versions[-1].number}"
             )
-        if self._definitions.setdefault(version.id, version.definition) != version.definition:
-            raise ValueError(f"found id {version.id} a second time, with another definition")
         self._schemas[-1] = replace(schema, versions=(*schema.versions, version))
+
+    def _check_key(self, key: str, kind: FrameKind, definition: str) -> None:
+        if SchemaKey.parse(key).kind is not kind:
+            raise ValueError(f"found id {key}, expected an id of {kind}")
+        if self._definitions.setdefault(key, definition) != definition:
+            raise ValueError(f"found id {key} a second time, with another definition")
 
     def _read_end(self, values: dict[str, Any]) -> None:
         if values["sha256"] != _digest(self._checks):
@@ -182,6 +193,7 @@ def _list_lines(backup: RegistryBackup) -> Iterator[dict[str, Any]]:
         "format": _FORMAT,
         "name": backup.registry,
         "kind": backup.kind.value,
+        "content_ids": backup.content_ids,
     }
     for schema in sorted(backup.schemas, key=lambda each: each.name):
         yield {
@@ -199,6 +211,7 @@ def _list_lines(backup: RegistryBackup) -> Iterator[dict[str, Any]]:
                 "line": "version",
                 "number": version.number,
                 "id": version.id,
+                "guid": version.guid,
                 "status": version.status.value,
                 "registered_at": time and time.isoformat(),
                 "definition": version.definition,

@@ -145,6 +145,9 @@ class ConfluentRegistry(HttpRegistry):
                 str(answer["schema"]),
                 None,
                 str(answer.get("schemaType") or "AVRO"),
+                str(SchemaKey.parse(f"{self._kind}:{answer['guid']}"))
+                if answer.get("guid")
+                else "",
             )
         if not answer.get("references") or stored.data_format != "AVRO":
             return stored

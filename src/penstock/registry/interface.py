@@ -25,7 +25,8 @@ class StoredVersion:
     """A version as a registry returns it, before any check.
 
     `id` is the text of the version's key. `subject` is its schema: REGISTRY/NAME in a registry,
-    and in a `SchemaStore` the name that its user chose.
+    and in a `SchemaStore` the name that its user chose. `guid` is the text of a second key, which
+    newer versions of Confluent's registry have; else it is empty.
     """
 
     id: str
@@ -35,6 +36,12 @@ class StoredVersion:
     definition: str
     registered_at: datetime | None
     data_format: str = "AVRO"
+    guid: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The texts of all keys of the version."""
+        return (self.id, self.guid) if self.guid else (self.id,)
 
 
 @dataclass(frozen=True, slots=True)

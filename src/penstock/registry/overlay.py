@@ -7,6 +7,7 @@ knows the old ids, so an old record is read with its definition from there.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from penstock.errors import (
     RegistryError,
@@ -34,7 +35,8 @@ class BackupRegistry(VersionReader):
         self._by_number = {(version.subject, version.number): version for version in stored}
         self._by_id: dict[str, list[StoredVersion]] = {}
         for version in sorted(stored, key=_rank):
-            self._by_id.setdefault(version.id, []).append(version)
+            for key in version.keys:
+                self._by_id.setdefault(key, []).append(replace(version, id=key))
 
     @property
     def source(self) -> str:

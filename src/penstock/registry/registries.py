@@ -104,13 +104,21 @@ def load_registries(
         SinkAccessDeniedError, SinkUnavailableError: S3 does not return a backup (retriable).
     """
     registries = [load_registry(url) for url in urls.split() or ([] if backups else [""])]
-    content_ids = any(map(has_content_ids, urls.split()))
+    have_content_ids = [
+        has_content_ids(url)
+        for url, registry in zip(urls.split(), registries, strict=False)
+        if registry.kind is FrameKind.CONFLUENT
+    ]
     if backups:
         # The import of botocore takes 0.1 s, which a program without backups may not need.
         from penstock.registry.backup_file import load_backup  # noqa: PLC0415
 
-        old = [BackupRegistry(load_backup(where), where) for where in backups]
-        registries = _overlay(registries, old)
+        old = [(load_backup(where), where) for where in backups]
+        registries = _overlay(registries, [BackupRegistry(*each) for each in old])
+        have_content_ids += [
+            each.content_ids for each, _ in old if each.kind is FrameKind.CONFLUENT
+        ]
+    content_ids = bool(have_content_ids) and all(have_content_ids)
     return Registries(map(CachedRegistry, registries), unframed, content_ids=content_ids)
 
 

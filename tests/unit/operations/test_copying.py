@@ -209,6 +209,12 @@ def test_registries_that_cannot_be_copied_to_each_other_are_refused(tmp_path: Pa
         copy(glue, glue)
     with pytest.raises(OperationError, match=r"^apicurio.http://a.* and .* both number their"):
         copy("apicurio+http://a", "apicurio+http://b")
+    with pytest.raises(
+        OperationError,
+        match=r"^apicurio.http://a\S* has content ids besides its global ids, which would be other "
+        r"schemas' ids in confluent.http://b, expected Glue as the second registry$",
+    ):
+        copy("apicurio+http://a", "confluent+http://b")
 
 
 def test_the_command_prints_what_it_did(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,20 @@ def test_a_backup_is_read_as_it_was_written() -> None:
     assert read_backup(write_backup(_BACKUP), "b.jsonl") == _BACKUP
 
 
+def test_a_backup_has_guids_and_says_whether_its_ids_are_content_ids() -> None:
+    pump = _schema("pump", 1)
+    guid = "confluent:d334a191-233e-4e1b-a127-dc1eb333de27"
+    version = replace(pump.versions[0], id="confluent:17", guid=guid, subject="confluent/pump")
+    schema = replace(pump, versions=(version,))
+    backup = RegistryBackup("confluent", FrameKind.CONFLUENT, (schema,), content_ids=True)
+
+    assert read_backup(write_backup(backup), "b.jsonl") == backup
+    other = replace(version, number=2, id="confluent:18", definition='"int"')
+    twice = replace(backup, schemas=(replace(schema, versions=(version, other)),))
+    with pytest.raises(SettingsError, match=f"line 4: found id {guid} a second time, with another"):
+        read_backup(write_backup(twice), "b.jsonl")
+
+
 def test_equal_registries_have_equal_backups() -> None:
     pump, valve = _BACKUP.schemas
     pump = replace(pump, tags=dict(reversed(pump.tags.items())), versions=pump.versions[::-1])
@@ -120,6 +134,8 @@ _ID = json.loads(_LINES[2])["id"]
         (_changed(1, line="topic"), "line 2: found a line 'topic', expected schema, version or"),
         (_changed(1, compatibility="LOOSE"), "line 2: 'LOOSE' is not a valid Compatibility"),
         (_changed(2, definition=None), "line 3: definition is missing"),
+        (_changed(0, content_ids=0), "line 1: content_ids is 0, expected bool"),
+        (_changed(2, guid="confluent:7"), "line 3: found id confluent:7, expected an id of glue"),
         (_changed(2, id="17"), "line 3: found '17', expected the text of a schema's key"),
         (_changed(2, number="1"), "line 3: number is '1', expected int"),
         (_changed(2, registered_at="then"), "line 3: Invalid isoformat string: 'then'"),

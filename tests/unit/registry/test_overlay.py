@@ -204,3 +204,50 @@ def test_frames_of_a_kind_without_a_registry_are_read_by_backups_alone(
         assert registries.find(SchemaKey.parse(f"confluent:{number}")).name == "readings"
     with pytest.raises(SchemaNotFoundError, match=r"version confluent:9 is not in .*/a"):
         registries.find(SchemaKey.parse("confluent:9"))
+
+
+_GUID = SchemaKey.parse("confluent:d334a191-233e-4e1b-a127-dc1eb333de27")
+
+
+def _save_confluent(where: str, *, content_ids: bool) -> None:
+    definition = '{"type":"record","name":"R","fields":[]}'
+    made = SchemaStore().create("memory/readings", definition)
+    version = replace(made, id="confluent:7", subject="old/readings", guid=str(_GUID))
+    schema = SchemaBackup("readings", Compatibility.NONE, 1, "AVRO", "", {}, (version,))
+    save_backup(where, RegistryBackup("old", FrameKind.CONFLUENT, (schema,), content_ids))
+
+
+def test_a_backup_has_the_guids_of_headers_too(tmp_path: Path) -> None:
+    _save_confluent(f"{tmp_path}/a", content_ids=False)
+    registries = load_registries("memory://", [f"{tmp_path}/a"])
+
+    frame = registries.decode(b"payload", [("__value_schema_id", _GUID.pack())])
+
+    assert frame is not None
+    found = registries.find(frame.key)
+    assert (found.key, found.name, found.number) == (_GUID, "readings", 1)
+    assert registries.find(SchemaKey.parse("confluent:7")).schema == found.schema
+
+
+@pytest.mark.parametrize(
+    ("urls", "has_them"),
+    [
+        ("memory://", (True,)),
+        ("confluent+http://a/apis/ccompat/v7", (True, True)),
+        ("memory://", (False,)),
+        ("memory://", (True, False)),
+        ("confluent+http://a", (True,)),
+        ("confluent+http://a/apis/ccompat/v7", (False,)),
+    ],
+)
+def test_content_ids_are_read_if_all_ids_of_that_kind_are_apicurios(
+    urls: str, has_them: tuple[bool, ...], tmp_path: Path
+) -> None:
+    places = [f"{tmp_path}/{at}" for at in range(len(has_them))]
+    for where, content_ids in zip(places, has_them, strict=True):
+        _save_confluent(where, content_ids=content_ids)
+
+    framing = load_registries(urls, places).framing
+
+    is_apicurio = "ccompat" in urls or "memory" in urls
+    assert framing.content_ids is (is_apicurio and all(has_them))

@@ -45,6 +45,19 @@ def test_a_schema_is_read_with_deleted_versions(admin: ConfluentAdmin, server: F
     assert len(server.calls) == 3 + 3
 
 
+def test_a_version_has_the_guid_that_the_registry_tells(
+    admin: ConfluentAdmin, server: FakeServer
+) -> None:
+    guid = "d334a191-233e-4e1b-a127-dc1eb333de27"
+    server.put("a-value", 1, 7, "int")
+    server.put("a-value", 2, 8, "long", guid=guid)
+    _list(server, [1, 2], [])
+
+    assert [each.keys for each in admin.read_schema("a").versions] == [
+        ("confluent:7",), ("confluent:8", f"confluent:{guid}"),
+    ]  # fmt: skip
+
+
 def test_a_schema_whose_versions_are_all_deleted_is_read(
     admin: ConfluentAdmin, server: FakeServer
 ) -> None:
