@@ -36,7 +36,7 @@ contract = {
     username    = "analytics"
   }
 }
-network = { zone_ids = ["euc1-az1", "euc1-az2"] }
+network            = { zone_ids = ["euc1-az1", "euc1-az2"] }
 consumer_functions = { consumer = { topics = ["order"] } }
 jobs = {
   consume = { reads = ["order"], writes = { "*" = "readings" } }
