@@ -218,6 +218,11 @@ class Joiner:
             return ()
         needs = []
         for each in table.dependencies:
+            if each.name in row:
+                raise UnroutableError(
+                    f"{row['_source']}: found the field {each.name!r}, expected none with the name"
+                    f" of the dependency on {each.table}: rename one of them"
+                )
             other = self.plan.table(each.table)
             values = {field: row.get(column) for field, column in each.key}
             key = find_row_key(other.shape, values, Source(*_split(row["_source"])))

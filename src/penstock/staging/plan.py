@@ -13,10 +13,11 @@ from enum import StrEnum
 from typing import Final
 
 from penstock.errors import SchemaConflictError, SettingsError
-from penstock.records import ADDED, DELETED, ORDER, Mode, Projection, RowShape
+from penstock.records import ADDED, DELETED, ORDER, Mode, Projection, RowShape, Tombstone
 
 # The attribute, and column, with the time at which a row was staged first.
 STAGING_TIME: Final = "staging_time"
+_OF_EACH_ROW: Final = frozenset({STAGING_TIME, ORDER, DELETED, *ADDED})
 
 
 class Role(StrEnum):
@@ -155,6 +156,11 @@ def _table_problems(table: StagedTable, where: str) -> Iterator[str]:
         yield f"{where}.sinks: found none, expected dynamodb, lake or both"
     if table.shape.mode is not Mode.UPSERT:
         yield f"{where}: found rows that are appended, expected upserts by key"
+    if table.shape.tombstone is Tombstone.DELETE and StagingSink.DYNAMODB not in table.sinks:
+        yield (
+            f"{where}.tombstone: found delete without dynamodb, expected ignore: the lake keeps"
+            " every record"
+        )
     yield from _column_problems(table, where)
     is_driver = table.role is Role.DRIVER
     if is_driver != bool(table.dependencies) or is_driver != bool(table.final):
@@ -175,7 +181,7 @@ def _column_problems(table: StagedTable, where: str) -> Iterator[str]:
     except SchemaConflictError as error:
         yield f"{where}.columns: {error}"
         return
-    if reserved := sorted(columns & {STAGING_TIME, ORDER, DELETED, *ADDED}):
+    if reserved := sorted(columns & _OF_EACH_ROW):
         yield (
             f"{where}.columns: found {reserved[0]!r}, which each row has for itself, expected"
             " another name in rename"
@@ -204,6 +210,9 @@ def _dependency_problems(
     driver: StagedTable, where: str, tables: list[StagedTable], complete: bool
 ) -> Iterator[str]:
     names = [each.name for each in driver.dependencies]
+    shape = driver.shape
+    known = {*shape.table_key, *shape.key, *shape.sort, *shape.order, *_chosen_columns(driver)}
+    known |= {column for each in driver.dependencies for _, column in each.key}
     for at, each in enumerate(driver.dependencies):
         place = f"{where}.dependencies[{at}]"
         if names.count(each.name) > 1:
@@ -216,13 +225,15 @@ def _dependency_problems(
                         f"{place}.key: found the column {column!r}, expected one of the driver's"
                         f" columns {', '.join(sorted(columns))}"
                     )
-            if each.name in columns:
-                yield f"{place}.name: found {each.name!r}, which is a column of the driver too"
+        if each.name in known:
+            yield f"{place}.name: found {each.name!r}, which is a column of the driver too"
+        if each.name in _OF_EACH_ROW:
+            yield f"{place}.name: found {each.name!r}, which each row has for itself"
         table = next((other for other in tables if other.name == each.table), None)
         if table is None:
             if complete:
-                known = ", ".join(other.name for other in tables)
-                yield f"{place}.table: found {each.table!r}, expected one of {known}"
+                others = ", ".join(other.name for other in tables)
+                yield f"{place}.table: found {each.table!r}, expected one of {others}"
             continue
         if table is driver:
             yield f"{place}.table: found the driver itself, expected another table"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.errors import SinkRefusedError
+from penstock.errors import Reason, SinkRefusedError
 from penstock.records import KeyFormat
 from penstock.staging import JoinEvent, StagingPlan, read_name, write_name
 from tests.stubs.dynamodb_tables import Table
@@ -67,6 +67,21 @@ def test_an_arriving_row_releases_the_driver_or_lets_it_wait_for_the_next(world:
     (row,) = world.tables.rows("errors")
     assert (row["doneAt"], "nextAttemptAt" in row) == (1_000_000, False)
     assert world.tables.rows("waiting") == []
+
+
+def test_a_field_with_the_name_of_a_dependency_is_not_overwritten(world: World) -> None:
+    world.stage("customers", [(_CUSTOMER, 1)])
+    world.stage("lines", [(_LINE, 1)])
+
+    assert world.stage("trips", [(_TRIP | {"customer": "c9"}, 7)]) == {Reason.UNROUTABLE: 1}
+
+    assert world.tables.rows("p-done") == []
+    (row,) = world.tables.rows("errors")
+    assert (row["reason"], row["detail"]) == (
+        "unroutable",
+        "trips/0/7: found the field 'customer', expected none with the name of the dependency on"
+        " customers: rename one of them",
+    )
 
 
 def test_a_batch_that_comes_again_changes_nothing(world: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.records import Mode, Projection, RowShape
+from penstock.records import Mode, Projection, RowShape, Tombstone
 from penstock.staging import Dependency, Role, StagedTable, StagingPlan, StagingSink
 
 
@@ -26,8 +26,8 @@ _DRIVER = StagedTable(
     ("cdc.DRIVING",),
     role=Role.DRIVER,
     dependencies=(
-        Dependency("customers", (("customerId", "customer"),), "customer"),
-        Dependency("lines", (("orderId", "order"), ("line", "line")), "line"),
+        Dependency("customers", (("customerId", "customer"),), "customer_row"),
+        Dependency("lines", (("orderId", "order"), ("line", "line")), "line_row"),
     ),
     final="final",
 )
@@ -88,6 +88,24 @@ def test_a_table_knows_its_drivers() -> None:
             {"columns": Projection(("id", "line", "order", "dep"))},
             r"dependencies\[0\]\.name: found 'dep', which is a column of the driver too",
         ),
+        (
+            {"shape": _shape("dep")},
+            r"dependencies\[0\]\.name: found 'dep', which is a column of the driver too",
+        ),
+        (
+            {"shape": _shape("id", key_name="dep")},
+            r"dependencies\[0\]\.name: found 'dep', which is a column of the driver too",
+        ),
+        (
+            {
+                "sinks": frozenset({StagingSink.LAKE}),
+                "role": Role.STAGING,
+                "dependencies": (),
+                "final": None,
+                "shape": _shape("id", tombstone=Tombstone.DELETE),
+            },
+            r"\$\.tables\[1\]\.tombstone: found delete without dynamodb, expected ignore",
+        ),
     ],
 )
 def test_a_contradiction_is_named(changes: dict[str, Any], expected: str) -> None:
@@ -107,6 +125,16 @@ def test_a_contradiction_is_named(changes: dict[str, Any], expected: str) -> Non
         (Dependency("driving", (("id", "id"),), "a"), r"found the driver itself"),
         (Dependency("lines", (("line", "id"),), "a"), r"the key of lines: orderId, line"),
         (Dependency("lake", (("id", "id"),), "a"), r"found 'lake', which dynamodb lacks"),
+        (Dependency("customers", (("customerId", "a"),), "_order"), r"found '_order', which each"),
+        (Dependency("customers", (("customerId", "a"),), "_source"), r"found '_source', which"),
+        (
+            Dependency("customers", (("customerId", "a"),), "staging_time"),
+            r"dependencies\[0\]\.name: found 'staging_time', which each row has for itself",
+        ),
+        (
+            Dependency("customers", (("customerId", "customers"),), "customers"),
+            r"dependencies\[0\]\.name: found 'customers', which is a column of the driver too",
+        ),
     ],
 )
 def test_a_dependency_is_a_key_of_another_table_in_dynamodb(
