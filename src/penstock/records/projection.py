@@ -16,11 +16,13 @@ class Projection:
         fields: the chosen fields; all, and new ones too, if there are none.
         renames: pairs of a field and the name of its column.
         lower_case: the names of columns that are not renamed are in lower case.
+        keeps_empty: a record whose chosen fields are all empty is a row, as its key is elsewhere.
     """
 
     fields: tuple[str, ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
     lower_case: bool = False
+    keeps_empty: bool = False
 
     def name(self, field: str) -> str | None:
         """Return the name of a field's column, or None if the field is not chosen."""

@@ -22,7 +22,8 @@ class EventColumns:
     """The columns of events of a merged schema.
 
     Raises (when used):
-        SchemaConflictError: two fields would be one column, or one would be the time of staging.
+        SchemaConflictError: two fields would be one column, one would be the time of staging, or
+            none of the chosen fields is there.
     """
 
     columns: Projection
@@ -49,9 +50,9 @@ class EventColumns:
     def find_empty(self, root: Place, sql: str) -> str:
         """Return the condition that all chosen fields are null or empty strings.
 
-        It is empty if no fields are chosen.
+        It is empty if no fields are chosen, or if such records are rows too.
         """
-        if not self.columns.fields:
+        if not self.columns.fields or self.columns.keeps_empty:
             return ""
         conditions = [
             f"coalesce({value}, '') = ''"
@@ -60,13 +61,18 @@ class EventColumns:
             for field, _ in self._fields()
             for value in [f"{sql}.`{field['name']}`"]
         ]
-        return " AND ".join(conditions) or "TRUE"
+        return " AND ".join(conditions)
 
     def _fields(self) -> list[tuple[dict[str, Any], str]]:
         """Return the chosen fields of the schema with the names of their columns."""
         whole: Any = written_out(self.merged)
         fields = {each.get("jsonName", each["name"]): each for each in whole["fields"]}
         columns = self.columns.columns(fields)
+        if self.columns.fields and not columns:
+            raise SchemaConflictError(
+                f"found the fields {', '.join(sorted(fields))[:200]}, expected one of the chosen"
+                f" {', '.join(self.columns.fields)}"
+            )
         for field, column in columns.items():
             if column == STAGING_TIME:
                 raise SchemaConflictError(

@@ -226,7 +226,8 @@ def admit(
     Raises:
         RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, exceeds a limit,
             or cannot be read by Spark.
-        SchemaConflictError: it contradicts a known version, or two fields would be one column.
+        SchemaConflictError: it contradicts a known version, two fields would be one column, or it
+            has none of the chosen fields.
         UnroutableError: its values are not events.
     """
     where = f"schema version {version.key} of {version.name}"
@@ -236,7 +237,8 @@ def admit(
             raise UnroutableError(f"{where}: found no record, expected an event")
         merged = merge_schemas([*(each.schema for each in known), version.schema])
         if columns is not None:
-            EventColumns(columns, merged).schema()
+            for schema in (merge_schemas([version.schema]), merged):
+                EventColumns(columns, schema).schema()
         _try_in_java(spark, merged, version.schema)
     except SchemaError as error:
         raise type(error)(f"{where}: {error}") from error

@@ -87,7 +87,7 @@ def route_topics(
             [*open_sinks(spark, sinks, errors, lease, settings.schemas, follower=follower)],
             # A deleted row releases nothing.
             open_tombstones(sinks, errors, lease, settings.schemas, step if is_driver else None),
-            table.columns,
+            replace(table.columns, keeps_empty=table.shape.key_format is not None),
         )
 
     def find(topic: str) -> str | None:

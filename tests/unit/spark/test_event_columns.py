@@ -1,0 +1,51 @@
+"""The chosen fields of a schema become columns; a record without a value in any is no row."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import SchemaConflictError
+from penstock.records import Projection
+from penstock.schemas import merge_schemas
+from penstock.spark.decoding.columns import EventColumns
+from penstock.spark.decoding.reader_schema import Reader
+
+_MERGED = merge_schemas(
+    [
+        {
+            "type": "record",
+            "name": "Order",
+            "fields": [
+                {"name": "state", "type": ["null", "string"]},
+                {"name": "count", "type": ["null", "long"]},
+                {"name": "other", "type": "long"},
+            ],
+        }
+    ]
+)
+
+
+def _find_empty(columns: Projection) -> str:
+    reader = Reader(_MERGED)
+    reader.add(0, _MERGED)
+    return EventColumns(columns, _MERGED).find_empty(reader.root, "body")
+
+
+def test_a_record_whose_chosen_fields_are_empty_is_no_row() -> None:
+    expected = "body.`count` IS NULL AND coalesce(body.`state`, '') = ''"
+
+    assert _find_empty(Projection(("state", "count"))) == expected
+
+
+@pytest.mark.parametrize(
+    "columns", [Projection(), Projection(("state", "count"), keeps_empty=True)]
+)
+def test_a_record_is_a_row_if_all_fields_are_chosen_or_its_key_is_elsewhere(columns) -> None:
+    assert _find_empty(columns) == ""
+
+
+def test_a_schema_without_any_chosen_field_is_refused() -> None:
+    expected = "found the fields count, other, state, expected one of the chosen State, Count"
+
+    with pytest.raises(SchemaConflictError, match=expected):
+        EventColumns(Projection(("State", "Count")), _MERGED).schema()
