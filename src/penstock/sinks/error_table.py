@@ -12,7 +12,7 @@ from typing import Any, Final
 from penstock.errors import RowExistsError, SinkRefusedError
 from penstock.records import FailedRecord, Record
 from penstock.sinks._json import write_item
-from penstock.sinks._updates import RETELL, THERE, UNSETTLED, retell
+from penstock.sinks._updates import RETELL, UNSETTLED, retell
 from penstock.sinks.dead_letter import DeadLetter, make_error
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.object_store import ObjectStore
@@ -114,12 +114,12 @@ class ErrorTable:
         )
 
     def mark_parked(self, row_id: str, where: str, replay: str) -> bool:
-        """Mark a row as parked at `where`; return False if the row is gone."""
+        """Mark a row as parked at `where`; return False if it is gone or settled."""
         return self._tell(
             row_id,
             f"SET parkedAt = :where, {_SETTLED}",
             {":where": where, **self._settle(replay)},
-            THERE,
+            UNSETTLED,
         )
 
     def _rows(

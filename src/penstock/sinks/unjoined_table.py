@@ -41,6 +41,10 @@ class UnjoinedTable(ErrorTable):
         """Return the number of rows that match in the index."""
         return sum(1 for _ in self.find_unjoined(selection))
 
+    def find_settled(self, ids: Sequence[str]) -> set[str]:
+        """Return those ids whose rows are done or parked."""
+        return {row["id"] for row in self._rows(ids, lambda row: row.settled)}
+
     def count_retry(self, row: DeadLetter, failure: Failure, waiting_for: Sequence[str]) -> bool:
         """Count a failed retry of a row as it was read; of several at once, one returns True."""
         return self._tell(

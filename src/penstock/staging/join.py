@@ -235,10 +235,14 @@ class Joiner:
         found = read_rows(self._client, addresses)
         return {address: row for address, row in found.items() if not row.get(DELETED)}
 
-    def _wake(self, waiters: Iterable[Waiter]) -> JoinCounts:
+    def _wake(self, waiters: Sequence[Waiter]) -> JoinCounts:
         """Join rows that may have all dependencies now, and replace the items of those that do."""
         tables: dict[str, list[Waiter]] = {}
+        settled = self.errors.find_settled([each.id for each in waiters])
         for each in filter(self._is_planned, waiters):
+            if each.id in settled:  # a batch came again after its record was parked
+                self.waiting.delete(each)
+                continue
             tables.setdefault(each.table, []).append(each)
         counts = JoinCounts()
         for name, own in tables.items():

@@ -77,6 +77,8 @@ class Retries:
                 )
                 counts.waiting += not failed.is_spent
                 spent += [failed] if failed.is_spent else []
+        for row in spent:  # before it is parked, so that no arrival releases it any more
+            self._forget(row)
         self._spent += [(replace(row, value=None), self._parked.put(row)) for row in spent]
 
     def _judge(self, rows: Iterable[DeadLetter]) -> Iterator[tuple[DeadLetter, Verdict]]:
@@ -96,16 +98,17 @@ class Retries:
 
     def _announce(self, counts: RetryCounts) -> None:
         """Write one notice of the parked records, and mark their dead letters."""
-        if not self._spent:
+        settled = self._errors.find_settled([row.id for row, _ in self._spent])
+        spent = [(row, place) for row, place in self._spent if row.id not in settled]
+        self._spent = []
+        if not spent:
             return
-        places = [place for _, place in self._spent]
-        reasons = Counter(str(row.reason) for row, _ in self._spent)
+        places = [place for _, place in spent]
+        reasons = Counter(str(row.reason) for row, _ in spent)
         self._parked.announce(places, reasons, f"{self._name}-{counts.notices}")
         counts.notices += 1
-        for row, place in self._spent:
+        for row, place in spent:
             counts.parked += self._errors.mark_parked(row.id, place, self._name)
-            self._forget(row)
-        self._spent = []
 
     def _forget(self, row: DeadLetter) -> None:
         """Delete the item that says that a record waits."""

@@ -70,6 +70,34 @@ def test_a_parked_record_stays_parked_when_its_dependencies_arrive(world: World)
     assert world.tables.rows("p-done") == []
 
 
+def test_a_batch_that_comes_again_does_not_let_a_parked_record_be_joined(world: World) -> None:
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+    _retry_until_parked(world)
+
+    world.stage("trips", [(_TRIP, 7)])
+    assert world.stage("customers", [(_CUSTOMER, 1)]) == {}
+
+    assert (world.tables.rows("p-done"), world.tables.rows("waiting")) == ([], [])
+
+
+def test_a_record_that_is_being_parked_is_not_released(world: World) -> None:
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+    put = world.store.put
+
+    def put_late(name: str, content: bytes) -> str:
+        world.stage("customers", [(_CUSTOMER, 1)])
+        return put(name, content)
+
+    world.store.put = put_late
+    _retry_until_parked(world)
+
+    (row,) = world.tables.rows("errors")
+    assert ("parkedAt" in row, "doneAt" in row) == (True, False)
+    assert world.tables.rows("p-done") == []
+
+
 def test_a_retry_finds_what_no_arrival_announced(world: World) -> None:
     world.stage("trips", [(_TRIP, 7)])
     for row in world.tables.tables["waiting"].items():
