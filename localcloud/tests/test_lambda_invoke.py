@@ -40,8 +40,10 @@ def handler(event, context):
 _WAITING = """
 import os, time
 def handler(event, context):
-    while isinstance(event, str) and not os.path.exists(event):
-        time.sleep(0.02)
+    if isinstance(event, str):
+        open(event + "-begun", "w").close()
+        while not os.path.exists(event):
+            time.sleep(0.02)
     return event
 """
 
@@ -121,16 +123,12 @@ def test_reserved_concurrency_is_a_limit(client, tmp_path):
     busy = threading.Thread(target=invoke, args=(client, name, str(end)))
     busy.start()
 
-    def refused():
-        try:
-            once.invoke(FunctionName=name, Payload=b"0")
-        except ClientError as error:
-            return error.response
-        return None
-
-    answer = wait_until("the first call runs", refused)
+    wait_until("the first call runs", (tmp_path / "end-begun").exists)
+    with pytest.raises(ClientError) as refused:
+        once.invoke(FunctionName=name, Payload=b"0")
     end.touch()
     busy.join()
+    answer = refused.value.response
     assert answer["Error"]["Code"] == "TooManyRequestsException"
     assert answer["ResponseMetadata"]["HTTPStatusCode"] == 429
     assert invoke(client, name, 0) == (0, None)
