@@ -12,6 +12,7 @@ locals {
   }
 
   _any_schema = "*"
+  _kinds      = { for name, job in var.jobs : name => job.staging == null ? "consume" : "stage" }
   _own_tables = { for name, job in var.jobs : name => distinct(values(job.writes)) }
   jobs = {
     for name, job in var.spark == null ? {} : var.jobs : name => {
@@ -20,8 +21,10 @@ locals {
       lake       = sort(try([for table, made in local.staged[name] : table if made.lake], local._own_tables[name]))
       checkpoint = "checkpoints/${coalesce(job.checkpoint, name)}"
       # A replay takes every open row of its dead-letter table, so jobs with other tables need another one.
-      errors  = name == "consume" ? "errors" : "${name}-errors"
-      program = coalesce(job.program, job.staging == null ? "consume" : "stage")
+      errors = name == "consume" ? "errors" : "${name}-errors"
+      # The program by whose name its flags and workers are set.
+      kind    = local._kinds[name]
+      program = coalesce(job.program, local._kinds[name])
       reads   = job.reads
       replay  = name == "consume" ? "replay" : "replay-${name}"
       # With routes each schema has a table of its own; a schema without a route is a dead letter.

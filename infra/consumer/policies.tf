@@ -79,13 +79,14 @@ locals {
       }
     },
   )
+  # None for a plan of lake tables.
   _write_rows = { for writer, written in local._written : writer => [
-    {
+    for statement in [{
       Sid      = "WriteReadings"
       Effect   = "Allow"
       Action   = [written.upserts ? "dynamodb:PutItem" : "dynamodb:BatchWriteItem"]
       Resource = written.tables[*].arn
-    },
+    }] : statement if length(written.tables) > 0
   ] }
   _keep_errors = { for writer, written in local._written : writer => [
     {
@@ -157,11 +158,11 @@ locals {
       } }
     },
   ]
-  _table_objects = { for name, job in local.jobs : name => [for table in job.tables : "${local._lake_arn}/tables/${table}/*"] }
+  _table_objects = { for name, job in local.jobs : name => [for table in job.lake : "${local._lake_arn}/tables/${table}/*"] }
   _table_arns = {
     for name, job in local.jobs : name => concat(
       ["${local._glue}:catalog", "${local._glue}:database/${module.lake.database.name}"],
-      [for table in job.tables : "${local._glue}:table/${module.lake.database.name}/${table}"],
+      [for table in job.lake : "${local._glue}:table/${module.lake.database.name}/${table}"],
     )
   }
   # Spark also looks up the folders above its checkpoint.

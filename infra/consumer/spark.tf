@@ -5,7 +5,10 @@ locals {
     consume       = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-trigger", "on-lost-offsets", "starting", "topic-pattern"]
     maintain_lake = ["file-mib", "keep-hours", "orphan-hours"]
     replay        = ["dynamodb-rows-per-second"]
+    stage         = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-partition", "max-offsets-per-trigger", "on-lost-offsets", "starting"]
   }
+  # The programs of a job, by its kind: a job with staging has no replay.
+  programs = { consume = ["consume", "maintain_lake", "replay"], stage = ["maintain_lake", "stage"] }
   _free_words = {
     for name, job in local.jobs : name => {
       for program in keys(local.free_flags) : program => flatten([
@@ -28,8 +31,8 @@ locals {
       contains(keys(local.staged), name) ? ["--plan", "${name}-plan.json"] : [],
       contains(keys(local.joins), name) ? ["--waiting-table", "${local.prefix}-${local.joins[name].waiting}", "--retry-seconds", tostring(local.joins[name].retry.retry_seconds)] : [],
       length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],
-      length(distinct([for table in job.tables : jsonencode(local.tables[table].settings)])) == 1 ? flatten([
-        for flag, value in local.tables[job.tables[0]].settings : ["--${flag}", value]
+      length(distinct([for table in job.tables : jsonencode(local.tables[table].settings)])) <= 1 ? flatten([
+        for flag, value in try(local.tables[job.tables[0]].settings, {}) : ["--${flag}", value]
       ]) : ["--shapes", join(";", flatten([for table in job.tables : [for flag, value in local.tables[table].settings : "${table}.${flag}=${value}"]]))],
       ["--contract", "contract.json"],
       length(var.registry_backups) > 0 ? ["--registry-backups", join(" ", var.registry_backups)] : [],
@@ -49,12 +52,12 @@ locals {
               "--service", name,
               "--trigger", job.trigger,
             ],
-            local._free_words[name].consume,
+            local._free_words[name][job.kind],
           )
           program   = job.program
           role      = name
           streaming = job.trigger != "available-now"
-          workers   = try(job.workers["consume"], null)
+          workers   = try(job.workers[job.kind], null)
         }
       },
       # A replay writes by --route and --shapes, not by a plan.

@@ -3,9 +3,11 @@ locals {
   _plans = {
     for name, job in var.spark == null ? {} : var.jobs : name => jsondecode(file(job.staging.plan)) if job.staging != null
   }
-  # By job and table. The second names are those of older programs.
+  # By job and table. The second names are those of older programs, which become names as penstock.staging.configuration makes them.
   _named = {
-    for name, plan in local._plans : name => { for table in plan.tables : try(table.name, table.target_table_name) => table }
+    for name, plan in local._plans : name => {
+      for table in plan.tables : try(table.name, replace(lower(table.target_table_name), "/[^a-z0-9_]/", "_")) => table
+    }
   }
   _made = {
     for name, tables in local._named : name => {
@@ -46,6 +48,10 @@ locals {
       waiting  = "${replace(name, "-", "_")}_waiting"
     } if length(compact(values(tables)[*].final)) > 0
   }
+
+  # A table of a plan is of that job alone.
+  other_tables = setunion(["errors", "parked_records"], values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)]), values(local.joins)[*].waiting)
+  table_names  = concat(tolist(local.other_tables), flatten([for tables in values(local.staged) : keys(tables)]))
 }
 
 module "retry" {

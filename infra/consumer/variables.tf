@@ -151,14 +151,14 @@ variable "jobs" {
   validation {
     condition = alltrue(flatten([
       for job in values(var.jobs) : [
-        for program, flags in job.arguments : [for flag in keys(flags) : contains(lookup(local.free_flags, program, []), flag)]
+        for program, flags in job.arguments : [for flag in keys(flags) : contains(lookup(local.free_flags, program, []), flag) && contains(local.programs[job.staging == null ? "consume" : "stage"], program)]
       ]
     ]))
-    error_message = "The jobs have the arguments ${jsonencode({ for name, job in var.jobs : name => job.arguments })}; choose from ${jsonencode(local.free_flags)}, since the other flags follow from what else is set, with the rights that they need."
+    error_message = "The jobs have the arguments ${jsonencode({ for name, job in var.jobs : name => job.arguments })}; choose from ${jsonencode(local.free_flags)}, for a job with staging those of stage and maintain_lake and for another the others, since the other flags follow from what else is set, with the rights that they need."
   }
   validation {
-    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.workers), keys(local.free_flags))) == 0])
-    error_message = "The jobs have workers for ${jsonencode({ for name, job in var.jobs : name => keys(job.workers) })}; name the programs ${join(", ", keys(local.free_flags))}."
+    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.workers), local.programs[job.staging == null ? "consume" : "stage"])) == 0])
+    error_message = "The jobs have workers for ${jsonencode({ for name, job in var.jobs : name => keys(job.workers) })}; name the programs ${join(", ", local.programs.consume)}, or ${join(", ", local.programs.stage)} for a job with staging."
   }
   validation {
     condition     = alltrue([for name, job in var.jobs : can(regex("^[a-z0-9-]+$", coalesce(job.checkpoint, name)))])
@@ -175,6 +175,10 @@ variable "jobs" {
   validation {
     condition     = alltrue([for job in values(var.jobs) : job.reads == null ? true : length(job.reads) > 0 && length(setsubtract(job.reads, var.contract.topics)) == 0])
     error_message = "The jobs read ${jsonencode({ for name, job in var.jobs : name => job.reads })}; name topics of the contract (${join(", ", var.contract.topics)}), at least one, or leave reads out for all of them."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : job.staging == null || job.reads == null])
+    error_message = "The jobs ${join(", ", [for name, job in var.jobs : name if job.staging != null && job.reads != null])} have staging and reads; leave reads out, since the plan names the topics."
   }
   validation {
     condition     = alltrue([for job in values(var.jobs) : can(regex("^(available-now|[1-9][0-9]* (second|minute|hour)s?)$", job.trigger))])
@@ -393,6 +397,11 @@ variable "tables" {
     # They share a dead-letter table, whose replay writes the tables of the job. (Terraform wants a reference to the own variable.)
     condition     = var.spark == null || var.tables == null ? true : alltrue([for name, function in var.consumer_functions : try(contains(values(var.jobs[name == "consumer" ? "consume" : trimprefix(name, "consumer-")].writes), function.table), true)])
     error_message = "The consumer functions write ${jsonencode({ for name, function in var.consumer_functions : name => function.table })} and the jobs ${jsonencode({ for name, job in var.jobs : name => job.writes })}; the job consume must write the table of consumer, and the job NAME that of consumer-NAME, since its replay retries the dead letters of both: give the function another name."
+  }
+  validation {
+    # Tables are merged by name.
+    condition     = var.tables == null ? true : length(distinct(local.table_names)) == length(local.table_names)
+    error_message = "The plans have the tables ${jsonencode({ for name, tables in local.staged : name => keys(tables) })}, the others are ${join(", ", local.other_tables)}; give each table of a plan a name that nothing else has."
   }
 }
 

@@ -12,7 +12,7 @@ import pytest
 from botocore.validate import ParamValidator
 
 from penstock.settings import describe_settings
-from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings
+from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
 from penstock.spark.session import session_settings
 from tests.infra.plans import ROOT
 from tools.hcl import read_file
@@ -92,6 +92,7 @@ def test_a_job_starts_with_the_settings_that_its_session_is_checked_for():
         ("consume", ConsumeSettings),
         ("maintain_lake", MaintainSettings),
         ("replay", ReplaySettings),
+        ("stage", StageSettings),
     ],
 )
 def test_a_flag_that_is_free_is_one_of_its_job_that_nothing_else_says(job, settings):

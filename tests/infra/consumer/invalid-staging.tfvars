@@ -1,4 +1,4 @@
-# A plan that is not there, and numbers that mean nothing.
+# A plan that is not there, numbers that mean nothing, topics beside a plan, and what other programs take.
 account_id = "222222222222"
 contract = {
   consumer            = "analytics"
@@ -38,5 +38,5 @@ contract = {
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
 jobs = {
-  shop = { staging = { plan = "missing.json", retry_seconds = 0 } }
+  shop = { arguments = { consume = { starting = "latest" } }, reads = ["order"], staging = { plan = "missing.json", retry_seconds = 0 }, workers = { replay = {} } }
 }

@@ -40,5 +40,6 @@ network            = { zone_ids = ["euc1-az1", "euc1-az2"] }
 consumer_functions = { consumer = { topics = ["order"] } }
 jobs = {
   consume = { reads = ["order"], writes = { "*" = "readings" } }
+  archive = { arguments = { stage = { starting = "latest" } }, staging = { plan = "../../tests/data/staging/archive.json" }, workers = { stage = { max_executors = 3 } } }
   shop    = { staging = { plan = "../../tests/data/staging/plan.json", retry_seconds = 60, schedule = "rate(1 minute)", waiting_records = 50 } }
 }
