@@ -1,4 +1,4 @@
-"""What both demos need: the zips, localcloud, and both accounts applied."""
+"""Prepare both demos: the zips, localcloud, and both accounts applied."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ URL = f"apicurio+http://{_HOST}:{_PORT}"
 
 @dataclass
 class Registry:
-    """What the registry's team has made in the account, until it leaves."""
+    """The resources of the registry's team in the account, until they are deleted."""
 
     accounts: Accounts
     secret_arn: str

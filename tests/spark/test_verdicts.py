@@ -187,7 +187,7 @@ def test_function_batch_and_replay_agree_on_frames_of_three_registries(
 
 
 def _replay(spark, registries, table, records):
-    """Give records up and replay them; return the rows, and the reasons by offset."""
+    """Write records as dead letters and replay them; return the rows, and the reasons by offset."""
     store, name = ObjectStore("no-bucket"), "replay"
     letters = ErrorTable(DynamoDbClient(), table.name, store)
     first = Failure(Reason.SINK_REFUSED, "")

@@ -40,7 +40,7 @@ class HttpRegistrySettings:
 
     @property
     def has_content_ids(self) -> bool:
-        """Whether this is Apicurio's Confluent API, whose ids are its content ids."""
+        """Return whether this is Apicurio's Confluent API, whose ids are its content ids."""
         return self.scheme.startswith("confluent+") and "/apis/ccompat/" in self.address
 
     @property

@@ -47,7 +47,7 @@ _Item = TypeVar("_Item")
 
 
 class JoinEvent(StrEnum):
-    """What came of a driver's row."""
+    """The result for a driver's row, as it is counted."""
 
     JOINED = "joined"  # at first
     RELEASED = "released"  # when the last row that it waited for was staged

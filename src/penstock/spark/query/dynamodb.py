@@ -45,7 +45,7 @@ Written = tuple[dict[str, Any], Callable[[Failure], FailedRecord]]
 
 
 class Follower(Protocol):
-    """What follows the writing of rows; sent to the executors."""
+    """A step after the writing of rows; sent to the executors."""
 
     def follow(self, written: Sequence[Written]) -> Counter[Any]:
         """Take a chunk of rows that the table has; return counts."""

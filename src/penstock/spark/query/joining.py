@@ -23,7 +23,7 @@ _METRICS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class JoinStep:
-    """What follows a chunk of written rows: rows of a driver are joined, and others release them.
+    """The step after a chunk of rows is written: it joins drivers, and other rows release them.
 
     It is sent to the executors.
     """
