@@ -156,6 +156,11 @@ class Job:
         return self.reader.query(f"SELECT {columns} FROM t ORDER BY _offset")
 
 
+def persisted(spark):
+    """Return the ids of what the session keeps in memory or on disk."""
+    return set(spark.sparkContext._jsc.getPersistentRDDs())
+
+
 def make_reading(version, device, temperature=None):
     """Make a record of a device as a producer sends it."""
     value = {"deviceId": device, "timestamp": NOON_MS}

@@ -22,7 +22,7 @@ from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state.lease import Lease
 from tests.fixtures.functions import wait_until
-from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading
+from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading, persisted
 from tests.spark.records import make_record
 from tests.stubs.registries import UNKNOWN
 
@@ -240,13 +240,14 @@ def test_a_batch_with_a_limit_is_read_from_kafka_once_for_two_sinks(
     sinks = replace(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
     job.send(*(make_reading(v1, str(at)) for at in range(5)), b"?")
     _delete_before_the_files(job, monkeypatch)
+    kept = persisted(spark)
     query = job.start(sinks=sinks)
     assert query.awaitTermination(SECONDS)
 
     assert [each["numInputRows"] for each in query.recentProgress] == [6]
     assert len(job.query("deviceId")) == spark.read.parquet(sinks.parquet_path).count() == 5
     assert job.errors.reasons() == {5: "unknown-framing"}
-    assert not spark.sparkContext._jsc.getPersistentRDDs()
+    assert persisted(spark) <= kept
 
 
 def test_a_registry_that_is_down_for_a_moment_does_not_end_the_query(job, monkeypatch):

@@ -28,7 +28,7 @@ from penstock.spark.state.schema_ledger import Ledger
 from penstock.staging import StagedTable, StagingPlan, StagingSink
 from penstock.tables import BatchId
 from tests.fixtures.brokers import PRODUCER, logged_in
-from tests.spark.consuming import SECONDS, USER
+from tests.spark.consuming import SECONDS, USER, persisted
 from tests.spark.lakes import LakeReader
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
@@ -260,6 +260,7 @@ def test_a_batch_of_fifty_tables_is_read_from_kafka_once(stage, tmp_path):
     counts = [{}, {}]
     sinks = [Counting(each) for each in counts]
     read = replace(stage.settings.read, topic_pattern="|".join(topics))
+    kept = persisted(stage.spark)
     query = StreamQuery(
         stream=open_stream(stage.spark, stage.settings.kafka, read),
         checkpoint=str(tmp_path / "fifty"),
@@ -272,7 +273,7 @@ def test_a_batch_of_fifty_tables_is_read_from_kafka_once(stage, tmp_path):
 
     assert [each["numInputRows"] for each in query.recentProgress if each["numInputRows"]] == [24]
     assert counts == [dict.fromkeys(topics[:8], 3)] * 2
-    assert not stage.spark.sparkContext._jsc.getPersistentRDDs()
+    assert persisted(stage.spark) <= kept
 
 
 def test_two_fields_of_one_column_are_refused_by_name(spark, tmp_path):
@@ -301,6 +302,6 @@ def test_two_fields_of_one_column_are_refused_by_name(spark, tmp_path):
     assert {at: each["reason"] for at, each in errors.read().items()} == {
         1: "schema-conflict", 2: "schema-conflict",
     }  # fmt: skip
-    details = [each["detail"] for each in errors.read().values()]
-    assert "fields NAME and Name would both be the column name" in details[0]
-    assert "the field Staging_Time would be the column staging_time" in details[1]
+    details = {at: each["detail"] for at, each in errors.read().items()}
+    assert "fields Name and NAME would both be the column name" in details[1]
+    assert "the field Staging_Time would be the column staging_time" in details[2]
