@@ -69,7 +69,7 @@ def forward(environ: dict[str, Any], call: Call) -> HttpAnswer:
     try:
         with _locks[call.service] if call.service in _CHECK_THEN_WRITE else nullcontext():
             answer = b"".join(_moto(environ, start_response))
-    except NotImplementedError as error:  # moto's error for an operation that is missing
+    except NotImplementedError as error:  # moto raises it for an operation that it lacks
         raise not_implemented(call.name) from error
     if answer[: len(_PAGE)].lower() == _PAGE:
         raise not_implemented(call.name)

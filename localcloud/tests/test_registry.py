@@ -18,7 +18,7 @@ from localcloud.tests.vpcs import make_vpc
 
 pytestmark = pytest.mark.java
 
-_HOST = "registry.corp.example"
+_HOST = "schemas.corp.example"
 _PORT = 8081
 
 

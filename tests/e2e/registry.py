@@ -9,7 +9,7 @@ from localcloud.registry import start_registry
 from penstock.registry import load_registry
 from tests.e2e.accounts import PRODUCER, Accounts
 
-_HOST, _PORT = "registry.corp.example", 8080
+_HOST, _PORT = "schemas.corp.example", 8080
 URL = f"apicurio+http://{_HOST}:{_PORT}"
 
 

@@ -85,7 +85,7 @@ def read_expression(text: str, zone: ZoneInfo) -> Expression:
     """Return a schedule expression.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a schedule expression.
     """
     try:
         return _read_expression(text, zone)

@@ -51,7 +51,7 @@ class CopySettings:
     """The two registries' URLs, the file of the map, and the choices for what differs.
 
     `names` limits the copy to these schemas; the map has all. `renamed` holds other names for the
-    second registry. `disabled_as` replaces Glue's mode DISABLED where there is none. With
+    second registry. `disabled_as` is the mode for Glue's DISABLED, which others lack. With
     `accept_history`, versions that the schema's mode refuses are registered under the mode NONE.
     With `dry_run` nothing is changed or written. `replace` replaces a map that has other ids too.
     """

@@ -222,7 +222,7 @@ class CachedRegistry:
         return found
 
     def _keep(self, version: SchemaVersion) -> None:
-        """Keep a version by its id; an id keeps its definition for ever.
+        """Store a version by its id; the definition of an id never changes.
 
         A Confluent id names a definition, so schemas share it: the first one stays.
 

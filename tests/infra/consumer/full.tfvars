@@ -31,7 +31,7 @@ contract = {
       port              = 443
       secret_arn        = "arn:aws:secretsmanager:ap-southeast-1:222222222222:secret:registry-AbCdEf"
       security_group_id = "sg-0123456789abcdef2"
-      url               = "confluent+https://reader@registry.example.com/ccompat?secret=arn%3Aaws%3Asecretsmanager%3Aap-southeast-1%3A222222222222%3Asecret%3Aregistry-AbCdEf"
+      url               = "confluent+https://reader@schemas.example.com/ccompat?secret=arn%3Aaws%3Asecretsmanager%3Aap-southeast-1%3A222222222222%3Asecret%3Aregistry-AbCdEf"
     },
     { cidr = "10.9.0.7/32", port = 8080, url = "apicurio+http://10.9.0.7:8080" },
   ]

@@ -24,7 +24,7 @@ consumers = [
       {
         secret_arn        = "arn:aws:secretsmanager:ap-southeast-1:222222222222:secret:registry-AbCdEf"
         security_group_id = "sg-0123456789abcdef2"
-        url               = "confluent+https://reader@registry.example.com/ccompat?naming=record"
+        url               = "confluent+https://reader@schemas.example.com/ccompat?naming=record"
       },
       { url = "apicurio+http://10.9.0.7:8080" },
     ]
@@ -59,7 +59,7 @@ producers = {
     registry = {
       cidr       = "10.8.0.0/24"
       secret_arn = "arn:aws:secretsmanager:ap-southeast-1:111111111111:secret:registry-GhIjKl"
-      url        = "confluent+https://registry.example.com/ccompat"
+      url        = "confluent+https://schemas.example.com/ccompat"
     }
   }
   meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }

@@ -10,5 +10,5 @@ producers = {
   other  = { topic = "sensors", schema = "sensor" }
   third  = { topic = "sensor/one", key = [] }
   fourth = { topic = "sensor/two", policy = "fixed", version_budget = 3 }
-  orders = { topic = "order", registry = { url = "apicurio+https://reader:password@registry.example.com" } }
+  orders = { topic = "order", registry = { url = "apicurio+https://reader:password@schemas.example.com" } }
 }

@@ -7,7 +7,7 @@ consumers = [
     topics     = ["order"]
     registries = [
       { secret_arn = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:registry-AbCdEf", url = "confluent+https://10.8.0.7" },
-      { url = "confluent+https://registry.example.com" },
+      { url = "confluent+https://schemas.example.com" },
     ]
   },
 ]

@@ -100,7 +100,7 @@ def test_registries_are_built_from_urls() -> None:
     [
         ("confluent+https://a/apis/ccompat/v7?naming=record apicurio+https://a", True),
         ("glue://a?region=eu-central-1 confluent+http://a/b/apis/ccompat/v6", True),
-        ("confluent+https://registry.example.com apicurio+https://a/apis/ccompat/v7", False),
+        ("confluent+https://schemas.example.com apicurio+https://a/apis/ccompat/v7", False),
         ("confluent+https://a/apis/ccompats/v7?ca_file=/apis/ccompat/", False),
         ("apicurio+https://a", False),
     ],

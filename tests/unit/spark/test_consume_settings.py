@@ -70,7 +70,7 @@ def test_a_contract_completes_the_flags() -> None:
 
 
 def test_a_contract_names_registries_besides_glue() -> None:
-    other = "confluent+https://registry.example.com?secret=arn%3Aaws%3Asecretsmanager"
+    other = "confluent+https://schemas.example.com?secret=arn%3Aaws%3Asecretsmanager"
     contract = {**_CONTRACT, "registries": [{"url": other, "port": 443}]}
 
     environ = contract_environ(json.dumps({"contract": contract}))

@@ -50,7 +50,7 @@ _DRIVER: dict[str, Any] = {
     "final": "orders",
 }
 _FILE: dict[str, Any] = {
-    "registry": "confluent+https://registry.example.com",
+    "registry": "confluent+https://schemas.example.com",
     "kafka": {"bootstrap_servers": ["b-1:9096"], "security": "scram", "secret_arn": _SECRET},
     "starting": {"cdc.CUSTOMERS": {"0": 12}},
     "tables": [_CUSTOMERS, _LINES, _DRIVER],
@@ -72,7 +72,7 @@ _SEED: dict[str, Any] = {
 
 
 def _change(file: dict[str, Any], *path: str | int, to: Any = None) -> dict[str, Any]:
-    """Return a copy of a file with another value at a path, or without it if there is none."""
+    """Return a copy of a file with another value at a path, or without the path."""
     copy: Any = json.loads(json.dumps(file))
     place = copy
     for step in path[:-1]:
@@ -99,7 +99,7 @@ def test_a_whole_file() -> None:
     customers, lines, driver = found.plan.tables
 
     assert found.variables == {
-        "PENSTOCK_REGISTRY": "confluent+https://registry.example.com",
+        "PENSTOCK_REGISTRY": "confluent+https://schemas.example.com",
         "PENSTOCK_STARTING": '{"cdc.CUSTOMERS": {"0": 12}}',
         "PENSTOCK_MAX_OFFSETS_PER_TRIGGER": "10000",
         "PENSTOCK_MAX_OFFSETS_PER_PARTITION": "5000",
