@@ -49,7 +49,7 @@ class StageSettings(Settings):
         "PENSTOCK_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
     )
     dynamodb_table: str = setting(
-        "PENSTOCK_STAGED_TABLE",
+        "PENSTOCK_STAGED_TABLES",
         f"names of the DynamoDB tables, with {_TABLE} in place of a table's name in the file",
         default="",
     )
