@@ -55,11 +55,12 @@ module "reading_store" {
 module "lake" {
   source = "../modules/lake"
 
-  prefix      = local.prefix
-  account_id  = var.account_id
-  region      = var.contract.region
-  retention   = var.retention
-  subscribers = var.subscribers
+  prefix            = local.prefix
+  account_id        = var.account_id
+  region            = var.contract.region
+  query_limit_bytes = var.lake.query_limit_bytes
+  retention         = var.retention
+  subscribers       = var.subscribers
 }
 
 module "consumer" {
@@ -161,7 +162,7 @@ module "alarms" {
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
   functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function)
-  lag_records = var.lag_records
+  lag_records = var.mapping.lag_records
   retention   = var.retention
   spark = one([for spark in values(module.spark) : {
     application_id = spark.application.id

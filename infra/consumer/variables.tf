@@ -212,19 +212,22 @@ variable "jobs" {
   }
 }
 
-variable "lag_records" {
-  description = "The records that may wait for a function or a job for a quarter of an hour before an alarm."
-  type        = number
-  default     = 10000
+variable "lake" {
+  description = "The lake: the limit of bytes that a query of the Athena work group scans."
+  type = object({
+    query_limit_bytes = optional(number, 107374182400)
+  })
+  default = {}
 }
 
 variable "mapping" {
-  description = "The event source mapping: batch size and window, provisioned mode (null: on-demand pollers), and whether a batch that failed eleven times is parked so that later ones pass it, or is retried until it succeeds."
+  description = "The event source mapping: batch size and window, provisioned mode (null: on-demand pollers), whether a batch that failed eleven times is parked so that later ones pass it, or is retried until it succeeds, and the records that may wait for a function or a job for a quarter of an hour before an alarm."
   type = object({
     batching = optional(object({
       size           = optional(number, 100)
       window_seconds = optional(number, 1)
     }), {})
+    lag_records         = optional(number, 10000)
     park_failed_batches = optional(bool, false)
     provisioned = optional(object({
       minimum_pollers = optional(number, 1)

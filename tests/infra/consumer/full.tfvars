@@ -67,7 +67,8 @@ consumer_functions = {
   consumer-meter  = { memory_mib = 256, table = "meters", topics = ["meter"] }
   consumer-sensor = {}
 }
-mapping = { batching = { size = 500, window_seconds = 2 }, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
+lake    = { query_limit_bytes = 10737418240 }
+mapping = { batching = { size = 500, window_seconds = 2 }, lag_records = 500, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {
   cidr        = "10.1.0.0/16"
   zone_ids    = ["apse1-az2", "apse1-az3"]
