@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 from penstock.schemas import Schema
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.lake.lake import Lake
-from penstock.spark.rows import COORDINATES, name_event
-from penstock.tables import BatchId
+from penstock.spark.rows import name_event
+from penstock.tables import COORDINATES, BatchId
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOON_MS = int(NOON.timestamp()) * 1_000

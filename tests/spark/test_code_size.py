@@ -10,7 +10,7 @@ from penstock.framing import FrameKind, Framing, SchemaKey
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.query.parts import IS_ERROR
-from penstock.spark.rows import COORDINATES
+from penstock.tables import COORDINATES
 from tests.spark.records import frame, make_record, make_topic, make_version
 
 pytestmark = pytest.mark.usefixtures("compiled")

@@ -12,7 +12,8 @@ from penstock.errors import LossyWideningError, SchemaConflictError
 from penstock.schemas import decode, encode, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.rows import COORDINATES, event_schema
+from penstock.spark.rows import event_schema
+from penstock.tables import COORDINATES
 from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
 from tests.spark.records import NOON, as_spark_gives, frame, make_record, make_topic, make_version

@@ -6,14 +6,13 @@ import secrets
 
 import pytest
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegerType, StructField
 
 from penstock.attempts import Attempts
 from penstock.errors import LakeHistoryError, Reason, SettingsError, SinkUnavailableError
-from penstock.spark.lake.columns import Growth, NewColumn
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.replay import ReplayedLake
+from penstock.tables import Column, Growth, NewColumn
 from tests.spark.lakes import batch, make_rows
 from tests.spark.sinks import FileErrors
 
@@ -163,7 +162,7 @@ def test_columns_that_others_never_let_us_change_are_given_up(spark, reader):
 
     def plan(_):
         reader.table().set_properties({"other": secrets.token_hex(4)})
-        return Growth(added=(NewColumn(None, StructField("n", IntegerType())),))
+        return Growth(added=(NewColumn(None, Column("n", "int")),))
 
     with pytest.raises(SinkUnavailableError, match=r"could not be changed for 0.03 s: each time"):
         table.grow(plan)

@@ -29,15 +29,6 @@ from penstock.tables import BatchId
 
 _SCHEMA_KEY: Final = "avro"
 EVENT: Final = "event"
-# Columns that every table of readings has, with their types in SQL.
-COORDINATES: Final = {
-    "_topic": "string",
-    "_kafka_partition": "int",
-    "_offset": "bigint",
-    "_kafka_timestamp": "timestamp",
-    "_schema_id": "string",
-    "_schema_version": "int",
-}
 # The raw record.
 RAW: Final = ("_key", "_value", "_headers")
 

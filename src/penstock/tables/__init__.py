@@ -1,7 +1,22 @@
-"""Tables without Spark: which batches a table has, as its own history tells."""
+"""Tables without Spark: their columns, and which batches a table has, as its history tells."""
 
 from __future__ import annotations
 
+from penstock.tables.columns import (
+    COORDINATES,
+    EVENT_TIME,
+    VOID,
+    Array,
+    Column,
+    ColumnType,
+    Growth,
+    Map,
+    NewColumn,
+    NewType,
+    Struct,
+    compare_columns,
+    merge_columns,
+)
 from penstock.tables.markers import (
     LEAST_KEPT_HOURS,
     MARKER_KEYS,
@@ -15,13 +30,26 @@ from penstock.tables.markers import (
 )
 
 __all__ = [
+    "COORDINATES",
+    "EVENT_TIME",
     "LEAST_KEPT_HOURS",
     "MARKER_KEYS",
+    "VOID",
+    "Array",
     "BatchId",
+    "Column",
+    "ColumnType",
     "Commit",
+    "Growth",
+    "Map",
     "Marker",
+    "NewColumn",
+    "NewType",
+    "Struct",
     "WriterRecord",
+    "compare_columns",
     "is_written",
     "list_writers",
+    "merge_columns",
     "refresh_record",
 ]

@@ -23,8 +23,9 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
-from penstock.spark.lake.columns import Growth, compare_columns, field_of, merge_columns
+from penstock.spark.lake.columns import compare_columns, field_of, merge_columns
 from penstock.spark.lake.conversion import EventTime, convert
+from penstock.tables import Growth
 
 _INT, _LONG, _FLOAT, _DOUBLE, _TEXT = (
     IntegerType(),

@@ -27,7 +27,6 @@ from penstock.spark.rows import EVENT
 # A double holds every whole number up to here exactly; beyond, some would be rounded.
 _MAX_EXACT: Final = 2**53
 
-EVENT_TIME: Final = "_event_time"
 # A reading's key has 13 digits for the time, enough until the year 2286.
 _MAX_MILLISECONDS: Final = 10**13 - 1
 

@@ -15,8 +15,8 @@ from pyspark.sql.types import StructField, StructType
 
 from penstock.attempts import Attempts
 from penstock.errors import SinkUnavailableError
-from penstock.spark.lake.columns import Growth
-from penstock.tables import MARKER_KEYS, Commit, Marker
+from penstock.spark.lake.columns import to_field, to_type
+from penstock.tables import MARKER_KEYS, Commit, Growth, Marker
 
 LAKE_CATALOG: Final = "lake"
 
@@ -152,10 +152,11 @@ class IcebergTable:
             nonlocal planned
             planned = plan(self.schema())
             for new in planned.added:
-                type_, comment = self._to_iceberg(new.column)
+                type_, comment = self._to_iceberg(to_field(new.column))
                 update.addColumn(new.parent, new.column.name, type_, comment)
             for wider in planned.widened:
-                update.updateColumn(wider.path, self._to_iceberg(StructField("it", wider.new))[0])
+                wide = StructField("it", to_type(wider.new))
+                update.updateColumn(wider.path, self._to_iceberg(wide)[0])
 
         self._change_schema(change)
         return planned

@@ -19,9 +19,8 @@ from penstock.errors import (
     SettingsError,
 )
 from penstock.spark.failures import ErrorSink, LoggedErrors, file_rows
-from penstock.spark.lake.columns import Growth, compare_columns, merge_columns
+from penstock.spark.lake.columns import compare_columns, merge_columns, to_field
 from penstock.spark.lake.conversion import (
-    EVENT_TIME,
     EventTime,
     find_inexact,
     project_event,
@@ -29,10 +28,13 @@ from penstock.spark.lake.conversion import (
 )
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 from penstock.spark.lake.widening import refill_columns, rewrite_columns
-from penstock.spark.rows import COORDINATES, RAW, Fence, event_type, with_milliseconds
+from penstock.spark.rows import RAW, Fence, event_type, with_milliseconds
 from penstock.tables import (
+    COORDINATES,
+    EVENT_TIME,
     LEAST_KEPT_HOURS,
     BatchId,
+    Growth,
     Marker,
     WriterRecord,
     is_written,
@@ -239,7 +241,7 @@ class Lake:
         if plan(table.schema()) == Growth():
             return
         growth = table.grow(plan)
-        rewrite_columns(self._spark, table, growth.rewritten)
+        rewrite_columns(self._spark, table, map(to_field, growth.rewritten))
         _LOG.info("%s grew: %s", self._name, growth)
 
     def _project(self, columns: StructType, event: StructType) -> list[str]:

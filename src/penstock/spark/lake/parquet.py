@@ -17,10 +17,10 @@ from pyspark.sql.types import StructType
 
 from penstock.errors import Reason
 from penstock.spark.lake.columns import merge_columns
-from penstock.spark.lake.conversion import EVENT_TIME, EventTime, project_event, quote
-from penstock.spark.rows import COORDINATES, event_type
+from penstock.spark.lake.conversion import EventTime, project_event, quote
+from penstock.spark.rows import event_type
 from penstock.spark.state.files import StateFiles
-from penstock.tables import BatchId
+from penstock.tables import COORDINATES, EVENT_TIME, BatchId
 
 _LOG = logging.getLogger(__name__)
 

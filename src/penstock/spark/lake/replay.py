@@ -22,8 +22,7 @@ from pyspark.sql import functions as F
 from penstock.errors import Reason
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
-from penstock.spark.rows import COORDINATES
-from penstock.tables import BatchId
+from penstock.tables import COORDINATES, BatchId
 
 _PLACE: Final = ("_topic", "_kafka_partition", "_offset")
 _KEY: Final = (*_PLACE, "_kafka_timestamp")

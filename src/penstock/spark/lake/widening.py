@@ -20,11 +20,12 @@ from itertools import count
 from typing import Final
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructField
+from pyspark.sql.types import StructField, StructType
 
-from penstock.spark.lake.columns import Growth, NewColumn, is_same
+from penstock.spark.lake.columns import is_same, read_columns
 from penstock.spark.lake.conversion import convert, quote
 from penstock.spark.lake.iceberg import IcebergTable
+from penstock.tables import Growth, NewColumn
 
 _NEXT: Final = "_next_"
 _BEFORE: Final = re.compile(r"_before_\d+_(.+)")
@@ -68,7 +69,8 @@ def _prepare(table: IcebergTable, column: StructField) -> StructField:
         if is_same(columns[following.name].dataType, following.dataType):
             return following
         table.drop(following.name)
-    table.grow(lambda _: Growth(added=(NewColumn(None, following),)))
+    added = read_columns(StructType([following])).columns[0]
+    table.grow(lambda _: Growth(added=(NewColumn(None, added),)))
     return following
 
 

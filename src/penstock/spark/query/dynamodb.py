@@ -36,8 +36,8 @@ from penstock.spark.failures import (
     to_bytes,
     to_headers,
 )
-from penstock.spark.rows import COORDINATES, EVENT, RAW, event_schema, with_milliseconds
-from penstock.tables import BatchId
+from penstock.spark.rows import EVENT, RAW, event_schema, with_milliseconds
+from penstock.tables import COORDINATES, BatchId
 
 _MAX_UNKNOWN: Final = 100  # as in a batch of the consumer function
 # A row, and the function that gives up its record.

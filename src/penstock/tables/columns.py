@@ -1,0 +1,235 @@
+"""The columns of a table that holds every event, whatever its schema version.
+
+A field of the event is a column of the same name. Athena and DuckDB reject two names that differ
+only in case, and names that begin with `_` are reserved for Penstock. Such a field gets another
+name, and the comment of its column names the field: `field Temp`. Fields that can hold only null
+have no column.
+
+The type of a column is a leaf, by its name in SQL (`bigint`, `decimal(9,2)`), or nested.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final, TypeAlias
+
+from penstock.errors import SchemaConflictError
+
+EVENT_TIME: Final = "_event_time"
+# Columns that every table of readings has, with their types.
+COORDINATES: Final = {
+    "_topic": "string",
+    "_kafka_partition": "int",
+    "_offset": "bigint",
+    "_kafka_timestamp": "timestamp",
+    "_schema_id": "string",
+    "_schema_version": "int",
+}
+# The type of a value that is always null.
+VOID: Final = "void"
+
+_MARK: Final = "field "
+_WHOLE: Final = ("int", "bigint")
+_BROKEN: Final = ("float", "double")
+_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+# Besides decimals, Iceberg widens these in the metadata alone; other changes rewrite the column.
+_PROMOTIONS: Final = {_WHOLE, _BROKEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column, or a field of a struct; its `comment` may name the event's field."""
+
+    name: str
+    type: ColumnType
+    comment: str = ""
+    required: bool = False
+
+    @property
+    def field(self) -> str:
+        """Return the name of the event's field that the column holds."""
+        if self.comment.startswith(_MARK):
+            return self.comment.removeprefix(_MARK)
+        return self.name
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether the column is Penstock's own and not a field of the event."""
+        return self.name.startswith("_")
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """The columns of a table, or the fields of a nested record."""
+
+    columns: tuple[Column, ...] = ()
+
+    def find(self, name: str) -> Column | None:
+        """Return the column with this name."""
+        return next((each for each in self.columns if each.name == name), None)
+
+    def __str__(self) -> str:
+        """Return the type in SQL."""
+        return f"struct<{','.join(f'{each.name}:{each.type}' for each in self.columns)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A list of items of one type."""
+
+    item: ColumnType
+
+    def __str__(self) -> str:
+        """Return the type in SQL."""
+        return f"array<{self.item}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Values of one type by key."""
+
+    key: ColumnType
+    value: ColumnType
+
+    def __str__(self) -> str:
+        """Return the type in SQL."""
+        return f"map<{self.key},{self.value}>"
+
+
+ColumnType: TypeAlias = str | Struct | Array | Map
+
+
+@dataclass(frozen=True, slots=True)
+class NewColumn:
+    """A column to add; `parent` is the path of its struct, None for the table itself."""
+
+    parent: str | None
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class NewType:
+    """A column to widen; `in_place` is true if Iceberg does so without touching data."""
+
+    path: str
+    old: ColumnType
+    new: ColumnType
+
+    @property
+    def in_place(self) -> bool:
+        """Return whether a change of the metadata is enough."""
+        if isinstance(self.old, str) and isinstance(self.new, str):
+            old, new = _DECIMAL.fullmatch(self.old), _DECIMAL.fullmatch(self.new)
+            if old and new:
+                return old[2] == new[2]
+            return (self.old, self.new) in _PROMOTIONS
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The changes of a table to hold more; `rewritten` columns cannot be widened in place."""
+
+    added: tuple[NewColumn, ...] = ()
+    widened: tuple[NewType, ...] = ()
+    rewritten: tuple[Column, ...] = ()
+
+
+def merge_columns(table: Struct, event: Struct, path: str = "") -> Struct:
+    """Return the table's columns, widened and extended so that they hold the event's fields.
+
+    Raises:
+        SchemaConflictError: no column can hold both the type of a column and that of its field.
+    """
+    columns = {column.name: column for column in table.columns}
+    owners = {column.field: column for column in table.columns if path or not column.is_own}
+    for field in event.columns:
+        inside = f"{path}.{field.name}" if path else field.name
+        owner = owners.get(field.name)
+        type_ = _merge(owner.type if owner else VOID, field.type, inside)
+        if owner:
+            columns[owner.name] = replace(owner, type=type_, required=False)
+        elif type_ != VOID:
+            name = _free_name(field.name, columns, nested=bool(path))
+            comment = "" if name == field.name else f"{_MARK}{field.name}"
+            columns[name] = Column(name, type_, comment)
+    return Struct(tuple(columns.values()))
+
+
+def compare_columns(table: Struct, merged: Struct) -> Growth:
+    """Return the changes that a table needs to have the merged columns."""
+    growth = Growth()
+    for column in merged.columns:
+        own = table.find(column.name)
+        if own is None:
+            growth = replace(growth, added=(*growth.added, NewColumn(None, column)))
+            continue
+        changes = list(_changes(own.type, column.type, column.name))
+        types = tuple(each for each in changes if isinstance(each, NewType))
+        if all(each.in_place for each in types):
+            new = tuple(each for each in changes if isinstance(each, NewColumn))
+            growth = replace(growth, added=growth.added + new, widened=growth.widened + types)
+        else:
+            growth = replace(growth, rewritten=(*growth.rewritten, column))
+    return growth
+
+
+def _merge(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
+    """Return the type that holds both; `VOID` if there is nothing to hold."""
+    if isinstance(new, Struct) and (isinstance(old, Struct) or old == VOID):
+        merged = merge_columns(old if isinstance(old, Struct) else Struct(), new, path)
+        return merged if merged.columns else VOID
+    if isinstance(new, Array) and (isinstance(old, Array) or old == VOID):
+        item = _merge(old.item if isinstance(old, Array) else VOID, new.item, f"{path}[]")
+        return VOID if item == VOID else Array(item)
+    if isinstance(new, Map) and (isinstance(old, Map) or old == VOID):
+        value = _merge(old.value if isinstance(old, Map) else VOID, new.value, f"{path}{{}}")
+        return VOID if value == VOID else Map(new.key, value)
+    if VOID in {old, new}:
+        return new if old == VOID else old
+    return _merge_leaves(old, new, path)
+
+
+def _merge_leaves(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
+    if old == new:
+        return old
+    if isinstance(old, str) and isinstance(new, str):
+        for order in (_WHOLE, _BROKEN):
+            if old in order and new in order:
+                return max(old, new, key=order.index)
+        if {old, new} <= {*_WHOLE, *_BROKEN}:
+            return "double"
+        one, other = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
+        if one and other and one[2] == other[2]:
+            return old if int(one[1]) > int(other[1]) else new
+    raise SchemaConflictError(
+        f"{path}: the column is {old} and the records have {new}, "
+        "expected types that one column can hold: write these records to a table of their own",
+        path=path,
+    )
+
+
+def _free_name(field: str, taken: Iterable[str], *, nested: bool) -> str:
+    wanted = f"event{field}" if field.startswith("_") and not nested else field
+    lowered = {name.lower() for name in taken}
+    names = (wanted if number == 1 else f"{wanted}_{number}" for number in count(1))
+    return next(name for name in names if name.lower() not in lowered)
+
+
+def _changes(old: ColumnType, new: ColumnType, path: str) -> Iterator[NewColumn | NewType]:
+    if isinstance(old, Struct) and isinstance(new, Struct):
+        for column in new.columns:
+            own = old.find(column.name)
+            if own:
+                yield from _changes(own.type, column.type, f"{path}.{column.name}")
+            else:
+                yield NewColumn(path, column)
+    elif isinstance(old, Array) and isinstance(new, Array):
+        yield from _changes(old.item, new.item, f"{path}.element")
+    elif isinstance(old, Map) and isinstance(new, Map):
+        yield from _changes(old.value, new.value, f"{path}.value")
+    elif old != new:
+        yield NewType(path, old, new)
