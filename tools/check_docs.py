@@ -14,6 +14,7 @@ from pathlib import Path
 
 from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
+from penstock.operations import TableSettings
 from penstock.producing import IntakeSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
@@ -32,6 +33,7 @@ _TABLES: tuple[type[Settings], ...] = (
     ReplaySettings,
     MaintainSettings,
     RetrySettings,
+    TableSettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.cli._arguments import add_from_environ, add_output
+from penstock.cli._drift import add_drift_commands
 from penstock.cli._schema_backup import add_backup_commands
 from penstock.cli.terminal import say
 from penstock.errors import OperationError
@@ -43,7 +44,7 @@ _REGISTER = "Register a definition as the newest version of a schema, unless the
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the commands and their arguments."""
     commands = parser.add_subparsers(
-        required=True, metavar="list|versions|show|diff|check|register|export|import"
+        required=True, metavar="list|versions|show|diff|check|register|drift|sync|export|import"
     )
     listing = commands.add_parser("list", help=_LIST, description=_LIST)
     listing.set_defaults(run=_run_list)
@@ -68,7 +69,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
         command.add_argument(
             "file", type=Path, metavar="FILE", help="a file with an Avro definition"
         )
-    others = add_backup_commands(commands)
+    others = [*add_drift_commands(commands, environ), *add_backup_commands(commands)]
     for command in (listing, versions, show, diff, check, register, *others):
         add_from_environ(command, "--registry", _REGISTRY, _URL, environ)
         add_output(command, "the form of the output")

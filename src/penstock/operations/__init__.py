@@ -18,6 +18,7 @@ from penstock.operations.copying import (
     copy_registry,
 )
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
+from penstock.operations.drift import TableSettings, find_drift, sync_lake
 from penstock.operations.jobs import JobRun, start_job, submit_job
 from penstock.operations.producing import (
     EventLines,
@@ -68,12 +69,14 @@ __all__ = [
     "ReplayedEvent",
     "RestoredSchema",
     "RestoredVersion",
+    "TableSettings",
     "WrittenContract",
     "check_candidate",
     "check_staging",
     "compare_versions",
     "copy_registry",
     "export_schemas",
+    "find_drift",
     "import_schemas",
     "list_dead_letters",
     "list_rejected",
@@ -87,5 +90,6 @@ __all__ = [
     "replay_rejected",
     "start_job",
     "submit_job",
+    "sync_lake",
     "write_contract",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from penstock.tables.columns import (
     COORDINATES,
     EVENT_TIME,
@@ -17,6 +20,8 @@ from penstock.tables.columns import (
     compare_columns,
     merge_columns,
 )
+from penstock.tables.differences import Difference
+from penstock.tables.events import read_event
 from penstock.tables.markers import (
     LEAST_KEPT_HOURS,
     MARKER_KEYS,
@@ -28,28 +33,65 @@ from penstock.tables.markers import (
     list_writers,
     refresh_record,
 )
+from penstock.tables.routes import TABLE, parse_route
+
+if TYPE_CHECKING:
+    from penstock.tables.inspection import (
+        Inspection,
+        Limits,
+        SyncedTable,
+        TableTarget,
+        inspect_tables,
+        sync_tables,
+    )
 
 __all__ = [
     "COORDINATES",
     "EVENT_TIME",
     "LEAST_KEPT_HOURS",
     "MARKER_KEYS",
+    "TABLE",
     "VOID",
     "Array",
     "BatchId",
     "Column",
     "ColumnType",
     "Commit",
+    "Difference",
     "Growth",
+    "Inspection",
+    "Limits",
     "Map",
     "Marker",
     "NewColumn",
     "NewType",
     "Struct",
+    "SyncedTable",
+    "TableTarget",
     "WriterRecord",
     "compare_columns",
+    "inspect_tables",
     "is_written",
     "list_writers",
     "merge_columns",
+    "parse_route",
+    "read_event",
     "refresh_record",
+    "sync_tables",
 ]
+
+_IMPORTED_LATER = {
+    "Inspection",
+    "Limits",
+    "SyncedTable",
+    "TableTarget",
+    "inspect_tables",
+    "sync_tables",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the names that need pyiceberg and pyarrow on first use."""
+    if name in _IMPORTED_LATER:
+        return getattr(import_module("penstock.tables.inspection"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""`pip install penstock[cli]` brings all that the command may import."""
+"""`pip install penstock[cli,lake]` brings all that the command may import."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def _name(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower()
 
 
-def test_the_extra_has_all_that_the_command_imports() -> None:
+def test_the_extras_have_all_that_the_command_imports() -> None:
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
-    brought = _closure(set(map(_name, project["optional-dependencies"]["cli"])))
+    extras = project["optional-dependencies"]
+    brought = _closure(set(map(_name, extras["cli"] + extras["lake"])))
     source = _ROOT / "src/penstock"
     modules = [path for path in source.rglob("*.py") if "spark" not in path.parts]
     imported = {name for path in modules for name in _imported(path)}

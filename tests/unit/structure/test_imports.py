@@ -30,12 +30,12 @@ MAY_IMPORT = {
     "registry": _EDGES,
     "kafka": _EDGES,
     "sinks": _EDGES,
-    "tables": _BOTTOM,
+    "tables": _VALUES | {"attempts", "aws", "credentials"},
     "producing": _EDGES | {"registry", "kafka"},
     "consuming": _EDGES | {"registry", "sinks"},
     "staging": _EDGES | {"registry", "kafka", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "staging", "tables"},
-    "operations": _EDGES | {"registry", "kafka", "sinks", "producing", "staging"},
+    "operations": _EDGES | {"registry", "kafka", "sinks", "producing", "staging", "tables"},
     "cli": {"errors", "settings", "registry", "sinks", "operations"},
 }
 # The wings of `penstock.spark`, and the two modules beside them.
@@ -64,7 +64,10 @@ _KEPT_TO = {
         "staging",
         "producing",
         "operations",
+        "tables",
     },
+    "pyarrow": {"tables"},
+    "pyiceberg": {"tables"},
 }
 
 

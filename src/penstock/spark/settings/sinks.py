@@ -11,21 +11,10 @@ from typing import Final, Self
 from penstock.errors import SettingsError
 from penstock.records import READING, RowShape
 from penstock.settings import Settings, nested, parse_count, setting
+from penstock.tables import TABLE, parse_route
 
-_TABLE: Final = "{table}"  # placeholder in the names of sinks; a route fills it in
 _TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path")
 _SHAPE: Final = re.compile(r"(?P<table>[a-z0-9_]+)\.(?P<flag>[a-z-]+)=(?P<value>.+)")
-_ROUTE: Final = re.compile(r"([A-Za-z0-9_.$#-]+)=([a-z0-9_]+)")
-
-
-def _parse_route(text: str) -> tuple[tuple[str, str], ...]:
-    tables: dict[str, str] = {}
-    for pair in text.split(","):
-        match = _ROUTE.fullmatch(pair.strip())
-        if match is None or match[1] in tables or match[2] in tables.values():
-            raise ValueError(text)
-        tables[match[1]] = match[2]
-    return tuple(tables.items())
 
 
 def _parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
@@ -96,9 +85,9 @@ class SinkSettings(Settings):
     route: tuple[tuple[str, str], ...] = setting(
         "PENSTOCK_ROUTE",
         "schema-name=table, separated by commas, each name and each table once: records go to the"
-        f" sinks whose names have that table in place of {_TABLE}; records of other"
+        f" sinks whose names have that table in place of {TABLE}; records of other"
         " schemas are dead letters",
-        parse=_parse_route,
+        parse=parse_route,
         default=(),
     )
 
@@ -118,7 +107,7 @@ class SinkSettings(Settings):
                 route=(),
                 shapes=(),
                 shape=dict(self.shapes).get(table, self.shape),
-                **{sink: getattr(self, sink).replace(_TABLE, table) for sink in _TABLED},
+                **{sink: getattr(self, sink).replace(TABLE, table) for sink in _TABLED},
             )
             for name, table in self.route
         }
@@ -133,10 +122,10 @@ class SinkSettings(Settings):
             yield f"--shapes has the table {table!r}, expected one that --route names"
         for sink in _TABLED:
             flag, name = f"--{sink.replace('_', '-')}", getattr(self, sink)
-            if self.route == () and _TABLE in name:
-                yield f"{flag} is {name!r}, expected --route to say what {_TABLE} is"
-            elif self.route and name and _TABLE not in name:
-                yield f"{flag} is {name!r}, expected {_TABLE} in it, for --route to fill in"
+            if self.route == () and TABLE in name:
+                yield f"{flag} is {name!r}, expected --route to say what {TABLE} is"
+            elif self.route and name and TABLE not in name:
+                yield f"{flag} is {name!r}, expected {TABLE} in it, for --route to fill in"
 
     def _tombstone_problems(self) -> Iterator[str]:
         """Yield a problem for tombstones that are neither ignored nor can be deletions."""

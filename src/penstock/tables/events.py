@@ -1,0 +1,88 @@
+"""The columns of the events of a merged schema, as Spark's Avro reader makes them.
+
+| Avro                                       | column                                      |
+| ------------------------------------------ | ------------------------------------------- |
+| int, long, float, double                   | int, bigint, float, double                  |
+| string, enum                               | string                                      |
+| bytes, fixed                               | binary, or decimal(P,S) for a valid decimal |
+| date                                       | date                                        |
+| timestamp-millis, timestamp-micros         | timestamp                                   |
+| local-timestamp-millis, -micros            | timestamp_ntz                               |
+| record, array, map                         | struct, array, map<string,...>              |
+| a union of null and one type               | the column of that type                     |
+| a union of more types                      | struct<member0:...,member1:...>             |
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from penstock.schemas import Schema
+from penstock.tables.columns import VOID, Array, Column, ColumnType, Map, Struct
+
+_LEAVES: Final = {
+    "null": VOID,
+    "boolean": "boolean",
+    "int": "int",
+    "long": "bigint",
+    "float": "float",
+    "double": "double",
+    "bytes": "binary",
+    "fixed": "binary",
+    "string": "string",
+    "enum": "string",
+}
+_LOGICAL: Final = {
+    ("int", "date"): "date",
+    ("long", "timestamp-millis"): "timestamp",
+    ("long", "timestamp-micros"): "timestamp",
+    ("long", "local-timestamp-millis"): "timestamp_ntz",
+    ("long", "local-timestamp-micros"): "timestamp_ntz",
+}
+
+
+def read_event(merged: Schema) -> Struct:
+    """Return the fields of the events of a schema that `merge_schemas` returned."""
+    type_ = _read(merged, {})
+    return type_ if isinstance(type_, Struct) else Struct()
+
+
+def _read(part: Any, named: dict[str, ColumnType]) -> ColumnType:
+    if isinstance(part, str):
+        return named[part] if part in named else _LEAVES[part]
+    if isinstance(part, list):
+        return _read_union([_read(each, named) for each in part if each != "null"])
+    kind = part["type"]
+    type_ = _read_complex(part, kind, named)
+    if "name" in part:
+        named[part["name"]] = type_
+    return type_
+
+
+def _read_complex(part: dict[str, Any], kind: str, named: dict[str, ColumnType]) -> ColumnType:
+    if kind == "record":
+        fields = part["fields"]
+        return Struct(tuple(Column(each["name"], _read(each["type"], named)) for each in fields))
+    if kind == "array":
+        return Array(_read(part["items"], named))
+    if kind == "map":
+        return Map("string", _read(part["values"], named))
+    logical = part.get("logicalType")
+    if logical == "decimal" and kind in ("bytes", "fixed"):
+        return _read_decimal(part) or _LEAVES[kind]
+    return _LOGICAL.get((kind, str(logical))) or named.get(kind) or _LEAVES[kind]
+
+
+def _read_union(types: list[ColumnType]) -> ColumnType:
+    if len(types) < 2:
+        return types[0] if types else VOID
+    return Struct(tuple(Column(f"member{at}", type_) for at, type_ in enumerate(types)))
+
+
+def _read_decimal(part: dict[str, Any]) -> str | None:
+    """Return the type of a decimal; None if it is invalid, which Avro then ignores."""
+    precision, scale = part.get("precision", 0), part.get("scale", 0)
+    if type(precision) is not int or type(scale) is not int or not 0 <= scale <= precision:
+        return None
+    most = len(str(2 ** (8 * part["size"] - 1) - 1)) - 1 if "size" in part else precision
+    return f"decimal({precision},{scale})" if 1 <= precision <= most else None

@@ -1,0 +1,266 @@
+"""Differences between events and Iceberg tables are named, and the safe ones are removed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyiceberg import types as iceberg
+from pyiceberg.catalog.glue import GlueCatalog
+from pyiceberg.exceptions import CommitFailedException
+
+from penstock.attempts import Attempts
+from penstock.errors import SinkUnavailableError
+from penstock.schemas import merge_schemas
+from penstock.tables import Limits, TableTarget, inspect_tables, read_event, sync_tables
+from penstock.tables._clients import Clients
+from tests.fixtures.lakes import Lake, lake
+
+__all__ = ["lake"]
+
+_INT, _LONG, _FLOAT = iceberg.IntegerType(), iceberg.LongType(), iceberg.FloatType()
+_DOUBLE, _TEXT = iceberg.DoubleType(), iceberg.StringType()
+
+
+def _event(**types: Any) -> Any:
+    fields = [{"name": name, "type": type_} for name, type_ in types.items()]
+    return read_event(merge_schemas([{"type": "record", "name": "e", "fields": fields}]))
+
+
+def _record(**types: Any) -> dict[str, Any]:
+    fields = [{"name": name, "type": type_} for name, type_ in types.items()]
+    return {"type": "record", "name": f"r{'_'.join(types)}", "fields": fields}
+
+
+def _find(lake: Lake, event: Any, table: str = "t", **more: Any) -> list[tuple[str, ...]]:
+    found = inspect_tables([TableTarget(event, (lake.name(table),))], **more)
+    return [
+        (each.place.replace(lake.database, "db"), each.column, each.found, each.expected)
+        for each in found.differences
+    ]
+
+
+def _sync(lake: Lake, event: Any, table: str = "t", *, apply: bool = True) -> Any:
+    (synced,) = sync_tables([TableTarget(event, (lake.name(table),))], apply=apply)
+    return synced
+
+
+def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
+    inner = iceberg.StructType(iceberg.NestedField(90, "x", _INT, required=True))
+    lake.create(
+        "t",
+        ("a", _INT),
+        ("b", _FLOAT, {"required": True}),
+        ("s", inner),
+        ("l", iceberg.ListType(91, inner, element_required=True)),
+        ("m", iceberg.MapType(92, _TEXT, 93, iceberg.DecimalType(5, 2))),
+    )
+    money = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+    event = _event(
+        a="long",
+        b="double",
+        s=_record(x="long", y="string"),
+        l={"type": "array", "items": _record(x="int", z=["null", "double"])},
+        m={"type": "map", "values": money},
+        n={"type": "array", "items": _record(Temp="int", temp="string")},
+        Temp="double",
+        temp="double",
+    )
+    expected = {
+        ("a", "int", "bigint"),
+        ("b", "float", "double"),
+        ("b", "required", "optional"),
+        ("s.x", "int", "bigint"),
+        ("s.x", "required", "optional"),
+        ("s.y", "no column", "string"),
+        ("l.element", "required", "optional"),
+        ("l.element.x", "required", "optional"),
+        ("l.element.z", "no column", "double"),
+        ("m.value", "decimal(5,2)", "decimal(9,2)"),
+        ("m.value", "required", "optional"),
+        ("n", "no column", "array<struct<Temp:int,temp_2:string>>"),
+        ("Temp", "no column", "double"),
+        ("temp_2", "no column", "double"),
+    }
+
+    found = _find(lake, event)
+    planned = _sync(lake, event, apply=False)
+    before = lake.load("t").metadata
+    done = _sync(lake, event)
+    after = lake.load("t").metadata
+
+    assert {each[1:] for each in found if each[0] == "iceberg db.t"} == expected
+    assert {each[1] for each in found if each[0] == "glue db.t"} == {
+        "a", "b", "s", "l", "m", "n", "temp", "temp_2",
+    }  # fmt: skip
+    assert not planned.applied and done.applied
+    assert planned.changes == done.changes and planned.left == done.left == ()
+    assert len(after.metadata_log) == len(before.metadata_log) + 1
+    assert lake.columns("t") == {
+        "a": "bigint",
+        "b": "double",
+        "s": "struct<x:bigint,y:string>",
+        "l": "array<struct<x:int,z:double>>",
+        "m": "map<string,decimal(9,2)>",
+        "n": "array<struct<Temp:int,temp_2:string>>",
+        "Temp": "double",
+        "temp_2": "double",
+    }
+    assert _find(lake, event) == []
+    again = _sync(lake, event)
+    assert (again.changes, again.left, again.applied) == ((), (), False)
+
+
+def test_what_is_not_safe_is_left_with_what_to_do(lake: Lake) -> None:
+    lake.create("t", ("a", _LONG), ("b", _TEXT), ("gone", _TEXT), ("A", _TEXT), ("d", _DOUBLE))
+    event = _event(a="double", b="int", d="long", s=_record(x="string"))
+
+    synced = _sync(lake, event)
+
+    assert {(each.column, each.expected) for each in synced.changes} == {("s", "struct<x:string>")}
+    assert [(each.column, each.found, each.expected, each.advice[:25]) for each in synced.left] == [
+        ("a", "bigint", "double", "its files must be written"),
+        ("b", "string", "int", "no column holds both type"),
+        ("gone", "string", "no column", "no event fills it: keep i"),
+        ("A", "string", "no column", "no event fills it: keep i"),
+        ("A", "a and A", "one name", "Athena rejects names that"),
+    ]
+    again = _sync(lake, event)
+    assert (again.changes, again.left, again.applied) == ((), synced.left, False)
+
+
+def test_a_renamed_column_keeps_its_field_by_its_comment(lake: Lake) -> None:
+    lake.create("t", ("pressure_bar", _DOUBLE, {"doc": "field pressure"}), ("flow", _DOUBLE))
+
+    assert _find(lake, _event(pressure="float", flow="double")) == []
+
+
+def test_columns_of_ours_are_added_and_compared(lake: Lake) -> None:
+    lake.create("t", ("_offset", _INT), ("_before_1_a", _INT), ("a", _INT), own=False)
+
+    synced = _sync(lake, _event(a="int"))
+
+    assert [each.column for each in synced.changes if each.place.startswith("iceberg")] == [
+        "_event_time",
+        "_topic",
+        "_kafka_partition",
+        "_kafka_timestamp",
+        "_schema_id",
+        "_schema_version",
+    ]
+    assert [(each.column, each.found, each.expected) for each in synced.left] == [
+        ("_offset", "int", "bigint")
+    ]
+
+
+def test_files_of_a_table_are_compared_by_field_id(lake: Lake) -> None:
+    table = lake.create("t", ("a", _INT), ("b", _TEXT), own=False)
+    table.append(pa.table({"a": pa.array([1], pa.int32()), "b": ["x"]}))
+    event = _event(a="long", b="string")
+    _sync(lake, event)
+    lake.load("t").append(pa.table({"a": pa.array([1]), "b": ["x"]}))
+    clients = Clients()
+
+    assert _find(lake, event, clients=clients) == []
+    # The metadata, a manifest list, a manifest and a file for each of two appends.
+    assert clients.calls == {"GetTable": 1, "GetObject": 1 + 1 + 2 + 2}
+
+    with lake.load("t").update_schema() as update:
+        update.rename_column("b", "c")
+    assert _find(lake, event) == [
+        ("iceberg db.t", "b", "no column", "string"),
+        ("iceberg db.t", "c", "string", "no column"),
+        ("glue db.t", "b", "no column", "string"),
+    ]
+
+
+def test_a_copy_in_glue_that_somebody_edited_is_written_again(lake: Lake) -> None:
+    lake.create("t", ("a", _INT), ("dropped", _INT))
+    with lake.load("t").update_schema() as update:
+        update.delete_column("dropped")
+    found = lake.glue.get_table(DatabaseName=lake.database, Name="t")["Table"]
+    storage = found["StorageDescriptor"]
+    kept = [each for each in storage["Columns"] if each["Name"] != "a"]
+    edited = {
+        "Name": "t",
+        "TableType": found["TableType"],
+        "Parameters": found["Parameters"],
+        "StorageDescriptor": {**storage, "Columns": [*kept, {"Name": "z", "Type": "int"}]},
+    }
+    lake.glue.update_table(DatabaseName=lake.database, TableInput=edited)
+    event = _event(a="int")
+
+    before = lake.load("t").metadata_location
+    assert _find(lake, event) == [
+        ("glue db.t", "a", "no column", "int"),
+        ("glue db.t", "z", "int", "no column"),
+    ]
+    assert _sync(lake, event).applied
+    assert _find(lake, event) == []
+    assert lake.load("t").metadata_location == before
+
+
+def test_a_missing_table_is_a_difference(lake: Lake) -> None:
+    synced = _sync(lake, _event(a="int"))
+
+    assert [(each.found, each.advice[:20]) for each in synced.left] == [
+        ("no table", "the job's first batc")
+    ]
+
+
+def test_many_tables_are_found_and_read_with_few_calls(lake: Lake) -> None:
+    names = [f"t{at}" for at in range(3)]
+    for name in names:
+        table = lake.create(name, ("a", _INT), own=False)
+        table.append(pa.table({"a": pa.array([1], pa.int32())}))
+    clients = Clients()
+    tables = tuple(map(lake.name, names))
+
+    found = inspect_tables([TableTarget(_event(a="int"), tables)], Limits(files=2), clients)
+
+    assert found.calls == {"GetTables": 1, "GetObject": 3 * 3 + 2}
+    assert (found.files, found.files_left) == (2, 1)
+
+
+def test_a_change_is_planned_again_if_another_commit_came_first(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.create("t", ("a", _INT))
+    find, taken = Clients.find_tables, iter(["x", "y"])
+
+    def find_and_lose(self: Clients, names: Any) -> Any:
+        found = find(self, names)
+        if name := next(taken, None):
+            with lake.load("t").update_schema() as update:
+                update.add_column(name, _INT)
+        return found
+
+    monkeypatch.setattr(Clients, "find_tables", find_and_lose)
+    event = _event(a="long", x="int", y="int")
+
+    assert [each.column for each in _sync(lake, event).changes] == ["a", "a"]
+    assert lake.columns("t") == {"a": "bigint", "x": "int", "y": "int"}
+
+
+def test_a_commit_that_glue_rejects_is_made_again_until_the_time_is_over(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.create("t", ("a", _INT))
+    commit, left = GlueCatalog.commit_table, [2]
+
+    def reject(*words: Any) -> Any:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise CommitFailedException("another commit came first")
+        return commit(*words)
+
+    monkeypatch.setattr(GlueCatalog, "commit_table", reject)
+    assert _sync(lake, _event(a="long")).applied
+
+    left[0] = 1
+    monkeypatch.setattr("penstock.tables.inspection.ATTEMPTS", Attempts(1, 1, 0))
+    with pytest.raises(
+        SinkUnavailableError, match=r"the columns of .*\.t could not be changed for 0 s: each time"
+    ):
+        _sync(lake, _event(a="long", b="int"))
