@@ -7,11 +7,12 @@ from bench.rungs.batches import BATCHES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.joins import JOINS
+from bench.rungs.lake import LAKE
 from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.rows import ROWS
 from bench.rungs.staged import STAGED
 
 RUNGS: tuple[Rung, ...] = (
-    *CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES, *STAGED,
+    *CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES, *STAGED, *LAKE,
 )  # fmt: skip
