@@ -20,7 +20,7 @@ from pyiceberg.serializers import FromInputFile
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.update.schema import UpdateSchema
 
-from penstock.errors import OperationError
+from penstock.errors import OperationError, SinkError
 from penstock.tables._clients import Clients, translated_glue_errors
 from penstock.tables._types import lower_type
 from penstock.tables.columns import Array, Column, ColumnType, Growth, Map, Struct
@@ -214,8 +214,11 @@ class _Io(FileIO):
         return _Output(location, self._clients)
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
-        """Delete a file."""
-        self._clients.delete(location if isinstance(location, str) else location.location)
+        """Delete a file; pyiceberg logs an OSError and goes on, since its commit is done."""
+        try:
+            self._clients.delete(location if isinstance(location, str) else location.location)
+        except SinkError as error:
+            raise OSError(str(error)) from error
 
 
 class _Input(InputFile):

@@ -11,7 +11,7 @@ from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.exceptions import CommitFailedException
 
 from penstock.attempts import Attempts
-from penstock.errors import SinkUnavailableError
+from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 from penstock.schemas import merge_schemas
 from penstock.tables import Limits, TableTarget, inspect_tables, read_event, sync_tables
 from penstock.tables._clients import Clients
@@ -199,6 +199,33 @@ def test_a_copy_in_glue_that_somebody_edited_is_written_again(lake: Lake) -> Non
     assert _sync(lake, event).applied
     assert _find(lake, event) == []
     assert lake.load("t").metadata_location == before
+
+
+def test_old_metadata_is_deleted_as_the_table_says(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lake.create("t")
+    with lake.load("t").transaction() as change:
+        change.set_properties(
+            {
+                "write.metadata.delete-after-commit.enabled": "true",
+                "write.metadata.previous-versions-max": "1",
+            }
+        )
+    clients = Clients()
+    target = lake.name("t")
+
+    for event in (_event(a="int"), _event(a="long")):
+        (synced,) = sync_tables([TableTarget(event, (target,))], apply=True, clients=clients)
+        assert synced.applied
+    assert clients.calls["DeleteObject"] == 2
+
+    def deny(_: Clients, location: str) -> None:
+        raise SinkAccessDeniedError(f"{location} cannot be deleted: AccessDenied")
+
+    monkeypatch.setattr(Clients, "delete", deny)
+    assert _sync(lake, _event(a="long", b="int")).applied
+    assert "Failed to delete metadata file" in caplog.text
 
 
 def test_a_missing_table_is_a_difference(lake: Lake) -> None:
