@@ -19,6 +19,9 @@ from pyspark.sql.avro.functions import from_avro
 from penstock.schemas import encode, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
+from penstock.spark.lake.columns import read_columns
+from penstock.spark.rows import event_type
+from penstock.tables import Struct, merge_columns, read_event
 from tests.spark.records import as_spark_gives, frame, make_record, make_topic, make_version
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -44,6 +47,7 @@ def _logical(type_, name, **more):
 
 
 _MONEY = {"type": "fixed", "name": "M", "size": 4, "logicalType": "decimal", "precision": 9}
+_UNITS = ("millis", "micros", "nanos")
 _UUID = "d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e"
 _CASES = {
     "enums of one name in two namespaces, with symbols in another order": [
@@ -135,6 +139,7 @@ def test_every_type_is_read_as_by_itself(spark, name):
     records = split_frames(make_topic(spark, values))
 
     rows = decoder.select(decoder.decode(records))
+    assert _columns(rows) == merge_columns(Struct(), read_event(decoder.schema))
     event = F.to_json("event", {"ignoreNullFields": "false"})
     found = {row[0]: row[1] for row in rows.select("_offset", event).collect()}
 
@@ -143,6 +148,43 @@ def test_every_type_is_read_as_by_itself(spark, name):
     )
     assert found == {row.offset: row.json for row in alone.collect()}
     assert len(found) == len(cases)
+
+
+def _columns(rows: DataFrame) -> Struct:
+    """Return the columns of a table that is made for these rows."""
+    return merge_columns(Struct(), read_columns(event_type(rows)))
+
+
+def test_columns_of_logical_types_are_known_without_spark(spark):
+    names = [
+        *(f"{prefix}timestamp-{unit}" for prefix in ("", "local-") for unit in _UNITS),
+        *("date", "time-millis", "time-micros", "uuid", "duration", "decimal", "none"),
+    ]
+    kinds = ("int", "long", "string", "bytes")
+    fields = [
+        (f"{kind}_{name.replace('-', '_')}", _logical(kind, name))
+        for kind in kinds
+        for name in names
+    ]
+    fixed = {"type": "fixed", "name": "U", "size": 16, "logicalType": "uuid"}
+    money = {"type": "fixed", "name": "V", "size": 2, "logicalType": "decimal"}
+    odd = {
+        "few": _logical("bytes", "decimal", precision=2, scale=9),
+        "scaled": _logical("bytes", "decimal", precision=9, scale=9),
+        "fixed": fixed,
+        "most": {**money, "precision": 4},
+        "beyond": {**money, "name": "W", "precision": 5},
+        "empty": make_record(name="Empty"),
+        "union": ["null", "string", make_record(name="Also"), "int"],
+        "items": _array(["null", make_record(name="Item")]),
+    }
+    version = make_version(1, make_record(*fields, *odd.items()))
+    decoder = Decoder([version])
+    frames = split_frames(make_topic(spark, [b"none"]))
+
+    rows = decoder.select(decoder.decode(frames))  # nothing is read
+
+    assert _columns(rows) == merge_columns(Struct(), read_event(decoder.schema))
 
 
 # fastavro fails over references to a type that is an alias of another.

@@ -9,10 +9,15 @@ import duckdb
 import pytest
 from pyiceberg.catalog import load_catalog
 
-from penstock.spark.lake.iceberg import catalog_settings
+from penstock.schemas import merge_schemas
+from penstock.spark.lake.columns import read_columns, to_spark
+from penstock.spark.lake.iceberg import IcebergTable, catalog_settings
 from penstock.spark.lake.lake import Lake
+from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
 from tests.spark.lakes import batch, make_rows
+from tests.stubs.sessions import make_session
 
+_DATES = {"type": "array", "items": {"type": "int", "logicalType": "date"}}
 _KEYS = {"aws.accessKeyId": "111111111111", "aws.secretAccessKey": "any"}
 
 
@@ -113,3 +118,41 @@ def test_a_column_is_made_anew_in_the_catalog_too(glue_spark, database, ask, cli
     columns = {column["Name"]: column["Type"] for column in table["StorageDescriptor"]["Columns"]}
     assert (columns["x"], columns["_before_1_x"]) == ("double", "bigint")
     assert table["StorageDescriptor"]["Location"].endswith("/tables/t")
+
+
+def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, cloud, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
+    session = make_session("111111111111")
+    monkeypatch.setattr("penstock.tables._clients.load_session", lambda: session)
+    inner = {"type": "record", "name": "i", "fields": [{"name": "x", "type": "int"}]}
+    first = [("a", "int"), ("f", "float"), ("s", inner)]
+    wider = {"type": "record", "name": "i", "fields": [{"name": "x", "type": "long"}]}
+    wider["fields"].append({"name": "Temp", "type": ["null", "string"], "default": None})
+    second = [("a", "long"), ("s", wider), ("A", "boolean"), ("_topic", "string"), ("l", _DATES)]
+    events = []
+    for versions in ([first], [first, second]):
+        records = [
+            {"type": "record", "name": "e", "fields": [{"name": n, "type": t} for n, t in fields]}
+            for fields in versions
+        ]
+        events.append(read_event(merge_schemas(records)))
+
+    def write(table, event, number):
+        columns = to_spark(event).simpleString().removeprefix("struct<").removesuffix(">")
+        nothing = tuple(None for _ in event.columns)
+        rows = make_rows(glue_spark, columns, nothing)
+        Lake(glue_spark, f"{database}.{table}").write(rows, batch(number), 0)
+        return IcebergTable(glue_spark, f"lake.{database}.{table}").schema()
+
+    for number, event in enumerate(events):
+        by_spark = write("spark", event, number)
+    write("synced", events[0], 0)
+    tables = (f"{database}.synced", f"{database}.spark")
+
+    synced, kept = sync_tables([TableTarget(events[1], tables)], apply=True)
+
+    assert (synced.applied, kept.applied, synced.left, kept.left) == (True, False, (), ())
+    assert inspect_tables([TableTarget(events[1], tables)]).differences == ()
+    by_sync = IcebergTable(glue_spark, f"lake.{database}.synced").schema()
+    assert read_columns(by_sync) == read_columns(by_spark)
+    assert write("synced", events[1], 1) == by_sync
