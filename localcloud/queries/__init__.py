@@ -6,6 +6,20 @@ query.
 
 from __future__ import annotations
 
-from localcloud.queries.query import Query, QueryFailedError, QueryState, Result, ScanLimitError
+from localcloud.queries.query import (
+    Query,
+    QueryFailedError,
+    QueryState,
+    Result,
+    ScanLimitError,
+    StatementKind,
+)
 
-__all__ = ["Query", "QueryFailedError", "QueryState", "Result", "ScanLimitError"]
+__all__ = [
+    "Query",
+    "QueryFailedError",
+    "QueryState",
+    "Result",
+    "ScanLimitError",
+    "StatementKind",
+]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from localcloud.errors import LocalcloudError
 
@@ -20,6 +20,16 @@ class QueryFailedError(LocalcloudError):
 
 class ScanLimitError(LocalcloudError):
     """A query that exceeds the scan limit of its work group."""
+
+
+class StatementKind(Enum):
+    """The statements: Athena's type and subtype of them."""
+
+    SELECT = ("DML", "SELECT")
+    CREATE_TABLE_AS = ("DDL", "CREATE_TABLE_AS_SELECT")
+    CREATE_VIEW = ("DDL", "CREATE_VIEW")
+    DROP_TABLE = ("DDL", "DROP_TABLE")
+    DROP_VIEW = ("DDL", "DROP_VIEW")
 
 
 class QueryState(StrEnum):
@@ -39,11 +49,13 @@ class QueryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Columns as (name, type), rows of text or None, and the number of bytes scanned."""
+    """Columns as (name, type), rows of text or None, the bytes scanned, and what was written."""
 
     columns: tuple[tuple[str, str], ...]
     rows: list[tuple[str | None, ...]] = field(repr=False)
     scanned_bytes: int
+    written_rows: int = 0
+    written_files: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -53,6 +65,9 @@ class Query:
     id: str
     sql: str
     database: str
+    kind: StatementKind
+    output: str  # the folder of results
+    output_is_enforced: bool
     parameters: tuple[str, ...] = ()
     state: QueryState = QueryState.QUEUED
     reason: str = ""

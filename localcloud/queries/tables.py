@@ -17,7 +17,9 @@ from pyiceberg.table import StaticTable
 from localcloud.queries.query import QueryFailedError
 from localcloud.queries.statement import TableName
 from localcloud.queries.types import read_type
+from localcloud.queries.views import View, is_view, read_view
 
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _HIDDEN = ("_", ".")
 
 
@@ -37,8 +39,8 @@ class Catalog:
     s3: Any
     io: dict[str, str]
 
-    def load(self, wanted: TableName) -> Loaded:
-        """Read a table.
+    def load(self, wanted: TableName) -> Loaded | View:
+        """Read a table, or the text of a view.
 
         Raises:
             QueryFailedError: it does not exist, must not be read, or has invalid content.
@@ -46,6 +48,8 @@ class Catalog:
         table = self._find(wanted)
         place = f"{wanted.database}.{wanted.name}"
         try:
+            if is_view(table):
+                return read_view(table)
             if table.get("Parameters", {}).get("table_type", "").upper() == "ICEBERG":
                 return self._load_iceberg(table)
             return self._load_files(table)
@@ -93,7 +97,8 @@ class Catalog:
                 size += len(body)
                 part = read(body, columns)
                 for key, value in zip(keys, values, strict=True):
-                    fixed = pa.array([value] * len(part), pa.string())
+                    text = None if value == NULL_PARTITION else value
+                    fixed = pa.array([text] * len(part), pa.string())
                     part = part.append_column(key["Name"], fixed.cast(read_type(key["Type"])))
                 parts.append(part)
         return Loaded(pa.concat_tables(parts), size)

@@ -1,11 +1,13 @@
-"""The column types of the Glue catalog, such as `array<struct<a:int>>`, as Arrow types."""
+"""The column types of the Glue catalog, such as `array<struct<a:int>>`: read and written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
+from duckdb.sqltypes import DuckDBPyType
 
 _PLAIN = {
     "bigint": pa.int64(),
@@ -20,6 +22,25 @@ _PLAIN = {
     "string": pa.string(),
     "timestamp": pa.timestamp("us"),
     "tinyint": pa.int8(),
+}
+# Types of DuckDB: what the catalog calls them, and what Trino does.
+_WRITTEN = {
+    "bigint": ("bigint", "bigint"),
+    "blob": ("binary", "varbinary"),
+    "boolean": ("boolean", "boolean"),
+    "date": ("date", "date"),
+    "double": ("double", "double"),
+    "float": ("float", "real"),
+    "hugeint": ("bigint", "bigint"),  # the sum of integers
+    "integer": ("int", "integer"),
+    "smallint": ("smallint", "smallint"),
+    "timestamp": ("timestamp", "timestamp(3)"),
+    "timestamp_ms": ("timestamp", "timestamp(3)"),
+    "timestamp_s": ("timestamp", "timestamp(3)"),
+    "timestamp with time zone": ("", "timestamp(3) with time zone"),
+    "tinyint": ("tinyint", "tinyint"),
+    "ubigint": ("bigint", "bigint"),
+    "varchar": ("string", "varchar"),
 }
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _TEXT = re.compile(r"(varchar|char)\(\d+\)")
@@ -49,6 +70,37 @@ def read_type(text: str) -> pa.DataType:
         return pa.map_(read_type(parts[0]), read_type(parts[1]))
     fields = (part.partition(":") for part in parts)
     return pa.struct([(name.strip(), read_type(kind)) for name, _, kind in fields])
+
+
+def write_catalog_type(kind: DuckDBPyType) -> str:
+    """Return the catalog's name of a type.
+
+    Raises:
+        ValueError: the catalog has no such type; the message is Athena's.
+    """
+    return _write(kind, 0)
+
+
+def write_trino_type(kind: DuckDBPyType) -> str:
+    """Return Trino's name of a type; raise ValueError if it has none."""
+    return _write(kind, 1)
+
+
+def _write(kind: Any, column: int) -> str:
+    known = _WRITTEN.get(str(kind).lower(), ("", ""))
+    if known[column]:
+        return known[column]
+    if kind.id == "decimal":
+        (_, precision), (_, scale) = kind.children
+        return f"decimal({precision},{scale})"
+    opening, colon, closing = ("<", ":", ">") if column == 0 else ("(", " ", ")")
+    if kind.id in {"list", "map"}:
+        inner = ",".join(_write(each, column) for _, each in kind.children)
+        return f"{'array' if kind.id == 'list' else 'map'}{opening}{inner}{closing}"
+    if kind.id == "struct":
+        fields = (f"{name}{colon}{_write(each, column)}" for name, each in kind.children)
+        return f"{'struct' if column == 0 else 'row'}{opening}{','.join(fields)}{closing}"
+    raise ValueError(f"NOT_SUPPORTED: Unsupported Hive type: {known[1] or str(kind).lower()}")
 
 
 def _split(text: str) -> Iterator[str]:

@@ -9,6 +9,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+
 _TYPES = {
     "BIGINT": "bigint",
     "BLOB": "varbinary",
@@ -18,14 +20,23 @@ _TYPES = {
     "FLOAT": "float",
     "HUGEINT": "bigint",  # the sum of integers
     "INTEGER": "integer",
-    "NULL": "unknown",
+    "INTERVAL": "interval day to second",
+    "JSON": "json",
+    '"NULL"': "unknown",
     "SMALLINT": "smallint",
     "TIME": "time",
     "TIMESTAMP": "timestamp",
     "TIMESTAMP WITH TIME ZONE": "timestamp with time zone",
     "TINYINT": "tinyint",
+    "UBIGINT": "bigint",  # a number of elements
 }
-_STARTS = {"DECIMAL": "decimal", "STRUCT": "row", "MAP": "map", "TIMESTAMP": "timestamp"}
+_STARTS = {
+    "DECIMAL": "decimal",
+    "MAP": "map",
+    "STRUCT": "row",
+    "TIMESTAMP": "timestamp",
+    "TUPLE": "row",
+}
 # From here on, and below a thousandth, Java writes a number with an exponent.
 _LARGE, _SMALL = 1e7, 1e-3
 
@@ -78,6 +89,17 @@ def _write_timestamp(value: datetime) -> str:
     return f"{value.replace(tzinfo=None).isoformat(' ', 'milliseconds')} UTC"
 
 
+def _write_interval(value: pa.MonthDayNano) -> str:
+    if value.months:
+        sign, months = "-" if value.months < 0 else "", abs(value.months)
+        return f"{sign}{months // 12}-{months % 12}"
+    total = value.days * 86_400_000 + value.nanoseconds // 1_000_000
+    seconds, milliseconds = divmod(abs(total), 1000)
+    minutes, hours = seconds // 60, seconds // 3600
+    clock = f"{hours % 24:02}:{minutes % 60:02}:{seconds % 60:02}.{milliseconds:03}"
+    return f"{'-' if total < 0 else ''}{hours // 24} {clock}"
+
+
 # The first match counts: a datetime is also a date, and a bool is also a number.
 _WRITERS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (bool, lambda value: "true" if value else "false"),
@@ -86,5 +108,6 @@ _WRITERS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (datetime, _write_timestamp),
     ((date, time), lambda value: value.isoformat()),
     (dict, _write_row),
+    (pa.MonthDayNano, _write_interval),
     (list, _write_list),
 )

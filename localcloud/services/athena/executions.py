@@ -12,7 +12,7 @@ from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
 from localcloud.identity.resources import QueryGroups
-from localcloud.queries import Query, QueryState
+from localcloud.queries import Query, QueryState, StatementKind
 from localcloud.services.athena.model import (
     INVALID,
     Execution,
@@ -30,7 +30,7 @@ _CATALOGS = ("awsdatacatalog",)
 
 @operation("athena", "StartQueryExecution")
 def start_query_execution(call: Call) -> dict[str, Any]:
-    """Start a query; the same token starts it once. A statement other than a query is refused."""
+    """Start a query; the same token starts it once. A statement it cannot run is refused."""
     check_params(call, INVALID)
     params, held = call.params, call.cloud.state(Executions, call.account, call.region)
     known = _find_by_token(params, held)
@@ -39,13 +39,17 @@ def start_query_execution(call: Call) -> dict[str, Any]:
     settings, context = find_settings(call), params.get("QueryExecutionContext", {})
     if context.get("Catalog", "AwsDataCatalog").lower() not in _CATALOGS:
         raise AwsError(INVALID, f"Catalog {context['Catalog']} is not supported")
+    sql = params["QueryString"].rstrip().rstrip(";")
+    database = context.get("Database", "default")
     query = Query(
         id=str(uuid.uuid4()),
-        sql=params["QueryString"].rstrip().rstrip(";"),
-        database=context.get("Database", "default"),
+        sql=sql,
+        database=database,
+        kind=_find_kind(sql, database),
+        output=settings.output["OutputLocation"].rstrip("/"),
+        output_is_enforced=settings.output_is_enforced,
         parameters=tuple(params.get("ExecutionParameters", ())),
     )
-    _check(query)
     check_output(call.cloud, call.caller, settings.output["OutputLocation"])
     execution = Execution(query, settings, params)
     held.by_id[query.id] = execution
@@ -75,12 +79,12 @@ def _find_by_token(params: dict[str, Any], held: Executions) -> Execution | None
     return None
 
 
-def _check(query: Query) -> None:
-    # The import loads DuckDB, which only callers of this need.
+def _find_kind(sql: str, database: str) -> StatementKind:
+    # The import loads sqlglot, which only callers of this need.
     from localcloud.queries.statement import StatementError, read_statement  # noqa: PLC0415
 
     try:
-        read_statement(query.sql, query.database)
+        return read_statement(sql, database).kind
     except StatementError as error:
         raise AwsError(INVALID, str(error)) from error
 
@@ -140,8 +144,8 @@ def _show(execution: Execution) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "QueryExecutionId": query.id,
         "Query": query.sql,
-        "StatementType": "DML",
-        "SubstatementType": "SELECT",
+        "StatementType": query.kind.value[0],
+        "SubstatementType": query.kind.value[1],
         "ResultConfiguration": output,
         "QueryExecutionContext": asked.get("QueryExecutionContext", {}),
         "Status": status,
@@ -156,6 +160,8 @@ def _show(execution: Execution) -> dict[str, Any]:
             "EffectiveEngineVersion": "Athena engine version 3",
         },
     }
+    if query.kind is StatementKind.CREATE_TABLE_AS:
+        shown["Statistics"]["DataManifestLocation"] = execution.output_location
     if query.parameters:
         shown["ExecutionParameters"] = list(query.parameters)
     return shown

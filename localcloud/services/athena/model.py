@@ -9,7 +9,7 @@ from moto.athena.models import athena_backends
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.queries import Query
+from localcloud.queries import Query, StatementKind
 
 INVALID = "InvalidRequestException"
 _DEFAULT_GROUP = "primary"
@@ -25,6 +25,7 @@ class Settings:
 
     group: str
     output: dict[str, Any]
+    output_is_enforced: bool
     max_bytes: int | None
 
 
@@ -38,8 +39,11 @@ class Execution:
 
     @property
     def output_location(self) -> str:
-        """The URI of the result."""
-        return f"{self.settings.output['OutputLocation'].rstrip('/')}/{self.query.id}.csv"
+        """The URI of the result: rows, nothing, or the files of a new table."""
+        query = self.query
+        if query.kind is StatementKind.CREATE_TABLE_AS:
+            return f"{query.output}/tables/{query.id}-manifest.csv"
+        return f"{query.output}/{query.id}.{'csv' if query.kind is StatementKind.SELECT else 'txt'}"
 
 
 @dataclass(slots=True)
@@ -60,10 +64,12 @@ def find_settings(call: Call) -> Settings:
     configuration = group.configuration
     fixed = configuration.get("ResultConfiguration", {})
     asked = call.params.get("ResultConfiguration", {})
-    output = fixed if configuration["EnforceWorkGroupConfiguration"] else {**fixed, **asked}
+    enforced = bool(configuration["EnforceWorkGroupConfiguration"])
+    output = fixed if enforced else {**fixed, **asked}
     if not output.get("OutputLocation"):
         raise AwsError(INVALID, _NO_OUTPUT)
-    return Settings(name, output, configuration.get("BytesScannedCutoffPerQuery"))
+    limit = configuration.get("BytesScannedCutoffPerQuery")
+    return Settings(name, output, enforced and bool(fixed), limit)
 
 
 def find_execution(call: Call, identity: str) -> Execution:

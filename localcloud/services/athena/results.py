@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
-from localcloud.queries import QueryState
+from localcloud.queries import QueryState, StatementKind
 from localcloud.services.athena.model import INVALID, cut_page, find_execution
 from localcloud.services.athena.runner import open_client
 
@@ -37,13 +37,14 @@ def get_query_results(call: Call) -> dict[str, Any]:
     except ClientError as error:
         raise AwsError(INVALID, "Could not find results") from error
     columns = query.result.columns
-    page, more = cut_page(call, [[name for name, _ in columns], *query.result.rows], _PAGE)
+    header = [[name for name, _ in columns]] if query.kind is StatementKind.SELECT else []
+    page, more = cut_page(call, [*header, *query.result.rows], _PAGE)
     return {
         "ResultSet": {
             "Rows": [{"Data": _show_row(row)} for row in page],
             "ResultSetMetadata": {"ColumnInfo": [_describe(*column) for column in columns]},
         },
-        "UpdateCount": 0,
+        "UpdateCount": query.result.written_rows,
         **more,
     }
 

@@ -14,7 +14,14 @@ from botocore.exceptions import ClientError
 from localcloud.cloud import Cloud
 from localcloud.door.errors import AwsError
 from localcloud.identity.callers import Caller
-from localcloud.queries import Query, QueryFailedError, QueryState, Result, ScanLimitError
+from localcloud.queries import (
+    Query,
+    QueryFailedError,
+    QueryState,
+    Result,
+    ScanLimitError,
+    StatementKind,
+)
 from localcloud.services.athena.model import INVALID, Execution
 
 _log = logging.getLogger(__name__)
@@ -107,9 +114,11 @@ def _answer(cloud: Cloud, caller: Caller, execution: Execution) -> Result:
 
 
 def _write(cloud: Cloud, caller: Caller, execution: Execution, result: Result) -> None:
-    """Write the result as CSV."""
-    lines = [tuple(name for name, _ in result.columns), *result.rows]
+    """Write the rows as CSV, or the names of the files that were written."""
+    lines: list[tuple[str | None, ...]] = [tuple(name for name, _ in result.columns), *result.rows]
     text = "".join(",".join(map(_quote, line)) + "\n" for line in lines)
+    if execution.query.kind is not StatementKind.SELECT:
+        text = "".join(f"{file}\n" for file in result.written_files)
     place = urlsplit(execution.output_location)
     encryption = execution.settings.output.get("EncryptionConfiguration", {})
     sealed = {"ServerSideEncryption": _SEALED[encryption["EncryptionOption"]]} if encryption else {}

@@ -13,8 +13,11 @@ from moto.athena.models import athena_backends
 from localcloud.tests.policy_documents import allow, make_role, trust
 from tests.fixtures.functions import wait_until
 
-_NUMBERS = "SELECT range AS n FROM range(2500)"
-_SLOW = "SELECT max(a.range * b.range % 7) FROM range(1000000) a, range(1000000) b"
+_NUMBERS = "SELECT n FROM UNNEST(sequence(0, 2499)) AS t(n)"
+_SLOW = (
+    "SELECT max(a.n * b.n % 7) FROM UNNEST(sequence(1, 1000000)) AS a(n) "
+    "CROSS JOIN UNNEST(sequence(1, 1000000)) AS b(n)"
+)
 
 
 def refused(call, **arguments):
@@ -63,11 +66,8 @@ def test_a_wrong_query_fails_with_its_reason(lake):
     assert lake.fail("SELECT * FROM nowhere.t") == said
     said = "COLUMN_NOT_FOUND: line 1:8: Column 'colour' cannot be resolved or requester is not "
     assert lake.fail("SELECT colour FROM devices").startswith(said)
-    said = "Conversion Error: Could not convert string 'onex' to INT32"
+    said = "INVALID_CAST_ARGUMENT: Cannot cast 'onex' to INT"
     assert lake.fail("SELECT cast(name || 'x' AS int) FROM devices") == said
-    assert "file system operations are disabled" in lake.fail(
-        "SELECT * FROM read_csv('/etc/hosts')"
-    )
 
 
 def test_a_statement_that_is_not_a_query_is_rejected(lake):
@@ -75,13 +75,14 @@ def test_a_statement_that_is_not_a_query_is_rejected(lake):
         return refused(lake.start, sql=sql)
 
     assert said("-- why\nINSERT INTO t VALUES (1)") == (
-        "Queries of this type are not supported: INSERT; localcloud answers SELECT, WITH and VALUES"
+        "Queries of this type are not supported: INSERT; localcloud answers SELECT, WITH, VALUES, "
+        "CREATE TABLE AS, CREATE VIEW, DROP TABLE and DROP VIEW"
     )
-    assert said("SELECT 1\n  FROM") == 'line 2:3: syntax error at or near "FROM"'
-    assert said("SELEC 1") == 'line 1:1: syntax error at or near "SELEC"'
-    assert said("FROM devices") == "line 1:1: unexpected from"
-    assert (
-        said("SELECT 1; SELECT 2") == "Only one sql statement is allowed. Got: SELECT 1; SELECT 2"
+    assert said("CREATE TABLE t (id int)").startswith(
+        "Queries of this type are not supported: CREATE TABLE without AS; "
+    )
+    assert said("SELEC 1") == (
+        "line 1:7: mismatched input '1'. Invalid expression / Unexpected token"
     )
 
 
@@ -229,8 +230,3 @@ def test_iceberg_too_is_read_with_the_rights_of_the_caller(lake, as_role):
     assert "ACCESS_DENIED" in reason
     full = lake.start("SELECT * FROM readings", athena=as_role(*_ALL, "s3:PutObject", "s3:Get*"))
     assert lake.wait_end(full)["Status"]["State"] == "SUCCEEDED"
-
-
-def test_no_query_takes_the_memory_or_the_disk_of_this_machine(lake):
-    settings = "SELECT current_setting('memory_limit'), current_setting('temp_directory')"
-    assert lake.ask(settings)[1] == ["1.0 GiB", ""]
