@@ -67,16 +67,29 @@ class GlueTable:
 
     @property
     def metadata_location(self) -> str | None:
-        """Return the location of Iceberg's metadata; None for a table of plain files."""
+        """Return the location of Iceberg's metadata; None for a table of plain files.
+
+        Raises:
+            OperationError: an Iceberg table has none.
+        """
         parameters = self.found.get("Parameters", {})
         if parameters.get("table_type", "").upper() != "ICEBERG":
             return None
+        if "metadata_location" not in parameters:
+            raise OperationError(f"{self.name} is an Iceberg table without a metadata_location")
         return str(parameters["metadata_location"])
 
     @property
     def location(self) -> str:
-        """Return the folder of the files."""
-        return str(self.found["StorageDescriptor"].get("Location", ""))
+        """Return the folder of the files.
+
+        Raises:
+            OperationError: it has no files, as a view.
+        """
+        location = self._storage.get("Location")
+        if not location:
+            raise OperationError(f"{self.name} has no files, expected a table and no view")
+        return str(location)
 
     @property
     def partition_keys(self) -> list[str]:
@@ -86,7 +99,12 @@ class GlueTable:
     @property
     def columns(self) -> Struct:
         """Return the columns; Iceberg's catalogs keep dropped ones there, which are left out."""
-        return read_glue_columns(self.found["StorageDescriptor"].get("Columns", ()))
+        return read_glue_columns(self._storage.get("Columns", ()))
+
+    @property
+    def _storage(self) -> Mapping[str, Any]:
+        storage: Mapping[str, Any] = self.found.get("StorageDescriptor", {})
+        return storage
 
 
 def read_glue_columns(columns: Sequence[Mapping[str, Any]]) -> Struct:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from penstock.errors import SchemaConflictError
 from penstock.tables._clients import read_glue_columns
-from penstock.tables._footers import Footer
 from penstock.tables._types import lower_names
 from penstock.tables.columns import (
     COORDINATES,
@@ -47,6 +46,14 @@ _REWRITE_FILES: Final = "Athena cannot read these files so: write them again in 
 _RETYPE: Final = "write the files again in this type, or move them out of the table"
 _UNKNOWN: Final = "add it to a schema version, or move these files out of the table"
 _IDS: Final = "another program wrote these files: give the table a name mapping, or rewrite them"
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """The columns of a file; `leaves` are the types of its fields by Iceberg's field id."""
+
+    columns: Struct
+    leaves: dict[int, ColumnType]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
@@ -11,6 +9,7 @@ import pyarrow.parquet as pq
 
 from penstock.errors import OperationError
 from penstock.tables._clients import Clients
+from penstock.tables._comparison import Footer
 from penstock.tables.columns import Array, Column, ColumnType, Map, Struct
 
 _FIRST_READ: Final = 64 * 1024  # holds the footer of some hundred columns
@@ -29,14 +28,6 @@ _LEAVES: Final = {
     pa.binary(): "binary",
     pa.large_binary(): "binary",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Footer:
-    """The columns of a file; `leaves` are the types of its fields by Iceberg's field id."""
-
-    columns: Struct
-    leaves: dict[int, ColumnType]
 
 
 def read_footer(clients: Clients, location: str) -> Footer:
@@ -61,21 +52,6 @@ def read_footer(clients: Clients, location: str) -> Footer:
     leaves: dict[int, ColumnType] = {}
     columns = Struct(tuple(_read_field(each, leaves) for each in schema))
     return Footer(columns, leaves)
-
-
-def choose_files(folders: Iterable[Sequence[str]], most: int) -> list[str]:
-    """Return the files to read: the oldest and the newest of each folder first.
-
-    Args:
-        folders: the files of each folder, oldest first.
-        most: the number of files.
-    """
-    ranked: list[tuple[int, str]] = []
-    for files in folders:
-        order = [*files[:1], *reversed(files[1:])]
-        ranked += enumerate(order)
-    ranked.sort(key=lambda each: each[0])
-    return [file for _, file in ranked[:most]]
 
 
 def _read_field(field: Any, leaves: dict[int, ColumnType]) -> Column:

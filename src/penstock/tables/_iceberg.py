@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import count
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from pyiceberg import types as iceberg
 from pyiceberg.catalog.glue import GlueCatalog, _to_columns
-from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, ValidationError
 from pyiceberg.io import FileIO, InputFile, OutputFile
 from pyiceberg.manifest import DataFileContent, FileFormat
 from pyiceberg.schema import Schema, index_by_id
@@ -83,43 +84,66 @@ class IcebergSchema:
 
 
 class IcebergMetadata:
-    """The current metadata of a table."""
+    """The metadata of a table at a location.
 
-    def __init__(self, clients: Clients, location: str) -> None:
+    Raises (when built, and when files are listed):
+        OperationError: the metadata is no metadata that pyiceberg can read.
+        SinkAccessDeniedError, SinkUnavailableError: S3 denies a call, or does not answer.
+    """
+
+    def __init__(self, clients: Clients, name: str, location: str) -> None:
+        self._clients, self._name = clients, name
         self._io = _Io(clients)
-        self._metadata: TableMetadata = FromInputFile.table_metadata(self._io.new_input(location))
-        self.schema = IcebergSchema(self._metadata.schema())
-        self.has_name_mapping = _NAME_MAPPING in self._metadata.properties
+        with _translated(f"the metadata of {name} cannot be read"):
+            found: TableMetadata = FromInputFile.table_metadata(self._io.new_input(location))
+        self._metadata = found
+        self.schema = IcebergSchema(found.schema())
+        self.has_name_mapping = _NAME_MAPPING in found.properties
 
     def list_files(self) -> Iterator[DataFile]:
         """Yield the Parquet files of the current snapshot: a call for it and one per manifest."""
         snapshot = self._metadata.current_snapshot()
-        for manifest in [] if snapshot is None else snapshot.manifests(self._io):
-            for entry in manifest.fetch_manifest_entry(self._io):
-                file = entry.data_file
-                is_data = file.content == DataFileContent.DATA
-                if is_data and file.file_format == FileFormat.PARQUET:
-                    yield DataFile(file.file_path, entry.sequence_number or 0)
+        with _translated(f"the manifests of {self._name} cannot be read"):
+            for manifest in [] if snapshot is None else snapshot.manifests(self._io):
+                for entry in manifest.fetch_manifest_entry(self._io):
+                    file = entry.data_file
+                    is_data = file.content == DataFileContent.DATA
+                    if is_data and file.file_format == FileFormat.PARQUET:
+                        yield DataFile(file.file_path, entry.sequence_number or 0)
 
     def glue_columns(self) -> list[dict[str, Any]]:
         """Return the columns as Iceberg's catalogs give them to Glue."""
         return [dict(each) for each in _to_columns(self._metadata)]
 
-    def grow(self, clients: Clients, name: str, growth: Growth, optional: Sequence[str]) -> bool:
-        """Change the table's columns in one commit; return False if another came first."""
-        with translated_glue_errors(f"{name} cannot be changed"):
-            database, _, table = name.partition(".")
-            loaded = _Catalog(clients).load_table((database, table))
-            if loaded.schema() != self._metadata.schema():
-                return False
+    def grow(self, growth: Growth, optional: Sequence[str]) -> bool:
+        """Change the table's columns in one commit; return False if another came first.
+
+        Raises:
+            OperationError: Iceberg or Glue refuses the change.
+            SinkAccessDeniedError, SinkUnavailableError: AWS denies a call, or does not answer.
+        """
+        place = tuple(self._name.split("."))
+        what = f"{self._name} cannot be changed"
+        with translated_glue_errors(what), _translated(what):
             try:
+                loaded = _Catalog(self._clients).load_table(place)
+                if loaded.schema() != self._metadata.schema():
+                    return False
                 with loaded.update_schema() as update:
                     _change(update, growth, optional)
-            except CommitFailedException:
+            except (CommitFailedException, NoSuchTableError):
                 return False
-            except ValueError as error:
-                raise OperationError(f"{name} cannot be changed: {error}") from error
         return True
+
+
+@contextmanager
+def _translated(what: str) -> Iterator[None]:
+    """Translate errors of pyiceberg; the message is `<what>: <reason>`."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, EOFError, ValidationError) as error:
+        reason = " ".join(str(error).split())
+        raise OperationError(f"{what}: {reason:.500}") from error
 
 
 def _change(update: UpdateSchema, growth: Growth, optional: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,12 +11,12 @@ from typing import Any
 from penstock.errors import SinkUnavailableError
 from penstock.tables._clients import ATTEMPTS, THREADS, Clients, GlueTable, write_columns
 from penstock.tables._comparison import (
+    Footer,
     compare_copy,
     compare_footers,
     compare_partition,
     plan_table,
 )
-from penstock.tables._footers import Footer, choose_files, read_footer
 from penstock.tables._iceberg import IcebergMetadata
 from penstock.tables._rows import compare_rows, sample_rows
 from penstock.tables._types import lower_names
@@ -148,13 +148,31 @@ def _read_footers(
     pool: Executor, clients: Clients, opened: Sequence[_Opened], most: int
 ) -> tuple[list[list[tuple[str, Footer]]], int]:
     """Return the files of each table with their footers, and the number of files left unread."""
+    # The sync of tables, in a function too, does without pyarrow, which is large.
+    from penstock.tables._footers import read_footer  # noqa: PLC0415
+
     listed = list(pool.map(_Opened.list_folders, opened))
     owners = {file: at for at, folders in enumerate(listed) for files in folders for file in files}
-    chosen = choose_files([files for folders in listed for files in folders], most)
+    chosen = _choose_files([files for folders in listed for files in folders], most)
     footers: list[list[tuple[str, Footer]]] = [[] for _ in opened]
     for path, footer in zip(chosen, pool.map(partial(read_footer, clients), chosen), strict=True):
         footers[owners[path]].append((path, footer))
     return footers, len(owners) - len(chosen)
+
+
+def _choose_files(folders: Iterable[Sequence[str]], most: int) -> list[str]:
+    """Return the files to read: the oldest and the newest of each folder first.
+
+    Args:
+        folders: the files of each folder, oldest first.
+        most: the number of files.
+    """
+    ranked: list[tuple[int, str]] = []
+    for files in folders:
+        order = [*files[:1], *reversed(files[1:])]
+        ranked += enumerate(order)
+    ranked.sort(key=lambda each: each[0])
+    return [file for _, file in ranked[:most]]
 
 
 def sync_tables(
@@ -187,7 +205,7 @@ def _open(clients: Clients, name: str, found: GlueTable | None, event: Struct) -
         return _Opened(name, clients, (missing,))
     if found.metadata_location is None:
         return _open_files(clients, name, found, event)
-    metadata = IcebergMetadata(clients, found.metadata_location)
+    metadata = IcebergMetadata(clients, name, found.metadata_location)
     place = f"iceberg {name}"
     plan = plan_table(place, metadata.schema.columns, event, is_iceberg=True)
     optional = tuple(metadata.schema.required)
@@ -244,4 +262,4 @@ def _change(clients: Clients, opened: _Opened, found: GlueTable) -> bool:
         return clients.set_columns(found, write_columns(found, opened.target))
     if opened.growth == Growth() and not opened.optional:
         return clients.set_columns(found, opened.metadata.glue_columns())
-    return opened.metadata.grow(clients, opened.name, opened.growth, opened.optional)
+    return opened.metadata.grow(opened.growth, opened.optional)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -9,10 +11,10 @@ import pytest
 
 from penstock.errors import OperationError, SinkUnavailableError
 from penstock.schemas import merge_schemas
-from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
+from penstock.tables import Limits, TableTarget, inspect_tables, read_event, sync_tables
 from penstock.tables._clients import Clients
-from penstock.tables._comparison import compare_footers
-from penstock.tables._footers import Footer, choose_files, read_footer
+from penstock.tables._comparison import Footer, compare_footers
+from penstock.tables._footers import read_footer
 from penstock.tables.columns import Column, Struct
 from tests.fixtures.lakes import Lake, lake
 
@@ -173,8 +175,34 @@ def test_names_of_a_file_that_differ_in_case_only() -> None:
     assert (found.column, found.found, found.expected) == ("A", "a and A", "one name")
 
 
-def test_the_oldest_and_the_newest_file_of_each_folder_come_first() -> None:
-    folders = [["a1", "a2", "a3", "a4"], ["b1"], ["c1", "c2"]]
+def test_the_oldest_and_the_newest_file_of_each_folder_come_first(lake: Lake) -> None:
+    lake.create_files("p", {"a": "int"})
+    for folder, files in {"x": 4, "y": 1, "z": 2}.items():
+        for at in range(files):
+            lake.put_file(f"p/{folder}/{at}.parquet", a=f"text {at}")
+    target = TableTarget(_event(a="int"), (lake.name("p"),))
 
-    assert choose_files(folders, 5) == ["a1", "b1", "c1", "a4", "c2"]
-    assert choose_files(folders, 99) == ["a1", "b1", "c1", "a4", "c2", "a3", "a2"]
+    few = inspect_tables([target], Limits(files=5))
+    found = inspect_tables([target])
+
+    assert (few.files, few.files_left, found.files, found.files_left) == (5, 2, 7, 0)
+    assert [(each.place[-3:], each.count) for each in few.differences] == [
+        ("/x/", 2),
+        ("/y/", 1),
+        ("/z/", 2),
+    ]
+
+
+def test_a_view_has_no_files_to_compare(lake: Lake) -> None:
+    view = {"Name": "v", "TableType": "VIRTUAL_VIEW"}
+    lake.glue.create_table(DatabaseName=lake.database, TableInput=view)
+
+    with pytest.raises(OperationError, match=r"\.v has no files, expected a table and no view"):
+        inspect_tables([TableTarget(_event(a="int"), (lake.name("v"),))])
+
+
+def test_a_sync_does_without_pyarrow() -> None:
+    """A function that syncs tables has no room for it."""
+    code = "import sys; sys.modules['pyarrow'] = None; from penstock.tables import sync_tables"
+
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from pyiceberg import types as iceberg
 from pyiceberg.catalog.glue import GlueCatalog
-from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.exceptions import CommitFailedException, ValidationError
 
 from penstock.attempts import Attempts
-from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
+from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailableError
 from penstock.schemas import merge_schemas
 from penstock.tables import Limits, TableTarget, inspect_tables, read_event, sync_tables
 from penstock.tables._clients import Clients
@@ -226,6 +226,36 @@ def test_old_metadata_is_deleted_as_the_table_says(
     monkeypatch.setattr(Clients, "delete", deny)
     assert _sync(lake, _event(a="long", b="int")).applied
     assert "Failed to delete metadata file" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({}, r"\.t is an Iceberg table without a metadata_location"),
+        ({"metadata_location": "s3://{}/x"}, r"the metadata of .*\.t cannot be read: .+"),
+    ],
+)
+def test_metadata_that_is_none(lake: Lake, parameters: dict[str, str], said: str) -> None:
+    lake.s3.put_object(Bucket=lake.bucket, Key="x", Body=b'{"format-version": 9}')
+    place = {name: text.format(lake.bucket) for name, text in parameters.items()}
+    entry = {"Name": "t", "Parameters": {"table_type": "ICEBERG", **place}}
+    lake.glue.create_table(DatabaseName=lake.database, TableInput=entry)
+
+    with pytest.raises(OperationError, match=said):
+        _sync(lake, _event(a="int"))
+
+
+def test_a_change_that_iceberg_refuses_is_an_error(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.create("t", ("a", _INT))
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise ValidationError("Cannot change column type")
+
+    monkeypatch.setattr("pyiceberg.table.update.schema.UpdateSchema.update_column", refuse)
+    with pytest.raises(OperationError, match=r"\.t cannot be changed: Cannot change column type"):
+        _sync(lake, _event(a="long"))
 
 
 def test_a_missing_table_is_a_difference(lake: Lake) -> None:
