@@ -3,7 +3,8 @@
 A case is a pair of files in tests/infra/MODULE: CASE.tfvars (or CASE.tfvars.json) holds the
 arguments, CASE.yaml what is expected. An argument may be `terraform_data.later.output`, which is
 known after apply only, and a path such as `../../tests/data/tiny.zip`, as in a module's README.
-The two roots are called like modules, with the providers that they configure themselves.
+The two roots are called like modules, with the providers that they configure themselves; a root
+that is refused takes those of all cases instead, each of which is a process.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ output "{name}" {{
   value = module.{name}
 }}
 """
-_GROUND = """
+_SHARED = """
 terraform {
   required_providers {
     aws = {
@@ -69,10 +70,11 @@ terraform {
     }
   }
 }
-
-resource "terraform_data" "later" {
+"""
+_GROUND = f"""{_SHARED}
+resource "terraform_data" "later" {{
   input = "known after apply"
-}
+}}
 """
 
 
@@ -92,7 +94,7 @@ class Case:
         """A module that calls the case's with the arguments and shows all its outputs."""
         module = module_folder(self.module)
         blocks = list(read_blocks(module))
-        both = any("configuration_aliases" in one.body for one in blocks)
+        both = self.shares_providers or any("configuration_aliases" in one.body for one in blocks)
         lines = [
             'module "this" {',
             f'  source = "../../{module.relative_to(ROOT)}"',
@@ -103,6 +105,11 @@ class Case:
         for output in (one.name for one in blocks if one.kind == "output"):
             lines += [f'output "{output}" {{', f"  value = module.this.{output}", "}"]
         return "\n".join(lines)
+
+    @property
+    def shares_providers(self) -> bool:
+        """Whether it is a root that is refused, whatever its providers are."""
+        return self.name.startswith("invalid") and (ROOT / "infra" / self.module).is_dir()
 
     @property
     def account(self) -> str:
@@ -128,6 +135,7 @@ class Example:
     number: int
     root: str
     account: str = _PRODUCER
+    shares_providers: bool = False
 
     def __str__(self) -> str:
         return f"readme-{self.readme.parent.name}-{self.number}"
@@ -197,6 +205,11 @@ class Planner:
         root = self._folder / f"roots/{next(self._numbers)}"
         for name, case in cases.items():
             shutil.copytree(self._folder / "infra", root / name / "infra", copy_function=os.link)
+            if case.shares_providers:
+                own = root / name / "infra" / case.module
+                for file in (own / "providers.tf", own / "versions.tf"):
+                    file.unlink()  # a link, whose file stays
+                (own / "versions.tf").write_text(_SHARED)
             module = root / name / "roots/this/main.tf"
             module.parent.mkdir(parents=True)
             module.write_text(f"{case.root}\n{_GROUND}")
