@@ -1,7 +1,7 @@
 """CPU seconds of each test, its servers, brokers and drivers included, beside its wall seconds.
 
 They are written as a property of the test into the report of `pytest --junitxml`, which
-tools/run_tests.py reads. Shorter tests than `_SHORTEST` are counted with the next longer one.
+tools/suite reads. Shorter tests than `_SHORTEST` are counted with the next longer one.
 """
 
 from __future__ import annotations

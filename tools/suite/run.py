@@ -88,9 +88,10 @@ def _start(room: Room, suite: Iterable[Room], clone: Path) -> Run:
     report = folder / f"{room.name}.xml"
     report.unlink(missing_ok=True)
     words = [f"--ignore={path}" for path in room.others_below(suite)]
+    yielding = [] if room.longest else ["nice", "-n", "5"]
     with (folder / f"{room.name}.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", room.path, f"--junitxml={report}", *words],
+            [*yielding, sys.executable, "-m", "pytest", room.path, f"--junitxml={report}", *words],
             cwd=clone,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -14,6 +14,7 @@ _WORKS, _ALSO = Room("works", "tests/works"), Room("also", "tests/also")
 _WAITS = Room("waits", "tests/waits", waits=True)
 _SPARK = Room("spark", "tests/spark", spark=True)
 _MORE = Room("more", "tests/more", spark=True, waits=True)
+_NICE = "import os\nnice = [os.getpriority(os.PRIO_PROCESS, it) for it in (os.getppid(), 0)]\n"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_rooms_share_two_cores(room, running, may):
 
 
 def _run(clone, **sources):
-    rooms = [Room(name, f"tests/{name}") for name in sources]
+    rooms = [Room(name, f"tests/{name}", longest=name == "longest") for name in sources]
     for name, source in sources.items():
         (clone / "tests" / name).mkdir(parents=True)
         (clone / "tests" / name / "test_it.py").write_text(source)
@@ -43,17 +44,19 @@ def _run(clone, **sources):
     return {result.room: result for result in results}
 
 
-def test_results_are_counted(tmp_path):
+def test_results_are_counted_and_rooms_yield_to_the_longest(tmp_path):
     found = _run(
         tmp_path,
-        mixed="def test_a(): pass\ndef test_b(): assert 0\n",
+        mixed=f"{_NICE}def test_a(): assert nice[0] < nice[1]\ndef test_b(): assert 0\n",
+        longest=f"{_NICE}def test_a(): assert nice[0] == nice[1]\n",
         broken="import nothing_of_that_name\n",
         crashed="import os\ndef test_a(): os._exit(3)\n",
         empty="",
     )
 
     counts = {name: (result.passed, result.failed) for name, result in found.items()}
-    assert counts == {"mixed": (1, 1), "broken": (0, 1), "crashed": (0, 1), "empty": (0, 1)}
+    failed = {"broken": (0, 1), "crashed": (0, 1), "empty": (0, 1)}
+    assert counts == {"mixed": (1, 1), "longest": (1, 0), **failed}
     assert [test.name for test in found["mixed"].tests if test.failed] == [
         "tests.mixed.test_it::test_b"
     ]
