@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from localcloud.jobs import archive_options
 from penstock.sinks import DynamoDbClient
-from penstock.spark.session import session_settings
+from penstock.spark.session import keep_lookups, session_settings
 from penstock.spark.state import lease
 from tests.fixtures.brokers import keep_secret, running_brokers
 from tests.fixtures.errors import make_error_table
@@ -73,6 +73,7 @@ def spark(tmp_path_factory, hosts_file):
         "spark.driver.memory": "1g",
         "spark.jars": ",".join(jars),
         "spark.local.dir": str(folder / "local"),
+        "spark.python.daemon.module": "tests.spark.daemon",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
@@ -83,6 +84,7 @@ def spark(tmp_path_factory, hosts_file):
         patch.setenv("PYTHONPATH", os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]))
         session = SparkSession.builder.config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
+        keep_lookups(session)
         yield session
         session.stop()
 

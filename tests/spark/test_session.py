@@ -13,6 +13,11 @@ def test_the_settings_suffice(spark):
     check_session(spark)
 
 
+def test_the_class_that_looks_at_errors_is_looked_up_once(spark):
+    jvm = spark.sparkContext._jvm
+    assert jvm.py4j.reflection.TypeUtil is jvm.py4j.reflection.TypeUtil
+
+
 def test_every_missing_setting_is_named(spark, monkeypatch):
     other = spark.newSession()
     other.conf.set("spark.sql.caseSensitive", "false")

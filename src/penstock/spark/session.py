@@ -18,6 +18,8 @@ from penstock.spark.settings.consume import read_settings, read_text
 from penstock.spark.settings.stage import StageSettings, read_stage_settings
 from penstock.staging import StagingPlan
 
+# Where PySpark looks up by package: the class that it asks a dozen times about each error of Java.
+_LOOKED_UP: Final = ("py4j", "reflection", "TypeUtil")
 _Read = TypeVar("_Read", bound=Settings)
 
 # Six bytes can declare a string of 2 GB, and Avro for Java allocates the declared length.
@@ -53,7 +55,18 @@ def build_session(name: str) -> SparkSession:
     Settings that the user gave with `--conf` are kept; Java options are appended to the user's.
     """
     wanted: dict[str, Any] = {**add_settings({**_SETTINGS, **catalog_settings()}, _read_given())}
-    return SparkSession.builder.appName(name).config(map=wanted).getOrCreate()
+    spark = SparkSession.builder.appName(name).config(map=wanted).getOrCreate()
+    keep_lookups(spark)
+    return spark
+
+
+def keep_lookups(spark: SparkSession) -> None:
+    """Keep what py4j otherwise looks up at each use, by searching every jar for each package."""
+    place: Any = spark.sparkContext._jvm
+    for name in _LOOKED_UP:
+        found = getattr(place, name)
+        setattr(place, name, found)
+        place = found
 
 
 def add_settings(ours: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

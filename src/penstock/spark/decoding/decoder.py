@@ -19,6 +19,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
@@ -248,12 +249,13 @@ def _try_in_java(spark: SparkSession, merged: Schema, schema: Schema) -> None:
     """Resolve a version with Spark and Avro for Java, as a decoder would."""
     writer, reader = write_schemas(merged, [schema])
     jvm: Any = spark.sparkContext._jvm
-    avro = jvm.org.apache.avro
+    find = partial(getattr, jvm)  # by whole names: for each package, py4j would search every jar
     try:
-        parsed = [getattr(avro, "Schema$Parser")().parse(text) for text in (writer, reader)]
-        renamed = avro.Schema.applyAliases(*parsed)
-        avro.io.DecoderFactory.get().resolvingDecoder(renamed, parsed[1], None)
-        jvm.org.apache.spark.sql.avro.SchemaConverters.toSqlType(parsed[1])
+        parsed = [find("org.apache.avro.Schema$Parser")().parse(text) for text in (writer, reader)]
+        renamed = find("org.apache.avro.Schema").applyAliases(*parsed)
+        decoders = find("org.apache.avro.io.DecoderFactory").get()
+        decoders.resolvingDecoder(renamed, parsed[1], None)
+        find("org.apache.spark.sql.avro.SchemaConverters").toSqlType(parsed[1])
     except (Py4JJavaError, PySparkException) as error:
         cause = getattr(error, "java_exception", error)
         raise InvalidSchemaError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
@@ -54,9 +55,12 @@ class IcebergTable:
         self.name = name
         self._attempts = attempts
         context: Any = spark.sparkContext
-        self._jvm = context._jvm
-        load = self._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable
-        self._table = load(spark._jsparkSession, name)
+        # By whole names: for each package in `jvm.org.apache`, py4j would search every jar.
+        find = partial(getattr, context._jvm)
+        self._convert = find("org.apache.iceberg.spark.SparkSchemaUtil").convert
+        self._parse_type = find("org.apache.spark.sql.types.DataType").fromJson
+        util = find("org.apache.iceberg.spark.Spark3Util")
+        self._table = util.loadIcebergTable(spark._jsparkSession, name)
 
     def refresh(self) -> None:
         """Load the changes that others made to the table."""
@@ -64,8 +68,7 @@ class IcebergTable:
 
     def schema(self) -> StructType:
         """Return the columns, with their comments."""
-        convert = self._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert
-        return StructType.fromJson(json.loads(convert(self._table.schema()).json()))
+        return StructType.fromJson(json.loads(self._convert(self._table.schema()).json()))
 
     def properties(self) -> dict[str, str]:
         """Return the properties."""
@@ -196,10 +199,7 @@ class IcebergTable:
 
     def _to_iceberg(self, column: StructField) -> tuple[Any, str | None]:
         """Return a column's Iceberg type, and its comment."""
-        spark_type = self._jvm.org.apache.spark.sql.types.DataType.fromJson(
-            StructType([column]).json()
-        )
-        converted = self._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert(spark_type)
+        converted = self._convert(self._parse_type(StructType([column]).json()))
         field = converted.columns().get(0)
         return field.type(), field.doc()
 

@@ -28,8 +28,10 @@ class StateFiles:
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
         java: Any = spark.sparkContext._jvm
-        self._java = java
-        self._folder = java.org.apache.hadoop.fs.Path(folder)
+        # By whole names: for each package in `java.org.apache`, py4j would search every jar.
+        self._new_path = getattr(java, "org.apache.hadoop.fs.Path")
+        self._to_text = getattr(java, "org.apache.commons.io.IOUtils").toString
+        self._folder = self._new_path(folder)
         jsc: Any = spark.sparkContext._jsc
         self._files = self._folder.getFileSystem(jsc.hadoopConfiguration())
 
@@ -43,7 +45,7 @@ class StateFiles:
         try:
             stream = self._files.open(path)
             try:
-                return str(self._java.org.apache.commons.io.IOUtils.toString(stream, _ENCODING))
+                return str(self._to_text(stream, _ENCODING))
             finally:
                 stream.close()
         except Py4JJavaError as error:
@@ -123,7 +125,7 @@ class StateFiles:
             raise _taken(path)
 
     def _path(self, name: str) -> Any:
-        return self._java.org.apache.hadoop.fs.Path(self._folder, name)
+        return self._new_path(self._folder, name)
 
 
 def _fill(stream: Any, text: str) -> None:
