@@ -48,7 +48,6 @@ class Poller:
             metadata_max_age_ms=_METADATA_AGE_MS,
             heartbeat_interval_ms=_HEARTBEAT_MS,
             session_timeout_ms=_SESSION_MS,
-            fetch_max_wait_ms=100,
             bootstrap_timeout_ms=_BOOTSTRAP_MS,
         )
         self._consumer.subscribe(settings.topics, listener=self._changes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import ssl
 import subprocess
 import sys
 from collections import Counter
@@ -25,6 +26,8 @@ from localcloud.identity.credentials import credentials_for_role
 from localcloud.network import find_source, load_network, resolve_names
 from localcloud.services.kafka import ClusterDirectory, RunningCluster
 from localcloud.tests.kafka.running_cluster import Running, produce
+from penstock.errors import BrokerLoginError
+from penstock.kafka import check_access
 from tests.e2e.jobs import stop_application
 from tests.fixtures.functions import invoke, wait_until
 from tests.fixtures.terraform import read_errors
@@ -190,9 +193,7 @@ class Accounts:
     def write(self, topic: str, value: bytes, role: str = "") -> None:
         """Write a record without a function, as a role or as the one that may write every topic."""
         key = credentials_for_role(self.cloud, role or WRITER, "probe")
-        cluster = self._cluster()
-        running = Running(self.cloud, cluster.arn, self.client)
-        running.learn_names()
+        running = self._running()
         keys = {
             "AccessKeyId": key.access_key,
             "SecretAccessKey": key.secret_key,
@@ -229,6 +230,27 @@ class Accounts:
         done = self._run_client(name, topic, 1, seconds=3)
         assert done.returncode != 0, done.stdout
         return done.stderr
+
+    def is_refused(self, name: str) -> bool:
+        """Whether the brokers refuse a consumer's own copy of its password."""
+        login = json.loads(self.password_of(self.consumers[name]))
+        running = self._running()
+        options = running.scram(login["username"], login["password"]) | {
+            "client_id": "probe",
+            "ssl_context": ssl.create_default_context(cafile=self._cluster().ca_file),
+        }
+        with resolve_names(running.names):
+            try:
+                check_access(options)
+            except BrokerLoginError:
+                return True
+        return False
+
+    def _running(self) -> Running:
+        """Return the cluster with the names of its brokers."""
+        running = Running(self.cloud, self._cluster().arn, self.client)
+        running.learn_names()
+        return running
 
     def _list_connections(self) -> list[Any]:
         """List the endpoints that keep a service of the producer from being deleted."""

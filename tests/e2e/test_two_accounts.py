@@ -123,7 +123,7 @@ def test_one_apply_changes_the_cluster_topics_and_a_password_and_nothing_else(
         ("aws_msk_scram_secret_association", "update"): 1,
         ("aws_secretsmanager_secret_version", "replace"): 1,
     }
-    wait_until("the old password is refused", lambda: _is_refused(accounts, "analytics"), 90)
+    wait_until("the old password is refused", lambda: accounts.is_refused("analytics"))
 
 
 def test_the_consumer_takes_its_new_contract(accounts):
@@ -270,11 +270,6 @@ def test_deployers_were_refused_nothing_and_used_all_that_was_seen_before(accoun
 def _without_creations(changes):
     """What was there before and would be another."""
     return {one: count for one, count in changes.items() if one[1] != "create"}
-
-
-def _is_refused(accounts, name):
-    """Whether a client is told so: kafka-python loses most such answers (see the gotchas)."""
-    return "SaslAuthenticationFailed" in accounts.read_in_vain(name, "sensor")
 
 
 def _read_unpacked(path):

@@ -60,15 +60,15 @@ def test_a_producer_survives_a_rotation(brokers: Brokers, keep_secret: KeepSecre
     brokers.allow("survivor", topic, "WRITE")
     settings = brokers.settings(Security.SCRAM, secret_arn=keep_secret("survivor", "old"))
 
-    with open_producer(settings, deadline_seconds=3.0) as producer:
+    with open_producer(settings, deadline_seconds=10.0) as producer:
         producer.connect([topic])
         brokers.cluster.set_user("survivor", "new")
         # Of three leaders at least one is not connected to yet.
         many = [Message(topic, b"1", key=b"%d" % n) for n in range(20)]
         failed = [o for o in producer.send_all(many) if isinstance(o, DeliveryError)]
-        assert "was not acknowledged within 3 s" in str(failed[0])
+        assert "was not acknowledged within 10 s" in str(failed[0])
         # Sooner than the deadline: it is told, not waited for.
-        with refused(BrokerLoginError, "refuses the login by SCRAM-SHA-512", 2.9):
+        with refused(BrokerLoginError, "refuses the login by SCRAM-SHA-512", 9.9):
             producer.send(topic, b"2")
         keep_secret("survivor", "new")
         deliveries = [producer.send(topic, b"%d" % n) for n in range(9)]
