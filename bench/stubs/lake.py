@@ -37,7 +37,7 @@ class StubClients(Clients):
 
     def read(self, location: str) -> bytes:
         """Return an object of the first table, or its copy."""
-        self.calls["GetObject"] += 1
+        self.count("GetObject")
         (name,) = set(_NUMBERED.findall(location))
         return self._objects[location.replace(name, _FIRST)].replace(_FIRST.encode(), name.encode())
 
@@ -47,12 +47,12 @@ class StubClients(Clients):
 
     def put(self, location: str, content: bytes) -> None:
         """Keep an object."""
-        self.calls["PutObject"] += 1
+        self.count("PutObject")
         self._objects[location] = content
 
     def get_table(self, **_: Any) -> dict[str, Any]:
         """Return the first table."""
-        self.calls["GetTable"] += 1
+        self.count("GetTable")
         return {"Table": self.entry}
 
     def get_database(self, **_: Any) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class StubClients(Clients):
 
     def update_table(self, TableInput: dict[str, Any], **_: Any) -> None:
         """Change the first table."""
-        self.calls["UpdateTable"] += 1
+        self.count("UpdateTable")
         self.entry |= TableInput
 
     def get_paginator(self, _: str) -> StubClients:
@@ -75,7 +75,7 @@ class StubClients(Clients):
     def paginate(self, **_: Any) -> Iterator[dict[str, Any]]:
         """Yield pages of all tables."""
         for at in range(0, len(self.tables), _PAGE):
-            self.calls["GetTables"] += 1
+            self.count("GetTables")
             yield {"TableList": list(map(self._copy, self.tables[at : at + _PAGE]))}
 
     def _copy(self, name: str) -> dict[str, Any]:

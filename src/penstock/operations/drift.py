@@ -120,6 +120,10 @@ def sync_lake(
     with _explain_missing_extra():
         from penstock.tables import SyncedTable, sync_tables  # noqa: PLC0415
 
+        if not settings.lake_table and not settings.parquet_table:
+            raise SettingsError(
+                ["found no table of the Glue catalog, expected --lake-table or --parquet-table"]
+            )
         targets, conflicts = _read_targets(url, schemas, settings)
         synced = sync_tables(targets, apply=apply)
     if not conflicts:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from threading import Lock
 from typing import Any, Final
 
 from botocore.config import Config
@@ -136,6 +137,7 @@ class Clients:
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self._clients: dict[str, Any] = {}
+        self._counting = Lock()
 
     def get(self, service: str) -> Any:
         """Return the client of a service; the first use in one thread builds it.
@@ -149,12 +151,17 @@ class Clients:
             except BotoCoreError as error:
                 said = str(error).rstrip(".")
                 raise OperationError(f"the client of {service} cannot be built: {said}") from error
-            client.meta.events.register("request-created", self._count)
+            client.meta.events.register("request-created", self._count_request)
             self._clients[service] = client
         return self._clients[service]
 
-    def _count(self, operation_name: str, **_: Any) -> None:
-        self.calls[operation_name] += 1
+    def _count_request(self, operation_name: str, **_: Any) -> None:
+        self.count(operation_name)
+
+    def count(self, operation: str) -> None:
+        """Count a call of an operation."""
+        with self._counting:
+            self.calls[operation] += 1
 
     def find_tables(self, names: Sequence[str]) -> dict[str, GlueTable]:
         """Return the tables that exist, by DATABASE.TABLE.

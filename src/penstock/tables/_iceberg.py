@@ -63,13 +63,14 @@ class IcebergSchema:
     @property
     def required(self) -> list[str]:
         """Return the paths of fields that must have a value, except identifier fields."""
-        fixed = set(self._schema.identifier_field_ids)
+        fields = index_by_id(self._schema)
+        types = (field.field_type for field in fields.values())
+        keys = {type_.key_id for type_ in types if isinstance(type_, iceberg.MapType)}
+        fixed = keys.union(self._schema.identifier_field_ids)
         return [
-            path
-            for number, field in index_by_id(self._schema).items()
+            self._schema.find_column_name(number) or field.name
+            for number, field in fields.items()
             if field.required and number not in fixed
-            for path in [self._schema.find_column_name(number) or field.name]
-            if not path.endswith(".key")
         ]
 
     def fields(self) -> dict[int, tuple[str, ColumnType]]:

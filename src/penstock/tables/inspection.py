@@ -227,15 +227,20 @@ def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) ->
     partitions = [
         Difference(f"{place} partition {'/'.join(each['Values'])}", *mismatch, _PARTITION)
         for each in listed
-        for mismatch in compare_partition(each["StorageDescriptor"]["Columns"], plan.target)
+        for mismatch in compare_partition(_storage(each).get("Columns", ()), plan.target)
     ]
     differences = (*plan.differences, *partitions)
-    places = {each["StorageDescriptor"].get("Location", "").rstrip("/") for each in listed}
+    places = {_storage(each).get("Location", "").rstrip("/") for each in listed}
     inside = found.location.rstrip("/") + "/"
     folders = (inside, *(each for each in sorted(places) if each and not each.startswith(inside)))
     return _Opened(
         name, clients, differences, plan.target, plan.growth, found=found, folders=folders
     )
+
+
+def _storage(partition: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = partition.get("StorageDescriptor", {})
+    return found
 
 
 def _sync(

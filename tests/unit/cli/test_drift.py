@@ -134,6 +134,13 @@ def test_errors_end_with_1(run: Run, lake: Lake, words: tuple[str, ...], said: s
     assert said in printed
 
 
+def test_a_sync_needs_a_table_of_the_catalog(run: Run, lake: Lake) -> None:
+    code, printed = run("sync", "--plan", "pump", "--dynamodb-table", "readings")
+
+    assert code == 1
+    assert "found no table of the Glue catalog, expected --lake-table or --parq" in printed
+
+
 def test_wrong_usage_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["schema", "sync", "pump"], {"PENSTOCK_REGISTRY": "glue://plant"})

@@ -47,7 +47,10 @@ def _sync(lake: Lake, event: Any, table: str = "t", *, apply: bool = True) -> An
 
 
 def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
-    inner = iceberg.StructType(iceberg.NestedField(90, "x", _INT, required=True))
+    inner = iceberg.StructType(
+        iceberg.NestedField(90, "x", _INT, required=True),
+        iceberg.NestedField(94, "key", _INT, required=True),
+    )
     lake.create(
         "t",
         ("a", _INT),
@@ -60,8 +63,8 @@ def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
     event = _event(
         a="long",
         b="double",
-        s=_record(x="long", y="string"),
-        l={"type": "array", "items": _record(x="int", z=["null", "double"])},
+        s=_record(x="long", key="int", y="string"),
+        l={"type": "array", "items": _record(x="int", key="int", z=["null", "double"])},
         m={"type": "map", "values": money},
         n={"type": "array", "items": _record(Temp="int", temp="string")},
         Temp="double",
@@ -73,9 +76,11 @@ def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
         ("b", "required", "optional"),
         ("s.x", "int", "bigint"),
         ("s.x", "required", "optional"),
+        ("s.key", "required", "optional"),
         ("s.y", "no column", "string"),
         ("l.element", "required", "optional"),
         ("l.element.x", "required", "optional"),
+        ("l.element.key", "required", "optional"),
         ("l.element.z", "no column", "double"),
         ("m.value", "decimal(5,2)", "decimal(9,2)"),
         ("m.value", "required", "optional"),
@@ -100,8 +105,8 @@ def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
     assert lake.columns("t") == {
         "a": "bigint",
         "b": "double",
-        "s": "struct<x:bigint,y:string>",
-        "l": "array<struct<x:int,z:double>>",
+        "s": "struct<x:bigint,key:int,y:string>",
+        "l": "array<struct<x:int,key:int,z:double>>",
         "m": "map<string,decimal(9,2)>",
         "n": "array<struct<Temp:int,temp_2:string>>",
         "Temp": "double",
