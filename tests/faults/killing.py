@@ -24,7 +24,6 @@ from penstock.spark.session import session_settings
 ACCOUNT = "111111111111"
 REGION = "eu-central-1"
 _ROOT = Path(__file__).parents[2]
-JOB = _ROOT / "jobs" / "consume.py"
 _NAMES = _ROOT / "localcloud" / "network" / "python_path"  # makes Python read the hosts file
 # Half of a start is the compiling of what runs a few times: other tests look at what it computes.
 _QUICK = {
@@ -36,16 +35,22 @@ _QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @dataclass(frozen=True)
 class Step:
-    """A call that the job makes on its way: any, one of an operation, or of S3 one with a key."""
+    """A call that the job makes on its way: any, one of an operation, or one at a place."""
 
     operation: str = ""
-    key: str = ""
+    place: str = ""
 
     def fits(self, call: Call) -> bool:
         """Whether a call is this one."""
         if self.operation not in {"", call.operation}:
             return False
-        return re.search(self.key, str(call.params.get("Key", ""))) is not None
+        return re.search(self.place, _find_place(call)) is not None
+
+
+def _find_place(call: Call) -> str:
+    """Give the key of a call of S3, the tables of a call of DynamoDB, or nothing."""
+    tables = call.params.get("RequestItems") or [call.params.get("TableName", "")]
+    return str(call.params.get("Key", "")) if call.service == "s3" else " ".join(tables)
 
 
 @dataclass
@@ -86,7 +91,7 @@ class Trap:
 
     def _is_last(self, call: Call) -> bool:
         with self._lock:
-            self.calls.append(f"{call.operation} {call.params.get('Key', '')}")
+            self.calls.append(f"{call.operation} {_find_place(call)}")
             if self.snapped or self.steps == () or not self.steps[self._taken].fits(call):
                 return False
             self._taken += 1
@@ -94,10 +99,11 @@ class Trap:
 
 
 class JobProcess:
-    """`spark-submit jobs/consume.py` in a group of its own."""
+    """`spark-submit` of a program in jobs/ in a group of its own."""
 
     def __init__(
         self,
+        program: str,
         arguments: Mapping[str, str],
         endpoint: str,
         hosts_file: Path,
@@ -107,10 +113,11 @@ class JobProcess:
         folder.mkdir()
         self._output = folder / "output"
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+        job = str(_ROOT / "jobs" / f"{program}.py")
         words = [word for pair in arguments.items() for word in pair]
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [str(submit), *_settings(endpoint, hosts_file, folder), str(JOB), *words],
+                [str(submit), *_settings(endpoint, hosts_file, folder), job, *words],
                 cwd=folder,
                 env=_environ(endpoint, hosts_file, folder),
                 stdin=subprocess.DEVNULL,

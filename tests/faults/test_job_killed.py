@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
-from unittest.mock import patch
 
 import pytest
 
-from localcloud.faults import Faults
 from tests.faults.killing import Step, Trap
-from tests.faults.world import BATCH, World, running_broker
+from tests.faults.readings import BATCH, Readings
+from tests.faults.world import entered, running_broker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
@@ -49,9 +47,8 @@ def kafka(tmp_path_factory):
 
 @pytest.fixture
 def world(cloud, client, kafka, seeded, tmp_path):
-    with closing(World(cloud, client, kafka, seeded, tmp_path)) as made:
-        with patch.object(cloud.state(Faults), "around", made.around):
-            yield made
+    with entered(Readings(cloud, client, kafka, seeded, tmp_path)) as made:
+        yield made
 
 
 def test_a_job_that_is_killed_writes_every_record_once(world, seeded, trials):

@@ -1,31 +1,28 @@
-"""What outlives a job: the topic that it reads, the tables that it writes, its checkpoint."""
+"""What outlives a job: its account, the topics that it reads, its checkpoint and dead letters."""
 
 from __future__ import annotations
 
 import json
 import secrets
 import subprocess
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from random import Random
-from typing import Any
+from typing import Any, TypeVar
+from unittest.mock import patch
 
 import boto3
 import pytest
-from kafka import KafkaProducer
-from pyiceberg.catalog import load_catalog
 
 from localcloud.cloud import Cloud
 from localcloud.door.operations import Call, HttpAnswer
+from localcloud.faults import Faults
 from localcloud.network.names import write_hosts
-from penstock.spark.state.lease import LEASE_PREFIX
 from tests.faults.killing import ACCOUNT, REGION, JobProcess, Trap
-from tests.faults.sent import Place, Topic
 from tests.fixtures.brokers import ANONYMOUS, Brokers, running_brokers
+from tests.fixtures.errors import make_error_table
 
-BATCH = 24  # the most records of a batch
 _SECONDS = 600  # for a start and a few batches on a machine with much else to do
 _USER, _PASSWORD = "analytics", "secret"
 
@@ -39,79 +36,62 @@ def running_broker(folder: Path) -> Iterator[Brokers]:
 
 
 class World:
-    """A topic, a lake, a table of readings and one of errors, none of which knows another job."""
+    """An account with a bucket, a registry and a table of errors, which knows no other job."""
 
     def __init__(
-        self, cloud: Cloud, client: Callable[..., Any], kafka: Brokers, rng: Random, folder: Path
+        self, cloud: Cloud, client: Callable[..., Any], kafka: Brokers, folder: Path, program: str
     ) -> None:
-        """Make all of it, but for the lake's table, which the job makes."""
-        self._endpoint, self._folder = cloud.endpoint, folder
-        self._name = f"killed-{secrets.token_hex(4)}"
-        self._glue, self._secrets = client("glue"), client("secretsmanager")
+        """Make it for a program of jobs/."""
+        self.endpoint, self._folder, self._program = cloud.endpoint, folder, program
+        self.kafka, self.faults = kafka, cloud.state(Faults)
+        self._inject = self.faults.around
+        self.name = f"killed-{secrets.token_hex(4)}"
+        self.glue, self._secrets = client("glue"), client("secretsmanager")
         session = boto3.Session(ACCOUNT, "any", region_name=REGION)
-        self._bucket = session.resource("s3", endpoint_url=cloud.endpoint).create_bucket(
-            Bucket=self._name, CreateBucketConfiguration={"LocationConstraint": REGION}
+        self.bucket = session.resource("s3", endpoint_url=cloud.endpoint).create_bucket(
+            Bucket=self.name, CreateBucketConfiguration={"LocationConstraint": REGION}
         )
-        database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
-        self._readings = _create_table(database, f"{self._name}-readings", "deviceId", "readingId")
-        self._errors = _create_table(database, f"{self._name}-errors", "id")
-        self._database = self._name.replace("-", "_")
-        place = {"Name": self._database, "LocationUri": f"s3://{self._name}/tables/"}
-        self._glue.create_database(DatabaseInput=place)
-        self._glue.create_registry(RegistryName=self._name)
-        self._topic = self._create_topic(kafka, rng)
-        self._arguments = self._write_arguments(kafka)
+        self.database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
+        self.errors = make_error_table(self.database, f"{self.name}-errors")
+        self.glue.create_registry(RegistryName=self.name)
+        login = {"username": _USER, "password": _PASSWORD}
+        self._secret = self._secrets.create_secret(
+            Name=f"AmazonMSK_{self.name}", SecretString=json.dumps(login)
+        )["ARN"]
+        self.arguments = {
+            "--bootstrap-servers": kafka.cluster.bootstrap_servers("SCRAM"),
+            "--security": "scram",
+            "--secret-arn": self._secret,
+            "--ca-file": str(kafka.cluster.ca_file),
+            "--registry": f"glue://{self.name}?region={REGION}",
+            "--checkpoint": f"s3://{self.name}/checkpoint",
+            "--trigger": "available-now",
+            "--errors-table": self.errors.name,
+            "--parked-bucket": self.name,
+            "--lease-seconds": "5",
+            "--heartbeat-seconds": "1",
+        }
         self._hosts = folder / "hosts"
         write_hosts(self._hosts, kafka.cluster.names)
         self._trap = Trap()
         self._runs = 0
 
-    def _create_topic(self, kafka: Brokers, rng: Random) -> Topic:
-        name = kafka.create_topic(partitions=2)
-        kafka.allow(_USER, name, "READ")
-        kafka.allow(ANONYMOUS, name, "WRITE")
-        servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
-        return Topic(
-            name, rng, self._glue, self._name, lambda: KafkaProducer(bootstrap_servers=servers)
-        )
-
-    def _write_arguments(self, kafka: Brokers) -> dict[str, str]:
-        login = {"username": _USER, "password": _PASSWORD}
-        self._secret = self._secrets.create_secret(
-            Name=f"AmazonMSK_{self._name}", SecretString=json.dumps(login)
-        )["ARN"]
-        return {
-            "--bootstrap-servers": kafka.cluster.bootstrap_servers("SCRAM"),
-            "--security": "scram",
-            "--secret-arn": self._secret,
-            "--ca-file": str(kafka.cluster.ca_file),
-            "--topics": self._topic.name,
-            "--registry": f"glue://{self._name}?region={REGION}",
-            "--checkpoint": f"s3://{self._name}/checkpoint",
-            "--trigger": "available-now",
-            "--max-offsets-per-trigger": str(BATCH),
-            "--lake-table": f"{self._database}.readings",
-            "--dynamodb-table": self._readings.name,
-            "--errors-table": self._errors.name,
-            "--parked-bucket": self._name,
-            "--lease-seconds": "5",
-            "--heartbeat-seconds": "1",
-        }
-
-    def send(self, count: int) -> None:
-        """Write records, some of them of a version that was never seen before."""
-        self._topic.evolve()
-        self._topic.send(count)
+    def create_topic(self, partitions: int) -> str:
+        """Create a topic that the job may read and anybody write."""
+        name = self.kafka.create_topic(partitions)
+        self.kafka.allow(_USER, name, "READ")
+        self.kafka.allow(ANONYMOUS, name, "WRITE")
+        return name
 
     def around(self, call: Call, perform: Callable[[], HttpAnswer]) -> HttpAnswer | None:
-        """Stand between localcloud and the job that runs."""
-        return self._trap.around(call, perform)
+        """Stand between localcloud, with its faults, and the job that runs."""
+        return self._trap.around(call, partial(self._inject, call, perform))
 
     def start(self, trap: Trap) -> JobProcess:
         """Start the job, whose calls go through a trap from now on, and those of others too."""
         self._runs += 1
         folder = self._folder / f"run-{self._runs}"
-        job = JobProcess(self._arguments, self._endpoint, self._hosts, folder)
+        job = JobProcess(self._program, self.arguments, self.endpoint, self._hosts, folder)
         trap.kill, self._trap = job.stop if trap.stops else job.kill, trap
         return job
 
@@ -133,75 +113,20 @@ class World:
         assert code == 0 or (code == -9 and trap.snapped), (code, job.tell())
         return code
 
-    def compare(self) -> dict[str, Any]:
-        """Say what is wrong in each table; nothing, where nothing is."""
-        found = {
-            "lake": self._read_lake(),
-            "readings": [(_place(item["_source"]), item) for item in _scan(self._readings)],
-            "errors": [
-                (_place(item["id"]), (item["reason"], bytes(item["value"])))
-                for item in _scan(self._errors)
-                if not item["id"].startswith(LEASE_PREFIX)
-            ],
-        }
-        wanted = self._topic.expected()
-        wrong = {name: _differ(found[name], wanted[name]) for name in wanted}
-        return {name: differences for name, differences in wrong.items() if differences}
-
-    def _read_lake(self) -> list[tuple[Place, dict[str, Any]]]:
-        keys = {"access-key-id": ACCOUNT, "secret-access-key": "any", "region": REGION}
-        both = keys | {"endpoint": self._endpoint}
-        settings = {f"{at}.{name}": text for at in ("glue", "s3") for name, text in both.items()}
-        catalog = load_catalog("lake", type="glue", **settings)
-        rows = catalog.load_table(f"{self._database}.readings").scan().to_arrow().to_pylist()
-        kept = [
-            {name: value for name, value in row.items() if not name.startswith("_before_")}
-            for row in rows
-        ]
-        return [((row.pop("_kafka_partition"), row.pop("_offset")), row) for row in kept]
-
     def close(self) -> None:
         """Take away what other tests could see."""
-        self._readings.delete()
-        self._errors.delete()
-        self._glue.delete_database(Name=self._database)
-        self._glue.delete_registry(RegistryId={"RegistryName": self._name})
+        self.errors.delete()
+        self.glue.delete_registry(RegistryId={"RegistryName": self.name})
         self._secrets.delete_secret(SecretId=self._secret, ForceDeleteWithoutRecovery=True)
-        self._bucket.objects.delete()
-        self._bucket.delete()
+        self.bucket.objects.delete()
+        self.bucket.delete()
 
 
-def _create_table(database: Any, name: str, *key: str) -> Any:
-    kinds = zip(key, ("HASH", "RANGE"), strict=False)
-    return database.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": each, "KeyType": kind} for each, kind in kinds],
-        AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
-    )
+_World = TypeVar("_World", bound=World)
 
 
-def _scan(table: Any) -> Iterator[dict[str, Any]]:
-    pages = table.meta.client.get_paginator("scan").paginate(TableName=table.name)
-    return (item for page in pages for item in page["Items"])
-
-
-def _place(source: str) -> Place:
-    _, partition, offset, *_ = source.split("/")
-    return int(partition), int(offset)
-
-
-def _differ(found: list[tuple[Place, Any]], wanted: dict[Place, Any]) -> dict[str, Any]:
-    times, by_place = Counter(place for place, _ in found), dict(found)
-    both = sorted(by_place.keys() & wanted.keys())
-    kinds: dict[str, list[Any]] = {
-        "lost": sorted(wanted.keys() - by_place.keys()),
-        "twice": sorted(place for place, count in times.items() if count > 1),
-        "never sent": sorted(by_place.keys() - wanted.keys()),
-        "other": [
-            (place, by_place[place], wanted[place])
-            for place in both
-            if by_place[place] != wanted[place]
-        ][:3],
-    }
-    return {kind: places for kind, places in kinds.items() if places}
+@contextmanager
+def entered(world: _World) -> Iterator[_World]:
+    """Let every call to localcloud pass through a world, and close it."""
+    with closing(world), patch.object(world.faults, "around", world.around):
+        yield world

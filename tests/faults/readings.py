@@ -1,0 +1,121 @@
+"""The consuming job: the topic that it reads, and the tables that it writes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from kafka import KafkaProducer
+from pyiceberg.catalog import load_catalog
+
+from localcloud.cloud import Cloud
+from penstock.spark.state.lease import LEASE_PREFIX
+from tests.faults.killing import ACCOUNT, REGION
+from tests.faults.sent import Place, Topic
+from tests.faults.world import World
+from tests.fixtures.brokers import Brokers
+
+BATCH = 24  # the most records of a batch
+
+
+class Readings(World):
+    """A topic, a lake and a table of readings."""
+
+    def __init__(
+        self, cloud: Cloud, client: Callable[..., Any], kafka: Brokers, rng: Random, folder: Path
+    ) -> None:
+        """Make all of it, but for the lake's table, which the job makes."""
+        super().__init__(cloud, client, kafka, folder, "consume")
+        name = f"{self.name}-readings"
+        self._readings = _create_table(self.database, name, "deviceId", "readingId")
+        self._database = self.name.replace("-", "_")
+        place = {"Name": self._database, "LocationUri": f"s3://{self.name}/tables/"}
+        self.glue.create_database(DatabaseInput=place)
+        servers = kafka.cluster.bootstrap_servers("PLAINTEXT")
+        self._topic = Topic(
+            self.create_topic(partitions=2), rng, self.glue, self.name,
+            lambda: KafkaProducer(bootstrap_servers=servers),
+        )  # fmt: skip
+        self.arguments |= {
+            "--topics": self._topic.name,
+            "--max-offsets-per-trigger": str(BATCH),
+            "--lake-table": f"{self._database}.readings",
+            "--dynamodb-table": self._readings.name,
+        }
+
+    def send(self, count: int) -> None:
+        """Write records, some of them of a version that was never seen before."""
+        self._topic.evolve()
+        self._topic.send(count)
+
+    def compare(self) -> dict[str, Any]:
+        """Say what is wrong in each table; nothing, where nothing is."""
+        found = {
+            "lake": self._read_lake(),
+            "readings": [(_place(item["_source"]), item) for item in _scan(self._readings)],
+            "errors": [
+                (_place(item["id"]), (item["reason"], bytes(item["value"])))
+                for item in _scan(self.errors)
+                if not item["id"].startswith(LEASE_PREFIX)
+            ],
+        }
+        wanted = self._topic.expected()
+        wrong = {name: _differ(found[name], wanted[name]) for name in wanted}
+        return {name: differences for name, differences in wrong.items() if differences}
+
+    def _read_lake(self) -> list[tuple[Place, dict[str, Any]]]:
+        keys = {"access-key-id": ACCOUNT, "secret-access-key": "any", "region": REGION}
+        both = keys | {"endpoint": self.endpoint}
+        settings = {f"{at}.{name}": text for at in ("glue", "s3") for name, text in both.items()}
+        catalog = load_catalog("lake", type="glue", **settings)
+        rows = catalog.load_table(f"{self._database}.readings").scan().to_arrow().to_pylist()
+        kept = [
+            {name: value for name, value in row.items() if not name.startswith("_before_")}
+            for row in rows
+        ]
+        return [((row.pop("_kafka_partition"), row.pop("_offset")), row) for row in kept]
+
+    def close(self) -> None:
+        """Take away what other tests could see."""
+        self._readings.delete()
+        self.glue.delete_database(Name=self._database)
+        super().close()
+
+
+def _create_table(database: Any, name: str, *key: str) -> Any:
+    kinds = zip(key, ("HASH", "RANGE"), strict=False)
+    return database.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": each, "KeyType": kind} for each, kind in kinds],
+        AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in key],
+    )
+
+
+def _scan(table: Any) -> Iterator[dict[str, Any]]:
+    pages = table.meta.client.get_paginator("scan").paginate(TableName=table.name)
+    return (item for page in pages for item in page["Items"])
+
+
+def _place(source: str) -> Place:
+    _, partition, offset, *_ = source.split("/")
+    return int(partition), int(offset)
+
+
+def _differ(found: list[tuple[Place, Any]], wanted: dict[Place, Any]) -> dict[str, Any]:
+    times, by_place = Counter(place for place, _ in found), dict(found)
+    both = sorted(by_place.keys() & wanted.keys())
+    kinds: dict[str, list[Any]] = {
+        "lost": sorted(wanted.keys() - by_place.keys()),
+        "twice": sorted(place for place, count in times.items() if count > 1),
+        "never sent": sorted(by_place.keys() - wanted.keys()),
+        "other": [
+            (place, by_place[place], wanted[place])
+            for place in both
+            if by_place[place] != wanted[place]
+        ][:3],
+    }
+    return {kind: places for kind, places in kinds.items() if places}
