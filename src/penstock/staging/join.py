@@ -172,10 +172,20 @@ class Joiner:
             keys = [each.key for each in verdicts if each.lacks in staged]
             overtaken += [each for each in waiters if each.key in keys]
         for waiter in overtaken:
-            self.waiting.delete(waiter)
-            if not settled[waiter.key].failure:
-                self.errors.mark_done(waiter.id, JOIN)
+            self._end(waiter, settled[waiter.key])
         return settled
+
+    def _end(self, waiter: Waiter, verdict: Verdict) -> bool:
+        """Settle a dead letter, or change its failure; return whether its record is current."""
+        if not verdict.source:
+            return False  # the row is gone, and the retries park its record
+        is_current = verdict.record_id == waiter.id
+        if verdict.failure and is_current:
+            self.errors.change_failure(waiter.id, verdict.failure, verdict.missing)
+        else:
+            self.errors.mark_done(waiter.id, JOIN)
+        self.waiting.delete(waiter)
+        return is_current
 
     def _judge(self, table: StagedTable, keys: Sequence[Key]) -> Iterator[Verdict]:
         """Write the final rows that can be made; yield a verdict for each key."""
@@ -248,15 +258,8 @@ class Joiner:
         for name, own in tables.items():
             verdicts = self.settle(self.plan.table(name), [each.key for each in own])
             for each in own:
-                verdict = verdicts[each.key]
-                is_current = verdict.record_id == each.id
-                if verdict.failure and is_current:
-                    self.errors.change_failure(each.id, verdict.failure, verdict.missing)
-                else:
-                    self.errors.mark_done(each.id, JOIN)
-                self.waiting.delete(each)
-                if is_current:
-                    counts[_event(verdict, JoinEvent.RELEASED)] += 1
+                if self._end(each, verdicts[each.key]):
+                    counts[_event(verdicts[each.key], JoinEvent.RELEASED)] += 1
         del counts[JoinEvent.WAITING]  # they were counted when they began to wait
         return counts
 

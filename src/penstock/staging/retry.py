@@ -88,13 +88,14 @@ class Retries:
             try:
                 table, key = read_name(self._joiner.plan, row.driver)
             except UnroutableError as error:  # an older plan had it
-                verdict = Verdict((), row.driver, record_id=row.id, missing=row.waiting_for)
-                yield row, replace(verdict, failure=Failure.of(error))
+                yield row, _refuse(row, error)
                 continue
             by_table.setdefault(table.name, []).append((row, key))
         for name, own in by_table.items():
             verdicts = self._joiner.settle(self._joiner.plan.table(name), [key for _, key in own])
-            yield from ((row, verdicts[key]) for row, key in own)
+            for row, key in own:
+                is_gone = not verdicts[key].source  # a key of another plan may have the same form
+                yield row, _refuse(row, _gone(row)) if is_gone else verdicts[key]
 
     def _announce(self, counts: RetryCounts) -> None:
         """Write one notice of the parked records, and mark their dead letters."""
@@ -114,3 +115,13 @@ class Retries:
         """Delete the item that says that a record waits."""
         for waiting_for in row.waiting_for[:1]:
             self._joiner.waiting.forget(waiting_for, row.driver, row.id)
+
+
+def _gone(row: DeadLetter) -> UnroutableError:
+    return UnroutableError(f"found no row {row.driver}, expected the row that waits")
+
+
+def _refuse(row: DeadLetter, error: UnroutableError) -> Verdict:
+    """Return the verdict on a dead letter whose driver's row cannot be read."""
+    failure = Failure.of(error)
+    return Verdict((), row.driver, "", row.id, failure, missing=row.waiting_for)

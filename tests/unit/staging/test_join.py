@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from penstock.errors import Reason, SinkRefusedError
 from penstock.records import KeyFormat
-from penstock.staging import JoinEvent, StagingPlan, read_name, write_name
-from tests.stubs.dynamodb_tables import Table
+from penstock.staging import JoinCounts, JoinEvent, StagingPlan, read_name, write_name
+from tests.stubs.dynamodb_tables import DynamoDbTables, Table
 from tests.unit.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o/1", "line": 2}
@@ -67,6 +69,34 @@ def test_an_arriving_row_releases_the_driver_or_lets_it_wait_for_the_next(world:
     (row,) = world.tables.rows("errors")
     assert (row["doneAt"], "nextAttemptAt" in row) == (1_000_000, False)
     assert world.tables.rows("waiting") == []
+
+
+def test_a_driver_that_is_overtaken_and_lacks_another_row_says_so(world: World) -> None:
+    def stage_customer(operation: str) -> None:
+        if operation == "BatchWriteItem":  # the driver waits for it now
+            world.tables.before = lambda operation: None
+            World(world.tables).stage("customers", [(_CUSTOMER, 1)])
+
+    world.tables.before = stage_customer
+
+    assert world.stage("trips", [(_TRIP, 7)]) == {JoinEvent.WAITING: 1}
+
+    (row,) = world.tables.rows("errors")
+    assert row["waitingFor"] == ["lines/o%2F1/2"]
+    assert row["detail"].startswith("trips/0/7: found no row lines/o%2F1/2, expected ")
+    waiting = {(each["waitingFor"], each["driver"]) for each in world.tables.rows("waiting")}
+    assert {row for row, driver in waiting if driver != "-"} == {"lines/o%2F1/2"}
+
+
+def test_a_driver_whose_row_is_gone_is_left_to_the_retries(world: World) -> None:
+    world.stage("lines", [(_LINE, 1)])
+    world.stage("trips", [(_TRIP, 7)])
+    world.tables.tables["p-trips"].delete({"trip": {"S": "t1"}})
+
+    assert world.stage("customers", [(_CUSTOMER, 1)]) == {}
+
+    (row,) = world.tables.rows("errors")
+    assert "doneAt" not in row
 
 
 def test_a_field_with_the_name_of_a_dependency_is_not_overwritten(world: World) -> None:
@@ -223,21 +253,88 @@ def test_many_drivers_are_read_and_joined_100_at_a_time(world: World) -> None:
     assert world.tables.calls == {"PutItem": 500, "BatchGetItem": 3 + 5}
 
 
-def test_a_storm_for_one_row_is_bounded_in_calls(world: World) -> None:
+class _Held:
+    """A client that counts the items of the waiting table that were read and not deleted yet."""
+
+    def __init__(self, tables: DynamoDbTables) -> None:
+        self.attempts, self._call, self._now, self.most = tables.attempts, tables.call, 0, 0
+
+    def call(self, operation: str, body: bytes, read: Callable[[Any], Any] = dict) -> Any:
+        def count(answer: dict[str, Any]) -> Any:
+            self._now += len(answer.get("Items", ())) - (operation == "DeleteItem")
+            self.most = max(self.most, self._now)
+            return read(answer)
+
+        return self._call(operation, body, count)
+
+
+def test_a_storm_for_one_row_is_bounded_in_calls_and_in_what_is_held(
+    world: World, trials: Callable[[int, int], int]
+) -> None:
+    many = trials(1_000, 20_000)
     world.stage("lines", [(_LINE, 1)])
-    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(1_000)])
+    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(many)])
     world.tables.calls.clear()
+    held = _Held(world.tables)
 
-    assert world.stage("customers", [(_CUSTOMER, 1)]) == {JoinEvent.RELEASED: 1_000}
+    assert World(held).stage("customers", [(_CUSTOMER, 1)]) == {JoinEvent.RELEASED: many}
 
+    pages = many // 100 + 1  # with the marker
     assert world.tables.calls == {
-        "PutItem": 1 + 1_000,  # the row, and the final rows
-        "UpdateItem": 1_000,  # dead letters that are done
-        "DeleteItem": 1_000 + 1,  # items of the waiting table, and the marker
+        "PutItem": 1 + many,  # the row, and the final rows
+        "UpdateItem": many,  # dead letters that are done
+        "DeleteItem": many + 1,  # items of the waiting table, and the marker
         # The marker; by page the dead letters, the drivers and two dependencies.
-        "BatchGetItem": 1 + 11 * 3,
-        "Query": 11,  # 1,001 items with the marker
+        "BatchGetItem": 1 + pages * 3,
+        "Query": pages,
     }
+    assert held.most <= 100 + 1  # and the marker
+    assert world.tables.rows("waiting") == []
+
+
+def test_a_storm_in_which_each_dependency_is_late_is_bounded(
+    world: World, trials: Callable[[int, int], int]
+) -> None:
+    chunks, calls = trials(5, 1_000), world.tables.calls
+    held = World(_Held(world.tables))
+
+    def stage(table: str, make: Callable[[int], object]) -> JoinCounts:
+        calls.clear()
+        counts = JoinCounts()
+        for first in range(0, 100 * chunks, 100):  # as the job does
+            counts += held.stage(table, [(make(n), n) for n in range(first, first + 100)])
+        return counts
+
+    many = 100 * chunks
+    assert stage("trips", lambda n: _TRIP | {"trip": f"t{n}", "buyer": f"c{n}", "line": n}) == {
+        JoinEvent.WAITING: many
+    }
+    # By chunk: the drivers; twice 100 dependencies and 50 final rows; what is looked for again.
+    assert calls == {
+        "PutItem": 2 * many,
+        "BatchGetItem": (1 + 2 * 2 + 1) * chunks,
+        "BatchWriteItem": 8 * chunks,
+    }
+    assert stage("customers", lambda n: _CUSTOMER | {"customer": f"c{n}"}) == {}
+    assert calls == {
+        "PutItem": many,
+        "Query": many,
+        "BatchGetItem": chunks + 5 * many,
+        "BatchWriteItem": 2 * many,
+        "UpdateItem": many,
+        "DeleteItem": 2 * many,
+    }
+    released = stage("lines", lambda n: _LINE | {"line": n})
+
+    assert released == {JoinEvent.RELEASED: many}
+    assert calls == {
+        "PutItem": 2 * many,
+        "Query": many,
+        "BatchGetItem": chunks + 3 * many,
+        "UpdateItem": many,
+        "DeleteItem": 2 * many,
+    }
+    assert held.tables.most <= 1 + 1  # and its marker
     assert world.tables.rows("waiting") == []
 
 

@@ -207,3 +207,19 @@ def test_records_of_a_plan_that_changed_are_parked_and_stop_no_other(
     (row,) = world.tables.rows("errors")
     assert (row["reason"], "parkedAt" in row) == ("unroutable", True)
     assert row["detail"] == "found the row trips/t1, expected a key of a driver table of the plan"
+
+
+def test_a_record_whose_key_had_two_parts_is_parked_and_not_taken_for_joined() -> None:
+    trips = PLAN.table("trips")
+    plan = _change_driver(shape=replace(trips.shape, sort=("order",), sort_name="order"))
+    world = World(open_tables(plan), plan)
+    world.stage("trips", [(_TRIP, 7)])
+    changed = World(open_tables(PLAN), PLAN, world.store)
+    for name in ("errors", "waiting"):
+        changed.tables.tables[name] = world.tables.tables[name]
+
+    _retry_until_parked(changed)
+
+    (row,) = world.tables.rows("errors")
+    assert (row["reason"], "parkedAt" in row, "doneAt" in row) == ("unroutable", True, False)
+    assert row["detail"] == "found no row trips/t1/o1, expected the row that waits"
