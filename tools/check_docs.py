@@ -16,6 +16,7 @@ from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
 from penstock.operations import TableSettings
 from penstock.producing import IntakeSettings
+from penstock.quality import QualitySettings, ScheduleSettings
 from penstock.settings import SettingRow, Settings, describe_settings
 from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
 from penstock.staging import RetrySettings
@@ -33,6 +34,8 @@ _TABLES: tuple[type[Settings], ...] = (
     ReplaySettings,
     MaintainSettings,
     RetrySettings,
+    QualitySettings,
+    ScheduleSettings,
     TableSettings,
 )
 _SETTINGS = re.compile(

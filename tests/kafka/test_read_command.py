@@ -12,7 +12,14 @@ from kafka import KafkaProducer
 
 from penstock.cli import main
 from penstock.framing import SchemaKey, encode_glue_frame
-from penstock.kafka import KafkaSettings, Security, client_options
+from penstock.kafka import (
+    FoundOffsets,
+    KafkaSettings,
+    Security,
+    client_options,
+    look_up_offsets,
+    read_ends,
+)
 from penstock.registry import MemoryRegistry, Registries
 from penstock.schemas import encode
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in
@@ -208,3 +215,29 @@ def test_a_place_that_cannot_be_is_wrong_usage(run: Run, words: list[str]) -> No
         run("topic", *words)
 
     assert caught.value.code == 2
+
+
+def test_missing_offsets_are_told_apart(
+    settings: KafkaSettings, brokers: Brokers, topic: str
+) -> None:
+    options = client_options(brokers.settings(Security.IAM))
+    _send(settings, topic, b"a", None, b"c")
+    with (
+        logged_in(brokers, PRODUCER),
+        KafkaProducer(**options, transactional_id=topic) as producer,
+    ):
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic, b"aborted", partition=0).get(30)
+        producer.abort_transaction()
+    _send(settings, topic, b"f")
+
+    ends = read_ends(settings, [topic])
+    found = look_up_offsets(settings, {(topic, 0): [range(2), range(3, 9)], (topic, 1): []})
+
+    assert ends == {(topic, 0): 6, (topic, 1): 0}
+    # 1 is a tombstone, 3 was aborted, 4 is the transaction's marker, and 6 to 8 are not there.
+    assert found == {
+        (topic, 0): FoundOffsets(1, 5, (range(1), range(5, 6))),
+        (topic, 1): FoundOffsets(0, 0, ()),
+    }

@@ -39,6 +39,8 @@ _ENVIRON = {
     "PENSTOCK_PARKED_BUCKET": "parked",
     "PENSTOCK_REJECTED_BUCKET": "rejected",
     "PENSTOCK_PLAN": str(_ROOT / "tests/data/staging.json"),
+    "PENSTOCK_QUALITY_TABLES": "{}",
+    "PENSTOCK_REPORTS": "s3://lake/quality",
     "PENSTOCK_STAGED_TABLES": "penstock-{table}",
     "PENSTOCK_WAITING_TABLE": "waiting",
 }
@@ -56,6 +58,7 @@ _CALLS = {
         {"batchItemFailures": []},
     ),
     "producer": ([], []),
+    "quality": (json.loads((_ROOT / "lambdas/quality/events/schedule.json").read_text()), {}),
     # The 10 seconds of the context are too few for a run.
     "retry": (
         json.loads((_ROOT / "lambdas/retry/events/schedule.json").read_text()),

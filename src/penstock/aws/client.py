@@ -30,6 +30,7 @@ _LEAST_SKEW = timedelta(minutes=1)
 class Service(Enum):
     """An AWS service: its name in endpoints and signatures, and its prefix of operations."""
 
+    ATHENA = ("athena", "AmazonAthena", "1.1")
     DYNAMODB = ("dynamodb", "DynamoDB_20120810", "1.0")
     GLUE = ("glue", "AWSGlue", "1.1")
 

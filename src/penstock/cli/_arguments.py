@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 
 def add_from_environ(
@@ -37,3 +40,14 @@ def add_consumer(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="the consumer's Terraform root [%(default)s]",
     )
+
+
+def use_answer_codes(parser: argparse.ArgumentParser, codes: str) -> None:
+    """Let wrong usage of a command end with 1: to a script, 2 is an answer of the command."""
+    parser.epilog = codes
+    parser.error = partial(_fail, parser)  # type: ignore[method-assign]
+
+
+def _fail(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+    parser.print_usage(sys.stderr)
+    parser.exit(1, f"{parser.prog}: error: {message}\n")

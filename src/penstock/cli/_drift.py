@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
+from penstock.cli._arguments import use_answer_codes
 from penstock.cli.terminal import complain, say
 from penstock.errors import SettingsError
 from penstock.operations import TableSettings, find_drift, sync_lake
@@ -63,16 +63,9 @@ def add_drift_commands(commands: Any, environ: Mapping[str, str]) -> list[argpar
             help="schemas whose records are in the tables; without --route",
         )
         TableSettings.add_flags(command)
-        command.epilog = _EXIT_CODES
-        command.error = partial(_fail, command)
+        use_answer_codes(command, _EXIT_CODES)
         command.set_defaults(run=partial(_run, environ, run))
     return [drift, sync]
-
-
-def _fail(parser: argparse.ArgumentParser, message: str) -> NoReturn:
-    """End with 1: to a script, 2 means differences."""
-    parser.print_usage(sys.stderr)
-    parser.exit(1, f"{parser.prog}: error: {message}\n")
 
 
 def _run(

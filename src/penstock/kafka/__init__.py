@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.kafka.acls import AccessChange, Reader, apply_readers, drop_access
 from penstock.kafka.consumer import Consumer, open_consumer
 from penstock.kafka.login import client_options, java_options
+from penstock.kafka.offsets import FoundOffsets, look_up_offsets, read_ends
 from penstock.kafka.probe import ask_brokers, await_rights, check_access
 from penstock.kafka.producer import Delivery, Message, Producer, open_producer
 from penstock.kafka.reading import Start, read_topic
@@ -16,6 +17,7 @@ __all__ = [
     "AccessChange",
     "Consumer",
     "Delivery",
+    "FoundOffsets",
     "KafkaSettings",
     "Message",
     "Producer",
@@ -34,8 +36,10 @@ __all__ = [
     "drop_topic",
     "ensure_topic",
     "java_options",
+    "look_up_offsets",
     "open_admin",
     "open_consumer",
     "open_producer",
+    "read_ends",
     "read_topic",
 ]

@@ -27,6 +27,7 @@ from penstock.operations.producing import (
     ProduceSettings,
     produce_events,
 )
+from penstock.operations.quality import StoredReport, TopicSettings, check_quality
 from penstock.operations.rejected import (
     ListedEvent,
     ReplayedEvent,
@@ -69,9 +70,12 @@ __all__ = [
     "ReplayedEvent",
     "RestoredSchema",
     "RestoredVersion",
+    "StoredReport",
     "TableSettings",
+    "TopicSettings",
     "WrittenContract",
     "check_candidate",
+    "check_quality",
     "check_staging",
     "compare_versions",
     "copy_registry",

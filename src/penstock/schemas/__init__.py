@@ -27,12 +27,14 @@ from penstock.schemas.merge import merge_schemas
 from penstock.schemas.names import avro_name
 from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.references import inline_references
+from penstock.schemas.required import Path, list_fields, list_required
 from penstock.schemas.samples import compile_sampler
 from penstock.schemas.spark_rows import compile_row_restorer
 
 __all__ = [
     "Compatibility",
     "Incompatibility",
+    "Path",
     "Policy",
     "Schema",
     "SchemaChange",
@@ -55,6 +57,8 @@ __all__ = [
     "encode",
     "infer_schema",
     "inline_references",
+    "list_fields",
+    "list_required",
     "load_schema",
     "merge_schemas",
     "parse_event",

@@ -24,7 +24,7 @@ class ObjectStore:
         self._session = session or load_session()
         self._s3: Any = None
 
-    def put(self, name: str, content: bytes) -> str:
+    def put(self, name: str, content: bytes, content_type: str = "binary/octet-stream") -> str:
         """Write bytes under a name and return their URL; an existing object is overwritten.
 
         Raises:
@@ -33,7 +33,9 @@ class ObjectStore:
         """
         where = f"s3://{self._bucket}/{name}"
         with translated_s3_errors(f"{where} cannot be written"):
-            self._connect().put_object(Bucket=self._bucket, Key=name, Body=content)
+            self._connect().put_object(
+                Bucket=self._bucket, Key=name, Body=content, ContentType=content_type
+            )
         return where
 
     def get(self, where: str) -> bytes:

@@ -12,6 +12,7 @@ _ROOT = Path(__file__).parents[3]
 _WATCHED = re.compile(r'namespace += "Penstock", metric = "(\w+)"')
 _OF_A_CONSUMER = re.compile(r'\("(\w+)", ')
 _OF_A_RETRY = re.compile(r'add_metric\("(\w+)"')
+_OF_A_CHECK = re.compile(r'name="(Quality\w+)"')
 _OF_A_JOB = re.compile(r'^    "(\w+)": "\w+",$', re.MULTILINE)
 
 
@@ -19,10 +20,12 @@ def test_metrics_under_alarm_are_published() -> None:
     alarms = (_ROOT / "infra/modules/alarms/alarms.tf").read_text()
     handler = (_ROOT / "lambdas/consumer/handler.py").read_text()
     retry = (_ROOT / "lambdas/retry/handler.py").read_text()
+    check = (_ROOT / "lambdas/quality/handler.py").read_text()
     job = (_ROOT / "src/penstock/spark/query/report.py").read_text()
     published = {
         *_OF_A_CONSUMER.findall(handler),
         *_OF_A_RETRY.findall(retry),
+        *_OF_A_CHECK.findall(check),
         *_OF_A_JOB.findall(job),
         *re.findall('"(.+)":', _counts()),
     }

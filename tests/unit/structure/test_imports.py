@@ -35,8 +35,10 @@ MAY_IMPORT = {
     "consuming": _EDGES | {"registry", "sinks"},
     "staging": _EDGES | {"registry", "kafka", "sinks"},
     "spark": _EDGES | {"registry", "kafka", "sinks", "staging", "tables"},
-    "operations": _EDGES | {"registry", "kafka", "sinks", "producing", "staging", "tables"},
-    "cli": {"errors", "settings", "registry", "sinks", "operations"},
+    "quality": _EDGES | {"registry", "kafka", "sinks", "tables"},
+    "operations": _EDGES
+    | {"registry", "kafka", "sinks", "producing", "staging", "tables", "quality"},
+    "cli": {"errors", "settings", "registry", "sinks", "quality", "operations"},
 }
 # The wings of `penstock.spark`, and the two modules beside them.
 _WINGS_MAY_IMPORT = {
@@ -63,6 +65,7 @@ _KEPT_TO = {
         "sinks",
         "staging",
         "producing",
+        "quality",
         "operations",
         "tables",
     },

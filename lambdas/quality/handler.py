@@ -1,0 +1,57 @@
+"""The quality function: checks tables of the lake, and stores a report of each."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from aws_lambda_powertools import Logger, single_metric
+from aws_lambda_powertools.metrics import MetricUnit
+
+from penstock.errors import OperationError, PenstockError
+from penstock.quality import Report, ScheduleSettings, TableCheck, save_report
+
+# For what a run does after its last query: the report, and the metric.
+_RESERVE_SECONDS = 30
+
+_settings = ScheduleSettings.from_environ(os.environ)
+# Named after the package, so that the logs of its modules have the same format.
+_log = Logger(service="penstock")
+
+
+@_log.inject_lambda_context
+def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
+    """Check each table, and fail at the end if one could not be checked."""
+    done: dict[str, Any] = {}
+    problems = []
+    for table in _settings.tables:
+        left = context.get_remaining_time_in_millis() // 1_000 - _RESERVE_SECONDS
+        try:
+            report = _check(table, left)
+            places = save_report(report, _settings.reports)
+        except PenstockError as error:
+            problems.append(f"{table}: {error}")
+            continue
+        _count(report)
+        done[table] = {"failed": [each.rule for each in report.failed], "reports": places}
+    _log.info(done)
+    if problems:
+        raise OperationError(f"not every table was checked: {'; '.join(problems)}")
+    return done
+
+
+def _check(table: str, seconds: int) -> Report:
+    if seconds <= 0:
+        raise OperationError("the function has no time left, expected fewer tables")
+    return TableCheck(_settings.of_table(table, os.environ, seconds), table).run()
+
+
+def _count(report: Report) -> None:
+    """Write the metric of a table, whose alarm rings above 0."""
+    with single_metric(
+        name="QualityRulesFailed",
+        unit=MetricUnit.Count,
+        value=len(report.failed),
+        namespace="Penstock",
+    ) as metric:
+        metric.add_dimension(name="Table", value=report.table)

@@ -1,0 +1,131 @@
+"""What Kafka has at given offsets, and the ends of partitions, without a consumer group."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from kafka import KafkaConsumer, TopicPartition
+
+from penstock.errors import BrokerUnavailableError
+from penstock.kafka._client import connect
+from penstock.kafka._failures import translated_kafka_errors
+from penstock.kafka.settings import KafkaSettings
+
+_LOOK_MS = 15_000
+_POLL_MS = 500
+_STALL_SECONDS = 30
+# Of a partition. Each run takes a request or more; what is beyond counts as records.
+_MOST_RUNS = 1_000
+_MOST_OFFSETS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class FoundOffsets:
+    """What Kafka has at offsets: null values, no record at all, and the runs of the others."""
+
+    tombstones: int
+    no_records: int
+    rest: tuple[range, ...]
+
+
+def read_ends(settings: KafkaSettings, topics: Iterable[str]) -> dict[tuple[str, int], int]:
+    """Return the end offset of each partition of the topics.
+
+    Raises:
+        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be read.
+        BrokerError: no broker can be used; the subclass says why.
+    """
+    names = sorted(topics)
+    client = connect(settings, names)
+    with translated_kafka_errors(f"the ends of {', '.join(names)} cannot be read"):
+        try:
+            places = [
+                TopicPartition(name, partition)
+                for name in names
+                for partition in client.partitions_for_topic(name) or ()
+            ]
+            ends = client.end_offsets(places, _LOOK_MS)
+        finally:
+            client.close()
+    return {(place.topic, place.partition): end for place, end in ends.items()}
+
+
+def look_up_offsets(
+    settings: KafkaSettings, runs: Mapping[tuple[str, int], Sequence[range]]
+) -> dict[tuple[str, int], FoundOffsets]:
+    """Read the records at runs of offsets, and tell tombstones and offsets without a record.
+
+    Offsets that Kafka has deleted count as records, and so does what is beyond 1,000 runs or
+    100,000 offsets of a partition.
+
+    Raises:
+        TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be read.
+        BrokerError: no broker can be used; the subclass says why.
+    """
+    client = connect(
+        settings, sorted({topic for topic, _ in runs}), isolation_level="read_committed"
+    )
+    with translated_kafka_errors("missing offsets cannot be read"):
+        try:
+            return {
+                place: _look_up(client, TopicPartition(*place), own) for place, own in runs.items()
+            }
+        finally:
+            client.close()
+
+
+def _look_up(client: KafkaConsumer, place: TopicPartition, runs: Sequence[range]) -> FoundOffsets:
+    client.assign([place])
+    begin = client.beginning_offsets([place], _LOOK_MS)[place]
+    tombstones = no_records = looked = 0
+    rest: list[range] = []
+    for run in islice(runs, _MOST_RUNS):
+        kept = range(max(run.start, begin), max(run.stop, begin))
+        if run.start < kept.start:
+            rest.append(range(run.start, min(run.stop, kept.start)))
+        looked += len(kept)
+        if looked > _MOST_OFFSETS:
+            rest += [kept] if kept else []
+            continue
+        values = {each.offset: each.value for each in _read(client, place, kept)}
+        empty = [offset for offset, value in values.items() if value is None]
+        tombstones += len(empty)
+        no_records += len(kept) - len(values)
+        rest += _join(sorted(values.keys() - set(empty)))
+    return FoundOffsets(tombstones, no_records, (*rest, *runs[_MOST_RUNS:]))
+
+
+def _read(client: KafkaConsumer, place: TopicPartition, run: range) -> Iterator[Any]:
+    """Yield the records of a run of offsets."""
+    client.seek(place, run.start)
+    end = min(run.stop, client.end_offsets([place], _LOOK_MS)[place])
+    position, deadline = run.start, time.monotonic() + _STALL_SECONDS
+    while position < end:
+        for records in client.poll(timeout_ms=_POLL_MS).values():
+            yield from (each for each in records if each.offset < end)
+        now = client.position(place)
+        if now > position:
+            position, deadline = now, time.monotonic() + _STALL_SECONDS
+        elif time.monotonic() > deadline:
+            raise BrokerUnavailableError(
+                f"found no record of {place.topic}/{place.partition} for {_STALL_SECONDS} s, "
+                f"expected those from {position}"
+            )
+
+
+def _join(offsets: Iterable[int]) -> Iterator[range]:
+    """Yield sorted offsets as runs."""
+    run: range | None = None
+    for offset in offsets:
+        if run is not None and offset == run.stop:
+            run = range(run.start, offset + 1)
+            continue
+        if run is not None:
+            yield run
+        run = range(offset, offset + 1)
+    if run is not None:
+        yield run

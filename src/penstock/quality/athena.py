@@ -1,0 +1,188 @@
+"""Queries of Athena with bounded waits, and tables of the Glue catalog."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPException
+from typing import Any, Final
+from uuid import uuid4
+
+from botocore.exceptions import BotoCoreError
+from botocore.session import Session
+
+from penstock.attempts import Attempts
+from penstock.aws import AwsClient, Fault, Service, classify_answer
+from penstock.credentials import load_session
+from penstock.errors import (
+    OperationError,
+    SettingsError,
+    SinkAccessDeniedError,
+    SinkUnavailableError,
+)
+
+_ATTEMPTS: Final = Attempts(first_seconds=0.2, longest_seconds=5, total_seconds=60, spread=True)
+_SCAN_LIMIT: Final = "Bytes scanned limit"
+_OPEN: Final = ("QUEUED", "RUNNING")
+
+Row = Mapping[str, str | None]
+
+
+class _MissingError(OperationError):
+    """A table that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a query by the names of its columns, and what the query cost."""
+
+    id: str
+    rows: tuple[Row, ...]
+    scanned_bytes: int
+    milliseconds: int
+
+
+class Athena:
+    """A work group of Athena; each query may take `wait_seconds`, and is stopped after that."""
+
+    def __init__(
+        self,
+        workgroup: str,
+        wait_seconds: float,
+        session: Session | None = None,
+        *,
+        attempts: Attempts = _ATTEMPTS,
+    ) -> None:
+        self._workgroup = workgroup
+        self._waits = Attempts(0.2, 5, wait_seconds)
+        self._attempts = attempts
+        session = session or load_session()
+        try:
+            self._athena = AwsClient(Service.ATHENA, session)
+            self._glue = AwsClient(Service.GLUE, session)
+        except BotoCoreError as error:
+            raise SettingsError([f"Athena cannot be used: {error}"]) from error
+
+    def find_table(self, name: str) -> dict[str, Any]:
+        """Return a table DATABASE.TABLE of the catalog.
+
+        Raises:
+            OperationError: there is no such table.
+            SinkAccessDeniedError, SinkUnavailableError: Glue denies the call, or does not answer.
+        """
+        database, _, table = name.partition(".")
+        found = self._call(self._glue, "GetTable", {"DatabaseName": database, "Name": table})
+        table_: dict[str, Any] = found["Table"]
+        return table_
+
+    def has_table(self, name: str) -> bool:
+        """Return whether the catalog has a table DATABASE.TABLE.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: see `find_table`.
+        """
+        try:
+            self.find_table(name)
+        except _MissingError:
+            return False
+        return True
+
+    def ask(self, sql: str, database: str) -> Answer:
+        """Run a query and return its answer.
+
+        Raises:
+            OperationError: the query fails, or would scan more than the work group allows.
+            SinkAccessDeniedError: the caller may not use the work group.
+            SinkUnavailableError: Athena does not answer, or the query takes too long.
+        """
+        request = {
+            "ClientRequestToken": str(uuid4()),
+            "QueryExecutionContext": {"Database": database},
+            "QueryString": sql,
+            "WorkGroup": self._workgroup,
+        }
+        query = str(self._call(self._athena, "StartQueryExecution", request)["QueryExecutionId"])
+        found = self._wait_for_end(query)
+        statistics = found.get("Statistics", {})
+        return Answer(
+            query,
+            self._read_rows(query),
+            int(statistics.get("DataScannedInBytes", 0)),
+            int(statistics.get("TotalExecutionTimeInMillis", 0)),
+        )
+
+    def _wait_for_end(self, query: str) -> dict[str, Any]:
+        asked = {"QueryExecutionId": query}
+        is_over = False
+        try:
+            for _ in self._waits:
+                found: dict[str, Any] = self._call(self._athena, "GetQueryExecution", asked)
+                execution: dict[str, Any] = found["QueryExecution"]
+                if execution["Status"]["State"] not in _OPEN:
+                    is_over = True
+                    self._check(query, execution["Status"])
+                    return execution
+        finally:
+            if not is_over:  # too late, or interrupted: nobody waits for its result
+                self._call(self._athena, "StopQueryExecution", asked)
+        raise SinkUnavailableError(
+            f"Athena's query {query} did not end within {self._waits.total_seconds:g} s, so it was "
+            "stopped"
+        )
+
+    def _check(self, query: str, status: Mapping[str, Any]) -> None:
+        if status["State"] == "SUCCEEDED":
+            return
+        reason = str(status.get("StateChangeReason", "no reason")).rstrip(".")
+        if _SCAN_LIMIT in reason:
+            raise OperationError(
+                f"Athena's query {query} would scan more than the limit of the work group "
+                f"{self._workgroup}, expected less: check fewer days (--since), or raise the limit"
+            )
+        raise OperationError(f"Athena's query {query} is {status['State']}: {reason}")
+
+    def _read_rows(self, query: str) -> tuple[Row, ...]:
+        lines: list[list[str | None]] = []
+        token: dict[str, str] = {}
+        while True:
+            asked = {"QueryExecutionId": query, **token}
+            page = self._call(self._athena, "GetQueryResults", asked)
+            lines += [
+                [cell.get("VarCharValue") for cell in row["Data"]]
+                for row in page["ResultSet"]["Rows"]
+            ]
+            if "NextToken" not in page:
+                break
+            token = {"NextToken": page["NextToken"]}
+        names = [str(name) for name in lines[0]]  # the first row of the first page
+        return tuple(dict(zip(names, line, strict=True)) for line in lines[1:])
+
+    def _call(
+        self, client: AwsClient, operation: str, request: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Make a call, and retry failures that may be temporary."""
+        body, cause = json.dumps(request).encode(), None
+        for _ in self._attempts:
+            try:
+                answer = client.send(operation, body)
+            except (OSError, HTTPException) as error:
+                cause, problem = error, f"no answer from {client.endpoint}: {error!r}"
+                continue
+            except BotoCoreError as error:
+                raise SinkAccessDeniedError(f"{operation}: {error}") from error
+            if answer.status == 200:
+                return answer.read_object()
+            code, message = answer.read_error()
+            cause, problem = None, f"{code}: {message.rstrip('.')}"
+            fault = classify_answer(code, answer.status)
+            if fault is Fault.DENIED:
+                raise SinkAccessDeniedError(f"{operation} was denied: {problem}")
+            skewed = fault is Fault.SKEWED and client.follow_clock(answer)
+            if fault is Fault.MISSING:
+                raise _MissingError(f"{operation} was refused: {problem}")
+            if not skewed and fault not in {Fault.THROTTLED, Fault.DOWN}:
+                raise OperationError(f"{operation} was refused: {problem}")
+        raise SinkUnavailableError(
+            f"{operation} failed for {self._attempts.total_seconds:g} s: {problem}"
+        ) from cause
