@@ -24,6 +24,8 @@ from localcloud.identity.roles import find_role, is_role_arn, role_account
 _PASSED = {
     ("ec2", "CreateFlowLogs"): (("DeliverLogsPermissionArn",), "vpc-flow-logs.amazonaws.com"),
     ("emr-serverless", "StartJobRun"): (("executionRoleArn",), "emr-serverless.amazonaws.com"),
+    ("glue", "CreateCrawler"): (("Role",), "glue.amazonaws.com"),
+    ("glue", "UpdateCrawler"): (("Role",), "glue.amazonaws.com"),
     ("lambda", "CreateFunction"): (("Role",), "lambda.amazonaws.com"),
     ("lambda", "UpdateFunctionConfiguration"): (("Role",), "lambda.amazonaws.com"),
     ("scheduler", "CreateSchedule"): (("Target", "RoleArn"), "scheduler.amazonaws.com"),
@@ -63,6 +65,8 @@ def list_dependent_access(call: Call) -> Iterator[Access]:
     """List what the caller must be allowed besides; a service itself refuses foreign roles."""
     names, service = _PASSED.get((call.service, call.operation), (("",), ""))
     role_arn = str(_find_param(call, names) or "")
+    if role_arn and call.service == "glue" and not is_role_arn(role_arn):
+        role_arn = f"arn:aws:iam::{call.account}:role/{role_arn}"  # a crawler's role by its name
     if is_role_arn(role_arn) and role_account(role_arn) == call.account:
         yield Access("iam:PassRole", role_arn, {"iam:PassedToService": service})
     if linked := _find_linked(call):

@@ -224,6 +224,10 @@ def _glue(call: Call) -> Iterator[Access]:
         yield Access(action, "*" if call.operation == "GetSchemaVersion" else None)
     elif "SchemaId" in params or "RegistryId" in params or call.operation == "CreateSchema":
         yield from (Access(action, arn) for arn in _registry_arns(call))
+    elif "Crawler" in call.operation:
+        # Not known: whether CreateCrawler has a resource (the assumption `crawler-permission`).
+        named = "Name" in params and call.operation != "CreateCrawler"
+        yield Access(action, _arn(call, f"crawler/{params['Name']}") if named else "*")
     elif "DatabaseName" in params or (call.operation.endswith("Database") and "Name" in params):
         yield from (Access(action, _arn(call, end)) for end in _catalog_ends(params))
     else:

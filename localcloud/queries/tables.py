@@ -141,10 +141,32 @@ def _read_parquet(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:
     found = pq.read_table(io.BytesIO(body))
     own = {name.lower(): found.column(at) for at, name in enumerate(found.column_names)}
     arrays = [
-        own[name].cast(kind) if name in own else pa.nulls(len(found), kind)
+        _convert(name, own[name], kind) if name in own else pa.nulls(len(found), kind)
         for name, kind in columns.items()
     ]
     return pa.table(arrays, names=list(columns))
+
+
+def _convert(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Convert a column to the table's type, unless Athena could not: a bigint is no double."""
+    families = {_find_family(column.type), _find_family(kind)} - {None}
+    if len(families) > 1:
+        raise ValueError(
+            f"Field {name}'s type {column.type} in parquet file is incompatible with type {kind} "
+            "defined in table schema"
+        )
+    return column.cast(kind)
+
+
+def _find_family(kind: pa.DataType) -> str | None:
+    for family, fits in (
+        ("whole", pa.types.is_integer),
+        ("double", pa.types.is_floating),
+        ("text", pa.types.is_string),
+    ):
+        if fits(kind):
+            return family
+    return None
 
 
 def _read_json(body: bytes, columns: dict[str, pa.DataType]) -> pa.Table:
