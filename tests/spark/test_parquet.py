@@ -1,11 +1,26 @@
-"""Plain files: the lake's columns, a folder for each batch, and no row twice."""
+"""Plain files: the lake's columns, a folder for each part and day, and no row twice."""
 
 from __future__ import annotations
 
-import duckdb
+import json
+import secrets
+from datetime import date
 
+import duckdb
+import pytest
+
+from localcloud.tests.policy_documents import allow, make_role, trust
+from penstock.aws import AwsClient, Service
+from penstock.errors import Reason, SchemaConflictError
+from penstock.sinks import glue_table
+from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.parquet import ParquetFiles
+from penstock.spark.lake.replay import ReplayedFiles
+from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS, batch, make_rows
+from tests.stubs.sessions import make_session
+
+_DAY_MS = 24 * 3_600_000
 
 
 def test_a_batch_that_comes_again_takes_its_own_place(spark, tmp_path):
@@ -46,3 +61,194 @@ def test_a_part_that_was_cut_off_is_written_again(spark, tmp_path):
     files.write(make_rows(spark, "a int", (1,), (2,)), batch(7), 0)
 
     assert sorted(row.a for row in spark.read.parquet(str(folder)).collect()) == [1, 2]
+
+
+class Catalog:
+    """The files of a folder, and what a reader of their Glue table finds."""
+
+    def __init__(self, spark, client, folder):
+        self.spark, self.glue = spark, client("glue")
+        self.database = f"db_{secrets.token_hex(4)}"
+        self.glue.create_database(DatabaseInput={"Name": self.database})
+        self.folder = folder
+
+    def open(self):
+        return ParquetFiles(f"file://{self.folder}", EventTime("at"), f"{self.database}.t")
+
+    def columns(self):
+        found = self.glue.get_table(DatabaseName=self.database, Name="t")["Table"]
+        return {c["Name"]: c["Type"] for c in found["StorageDescriptor"]["Columns"]}
+
+    def partitions(self):
+        found = self.glue.get_partitions(DatabaseName=self.database, TableName="t")["Partitions"]
+        return {tuple(p["Values"]): p["StorageDescriptor"]["Location"] for p in found}
+
+    def query(self, columns):
+        """The rows of complete parts, as a reader by partitions finds them."""
+        files = [
+            f"{place.removeprefix('file://')}*.parquet" for place in self.partitions().values()
+        ]
+        read = f"read_parquet({files}, union_by_name => true, hive_partitioning => true)"
+        return duckdb.sql(f"SELECT {columns} FROM {read} ORDER BY _offset, day").fetchall()
+
+
+@pytest.fixture
+def catalog(spark, client, cloud, tmp_path, monkeypatch):
+    glue = AwsClient(Service.GLUE, make_session("111111111111"), endpoint=cloud.endpoint)
+    monkeypatch.setattr(glue_table, "_open_client", lambda: glue)
+    made = Catalog(spark, client, tmp_path)
+    yield made
+    made.glue.delete_database(Name=made.database)
+
+
+def test_a_part_has_a_partition_for_each_day(spark, catalog):
+    nested = "at bigint, day string, place struct<deviceId: int>"
+    rows = make_rows(spark, nested, (NOON_MS, "a", (1,)), (NOON_MS - _DAY_MS, "b", (2,)))
+
+    catalog.open().write(rows, batch(7), 0)
+    grown = "at bigint, place struct<deviceId: bigint, city: string>"
+    catalog.open().write(make_rows(spark, grown, (NOON_MS, (3, "x")), first=2), batch(8), 0)
+
+    assert catalog.partitions() == {
+        ("q", str(number), "0", day): (
+            f"file://{catalog.folder}/query=q/batch={number}/part=0/day={day}/"
+        )
+        for number, day in ((7, "2026-11-21"), (7, "2026-11-20"), (8, "2026-11-21"))
+    }
+    assert catalog.columns() | {"day_2": "string"} == catalog.columns()
+    assert catalog.columns()["place"] == "struct<deviceid:bigint,city:string>"
+    assert catalog.query("day, day_2, place.deviceId, place.city") == [
+        (date(2026, 11, 21), "a", 1, None),
+        (date(2026, 11, 20), "b", 2, None),
+        (date(2026, 11, 21), None, 3, "x"),
+    ]
+
+
+def test_a_driver_that_ended_before_the_partitions_adds_them_when_it_starts_again(
+    spark, catalog, monkeypatch
+):
+    rows = make_rows(spark, "a int", (1,), (2,))
+    with monkeypatch.context() as patch, pytest.raises(ConnectionError):
+        patch.setattr(glue_table.GlueTable, "add_partitions", _die)
+        catalog.open().write(rows, batch(7), 0)
+    assert catalog.partitions() == {}
+
+    catalog.open().write(make_rows(spark, "a int", (2,), first=1), batch(7), 0)
+
+    assert catalog.query("a") == [(1,), (2,)]
+
+
+def test_a_part_with_a_partition_is_not_written_again_without_its_mark(spark, catalog):
+    catalog.open().write(make_rows(spark, "a int", (1,), (2,)), batch(7), 0)
+    (catalog.folder / "query=q/batch=7/part=0/_SUCCESS").unlink()
+
+    catalog.open().write(make_rows(spark, "a int", (2,), first=1), batch(7), 0)
+
+    assert catalog.query("a") == [(1,), (2,)]
+
+
+def test_what_a_column_cannot_hold_stops_or_is_a_dead_letter(spark, catalog):
+    catalog.open().write(make_rows(spark, "a bigint, b double", (1, 0.5)), batch(0), 0)
+
+    with pytest.raises(SchemaConflictError, match="the column a is bigint"):
+        catalog.open().write(make_rows(spark, "a double", (0.5,), first=1), batch(1), 0)
+    rows = make_rows(spark, "b bigint", (2**53 + 1,), (4,), first=1)
+    for _ in range(2):
+        counts = catalog.open().write(rows, batch(1), 0)
+        assert counts == {Reason.LOSSY_WIDENING: 1}
+
+    assert catalog.query("a, b") == [(1, 0.5), (None, 4.0)]
+
+
+def test_replays_that_were_killed_leave_each_row_once(spark, catalog, monkeypatch):
+    """One ended before its partitions, one before its files were complete."""
+
+    def replay(name, *rows):
+        files = ReplayedFiles(spark, catalog.open())
+        return files.write(make_rows(spark, "a int", *rows), batch(0, query=name), 0)
+
+    with monkeypatch.context() as patch, pytest.raises(ConnectionError):
+        patch.setattr(glue_table.GlueTable, "add_partitions", _die)
+        replay("one", (1,))
+    cut = catalog.folder / "query=replay-two/batch=0/part=0/day=2026-11-21"
+    cut.mkdir(parents=True)
+    whole = next(catalog.folder.glob("query=replay-one/*/*/*/*.parquet"))
+    (cut / "cut.parquet").write_bytes(whole.read_bytes())
+
+    replay("three", (1,), (2,))
+
+    assert catalog.query("a, query") == [(1, "replay-one"), (2, "replay-three")]
+    assert not cut.parent.exists()
+
+
+def _die(*_):
+    raise ConnectionError
+
+
+def test_athena_reads_the_same_rows_in_the_job_table_and_in_a_crawled_one(
+    spark, catalog, client, cloud
+):
+    bucket = f"plain-{secrets.token_hex(4)}"
+    s3, glue, athena = client("s3"), client("glue"), client("athena")
+    s3.create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
+    )
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+    for name, text in {
+        "fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "fs.s3a.access.key": "111111111111",
+        "fs.s3a.secret.key": "any",
+        "fs.s3a.endpoint": cloud.endpoint,
+        "fs.s3a.endpoint.region": "eu-central-1",
+        "fs.s3a.path.style.access": "true",
+    }.items():
+        hadoop.set(name, text)
+    files = ParquetFiles(f"s3://{bucket}/plain", EventTime("at"), f"{catalog.database}.t")
+    old = "at bigint, deviceId string, n int"
+    files.write(make_rows(spark, old, (NOON_MS, "a", 1), (NOON_MS - _DAY_MS, "b", 2)), batch(7), 0)
+    new = "at bigint, deviceId string, n bigint, city string"
+    files.write(make_rows(spark, new, (NOON_MS, "c", 2**40, "x"), first=2), batch(8), 0)
+    role = make_role(client("iam"), trust({"Service": "glue.amazonaws.com"}), allow("*"))
+    combine = {"Version": 1.0, "Grouping": {"TableGroupingPolicy": "CombineCompatibleSchemas"}}
+    glue.create_crawler(
+        Name=catalog.database,
+        Role=role,
+        DatabaseName=catalog.database,
+        Targets={"S3Targets": [{"Path": f"s3://{bucket}/plain"}]},
+        TablePrefix="crawled_",
+        Configuration=json.dumps(combine),
+    )
+
+    def crawled():
+        found = glue.get_crawler(Name=catalog.database)["Crawler"]
+        return found.get("LastCrawl") if found["State"] == "READY" else None
+
+    def ask(table):
+        sql = (
+            f"SELECT deviceid, n, city, query, batch, part, CAST(day AS varchar), _offset "  # ours
+            f"FROM {table} ORDER BY _offset"
+        )
+        query = athena.start_query_execution(
+            QueryString=sql,
+            QueryExecutionContext={"Database": catalog.database},
+            ResultConfiguration={"OutputLocation": f"s3://{bucket}/results/"},
+        )["QueryExecutionId"]
+
+        def ended():
+            status = athena.get_query_execution(QueryExecutionId=query)["QueryExecution"]["Status"]
+            return status if status["State"] not in {"QUEUED", "RUNNING"} else None
+
+        status = wait_until("the end of a query", ended, 120)
+        assert status["State"] == "SUCCEEDED", status
+        rows = athena.get_query_results(QueryExecutionId=query)["ResultSet"]["Rows"][1:]
+        return [[cell.get("VarCharValue") for cell in row["Data"]] for row in rows]
+
+    glue.start_crawler(Name=catalog.database)
+    assert wait_until("the end of the crawl", crawled, 120)["Status"] == "SUCCEEDED"
+
+    assert ask("t") == ask("crawled_plain")
+    assert ask("t") == [
+        ["a", "1", None, "q", "7", "0", "2026-11-21", "0"],
+        ["b", "2", None, "q", "7", "0", "2026-11-20", "1"],
+        ["c", str(2**40), "x", "q", "8", "0", "2026-11-21", "2"],
+    ]

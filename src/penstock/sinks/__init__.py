@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, ErrorTable
+from penstock.sinks.glue_table import GlueTable
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
 from penstock.sinks.row_reader import ROWS_AT_ONCE, RowAddress, query_rows, read_rows
@@ -19,6 +20,7 @@ __all__ = [
     "DeadLetter",
     "DynamoDbClient",
     "ErrorTable",
+    "GlueTable",
     "ObjectStore",
     "ParkedRecords",
     "RowAddress",

@@ -342,3 +342,24 @@ def test_a_source_by_pattern_time_and_limit() -> None:
     assert options["startingOffsetsByTimestampStrategy"] == "latest"
     assert options["maxOffsetsPerTrigger"] == "60"
     assert not {"subscribe", "startingOffsets"} & options.keys()
+
+
+def test_a_glue_table_of_plain_files_needs_a_database_and_files_on_s3() -> None:
+    given = {"--parquet-path": "/data/p", "--parquet-table": "Readings"}
+
+    assert _problems(_NEEDED | _OPEN | given) == (
+        "--parquet-table is 'Readings', expected DATABASE.TABLE in lower case, digits and _",
+        "--parquet-path is '/data/p', expected s3://... for --parquet-table",
+    )
+
+
+def test_a_route_fills_in_the_glue_table_of_plain_files() -> None:
+    names = {
+        "--dynamodb-table": "penstock-{table}",
+        "--parquet-path": "s3://b/{table}",
+        "--parquet-table": "lake.{table}_plain",
+    }
+    settings = _read(_NEEDED | _OPEN | {"--route": "sensor=readings"} | names)
+
+    (sinks,) = settings.sinks.by_schema().values()
+    assert (sinks.parquet_path, sinks.parquet_table) == ("s3://b/readings", "lake.readings_plain")

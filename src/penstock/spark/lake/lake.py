@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from penstock.errors import (
-    CheckpointTakenError,
-    Failure,
-    LostRecordsError,
-    Reason,
-    SettingsError,
-)
-from penstock.spark.failures import ErrorSink, LoggedErrors, file_rows
+from penstock.errors import CheckpointTakenError, Reason, SettingsError
+from penstock.spark.failures import ErrorSink, LoggedErrors
 from penstock.spark.lake.columns import compare_columns, merge_columns, to_field
 from penstock.spark.lake.conversion import (
     EventTime,
@@ -27,8 +22,9 @@ from penstock.spark.lake.conversion import (
     quote,
 )
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
+from penstock.spark.lake.inexact import file_inexact, write_exact
 from penstock.spark.lake.widening import refill_columns, rewrite_columns
-from penstock.spark.rows import RAW, Fence, event_type, with_milliseconds
+from penstock.spark.rows import Fence, event_type
 from penstock.tables import (
     COORDINATES,
     EVENT_TIME,
@@ -142,37 +138,18 @@ class Lake:
     ) -> Mapping[Reason, int]:
         """Append the rows that the table can hold, and file the others as dead letters."""
         self._grow(table, event_type(rows))
-        inexact = _find_inexact(table, rows)
-        if not inexact:
-            self._publish(table, rows, marker)
-            return {}
-        condition = F.expr(" OR ".join(inexact.values()))
-        if isinstance(marker, str) and rows.filter(~condition).isEmpty():
-            # The name must stay free: without new rows, the next replay has the same one.
-            return self._file_inexact(table, rows)
-        seen = Observation()
-        observed = rows.observe(seen, F.count_if(condition).alias("inexact"))
-        self._publish(table, observed.filter(~condition), marker)
-        filed = self._file_inexact(table, rows)
-        if sum(filed.values()) != seen.get["inexact"]:
-            raise LostRecordsError(
-                f"{self._name} could not hold {seen.get['inexact']} records exactly, and a later "
-                f"pass found {sum(filed.values())} of them, expected all: Kafka deleted the others "
-                "meanwhile"
-            )
-        return filed
+        columns = table.schema()
+        inexact = find_inexact(event_type(rows), columns)
+        if isinstance(marker, str) and inexact:
+            exact = rows.filter(~F.expr(" OR ".join(inexact.values())))
+            if exact.isEmpty():
+                # The name must stay free: without new rows, the next replay has the same one.
+                return self._file_inexact(table, rows)
+        write = partial(self._publish, table, marker=marker)
+        return write_exact(rows, columns, self._name, self._errors, write)
 
     def _file_inexact(self, table: IcebergTable, rows: DataFrame) -> Mapping[Reason, int]:
-        inexact = _find_inexact(table, rows)
-        if not inexact:
-            return {}
-        failure = Failure(
-            Reason.LOSSY_WIDENING,
-            f"found a whole number that a double would round, in {', '.join(inexact)}, expected "
-            f"one that {self._name} can hold: its column is double since another query widened it",
-        )
-        found = with_milliseconds(rows.filter(" OR ".join(inexact.values())))
-        return file_rows(found.select(*COORDINATES, *RAW), failure, self._errors)
+        return file_inexact(rows, table.schema(), self._name, self._errors)
 
     def _publish(self, table: IcebergTable, rows: DataFrame, marker: Marker | str) -> None:
         """Stage an append, then publish it.
@@ -252,10 +229,6 @@ class Lake:
             *COORDINATES,
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
         ]
-
-
-def _find_inexact(table: IcebergTable, rows: DataFrame) -> dict[str, str]:
-    return find_inexact(event_type(rows), table.schema())
 
 
 def _check_table(table: IcebergTable) -> None:

@@ -1,23 +1,34 @@
 """Write rows to plain Parquet files, for readers that do not support Iceberg.
 
-A part is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`. Once it has Spark's file `_SUCCESS`,
-it is complete and is not written again: Kafka may have deleted some of its records meanwhile. A
-reader that lists files before the batch is over sees only some of them. A field that is a whole
-number in one batch may be a double in the next.
+A part is a folder, `PATH/query=QUERY/batch=NUMBER/part=PART`, with a folder `day=DAY` for each day
+of its events (docs/adr/20261122-parquet-partitions.md). Once it has Spark's file `_SUCCESS`, or a
+partition in the Glue table, it is complete and is not written again: Kafka may have deleted some of
+its records meanwhile. A reader of the table sees complete parts only; a reader that lists files
+before the batch is over sees some of them.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Self
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from penstock.errors import Reason
-from penstock.spark.lake.columns import merge_columns
+from penstock.sinks import GlueTable
+from penstock.spark.failures import ErrorSink, LoggedErrors
+from penstock.spark.lake.catalog_columns import (
+    PARTITION_KEYS,
+    from_glue,
+    grow_columns,
+    hold_event,
+)
 from penstock.spark.lake.conversion import EventTime, project_event, quote
+from penstock.spark.lake.inexact import file_inexact, write_exact
 from penstock.spark.rows import event_type
 from penstock.spark.state.files import StateFiles
 from penstock.tables import COORDINATES, EVENT_TIME, BatchId
@@ -26,29 +37,145 @@ _LOG = logging.getLogger(__name__)
 
 _EVENT_TIME: Final = EventTime()
 _COMPLETE: Final = "_SUCCESS"
+_DAY: Final = "day"
+_REPLAY: Final = "replay-"
+# Without it, a task sorts its rows by day. `EventTime` limits the days.
+_WRITERS: Final = ("spark.sql.maxConcurrentOutputFileWriters", "40")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a batch: its folder below that of the files."""
+
+    query: str
+    batch: int
+    part: int
+
+    @property
+    def folder(self) -> str:
+        return f"query={self.query}/batch={self.batch}/part={self.part}"
+
+    @property
+    def condition(self) -> str:
+        """The condition on partition keys that its partitions meet."""
+        return f"query = '{self.query}' AND batch = {self.batch} AND part = {self.part}"
+
+    @classmethod
+    def of_folder(cls, path: str) -> Self:
+        query, batch, part = (each.partition("=")[2] for each in path.split("/")[-3:])
+        return cls(query, int(batch), int(part))
 
 
 class ParquetFiles:
     """A folder of Parquet files with the columns of the lake.
 
-    `event_time` is the time of an event, as in the lake.
+    Args:
+        path: the folder.
+        event_time: the time of an event, as in the lake.
+        table: the name of its Glue table, as DATABASE.TABLE; the first part creates it.
+        errors: a sink for records that the table cannot hold exactly; without it they are logged.
     """
 
-    def __init__(self, path: str, event_time: EventTime = _EVENT_TIME) -> None:
+    def __init__(
+        self,
+        path: str,
+        event_time: EventTime = _EVENT_TIME,
+        table: str = "",
+        errors: ErrorSink | None = None,
+    ) -> None:
         self.path = path.rstrip("/")
         self._event_time = event_time
+        self._table = GlueTable(table, self.path, PARTITION_KEYS) if table else None
+        self._errors = errors or LoggedErrors()
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write the rows of a part of a batch, unless it is complete."""
-        folder = f"{self.path}/query={batch.query}/batch={batch.number}/part={part}"
-        if _COMPLETE in StateFiles(rows.sparkSession, folder).names():
-            _LOG.info("%s is complete already", folder)
-            return {}
+        """Write the rows of a part of a batch, unless it is complete.
+
+        The part of a driver that ended before it added the partitions gets them now.
+
+        Raises:
+            SchemaConflictError: a column of the Glue table cannot hold a field of the records;
+                nothing is written.
+            LostRecordsError: Kafka deleted records that a column would round, before they were
+                dead letters.
+        """
+        place = _Part(batch.query, batch.number, part)
+        columns = self._grow(event_type(rows))
+        name = self._table.name if self._table else self.path
+        if self._is_complete(rows.sparkSession, place):
+            _LOG.info("%s/%s is complete already", self.path, place.folder)
+            filed = file_inexact(rows, columns, name, self._errors)
+        else:
+            write = partial(self._write, place=place, columns=columns)
+            filed = write_exact(rows, columns, name, self._errors, write)
+        self._add_partitions(rows.sparkSession, place)
+        return filed
+
+    def replay(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+        """Write rows of a replay to a folder that no other query has."""
+        return self.write(rows, BatchId(f"{_REPLAY}{batch.query}", batch.number), part)
+
+    def settle_replays(self, spark: SparkSession) -> None:
+        """Finish what replays left that were killed: they get another name when they run again.
+
+        Complete parts get their partitions; others are deleted, since their rows are tried again.
+        """
+        for place in self._find_replayed(spark):
+            if self._is_complete(spark, place):
+                self._add_partitions(spark, place)
+            else:
+                self._files(spark, place).delete_all()
+
+    def _write(self, rows: DataFrame, place: _Part, columns: StructType) -> None:
         event = event_type(rows)
-        values = project_event(event, merge_columns(StructType(), event))
-        rows.selectExpr(
-            f"{self._event_time.write(event)} AS {EVENT_TIME}",
+        time = self._event_time.write(event)
+        values = project_event(event, columns)
+        chosen = rows.selectExpr(
+            f"{time} AS {EVENT_TIME}",
             *COORDINATES,
             *(f"{value} AS {quote(name)}" for name, value in values.items()),
-        ).write.mode("overwrite").parquet(folder)
-        return {}
+            f"CAST({time} AS DATE) AS {_DAY}",
+        )
+        session, (name, text) = rows.sparkSession, _WRITERS
+        before = session.conf.get(name)
+        session.conf.set(name, text)
+        try:
+            writer = chosen.write.mode("overwrite").partitionBy(_DAY)
+            writer.parquet(f"{self.path}/{place.folder}")
+        finally:
+            session.conf.set(name, str(before))
+
+    def _grow(self, event: StructType) -> StructType:
+        """Return the columns of files that hold the event's fields, and those of the table."""
+        if self._table is None:
+            return hold_event(StructType(), event)
+        name = self._table.name
+        columns = self._table.grow(lambda found: grow_columns(name, found, event))
+        return StructType([from_glue(each) for each in columns])
+
+    def _is_complete(self, spark: SparkSession, place: _Part) -> bool:
+        names = self._files(spark, place).names()
+        if _COMPLETE in names or not names or self._table is None:
+            return _COMPLETE in names
+        # Somebody deleted the mark, or told Spark not to write it.
+        return self._table.has_partition(place.condition)
+
+    def _add_partitions(self, spark: SparkSession, place: _Part) -> None:
+        if self._table is None:
+            return
+        folders = [name for name in self._files(spark, place).names() if name != _COMPLETE]
+        base = (place.query, str(place.batch), str(place.part))
+        self._table.add_partitions(
+            {
+                (*base, folder.removeprefix(f"{_DAY}=")): f"{self.path}/{place.folder}/{folder}/"
+                for folder in folders
+                if folder.startswith(f"{_DAY}=")
+            }
+        )
+
+    def _find_replayed(self, spark: SparkSession) -> Iterator[_Part]:
+        pattern = f"query={_REPLAY}*/batch=*/part=*"
+        return map(_Part.of_folder, StateFiles(spark, self.path).find(pattern))
+
+    def _files(self, spark: SparkSession, place: _Part) -> StateFiles:
+        return StateFiles(spark, f"{self.path}/{place.folder}")

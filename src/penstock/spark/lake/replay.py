@@ -53,8 +53,9 @@ class ReplayedFiles:
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Write the rows that are missing to a folder of their own."""
+        self.files.settle_replays(self.spark)
         missing = drop_present(rows, self._read())
-        return {} if missing.isEmpty() else self.files.write(missing, batch, part)
+        return {} if missing.isEmpty() else self.files.replay(missing, batch, part)
 
     def _read(self) -> DataFrame:
         columns = ", ".join(f"{name} {COORDINATES[name]}" for name in _KEY)

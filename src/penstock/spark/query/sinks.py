@@ -75,7 +75,7 @@ def _key_schemas(settings: SinkSettings, schemas: RegistrySettings) -> RegistryS
 def _open(
     spark: SparkSession, settings: SinkSettings, errors: ErrorSink, fence: Fence
 ) -> list[Sink]:
-    return [*_open_lake(spark, settings, errors, fence), *_open_files(settings)]
+    return [*_open_lake(spark, settings, errors, fence), *_open_files(settings, errors)]
 
 
 def _open_replayed(
@@ -83,7 +83,7 @@ def _open_replayed(
 ) -> list[Sink]:
     return [
         *map(ReplayedLake, _open_lake(spark, settings, errors, fence)),
-        *(ReplayedFiles(spark, each) for each in _open_files(settings)),
+        *(ReplayedFiles(spark, each) for each in _open_files(settings, errors)),
     ]
 
 
@@ -95,10 +95,11 @@ def _open_lake(
     return [Lake(spark, settings.lake_table, _event_time(settings), fence, errors)]
 
 
-def _open_files(settings: SinkSettings) -> list[ParquetFiles]:
+def _open_files(settings: SinkSettings, errors: ErrorSink) -> list[ParquetFiles]:
     if not settings.parquet_path:
         return []
-    return [ParquetFiles(settings.parquet_path, _event_time(settings))]
+    table = settings.parquet_table
+    return [ParquetFiles(settings.parquet_path, _event_time(settings), table, errors)]
 
 
 def _event_time(settings: SinkSettings) -> EventTime:

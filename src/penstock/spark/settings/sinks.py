@@ -13,8 +13,9 @@ from penstock.records import READING, RowShape
 from penstock.settings import Settings, nested, parse_count, setting
 from penstock.tables import TABLE, parse_route
 
-_TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path")
+_TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path", "parquet_table")
 _SHAPE: Final = re.compile(r"(?P<table>[a-z0-9_]+)\.(?P<flag>[a-z-]+)=(?P<value>.+)")
+_CATALOG: Final = re.compile(r"[a-z0-9_{}]+\.[a-z0-9_{}]+")
 
 
 def _parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
@@ -74,6 +75,12 @@ class SinkSettings(Settings):
         "folder for rows as plain Parquet files, for readers that do not support Iceberg",
         default="",
     )
+    parquet_table: str = setting(
+        "PENSTOCK_PARQUET_TABLE",
+        "Glue table of the files of --parquet-path, as DATABASE.TABLE; the job creates it and adds"
+        " columns and partitions",
+        default="",
+    )
     event_days_before: int = setting(
         "PENSTOCK_EVENT_DAYS_BEFORE",
         "days that an event's time may lie before its Kafka timestamp, a number from 1; otherwise"
@@ -117,6 +124,7 @@ class SinkSettings(Settings):
         if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
             yield ("found no sink, expected --dynamodb-table, --lake-table or --parquet-path")
         yield from self._tombstone_problems()
+        yield from self._table_problems()
         routed = {table for _, table in self.route or ()}
         for table in dict(self.shapes or ()).keys() - routed:
             yield f"--shapes has the table {table!r}, expected one that --route names"
@@ -126,6 +134,16 @@ class SinkSettings(Settings):
                 yield f"{flag} is {name!r}, expected --route to say what {TABLE} is"
             elif self.route and name and TABLE not in name:
                 yield f"{flag} is {name!r}, expected {TABLE} in it, for --route to fill in"
+
+    def _table_problems(self) -> Iterator[str]:
+        """Yield a problem for a Glue table without a database, or whose files are not on S3."""
+        table, path = self.parquet_table or "", self.parquet_path or ""
+        if table and not _CATALOG.fullmatch(table):
+            yield (
+                f"--parquet-table is {table!r}, expected DATABASE.TABLE in lower case, digits and _"
+            )
+        if table and not path.startswith("s3://"):
+            yield f"--parquet-path is {path!r}, expected s3://... for --parquet-table"
 
     def _tombstone_problems(self) -> Iterator[str]:
         """Yield a problem for tombstones that are neither ignored nor can be deletions."""

@@ -105,6 +105,15 @@ class StateFiles:
         """Delete a file if it exists."""
         self._files.delete(self._path(name), False)
 
+    def delete_all(self) -> None:
+        """Delete the folder with all its files."""
+        self._files.delete(self._folder, True)
+
+    def find(self, pattern: str) -> list[str]:
+        """Return the paths of folders below that match a pattern, such as `query=*/batch=*`."""
+        found = self._files.globStatus(self._path(pattern)) or ()
+        return sorted(str(each.getPath().toUri().getPath()) for each in found)
+
     def names(self) -> list[str]:
         """Return the names of the files, in order."""
         try:

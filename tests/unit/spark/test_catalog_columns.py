@@ -1,0 +1,115 @@
+"""The columns of a Glue table of Parquet files: names in lower case, types that read old files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql.types import (
+    DataType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+)
+
+from penstock.errors import SchemaConflictError
+from penstock.spark.lake.catalog_columns import from_glue, grow_columns, to_glue
+
+_OWN = 7
+
+
+def _event(**types: DataType) -> StructType:
+    return StructType([StructField(name, type_) for name, type_ in types.items()])
+
+
+def _grow(columns: list[dict[str, Any]], **types: DataType) -> list[dict[str, Any]]:
+    return grow_columns("lake.t", columns, _event(**types))
+
+
+def test_a_new_table_has_our_columns_first_and_names_in_lower_case() -> None:
+    columns = _grow([], deviceId=StringType(), Temp=DoubleType(), temp=LongType())
+
+    assert [each["Name"] for each in columns[:_OWN]] == [
+        *("_event_time", "_topic", "_kafka_partition", "_offset"),
+        *("_kafka_timestamp", "_schema_id", "_schema_version"),
+    ]
+    assert columns[_OWN:] == [
+        {"Name": "deviceid", "Type": "string", "Comment": "field deviceId"},
+        {"Name": "temp", "Type": "double", "Comment": "field Temp"},
+        {"Name": "temp_2", "Type": "bigint", "Comment": "field temp"},
+    ]
+    assert [from_glue(each).name for each in columns[_OWN:]] == ["deviceId", "Temp", "temp_2"]
+
+
+def test_the_same_event_changes_nothing() -> None:
+    columns = _grow([], deviceId=StringType(), temp=LongType(), Temp=LongType())
+
+    assert _grow(columns, deviceId=StringType(), Temp=LongType()) == columns
+
+
+@pytest.mark.parametrize("key", ["query", "batch", "part", "day"])
+def test_a_field_leaves_the_names_of_partition_keys_free(key: str) -> None:
+    columns = _grow([], **{key: IntegerType()})
+
+    assert columns[_OWN:] == [{"Name": f"{key}_2", "Type": "int", "Comment": f"field {key}"}]
+    assert _grow(columns, **{key: LongType()})[_OWN:] == [
+        {"Name": f"{key}_2", "Type": "bigint", "Comment": f"field {key}"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (IntegerType(), LongType(), "bigint"),
+        (LongType(), IntegerType(), "bigint"),
+        (FloatType(), DoubleType(), "double"),
+        (DoubleType(), LongType(), "double"),
+    ],
+)
+def test_a_column_gets_a_type_that_reads_older_files(
+    old: DataType, new: DataType, expected: str
+) -> None:
+    columns = _grow(_grow([], a=old), a=new, b=StringType())
+
+    assert [each["Type"] for each in columns[_OWN:]] == [expected, "string"]
+
+
+@pytest.mark.parametrize("old", [IntegerType(), LongType()])
+def test_whole_numbers_of_older_files_cannot_become_doubles(old: DataType) -> None:
+    columns = _grow([], a=old)
+
+    with pytest.raises(
+        SchemaConflictError,
+        match=rf"lake\.t: the column a is {old.simpleString()} and the records need double, "
+        "expected a type that reads the Parquet files written before: write these records to "
+        "another folder and table",
+    ):
+        _grow(columns, a=DoubleType())
+
+
+def test_a_type_that_glue_does_not_know_is_kept_beside() -> None:
+    column = to_glue(StructField("at", TimestampNTZType()))
+
+    assert column == {
+        "Name": "at",
+        "Type": "timestamp",
+        "Parameters": {"penstock.type": "timestamp_ntz"},
+    }
+
+
+def test_a_type_that_somebody_changed_counts() -> None:
+    changed = {"Name": "at", "Type": "string", "Parameters": {"penstock.type": "timestamp_ntz"}}
+
+    assert from_glue(changed).dataType == StringType()
+
+
+def test_what_others_told_of_a_column_stays() -> None:
+    found = [{"Name": "a", "Type": "int", "Comment": "degrees", "Parameters": {"owner": "x"}}]
+
+    assert _grow(found, b=IntegerType())[0] == found[0]
+    assert _grow(found, a=LongType())[0] == {"Name": "a", "Type": "bigint", "Comment": "degrees"}
