@@ -263,8 +263,8 @@ locals {
   _write_lake = {
     for role, objects in merge([
       for name, job in local.jobs : {
-        (name)             = concat(local._table_objects[name], local._checkpoint_objects[name])
-        "${name}-replay"   = local._table_objects[name]
+        (name)             = concat(local._table_objects[name], lookup(local._plain_objects, name, []), local._checkpoint_objects[name])
+        "${name}-replay"   = concat(local._table_objects[name], lookup(local._plain_objects, name, []))
         "${name}-maintain" = local._table_objects[name]
       }
       ]...) : role => {
@@ -312,11 +312,11 @@ locals {
       for role, statements in {
         (name) = concat(
           [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_tables[name], local._hold_lease[name], local._read_password,
-          local._use_lake, [local._write_lake[name], local._keep_tables[name]], try(local._join_rows[name], []),
+          local._use_lake, [local._write_lake[name], local._keep_tables[name]], try([local._keep_plain[name]], []), try(local._join_rows[name], []),
         )
         "${name}-replay" = concat(
           [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_rows[name], local._use_keys[name], [local._read_checkpoint[name]], local._replay_errors[name],
-          local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]],
+          local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]], try([local._keep_plain[name]], []),
         )
         "${name}-maintain" = concat(local._use_lake, [local._write_lake["${name}-maintain"], local._maintain_tables[name]])
       } : role => jsonencode({ Version = "2012-10-17", Statement = statements }) if contains(values(local.runs)[*].role, role)

@@ -28,6 +28,7 @@ locals {
         "--errors-table", module.reading_store.errors[job.errors].name,
         "--parked-bucket", module.lake.parked_bucket.name,
       ],
+      lookup(local._plain_flags, name, []),
       contains(keys(local.staged), name) ? ["--plan", "${name}-plan.json"] : [],
       contains(keys(local.joins), name) ? ["--waiting-table", "${local.prefix}-${local.joins[name].waiting}", "--retry-seconds", tostring(local.joins[name].retry.retry_seconds)] : [],
       length(job.routes) > 0 ? ["--route", join(",", [for schema, table in job.routes : "${schema}=${table}"])] : [],

@@ -213,11 +213,30 @@ variable "jobs" {
 }
 
 variable "lake" {
-  description = "The lake: the limit of bytes that a query of the Athena work group scans."
+  description = "The lake: the limit of bytes that a query of the Athena work group scans; and plain Parquet beside it: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler (infra/modules/parquet-crawler says what each means), by default over the folders of these jobs."
   type = object({
+    parquet = optional(object({
+      crawler = optional(object({
+        changes      = optional(object({ delete = optional(string), recrawl = optional(string), update = optional(string) }), {})
+        folders      = optional(list(string), [])
+        schedule     = optional(string)
+        table_prefix = optional(string, "crawled_")
+      }))
+      jobs = optional(set(string), [])
+    }), {})
     query_limit_bytes = optional(number, 107374182400)
   })
   default = {}
+
+  validation {
+    condition     = alltrue([for name in var.lake.parquet.jobs : try(var.jobs[name].staging == null, false)])
+    error_message = "lake.parquet.jobs has ${join(", ", var.lake.parquet.jobs)}; name jobs without staging: a plan writes no plain files."
+  }
+
+  validation {
+    condition     = var.lake.parquet.crawler == null || length(var.lake.parquet.jobs) > 0 || try(length(var.lake.parquet.crawler.folders), 0) > 0
+    error_message = "lake.parquet.crawler has no folders; name them, or the jobs that write plain files."
+  }
 }
 
 variable "mapping" {

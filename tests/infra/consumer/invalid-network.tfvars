@@ -41,3 +41,4 @@ network = {
   zone_ids    = ["euc1-az3", "euc1-az4"]
   other_cidrs = ["10.0.0.0/8"]
 }
+lake = { parquet = { jobs = ["nobody"] } }
