@@ -97,10 +97,10 @@ locals {
       Resource = [written.errors.arn]
     },
     {
-      Sid      = "ParkWhatNoRowHolds"
+      Sid      = "LogErrorsAndKeepTheirBytes"
       Effect   = "Allow"
       Action   = ["s3:PutObject"]
-      Resource = ["${module.lake.parked_bucket.arn}/errors/*"]
+      Resource = ["${module.lake.parked_bucket.arn}/dead-letters/*", "${module.lake.parked_bucket.arn}/errors/*"]
     },
   ] }
   _use_keys = { for writer, written in local._written : writer => [

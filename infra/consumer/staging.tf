@@ -50,7 +50,7 @@ locals {
   }
 
   # A table of a plan is of that job alone.
-  other_tables = setunion(["errors", "parked_records"], values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)]), values(local.joins)[*].waiting)
+  other_tables = setunion(["dead_letters", "errors", "parked_records"], values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)]), values(local.joins)[*].waiting)
   table_names  = concat(tolist(local.other_tables), flatten([for tables in values(local.staged) : keys(tables)]))
 }
 

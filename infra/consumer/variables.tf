@@ -47,8 +47,8 @@ variable "consumer_functions" {
     error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes."
   }
   validation {
-    condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["errors", "parked_records"], function.table)])
-    error_message = "The consumer functions write ${join(", ", values(var.consumer_functions)[*].table)}; name tables with small letters, digits and underscores, and none errors or parked_records, which are other tables."
+    condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "parked_records"], function.table)])
+    error_message = "The consumer functions write ${join(", ", values(var.consumer_functions)[*].table)}; name tables with small letters, digits and underscores, and none dead_letters, errors or parked_records, which are other tables."
   }
   validation {
     condition     = alltrue([for function in values(var.consumer_functions) : function.topics == null ? true : length(function.topics) > 0 && length(setsubtract(function.topics, var.contract.topics)) == 0])
@@ -189,10 +189,10 @@ variable "jobs" {
   validation {
     condition = alltrue(flatten([
       for job in values(var.jobs) : [
-        for schema, table in job.writes : can(regex("^([A-Za-z0-9_.$#-]+|\\*)$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["errors", "parked_records"], table)
+        for schema, table in job.writes : can(regex("^([A-Za-z0-9_.$#-]+|\\*)$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["dead_letters", "errors", "parked_records"], table)
       ]
     ]))
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none errors or parked_records, which are other tables."
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none dead_letters, errors or parked_records, which are other tables."
   }
   validation {
     condition     = alltrue([for job in values(var.jobs) : (length(job.writes) > 0) == (job.staging == null) && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])

@@ -58,6 +58,14 @@ def test_a_dead_letter_that_cannot_be_decoded_fails_again(exercised):
     assert exercised.tried_again.keys() == exercised.given_up.keys()
 
 
+def test_athena_has_the_dead_letters(exercised, consumer):
+    asked = "SELECT DISTINCT id, reason FROM dead_letters"
+    found = {
+        (row["id"], row["reason"]) for row in read_lake(consumer, consumer.outputs()["lake"], asked)
+    }
+    assert {(row["id"], row["reason"]) for row in exercised.given_up.values()} <= found
+
+
 def test_all_jobs_have_the_same_tables(words):
     assert {run: job for run, (job, _) in words.items()} == {
         "consume": "consume.py",

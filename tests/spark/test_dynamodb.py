@@ -112,6 +112,18 @@ def _make_table(database, name, *key):
 
 
 @pytest.fixture
+def bucket(cloud):
+    account = boto3.Session("111111111111", "any", region_name="eu-central-1")
+    made = account.resource("s3", endpoint_url=cloud.endpoint).create_bucket(
+        Bucket=f"b-{secrets.token_hex(4)}",
+        CreateBucketConfiguration={"LocationConstraint": "eu-central-1"},
+    )
+    yield made
+    made.objects.delete()
+    made.delete()
+
+
+@pytest.fixture
 def tables(cloud, spark, database, monkeypatch):
     """Two tables in localcloud, whose endpoint the executors know."""
     environ = {**_ENVIRON, "AWS_ENDPOINT_URL": cloud.endpoint}
@@ -137,8 +149,8 @@ def orders(tables, database):
 
 
 @pytest.fixture
-def sink(tables):
-    return DynamoDbTables(tables[0].name, DynamoDbErrors(tables[1].name, "no-bucket"))
+def sink(tables, bucket):
+    return DynamoDbTables(tables[0].name, DynamoDbErrors(tables[1].name, bucket.name))
 
 
 def _plain(value):

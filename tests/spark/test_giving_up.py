@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64decode
 
 from penstock.framing import Framing
@@ -38,3 +39,5 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
     assert (b64decode(cut["key"]["B"]), b64decode(cut["value"]["B"])) == (b"k", b"\3\0cut")
     assert cut["stage"]["S"] == "spark"
     assert "expected a header of 18" in cut["detail"]["S"]
+    logged = b"".join(api.objects.values()).splitlines()
+    assert {json.loads(line)["id"] for line in logged} == kept.keys()

@@ -1,4 +1,7 @@
-"""DynamoDB on loopback whose every answer is in the test's hands, connections included."""
+"""DynamoDB on loopback whose every answer is in the test's hands, connections included.
+
+It is S3 too, for the objects that go with rows.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,7 @@ class DynamoDbApi:
     otherwise: Callable[[dict[str, Any]], Reply] = lambda _: Reply()
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[Message] = field(default_factory=list)
+    objects: dict[str, bytes] = field(default_factory=dict)
     connections: int = 0
     endpoint: str = ""
 
@@ -79,6 +83,12 @@ def serve_dynamodb() -> Iterator[DynamoDbApi]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(reply.body[: reply.sent])
+
+        def do_PUT(self) -> None:
+            api.objects[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response_only(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
 
         def log_message(self, *args: object) -> None:
             """Keep test output clean."""

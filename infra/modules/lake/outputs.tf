@@ -11,6 +11,11 @@ output "database" {
   }
 }
 
+output "dead_letters" {
+  description = "The Athena table of all dead letters, without their bytes."
+  value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.json["dead_letters"].name}"
+}
+
 output "parked_bucket" {
   description = "The bucket for parked records: name and ARN."
   value       = { name = module.parked_bucket.name, arn = module.parked_bucket.arn }
@@ -21,7 +26,7 @@ output "parked_bucket" {
 
 output "parked_records" {
   description = "The Athena table of parked records."
-  value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.parked_records.name}"
+  value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.json["parked_records"].name}"
 }
 
 output "topic_arn" {

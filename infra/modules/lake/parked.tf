@@ -1,13 +1,14 @@
 # Parked records, and the topic that announces them. The event source mapping puts whole batches below
 # aws/lambda/; jobs/replay.py puts single records below records/, and then one notice below notices/.
 locals {
-  batches_prefix = "aws/lambda/"
-  notices_prefix = "notices/"
-  records_prefix = "records/"
+  batches_prefix  = "aws/lambda/"
+  _log_prefix     = "dead-letters/"
+  notices_prefix  = "notices/"
+  _records_prefix = "records/"
 
   # Not of errors/: an open dead letter in DynamoDB needs the bytes that it keeps there.
   expiry = {
-    for name, prefix in { batches = local.batches_prefix, notices = local.notices_prefix, records = local.records_prefix } :
+    for name, prefix in { batches = local.batches_prefix, log = local._log_prefix, notices = local.notices_prefix, records = local._records_prefix } :
     name => { days = var.keep_days.parked, prefix = prefix }
   }
 }
@@ -22,16 +23,53 @@ module "parked_bucket" {
   replaced_days = var.keep_days.replaced
 }
 
-# The records that jobs/replay.py and the retry function park, an object of one line each (src/penstock/sinks/parked_records.py).
-resource "aws_glue_catalog_table" "parked_records" {
+# Tables over lines of JSON: all dead letters (src/penstock/sinks/error_table.py), and those that jobs/replay.py and the retry
+# function park, with their raw key and value in base64 (src/penstock/sinks/parked_records.py).
+locals {
+  dead_letter_columns = [
+    { name = "id", type = "string" },
+    { name = "topic", type = "string" },
+    { name = "kafka_partition", type = "int" },
+    { name = "kafka_offset", type = "bigint" },
+    { name = "kafka_timestamp", type = "bigint" },
+    { name = "reason", type = "string" },
+    { name = "detail", type = "string" },
+    { name = "schema_id", type = "string" },
+    { name = "first_seen", type = "bigint" },
+    { name = "stage", type = "string" },
+    { name = "driver", type = "string" },
+    { name = "waiting_for", type = "array<string>" },
+  ]
+  json_tables = {
+    dead_letters = {
+      description = "Records when they became dead letters; a batch that is read again may add a record again"
+      prefix      = local._log_prefix
+      columns     = [{ name = "error_table", type = "string" }]
+    }
+    parked_records = {
+      description = "Records that were tried again three times, with their raw key and value in base64"
+      prefix      = local._records_prefix
+      columns = [
+        { name = "key", type = "string" },
+        { name = "value", type = "string" },
+        { name = "headers", type = "array<struct<name:string,value:string>>" },
+        { name = "attempts", type = "int" },
+      ]
+    }
+  }
+}
+
+resource "aws_glue_catalog_table" "json" {
+  for_each = local.json_tables
+
   database_name = aws_glue_catalog_database.this.name
-  name          = "parked_records"
-  description   = "Records that were tried again three times, with their raw key and value in base64"
+  name          = each.key
+  description   = each.value.description
   table_type    = "EXTERNAL_TABLE"
   parameters    = { classification = "json" }
 
   storage_descriptor {
-    location      = "s3://${module.parked_bucket.name}/${local.records_prefix}"
+    location      = "s3://${module.parked_bucket.name}/${each.value.prefix}"
     input_format  = "org.apache.hadoop.mapred.TextInputFormat"
     output_format = "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat"
 
@@ -40,24 +78,7 @@ resource "aws_glue_catalog_table" "parked_records" {
     }
 
     dynamic "columns" {
-      for_each = [
-        { name = "id", type = "string" },
-        { name = "topic", type = "string" },
-        { name = "kafka_partition", type = "int" },
-        { name = "kafka_offset", type = "bigint" },
-        { name = "kafka_timestamp", type = "bigint" },
-        { name = "reason", type = "string" },
-        { name = "detail", type = "string" },
-        { name = "schema_id", type = "string" },
-        { name = "key", type = "string" },
-        { name = "value", type = "string" },
-        { name = "headers", type = "array<struct<name:string,value:string>>" },
-        { name = "first_seen", type = "bigint" },
-        { name = "attempts", type = "int" },
-        { name = "stage", type = "string" },
-        { name = "driver", type = "string" },
-        { name = "waiting_for", type = "array<string>" },
-      ]
+      for_each = concat(local.dead_letter_columns, each.value.columns)
 
       content {
         name = columns.value.name

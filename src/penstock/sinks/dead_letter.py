@@ -150,6 +150,23 @@ class DeadLetter:
         pairs = tuple((each["name"], each["value"]) for each in headers)
         return cls.describe(row, raw["key"], raw["value"], pairs)
 
+    def to_values(self) -> dict[str, Any]:
+        """Return the columns that Athena's tables of dead letters share, for JSON."""
+        return {
+            "id": self.id,
+            "topic": self.source.topic,
+            "kafka_partition": self.source.partition,
+            "kafka_offset": self.source.offset,
+            "kafka_timestamp": self.kafka_timestamp_ms,
+            "reason": self.reason,
+            "detail": self.detail,
+            "schema_id": self.schema_id,
+            "first_seen": self.first_seen_ms,
+            "stage": self.stage,
+            "driver": self.driver or None,
+            "waiting_for": self.waiting_for,
+        }
+
     @property
     def is_spent(self) -> bool:
         """Return whether it failed too often to be retried."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import time
@@ -23,6 +24,7 @@ DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
 
 # A row holds 400 KB; the rest is for its other attributes, of which `detail` may take 8 KB.
 _MAX_RAW_BYTES: Final = 390_000
+_LOG: Final = "dead-letters/"
 JOIN: Final = "join"  # the stage of rows that were not joined; the retry function owns them
 _REPLAYED: Final = ("lambda", "spark")  # the stages of rows that a replay owns
 _DUE_INDEX: Final = "due"
@@ -35,9 +37,10 @@ _UNTOLD: Final = f"{UNSETTLED} AND (attribute_not_exists(#replay) OR #replay <> 
 
 
 class ErrorTable:
-    """The dead-letter table and the bucket for bytes that its rows cannot hold; for one thread.
+    """The dead-letter table, and the bucket for its log and for bytes that rows cannot hold.
 
-    A row that is done or parked expires (TTL) after `keep_days`.
+    For one thread. Athena reads the log, which has a line of JSON for each dead letter. A row that
+    is done or parked expires (TTL) after `keep_days`.
     """
 
     def __init__(
@@ -56,13 +59,18 @@ class ErrorTable:
         self._clock = clock
 
     def keep(self, failed: Sequence[FailedRecord]) -> None:
-        """Write a row for each record; an existing row keeps its `firstSeen` and `attempts`.
+        """Write a row and a line of the log for each record; idempotent.
 
         Raises:
-            SinkAccessDeniedError, SinkUnavailableError: some rows may be written; writing all of
-                them again is safe.
+            SinkAccessDeniedError, SinkUnavailableError: some may be written; writing all of them
+                again is safe.
             SinkRefusedError: DynamoDB rejects the row of a record.
         """
+        self.keep_rows(failed)
+        self.log(failed)
+
+    def keep_rows(self, failed: Sequence[FailedRecord]) -> None:
+        """Write a row for each record; an existing row keeps its `firstSeen` and `attempts`."""
         for each in failed:
             try:
                 self._keep(each)
@@ -72,6 +80,16 @@ class ErrorTable:
                 raise type(error)(
                     f"{each.record.source} cannot be written as a dead letter: {error}"
                 ) from error
+
+    def log(self, failed: Sequence[FailedRecord]) -> None:
+        """Write an object with a line for each record; the same records are the same object."""
+        if not failed:
+            return
+        rows = [DeadLetter.describe(make_error(each)).to_values() for each in failed]
+        lines = [f"{json.dumps({**row, 'error_table': self._table})}\n" for row in rows]
+        ids = "\n".join(each.id for each in failed)
+        name = hashlib.sha256(ids.encode()).hexdigest()
+        self._store.put(f"{_LOG}{name}.json", "".join(lines).encode())
 
     def find(self, selection: Selection) -> list[str]:
         """Return the sorted ids of rows that a replay owns and that match in the index.

@@ -50,24 +50,12 @@ class ParkedRecords:
 
 
 def _write(record: DeadLetter) -> bytes:
-    source = record.source
     row = {
-        "id": record.id,
-        "topic": source.topic,
-        "kafka_partition": source.partition,
-        "kafka_offset": source.offset,
-        "kafka_timestamp": record.kafka_timestamp_ms,
-        "reason": record.reason,
-        "detail": record.detail,
-        "schema_id": record.schema_id,
+        **record.to_values(),
         "key": _encode(record.key),
         "value": _encode(record.value),
         "headers": [{"name": name, "value": _encode(value)} for name, value in record.headers],
-        "first_seen": record.first_seen_ms,
         "attempts": record.attempts,
-        "stage": record.stage,
-        "driver": record.driver or None,
-        "waiting_for": record.waiting_for,
     }
     return f"{json.dumps(row)}\n".encode()
 

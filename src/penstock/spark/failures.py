@@ -80,7 +80,9 @@ class DynamoDbErrors:
         tables = [_connect(self, number) for number in range(min(_WRITERS, len(records)))]
         shares = [records[number :: len(tables)] for number in range(len(tables))]
         with ThreadPoolExecutor(_WRITERS) as pool:
-            list(pool.map(ErrorTable.keep, tables, shares))  # raises the error of a share
+            list(pool.map(ErrorTable.keep_rows, tables, shares))  # raises the error of a share
+        for table in tables[:1]:
+            table.log(records)
 
 
 @dataclass(frozen=True, slots=True)

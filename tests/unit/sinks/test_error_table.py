@@ -37,6 +37,11 @@ class FakeBucket:
         self.objects[name] = content
         return f"s3://parked/{name}"
 
+    def log(self) -> list[dict[str, Any]]:
+        """Return the lines of the log, which the other objects are not part of."""
+        logged = [self.objects[name] for name in self.objects if name.startswith("dead-letters/")]
+        return [json.loads(line) for each in logged for line in each.splitlines()]
+
 
 @pytest.fixture
 def bucket() -> FakeBucket:
@@ -100,6 +105,50 @@ def test_a_row_that_is_there_stays_and_the_others_are_put(
     assert ids == [f"sensor/3/{offset}/7" for offset in range(3)]
 
 
+def test_the_log_has_each_dead_letter_without_its_bytes(
+    api: DynamoDbApi, table: ErrorTable, bucket: FakeBucket
+) -> None:
+    api.replies = [Reply(), refusal("ConditionalCheckFailedException")]  # the second is there
+
+    table.keep([_record(), _record(42, reason=Reason.UNMET_DEPENDENCY)])
+
+    first, second = bucket.log()
+    assert first == {
+        "id": "sensor/3/41/7",
+        "topic": "sensor",
+        "kafka_partition": 3,
+        "kafka_offset": 41,
+        "kafka_timestamp": 7,
+        "reason": "truncated",
+        "detail": "ends too early",
+        "schema_id": None,
+        "first_seen": 1795234015788,
+        "stage": "lambda",
+        "driver": None,
+        "waiting_for": [],
+        "error_table": "errors",
+    }
+    assert (second["id"], second["reason"]) == ("sensor/3/42/7", "unmet-dependency")
+
+
+def test_a_batch_that_comes_again_is_the_same_object_of_the_log(
+    table: ErrorTable, bucket: FakeBucket
+) -> None:
+    for _ in range(2):
+        table.keep([_record(), _record(42)])
+    table.keep([_record()])
+    table.keep([])
+
+    assert [len(content.splitlines()) for content in bucket.objects.values()] == [2, 1]
+
+
+def test_a_dead_letter_without_its_line_is_not_kept(table: ErrorTable, bucket: FakeBucket) -> None:
+    bucket.down = SinkUnavailableError("down")
+
+    with pytest.raises(SinkUnavailableError):
+        table.keep([_record()])
+
+
 _LARGE = {
     "value": ({"value": b"v" * 400_000}, {"value"}),
     "just fits": ({"value": b"v" * 389_000}, set()),
@@ -127,7 +176,8 @@ def test_bytes_that_do_not_fit_in_a_row_go_to_the_bucket(
 
     (request,) = api.requests
     item = request["Item"]
-    assert bucket.objects.keys() == {f"errors/sensor/3/41/7/{part}" for part in parked}
+    raw = {name for name in bucket.objects if not name.startswith("dead-letters/")}
+    assert raw == {f"errors/sensor/3/41/7/{part}" for part in parked}
     assert {part for part in ("key", "value", "headers") if f"{part}At" in item} == parked
     for part in parked:
         assert part not in item

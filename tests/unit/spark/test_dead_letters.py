@@ -48,7 +48,10 @@ def test_eight_requests_are_under_way_at_once(api) -> None:
 
     ids = sorted(int(request["Item"]["id"]["S"].split("/")[2]) for request in api.requests)
     assert ids == list(range(24))
-    assert api.connections == 8
+    assert api.connections == 8 + 1  # one to S3
+    ((name, content),) = api.objects.items()
+    assert name.startswith("/parked/dead-letters/")
+    assert len(content.splitlines()) == 24
 
 
 def test_an_error_of_one_request_is_raised(api) -> None:
@@ -56,6 +59,8 @@ def test_an_error_of_one_request_is_raised(api) -> None:
 
     with pytest.raises(SinkAccessDeniedError):
         DynamoDbErrors("one-fails", "parked").keep(_RECORDS)
+
+    assert api.objects == {}
 
 
 def test_no_records(api) -> None:
