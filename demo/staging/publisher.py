@@ -21,7 +21,6 @@ DRIVER: Final = "shipments"
 # For each lateness, the ticks from a shipment to the arrival of its last dependency.
 ARRIVALS: Final = ((0, 0), (1, 1), (2, 3), (4, 7), (8, 9))
 RETRIES: Final = (1, 3, 7)  # ticks from a shipment to its retries
-_POOL: Final = 40
 _START_MS: Final = 1_795_000_000_000
 
 Row = dict[str, Any]
@@ -119,7 +118,11 @@ TABLES: Final[tuple[Row, ...]] = (
 
 
 class Publisher:
-    """Makes the changes of one seed; `lateness` has the shares of shipments late by 0 to 4."""
+    """Makes the changes of one seed.
+
+    `lateness` has the shares of shipments late by 0 to 4, `pool` the customers and products that
+    are there from the start.
+    """
 
     def __init__(
         self,
@@ -127,18 +130,20 @@ class Publisher:
         shipments: int,
         ticks: int = 12,
         lateness: Sequence[float] = (0.6, 0.1, 0.1, 0.1, 0.1),
+        pool: int = 40,
     ) -> None:
         self._chance = random.Random(seed)  # noqa: S311
         self._shipments = shipments
         self._ticks = ticks
         self._lateness = lateness
+        self._pool = pool
         self._changes: dict[int, list[Change]] = defaultdict(list)
         # By row of the pool, the ticks up to which a shipment waits that needs it.
         self._busy: dict[str, list[tuple[int, int]]] = defaultdict(list)
 
     def publish(self) -> Iterator[list[Change]]:
         """Yield the changes of each tick, the driving table last; the last ticks are quiet."""
-        for number in range(_POOL):
+        for number in range(self._pool):
             self._add(0, "customers", f"c{number}", self._customer(f"c{number}", 0))
             self._add(0, "products", f"p{number}", self._product(f"p{number}", 0))
         for number in range(self._shipments):
@@ -202,20 +207,20 @@ class Publisher:
             make = self._customer if table == "customers" else self._product
             self._add(when, table, key, make(key, when))
             return key
-        key = f"{letter}{self._chance.randrange(_POOL)}"
+        key = f"{letter}{self._chance.randrange(self._pool)}"
         self._busy[key].append((tick, arrival))
         return key
 
     def _change_pool(self) -> None:
         """Update rows of the pool in ticks in which no shipment that needs them waits."""
-        for _ in range(4 * _POOL):
-            tick, number = self._chance.randint(1, self._ticks), self._chance.randrange(_POOL)
+        for _ in range(4 * self._pool):
+            tick, number = self._chance.randint(1, self._ticks), self._chance.randrange(self._pool)
             for table, letter in (("customers", "c"), ("products", "p")):
                 key = f"{letter}{number}"
                 if not any(since < tick <= until for since, until in self._busy[key]):
                     make = self._customer if table == "customers" else self._product
                     self._add(tick, table, key, make(key, tick))
-        for number in range(0, _POOL, 5):  # nothing needs them after the last tick
+        for number in range(0, self._pool, 5):  # nothing needs them after the last tick
             self._add(self._ticks + ARRIVALS[-1][1] + 4, "customers", f"c{number}", None)
 
     def _customer(self, key: str, tick: int) -> Row:

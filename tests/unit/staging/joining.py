@@ -25,6 +25,7 @@ from penstock.staging import (
 from tests.stubs.dynamodb_tables import DynamoDbTables
 
 DELAY_SECONDS = 60
+Written = tuple[dict[str, Any], Callable[[Failure], FailedRecord]]
 
 
 def shape(*key: str, name: str | None = None) -> RowShape:
@@ -96,6 +97,13 @@ class World:
 
     def stage(self, table: str, records: Iterable[tuple[Any, int]]) -> JoinCounts:
         """Stage events, or for text the deletion of its key, with their offsets, and join."""
+        written, staged = self.write(table, records), self.plan.table(table)
+        if staged.role is Role.DRIVER:
+            return self.joiner.join(staged, written)
+        return self.joiner.release(staged, [row for row, _ in written])
+
+    def write(self, table: str, records: Iterable[tuple[Any, int]]) -> list[Written]:
+        """Write the rows of events and deletions, and return them as they are joined."""
         staged = self.plan.table(table)
         written = []
         for event, offset in records:
@@ -108,9 +116,7 @@ class World:
             )
             written.append((row, partial(self._give_up, record)))
         UpsertWriter(self.tables, f"p-{table}", staged.shape).write([row for row, _ in written])
-        if staged.role is Role.DRIVER:
-            return self.joiner.join(staged, written)
-        return self.joiner.release(staged, [row for row, _ in written])
+        return written
 
     def retry(self, name: str, has_time: Callable[[], bool] = lambda: True) -> RetryCounts:
         """Run the retries that are due now."""
