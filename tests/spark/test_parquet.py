@@ -8,11 +8,13 @@ from datetime import date
 
 import duckdb
 import pytest
+from pyspark.sql.types import StructType
 
 from localcloud.tests.policy_documents import allow, make_role, trust
 from penstock.aws import AwsClient, Service
 from penstock.errors import Reason, SchemaConflictError
 from penstock.sinks import glue_table
+from penstock.spark.lake.catalog_columns import from_glue, grow_columns
 from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replay import ReplayedFiles
@@ -122,6 +124,15 @@ def test_a_part_has_a_partition_for_each_day(spark, catalog):
         (date(2026, 11, 20), "b", 2, None),
         (date(2026, 11, 21), None, 3, "x"),
     ]
+
+
+def test_nested_fields_that_a_sync_added_are_those_of_the_event(spark):
+    event = StructType.fromDDL("place struct<zipCode: bigint>")
+
+    columns = grow_columns("lake.t", [{"Name": "place", "Type": "struct<zipcode:int>"}], event)
+
+    assert columns[0]["Type"] == "struct<zipcode:bigint>"
+    assert from_glue(columns[0]).dataType == event["place"].dataType
 
 
 def test_a_driver_that_ended_before_the_partitions_adds_them_when_it_starts_again(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.tables.columns import (
     COORDINATES,
     EVENT_TIME,
+    PARTITION_KEYS,
     VOID,
     Array,
     Column,
@@ -50,6 +51,7 @@ __all__ = [
     "EVENT_TIME",
     "LEAST_KEPT_HOURS",
     "MARKER_KEYS",
+    "PARTITION_KEYS",
     "TABLE",
     "VOID",
     "Array",

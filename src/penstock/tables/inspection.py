@@ -20,7 +20,7 @@ from penstock.tables._comparison import (
 from penstock.tables._iceberg import IcebergMetadata
 from penstock.tables._rows import compare_rows, sample_rows
 from penstock.tables._types import lower_names
-from penstock.tables.columns import Growth, Struct, merge_columns
+from penstock.tables.columns import PARTITION_KEYS, Column, Growth, Struct, merge_columns
 from penstock.tables.differences import Difference
 
 _NO_TABLE = "the job's first batch makes it; a table of files is made by its Terraform"
@@ -220,7 +220,10 @@ def _open(clients: Clients, name: str, found: GlueTable | None, event: Struct) -
 def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) -> _Opened:
     """Open a table of plain files, whose columns have names in lower case."""
     place = f"glue {name}"
-    columns = lower_names(merge_columns(Struct(), event)).columns
+    is_ours = found.partition_keys == list(PARTITION_KEYS)
+    # In a table of the job, a field `day` has the column `day_2`: no field has a slash in its name.
+    keys = [Column(each, "string", f"field /{each}") for each in PARTITION_KEYS if is_ours]
+    columns = lower_names(merge_columns(Struct(tuple(keys)), event)).columns
     fields = Struct(tuple(each for each in columns if each.name not in found.partition_keys))
     plan = plan_table(place, found.columns, fields, is_iceberg=False)
     listed = clients.list_partitions(found)

@@ -113,3 +113,10 @@ def test_what_others_told_of_a_column_stays() -> None:
 
     assert _grow(found, b=IntegerType())[0] == found[0]
     assert _grow(found, a=LongType())[0] == {"Name": "a", "Type": "bigint", "Comment": "degrees"}
+
+
+def test_a_column_that_a_sync_added_holds_the_field_of_its_name() -> None:
+    columns = _grow([{"Name": "roomname", "Type": "string"}], roomName=StringType())
+
+    assert columns[0] == {"Name": "roomname", "Type": "string", "Comment": "field roomName"}
+    assert [each["Name"] for each in columns[1:]] == [each["Name"] for each in _grow([])]

@@ -40,6 +40,13 @@ def _find(lake: Lake, event: Struct) -> list[tuple[Any, ...]]:
     ]
 
 
+def test_a_table_of_the_job_keeps_a_field_beside_a_partition_key(lake: Lake) -> None:
+    event = _event(day="string")
+    lake.create_files("p", {"day_2": "string"}, "query", "batch", "part", "day")
+
+    assert _find(lake, event) == []
+
+
 def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
     lake.create_files("p", {"a": "int", "b": "bigint", "devicename": "string"}, "day")
     small = pa.scalar(1, pa.int32())

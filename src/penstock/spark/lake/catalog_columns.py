@@ -11,17 +11,23 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from penstock.errors import SchemaConflictError
-from penstock.spark.lake.columns import compare_columns, field_of, merge_columns, to_type
-from penstock.tables import COORDINATES, EVENT_TIME
+from penstock.spark.lake.columns import compare_columns, field_of, is_own, merge_columns, to_type
+from penstock.tables import COORDINATES, EVENT_TIME, PARTITION_KEYS
 
 _MARK: Final = "field "
 _EXACT: Final = "penstock.type"
 _NTZ: Final = re.compile(r"(?<![^<:,])timestamp_ntz(?![^>,])")
 
-PARTITION_KEYS: Final = {"query": "string", "batch": "bigint", "part": "int", "day": "date"}
 # A field `day` becomes the column `day_2`: no field has a slash in its name, so a key holds none.
 _KEYS: Final = [
     StructField(name, StringType(), True, {"comment": f"{_MARK}/{name}"}) for name in PARTITION_KEYS
@@ -77,7 +83,8 @@ def grow_columns(
     Raises:
         SchemaConflictError: files that were written before cannot be read with the wider type.
     """
-    before = StructType([from_glue(each) for each in columns])
+    found = {each.name: each for each in map(from_glue, columns)}
+    before = _name_by_fields(StructType(list(found.values())), event)
     merged = hold_event(before, event)
     for column in compare_columns(before, merged).rewritten:
         old, new = before[column.name].dataType, merged[column.name].dataType
@@ -87,11 +94,37 @@ def grow_columns(
             "write these records to another folder and table",
             path=column.name,
         )
-    known = {from_glue(each).name: each for each in columns}
-    return [
-        known[each.name] if each.name in known and each == before[each.name] else to_glue(each)
-        for each in merged
-    ]
+    known = dict(zip(found, columns, strict=True))
+    return [known[each.name] if each == found.get(each.name) else to_glue(each) for each in merged]
+
+
+def _name_by_fields(columns: StructType, event: StructType) -> StructType:
+    """Return columns with the names of the fields that they hold.
+
+    A sync, and everybody who follows Hive, adds them in lower case and without a comment.
+    """
+    exact = {each.name: each for each in event}
+    lower = {each.name.lower(): each for each in event}
+    held = {field_of(each) for each in columns}
+    named = []
+    for column in columns:
+        name, field = column.name, exact.get(field_of(column))
+        near = lower.get(name)
+        if field is None and near and near.name not in held and not is_own(column):
+            name, field = near.name, near
+        type_ = _name_inside(column.dataType, field.dataType) if field else column.dataType
+        named.append(StructField(name, type_, True, column.metadata))
+    return StructType(named)
+
+
+def _name_inside(type_: DataType, event: DataType) -> DataType:
+    if isinstance(type_, StructType) and isinstance(event, StructType):
+        return _name_by_fields(type_, event)
+    if isinstance(type_, ArrayType) and isinstance(event, ArrayType):
+        return ArrayType(_name_inside(type_.elementType, event.elementType))
+    if isinstance(type_, MapType) and isinstance(event, MapType):
+        return MapType(type_.keyType, _name_inside(type_.valueType, event.valueType))
+    return type_
 
 
 def _fold(exact: str) -> str:

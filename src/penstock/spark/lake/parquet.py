@@ -21,17 +21,12 @@ from pyspark.sql.types import StructType
 from penstock.errors import Reason
 from penstock.sinks import GlueTable
 from penstock.spark.failures import ErrorSink, LoggedErrors
-from penstock.spark.lake.catalog_columns import (
-    PARTITION_KEYS,
-    from_glue,
-    grow_columns,
-    hold_event,
-)
+from penstock.spark.lake.catalog_columns import from_glue, grow_columns, hold_event
 from penstock.spark.lake.conversion import EventTime, project_event, quote
 from penstock.spark.lake.inexact import file_inexact, write_exact
 from penstock.spark.rows import event_type
 from penstock.spark.state.files import StateFiles
-from penstock.tables import COORDINATES, EVENT_TIME, BatchId
+from penstock.tables import COORDINATES, EVENT_TIME, PARTITION_KEYS, BatchId
 
 _LOG = logging.getLogger(__name__)
 
