@@ -7,7 +7,7 @@ module "network" {
   account_id = var.account_id
   region     = var.contract.region
   cidr       = var.network.cidr
-  clients    = local.clients
+  clients    = merge(local.clients, { for name, quality in module.quality : name => quality.security_group_id })
   existing   = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles = [var.contract.registry.role_arn]
@@ -16,6 +16,7 @@ module "network" {
   interface_endpoints = concat(
     ["glue", "lambda", "secretsmanager", "sts"],
     var.spark == null ? [] : ["logs"],
+    length(local.quality) > 0 ? ["athena"] : [],
     length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [],
   )
   log_days    = var.retention.log_days
@@ -161,13 +162,14 @@ module "alarms" {
   account_id  = var.account_id
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
-  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function)
+  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function, values(local.quality)[*].function)
   lag_records = var.mapping.lag_records
   retention   = var.retention
   spark = one([for spark in values(module.spark) : {
     application_id = spark.application.id
     jobs           = keys(local.jobs)
     joins          = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
+    quality        = local.quality_alarms
   }])
   subscribers = var.subscribers
   tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)

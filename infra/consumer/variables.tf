@@ -213,7 +213,7 @@ variable "jobs" {
 }
 
 variable "lake" {
-  description = "The lake: the limit of bytes that a query of the Athena work group scans; and plain Parquet beside it: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler (infra/modules/parquet-crawler says what each means), by default over the folders of these jobs."
+  description = "The lake: plain Parquet beside it (parquet: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler, infra/modules/parquet-crawler says what each means, by default over the folders of these jobs); the scheduled check of tables (quality: by table the flags of `penstock quality` without dashes, mostly limits; an alarm rings when a rule fails, and after silent_hours without a check), null for none; and the limit of bytes that a query of the Athena work group scans."
   type = object({
     parquet = optional(object({
       crawler = optional(object({
@@ -224,6 +224,11 @@ variable "lake" {
       }))
       jobs = optional(set(string), [])
     }), {})
+    quality = optional(object({
+      schedule     = optional(string, "cron(0 6 * * ? *)")
+      silent_hours = optional(number, 26)
+      tables       = map(map(string))
+    }))
     query_limit_bytes = optional(number, 107374182400)
   })
   default = {}
@@ -236,6 +241,16 @@ variable "lake" {
   validation {
     condition     = var.lake.parquet.crawler == null || length(var.lake.parquet.jobs) > 0 || try(length(var.lake.parquet.crawler.folders), 0) > 0
     error_message = "lake.parquet.crawler has no folders; name them, or the jobs that write plain files."
+  }
+
+  validation {
+    condition     = try(var.lake.quality, null) == null || var.spark == null ? true : length(var.lake.quality.tables) > 0 && length(setsubtract(keys(var.lake.quality.tables), local.lake_tables)) == 0
+    error_message = "lake.quality has the tables ${join(", ", try(keys(var.lake.quality.tables), []))}; name at least one, and tables of the lake that a job writes (${join(", ", local.lake_tables)})."
+  }
+
+  validation {
+    condition     = try(var.lake.quality, null) == null ? true : contains(range(1, 169), var.lake.quality.silent_hours)
+    error_message = "lake.quality.silent_hours is ${try(var.lake.quality.silent_hours, 0)}; give whole hours from 1 to 168, which is the longest that an alarm looks back, and more than the schedule leaves between two checks."
   }
 }
 

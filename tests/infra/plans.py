@@ -39,6 +39,7 @@ _BUILT = (
     "penstock-boto3",
     "penstock-pyfiles",
     "producer-lambda",
+    "quality-lambda",
     "retry-lambda",
 )
 _PROVIDERS = """

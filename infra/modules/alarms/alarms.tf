@@ -174,9 +174,29 @@ locals {
     }
   ]...)
 
+  # The metric comes with each check: the first alarm keeps its state until the next one.
+  _quality = merge([
+    for quality in try(var.spark.quality, null)[*] : merge([
+      for table in quality.tables : {
+        "${split(".", table)[1]}-quality" = {
+          description = "Rules of data quality fail for ${table}; read the newest report below quality/${table}/ in the lake's bucket, and the runbook (A quality rule failed)."
+          namespace   = "Penstock", metric = "QualityRulesFailed", statistic = "Maximum"
+          dimensions  = { Table = table }
+          minutes     = 60, missing = "ignore"
+        }
+        "${split(".", table)[1]}-quality-silent" = {
+          description = "${table} was not checked for ${quality.silent_hours} hours (insufficient data); read the log of the function ${quality.schedule}, and see whether its schedule is on."
+          namespace   = "Penstock", metric = "QualityRulesFailed", statistic = "SampleCount"
+          dimensions  = { Table = table }
+          comparison  = "LessThanThreshold", threshold = 1, minutes = 60, periods = quality.silent_hours, missing = "missing", silence = true
+        }
+      }
+    ]...)
+  ]...)
+
   _schedules = {
-    for name in values(local._watched)[*].schedule : "${trimprefix(name, "${var.prefix}-")}-dropped" => {
-      description = "The schedule ${name} could not invoke its function; compare the trust and the policy of its role ${name}-schedule with infra/modules/function-schedule. Until then nothing is retried."
+    for name in concat(values(local._watched)[*].schedule, try(var.spark.quality, null)[*].schedule) : "${trimprefix(name, "${var.prefix}-")}-dropped" => {
+      description = "The schedule ${name} could not invoke its function; compare the trust and the policy of its role ${name}-schedule with infra/modules/function-schedule. Until then nothing is retried or checked."
       namespace   = "AWS/Scheduler", metric = "InvocationDroppedCount"
       dimensions  = { ScheduleGroup = name }
     }
@@ -205,6 +225,7 @@ locals {
       local._consumers,
       local._jobs,
       local._joins,
+      local._quality,
       local._schedules,
       local._tables,
     ) : name => merge(local._usual, alarm)

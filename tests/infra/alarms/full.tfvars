@@ -12,7 +12,12 @@ load_balancers = {
 }
 lag_records = 500
 retention   = { key_deletion_days = 7 }
-spark       = { application_id = terraform_data.later.output, jobs = ["consume", "shop"], joins = { orders = { schedule = "penstock-producer-retry-orders", waiting_records = 1000 } } }
+spark = {
+  application_id = terraform_data.later.output
+  jobs           = ["consume", "shop"]
+  joins          = { orders = { schedule = "penstock-producer-retry-orders", waiting_records = 1000 } }
+  quality        = { schedule = "penstock-producer-consumer-quality", silent_hours = 26, tables = ["lake.readings"] }
+}
 tables      = ["penstock-producer-readings"]
 producers   = { producer = { function = "penstock-producer-producer", schema = "sensor", version_budget = 99 } }
 subscribers = ["ops@example.com"]

@@ -46,3 +46,4 @@ tables = {
   lines  = { order = ["revision"], sort = ["line"] }
   other  = { key = [], key_format = "json", key_name = "pk", tombstone = "keep" }
 }
+lake = { quality = { silent_hours = 200, tables = { missing = {} } } }

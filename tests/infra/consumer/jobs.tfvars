@@ -49,4 +49,7 @@ tables = {
   carts  = { key = ["cartId"], key_format = "string", mode = "upsert", sort_name = "none" }
   orders = { key = ["shop", "orderId"], key_name = "order", event_time = "none", key_format = "avro", mode = "upsert", sort_name = "none" }
 }
-lake = { parquet = { crawler = { schedule = "cron(0 6 * * ? *)" }, jobs = ["shop"] } }
+lake = {
+  parquet = { crawler = { schedule = "cron(0 6 * * ? *)" }, jobs = ["shop"] }
+  quality = { tables = { orders = { late-share = "0.05" }, readings = {} } }
+}
