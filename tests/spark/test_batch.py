@@ -239,7 +239,7 @@ def test_a_batch_that_died_comes_again_and_is_split_as_before(job, death):
 
 
 def test_more_ids_than_are_asked_for_at_once(job, monkeypatch):
-    monkeypatch.setattr("penstock.spark.query.batch._IDS_AT_ONCE", 2)
+    monkeypatch.setattr("penstock.spark.query.batch.IDS_AT_ONCE", 2)
     versions = [job.register(schema) for schema in (_V1, _V2, _V3)]
     values = [
         frame(versions[0], {"deviceId": "a"}),

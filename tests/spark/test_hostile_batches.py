@@ -54,7 +54,7 @@ def _judge(registry: HostileRegistry) -> Callable[[bytes | None], tuple[str, Any
 
 def test_hostile_records_end_where_they_belong(spark, seeded, trials, tmp_path, monkeypatch):
     # Damaged ids are unknown ones; beyond the limit, rare versions would not be looked up.
-    monkeypatch.setattr("penstock.spark.query.batch._MAX_REFUSED", 10_000)
+    monkeypatch.setattr("penstock.spark.query.versions._MAX_REFUSED", 10_000)
     registry = HostileRegistry(seeded)
     attacker, judge = Attacker(seeded, registry), _judge(registry)
     outcomes: Counter[str] = Counter()

@@ -1,0 +1,131 @@
+"""The schema versions of a table's batch: those known when it began, and what it looks up since."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from penstock.errors import Failure, Reason
+from penstock.framing import SchemaKey
+from penstock.records import Projection
+from penstock.registry import Registries, SchemaVersion
+from penstock.spark.decoding.decoder import Versions, admit_versions, find_versions
+from penstock.spark.state.schema_ledger import Lookup, Lookups
+from penstock.tables import BatchId
+
+IDS_AT_ONCE: Final = 1_000
+# Records with random ids must not keep a batch from its end: every lookup is a call.
+_MAX_REFUSED: Final = 100
+_NOT_LOOKED_UP: Final = Failure(
+    Reason.UNKNOWN_SCHEMA,
+    f"found more than {_MAX_REFUSED} unknown schema ids in one batch, expected ids of a registry; "
+    "this one, among the rarest of them, was not looked up",
+)
+
+
+@dataclass(slots=True)
+class BatchVersions:
+    """The versions that a batch is split by."""
+
+    id: BatchId
+    known: tuple[SchemaVersion, ...]
+    lookups: list[Lookup] = field(default_factory=list)
+
+    def all(self) -> tuple[SchemaVersion, ...]:
+        """Return all versions that are known by now."""
+        return (*self.known, *(each for lookup in self.lookups for each in lookup.versions))
+
+    def refused(self) -> list[SchemaKey]:
+        """Return the keys of versions that were looked up and cannot be used."""
+        return [key for lookup in self.lookups for key in lookup.refused]
+
+    def answered(self) -> list[SchemaKey]:
+        """Return the keys that are either known or refused."""
+        return [*(each.key for each in self.all()), *self.refused()]
+
+    @property
+    def is_answered(self) -> bool:
+        """Return whether the last lookup decided about all versions that were left."""
+        return bool(self.lookups) and self.lookups[-1].others is not None
+
+
+class VersionLookup:
+    """Looks up versions for the batches of one table, or of tables by schema name.
+
+    `registries` should cache their answers. `names` are the schema names that have a table; None if
+    all versions are one table's. `columns` are those of a staged table.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        registries: Registries,
+        ledger: Lookups,
+        names: Collection[str] | None = None,
+        columns: Projection | None = None,
+    ) -> None:
+        self._spark = spark
+        self._registries = registries
+        self._ledger = ledger
+        self._names = names
+        self._columns = columns
+
+    def open(self, batch: BatchId) -> BatchVersions:
+        """Return the versions that are known when a batch begins, whether it comes again or not."""
+        self._ledger.tidy(batch.number)
+        return BatchVersions(batch, self._ledger.before(batch.number))
+
+    def earlier(self, batch: BatchVersions) -> tuple[Lookup, ...]:
+        """Return the lookups that the batch made before it came again."""
+        return self._ledger.lookups(batch.id.number)
+
+    def look_up(self, batch: BatchVersions, keys: Sequence[SchemaKey]) -> Lookup:
+        """Look up versions until too many are unknown, and write the answers to the ledger.
+
+        Raises:
+            PenstockError: an answer is not final.
+        """
+
+        def beside(version: SchemaVersion, admitted: Sequence[SchemaVersion]) -> Versions:
+            return self.of_table(self.table_of(version), [*batch.all(), *admitted])
+
+        left = _MAX_REFUSED - len(batch.refused())
+        found, refused = find_versions(self._registries, keys, left)
+        others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP
+        refused |= self.find_unroutable(found)
+        routed = [each for each in found if each.key not in refused]
+        admitted, inadmissible = admit_versions(self._spark, routed, beside, self._columns)
+        refused |= inadmissible
+        number = len(batch.lookups) + 1
+        lookup = Lookup(batch.id.number, number, tuple(admitted), refused, others)
+        self._ledger.add(lookup)
+        return lookup
+
+    def has_versions(self, number: int) -> bool:
+        """Return whether any version is known when a batch begins."""
+        return bool(self._ledger.before(number))
+
+    def table_of(self, version: SchemaVersion) -> str:
+        """Return the name of a version's table; it is empty if there is only one."""
+        return "" if self._names is None else version.name
+
+    def of_table(self, table: str, versions: Iterable[SchemaVersion]) -> tuple[SchemaVersion, ...]:
+        """Return the versions of a table."""
+        return tuple(each for each in versions if self.table_of(each) == table)
+
+    def find_unroutable(self, versions: Iterable[SchemaVersion]) -> dict[SchemaKey, Failure]:
+        """Return the failures of versions without a table."""
+        names = self._names
+        if names is None:
+            return {}
+        return {
+            each.key: Failure(
+                Reason.UNROUTABLE,
+                f"found a record of schema {each.name}, expected one of {', '.join(names)}",
+            )
+            for each in versions
+            if each.name not in names
+        }
