@@ -32,7 +32,7 @@ def make_row(  # noqa: PLR0913 - the parts of a row
     *,
     key_fields: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the row of an event that was decoded from a record.
+    """Return the row of an event that was decoded from a record, deleted if the event says so.
 
     `key_fields` are the fields of the record's key, if the key fields of the shape are there.
 
@@ -46,6 +46,8 @@ def make_row(  # noqa: PLR0913 - the parts of a row
     key = _key(shape, event, source, key_fields)
     order = {} if shape.mode is Mode.APPEND else {ORDER: _order(shape.order, event, record)}
     ours = (*key, *((ORDER, DELETED) if order else ()))
+    if shape.deleted_when and shape.deleted_when.fits(event):
+        return _deleted(key, record, order)
     if key_fields is None:
         ours = tuple(name for name in ours if (name,) not in (shape.key, shape.sort))
     event = _hide(event, (*ADDED, *ours), key)
@@ -86,13 +88,12 @@ def make_deletion(
         key = {shape.key_attribute: _read_text(record)}
     else:
         key = _key(shape, {}, record.source, key_fields)
-    return {
-        **key,
-        "_topic": record.source.topic,
-        "_source": str(record.source),
-        ORDER: _order((), {}, record),
-        DELETED: True,
-    }
+    return _deleted(key, record, {ORDER: _order((), {}, record)})
+
+
+def _deleted(key: Mapping[str, str], record: Record, order: Mapping[str, str]) -> dict[str, Any]:
+    source = record.source
+    return {**key, "_topic": source.topic, "_source": str(source), **order, DELETED: True}
 
 
 def _read_text(record: Record) -> str:

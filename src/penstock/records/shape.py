@@ -11,7 +11,7 @@ A row has all fields of its event, and these attributes:
     _schema     the number of the writer schema's version
     _schemaId   the schema key of that version
     _order      in upsert mode: text that is greater for a newer version of the row
-    _deleted    in upsert mode: true if a tombstone deleted the row
+    _deleted    in upsert mode: true if a tombstone or an event deleted the row
     _expiresAt  the TTL attribute, for programs that let rows expire; no event sets it
 
 A field of the event with the name of one of these attributes is kept in the map `_event`. A deleted
@@ -20,10 +20,10 @@ row keeps its key and `_order`, so that an older record that arrives later does 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from penstock.settings import Settings, setting
 
@@ -67,6 +67,26 @@ def _parse_fields(text: str) -> tuple[str, ...]:
 
 def _parse_optional(text: str) -> str | None:
     return None if text == _NONE else text
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedWhen:
+    """A field of the event that says with some values that its row is deleted, as CDC writes."""
+
+    field: str
+    values: tuple[str, ...]
+
+    def fits(self, event: Mapping[str, Any]) -> bool:
+        """Return whether an event deletes its row; a whole number is compared as its digits."""
+        value = event.get(self.field)
+        return type(value) in {str, int} and str(value) in self.values
+
+
+def _parse_deleted_when(text: str) -> DeletedWhen:
+    field, is_there, values = text.partition("=")
+    if not field or not is_there:
+        raise ValueError(text)
+    return DeletedWhen(field, _parse_fields(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +150,14 @@ class RowShape(Settings):
         " in place of the event: avro (in a frame, as values are), or string, int or long for the"
         " one field of --key [the fields are of the event]",
         parse=KeyFormat,
+        default=None,
+    )
+
+    deleted_when: DeletedWhen | None = setting(
+        "PENSTOCK_DELETED_WHEN",
+        "in upsert mode, a field of the event and its values that delete the row, like op=D or"
+        " op=D,X [no event deletes a row]",
+        parse=_parse_deleted_when,
         default=None,
     )
 
@@ -208,6 +236,8 @@ class RowShape(Settings):
             yield "PENSTOCK_ORDER (--order) is for --mode upsert, found --mode append"
         if self.tombstone is Tombstone.DELETE:
             yield "--tombstone delete is for --mode upsert, found --mode append"
+        if self.deleted_when:
+            yield "PENSTOCK_DELETED_WHEN (--deleted-when) is for --mode upsert, found --mode append"
 
 
 READING: Final = RowShape()

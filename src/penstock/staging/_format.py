@@ -132,6 +132,15 @@ _DEPENDENCY: Final = _object(
     "table",
     "key",
 )
+_DELETED_WHEN: Final = _object(
+    "an object with a column, and its values that delete the row",
+    {
+        "column": _text("the name of a column", "^.+$"),
+        "values": _list("values as text", _text("a value", "^.+$")),
+    },
+    "column",
+    "values",
+)
 _TABLE: Final = _object(
     "an object that describes a table",
     {
@@ -159,6 +168,7 @@ _TABLE: Final = _object(
         "order": _FIELDS,
         "event_time": _text("the column with the event time", "^.+$"),
         "tombstone": _choice("ignore or delete", "ignore", "delete"),
+        "deleted_when": _DELETED_WHEN,
         "sinks": _list("dynamodb, lake or both", _choice("a sink", "dynamodb", "lake")),
         "role": _choice("staging or driver", "staging", "driver"),
         "dependencies": _list("rows that each row of a driver needs", _DEPENDENCY),

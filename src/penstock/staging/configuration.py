@@ -19,7 +19,7 @@ from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SettingsError
 from penstock.kafka import KafkaSettings
-from penstock.records import KeyFormat, Mode, Projection, RowShape, Tombstone
+from penstock.records import DeletedWhen, KeyFormat, Mode, Projection, RowShape, Tombstone
 from penstock.registry import load_registries
 from penstock.settings import describe_settings, parse_moment
 from penstock.staging._format import ALIASES, FILE, TABLE_ALIASES
@@ -195,7 +195,12 @@ def _make_shape(given: Mapping[str, Any]) -> RowShape:
         Mode.UPSERT,
         Tombstone(given.get("tombstone", Tombstone.IGNORE)),
         KeyFormat(given["key_format"]) if "key_format" in given else None,
+        _make_deleted_when(given["deleted_when"]) if "deleted_when" in given else None,
     )
+
+
+def _make_deleted_when(given: Mapping[str, Any]) -> DeletedWhen:
+    return DeletedWhen(given["column"], tuple(given["values"]))
 
 
 def _list(value: Any) -> tuple[str, ...]:

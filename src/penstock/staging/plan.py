@@ -17,6 +17,7 @@ from penstock.records import ADDED, DELETED, ORDER, Mode, Projection, RowShape, 
 
 # The attribute, and column, with the time at which a row was staged first.
 STAGING_TIME: Final = "staging_time"
+_KEPT: Final = "the lake keeps every record"
 _OF_EACH_ROW: Final = frozenset({STAGING_TIME, ORDER, DELETED, *ADDED})
 
 
@@ -156,11 +157,12 @@ def _table_problems(table: StagedTable, where: str) -> Iterator[str]:
         yield f"{where}.sinks: found none, expected dynamodb, lake or both"
     if table.shape.mode is not Mode.UPSERT:
         yield f"{where}: found rows that are appended, expected upserts by key"
-    if table.shape.tombstone is Tombstone.DELETE and StagingSink.DYNAMODB not in table.sinks:
-        yield (
-            f"{where}.tombstone: found delete without dynamodb, expected ignore: the lake keeps"
-            " every record"
-        )
+    if StagingSink.DYNAMODB not in table.sinks:
+        shape = table.shape
+        if shape.tombstone is Tombstone.DELETE:
+            yield f"{where}.tombstone: found delete without dynamodb, expected ignore: {_KEPT}"
+        if shape.deleted_when:
+            yield f"{where}.deleted_when: found it without dynamodb, expected none: {_KEPT}"
     yield from _column_problems(table, where)
     is_driver = table.role is Role.DRIVER
     if is_driver != bool(table.dependencies) or is_driver != bool(table.final):
@@ -194,7 +196,8 @@ def _column_problems(table: StagedTable, where: str) -> Iterator[str]:
         return
     shape = table.shape
     time = () if shape.event_time is None else (shape.event_time,)
-    parts = {"order": shape.order, "event_time": time}
+    deleted = (shape.deleted_when.field,) if shape.deleted_when else ()
+    parts = {"order": shape.order, "event_time": time, "deleted_when": deleted}
     if shape.key_format is None:  # else the fields are those of Kafka's keys
         parts = {"key": shape.key, "sort": shape.sort, **parts}
     for part, named in parts.items():

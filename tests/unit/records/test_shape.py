@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from penstock.errors import SettingsError, UnroutableError
 from penstock.records import (
     MAX_TIMESTAMP_MS,
+    DeletedWhen,
     Mode,
     Record,
     RowShape,
@@ -59,12 +61,13 @@ def test_it_is_built_from_settings() -> None:
             "PENSTOCK_ORDER": "version,at",
             "PENSTOCK_MODE": "upsert",
             "PENSTOCK_TOMBSTONE": "dead-letter",
+            "PENSTOCK_DELETED_WHEN": "op=D,X",
         }
     )
 
     assert shape == RowShape(
         ("shop", "orderId"), "pk", ("line",), "line", None, ("version", "at"),
-        Mode.UPSERT, Tombstone.DEAD_LETTER,
+        Mode.UPSERT, Tombstone.DEAD_LETTER, deleted_when=DeletedWhen("op", ("D", "X")),
     )  # fmt: skip
     assert shape.table_key == ("pk", "line")
 
@@ -86,6 +89,8 @@ def test_it_is_built_from_settings() -> None:
         ({"SORT": "at"}, "PENSTOCK_SORT (--sort) is for --mode upsert, found --mode append"),
         ({"ORDER": "at"}, "PENSTOCK_ORDER (--order) is for --mode upsert, found --mode append"),
         ({"TOMBSTONE": "delete"}, "--tombstone delete is for --mode upsert, found --mode append"),
+        ({"DELETED_WHEN": "op=D"}, "(--deleted-when) is for --mode upsert, found --mode append"),
+        ({"DELETED_WHEN": "op"}, "PENSTOCK_DELETED_WHEN is 'op', expected in upsert mode, a field"),
         (
             {"KEY_FORMAT": "int", "KEY": "a,b", "KEY_NAME": "pk"},
             "PENSTOCK_KEY_FORMAT (--key-format) is int, expected one field in --key and no --sort",
@@ -198,3 +203,17 @@ def test_a_tombstone_without_a_key_is_unroutable(key: bytes | None) -> None:
         make_deletion(_ORDERS, Record(_SOURCE, key, None))
 
     assert len(str(caught.value)) < 150
+
+
+@pytest.mark.parametrize("op", ["D", 7])
+def test_an_event_that_says_so_deletes_its_row_in_its_order(op: Any) -> None:
+    shape = replace(_ORDERS, order=("change",), deleted_when=DeletedWhen("op", ("D", "7")))
+    event = {"orderId": "o-1", "op": op, "change": 9}
+
+    row = make_row(shape, event, _RECORD, 1, "id")
+
+    kept = make_row(shape, event | {"op": "U"}, _RECORD, 1, "id")
+    assert (row["orderId"], row["_deleted"], row["_order"]) == ("o-1", True, kept["_order"])
+    assert row.keys() == {"orderId", "_topic", "_source", "_order", "_deleted"}
+    assert kept["op"] == "U"
+    assert "_deleted" not in kept

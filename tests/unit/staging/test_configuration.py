@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.records import KeyFormat, Projection, Tombstone
+from penstock.records import DeletedWhen, KeyFormat, Projection, Tombstone
 from penstock.staging import (
     FORMAT,
     Dependency,
@@ -39,6 +39,7 @@ _LINES: dict[str, Any] = {
     "key_name": "lineKey",
     "sort": "AT",
     "event_time": "AT",
+    "deleted_when": {"column": "OP", "values": ["D"]},
 }
 _DRIVER: dict[str, Any] = {
     "name": "driving",
@@ -114,6 +115,7 @@ def test_a_whole_file() -> None:
     assert customers.sinks == set(StagingSink)
     assert (lines.topics, lines.pattern) == ((), r"cdc\.LINES.*")
     assert lines.shape.table_key == ("lineKey", "AT")
+    assert lines.shape.deleted_when == DeletedWhen("OP", ("D",))
     assert (lines.role, driver.role) == (Role.STAGING, Role.DRIVER)
     assert driver.shape.tombstone is Tombstone.DELETE
     assert driver.shape.key_format is KeyFormat.LONG

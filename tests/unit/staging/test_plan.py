@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import SettingsError
-from penstock.records import Mode, Projection, RowShape, Tombstone
+from penstock.records import DeletedWhen, Mode, Projection, RowShape, Tombstone
 from penstock.staging import Dependency, Role, StagedTable, StagingPlan, StagingSink
 
 
@@ -105,6 +105,16 @@ def test_a_table_knows_its_drivers() -> None:
                 "shape": _shape("id", tombstone=Tombstone.DELETE),
             },
             r"\$\.tables\[1\]\.tombstone: found delete without dynamodb, expected ignore",
+        ),
+        (
+            {
+                "sinks": frozenset({StagingSink.LAKE}),
+                "role": Role.STAGING,
+                "dependencies": (),
+                "final": None,
+                "shape": _shape("id", deleted_when=DeletedWhen("op", ("D",))),
+            },
+            r"\$\.tables\[1\]\.deleted_when: found it without dynamodb, expected none",
         ),
     ],
 )
