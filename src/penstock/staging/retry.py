@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from penstock.errors import Failure, UnroutableError
+from penstock.errors import Failure, Reason, UnroutableError
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
 from penstock.staging.join import Joiner, Key, Verdict, read_name
 
@@ -75,8 +75,9 @@ class Retries:
                     detail=verdict.failure.detail,
                     waiting_for=verdict.missing,
                 )
-                counts.waiting += not failed.is_spent
-                spent += [failed] if failed.is_spent else []
+                is_over = failed.is_spent or not _may_be_joined(verdict)
+                counts.waiting += not is_over
+                spent += [failed] if is_over else []
         for row in spent:  # before it is parked, so that no arrival releases it any more
             self._forget(row)
         self._spent += [(replace(row, value=None), self._parked.put(row)) for row in spent]
@@ -125,3 +126,9 @@ def _refuse(row: DeadLetter, error: UnroutableError) -> Verdict:
     """Return the verdict on a dead letter whose driver's row cannot be read."""
     failure = Failure.of(error)
     return Verdict((), row.driver, "", row.id, failure, missing=row.waiting_for)
+
+
+def _may_be_joined(verdict: Verdict) -> bool:
+    """Return whether a later retry may join a row: its dependencies may come, or its plan again."""
+    is_unmet = verdict.failure is None or verdict.failure.reason is Reason.UNMET_DEPENDENCY
+    return is_unmet or not verdict.source

@@ -223,3 +223,16 @@ def test_a_record_whose_key_had_two_parts_is_parked_and_not_taken_for_joined() -
     (row,) = world.tables.rows("errors")
     assert (row["reason"], "parkedAt" in row, "doneAt" in row) == ("unroutable", True, False)
     assert row["detail"] == "found no row trips/t1/o1, expected the row that waits"
+
+
+def test_a_row_that_no_retry_can_join_is_parked_by_the_first_one(world: World) -> None:
+    world.stage("trips", [(_TRIP | {"customer": "c9"}, 7), (_TRIP | {"trip": "t2"}, 8)])
+
+    world.now_s += 60
+    counts = world.retry("first")
+
+    assert (counts.waiting, counts.parked) == (1, 1)
+    rows = {row["id"]: row for row in world.tables.rows("errors")}
+    assert {row["reason"]: "parkedAt" in row for row in rows.values()} == {
+        "unroutable": True, "unmet-dependency": False,
+    }  # fmt: skip
