@@ -13,7 +13,13 @@ import pytest
 
 from penstock.framing import encode_glue_frame
 from penstock.kafka import Message, Security, open_producer
-from penstock.records import Mode, Projection, RowShape, Tombstone
+from penstock.records import (
+    DeletedWhen,
+    Mode,
+    Projection,
+    RowShape,
+    Tombstone,
+)
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
 from penstock.schemas import Compatibility
 from penstock.spark import StageSettings, start_staging
@@ -48,7 +54,7 @@ _ENVIRON = {
 }
 
 
-def _shape(key, **more):
+def row_shape(key, **more):
     given = {"sort_name": None, "event_time": None, "mode": Mode.UPSERT}
     return RowShape((key,), **(given | more))
 
@@ -163,12 +169,13 @@ def test_topics_become_tables_and_follow_what_changes(stage, capsys):
     stage.add_table("others", "id")
     both = frozenset(StagingSink)
     columns = Projection(("ORDER_ID", "STATE", "NOTE"), (("STATE", "orderState"),), True)
-    deleting = _shape("id", tombstone=Tombstone.DELETE)
+    deleting = row_shape("id", tombstone=Tombstone.DELETE)
+    ended = row_shape("order_id", deleted_when=DeletedWhen("orderState", ("gone",)))
     plan = StagingPlan(
         (
-            StagedTable("orders", _shape("order_id"), (orders,), columns=columns, sinks=both),
+            StagedTable("orders", ended, (orders,), columns=columns, sinks=both),
             StagedTable("customers", deleting, (east, west)),
-            StagedTable("others", _shape("id"), (junk, "nowhere")),
+            StagedTable("others", row_shape("id"), (junk, "nowhere")),
         )
     )
     v1, customer = stage.register(_ORDER, "order"), stage.register(_CUSTOMER, "customer")
@@ -181,7 +188,9 @@ def test_topics_become_tables_and_follow_what_changes(stage, capsys):
         v2 = stage.register(_NOTED, "order")
         noted = {"ORDER_ID": "o1", "STATE": "paid", "NOTE": "fast", "INTERNAL": 7}
         empty = {"ORDER_ID": "", "STATE": None, "NOTE": "", "INTERNAL": 8}
-        stage.send(orders, frame(v2, noted), frame(v2, empty), frame(v2, noted)[:-1])
+        gone = {"ORDER_ID": "o3", "STATE": "gone", "NOTE": "lost", "INTERNAL": 9}
+        stage.send(orders, *(frame(v2, each) for each in (noted, empty, gone)))
+        stage.send(orders, frame(v2, noted)[:-1])
         stage.send(junk, b"?", encode_glue_frame(UNKNOWN, b"x"))
         stage.send(east, None, key=b"c1")
         stage.send(west, None, key=b"\xff")
@@ -196,13 +205,15 @@ def test_topics_become_tables_and_follow_what_changes(stage, capsys):
     assert again.awaitTermination(SECONDS)
 
     found = stage.rows("orders", "order_id")
+    deleted = found.pop("o3")
     times = [row.pop("staging_time") for row in found.values()]
+    assert (deleted["_deleted"], _fields(deleted)) == (True, {"order_id": "o3"})
     assert {key: _fields(row) for key, row in found.items()} == {
         "o1": {"order_id": "o1", "orderState": "paid", "note": "fast"}, "o2": {"order_id": "o2"},
     }  # fmt: skip
     assert all(time.endswith("+00:00") for time in times)
     assert stage.lake("orders", "SELECT order_id, orderState, note FROM t ORDER BY _offset") == [
-        ("o1", "new", None), ("o1", "paid", "fast"), ("o2", None, None),
+        ("o1", "new", None), ("o1", "paid", "fast"), ("o3", "gone", "lost"), ("o2", None, None),
     ]  # fmt: skip
     customers = stage.rows("customers", "id")
     assert {key: row.get("_deleted") for key, row in customers.items()} == {
@@ -210,16 +221,16 @@ def test_topics_become_tables_and_follow_what_changes(stage, capsys):
     }  # fmt: skip
     assert (customers["c2"]["name"], "name" in customers["c1"]) == ("West", False)
     assert stage.errors.reasons() == {
-        f"{orders}@3": "truncated", f"{junk}@0": "unknown-framing", f"{junk}@1": "unknown-schema",
+        f"{orders}@4": "truncated", f"{junk}@0": "unknown-framing", f"{junk}@1": "unknown-schema",
         f"{west}@1": "unroutable",
     }  # fmt: skip
-    assert sum(each["numInputRows"] for each in (*progress, *again.recentProgress)) == 12
+    assert sum(each["numInputRows"] for each in (*progress, *again.recentProgress)) == 13
 
 
 def test_a_job_begins_at_the_offsets_it_is_given(stage):
     named, other = stage.add_topic(partitions=2), stage.add_topic()
     stage.add_table("customers", "id")
-    plan = StagingPlan((StagedTable("customers", _shape("id"), (named, other)),))
+    plan = StagingPlan((StagedTable("customers", row_shape("id"), (named, other)),))
     customer = stage.register(_CUSTOMER, "customer")
     for number in range(6):
         key = bytes([number])

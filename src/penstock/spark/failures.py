@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import islice
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import DataFrame
@@ -38,6 +38,8 @@ from penstock.records import FailedRecord, Record, Source
 from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
+
+_Result = TypeVar("_Result")
 
 _LOG = logging.getLogger(__name__)
 
@@ -225,16 +227,25 @@ def count_by_reason(
     Raises:
         SinkError, RegistryError: the error that ended a task.
     """
+    total: Counter[Reason] = Counter()
+    for count in run_task(rows, task):
+        total.update(count)
+    return total
+
+
+def run_task(rows: DataFrame, task: Callable[[Iterable[Any]], Iterator[_Result]]) -> list[_Result]:
+    """Run a task on each partition, and return its results.
+
+    Raises:
+        SinkError, RegistryError: the error that ended a task.
+    """
     try:
-        counts = rows.rdd.mapPartitions(task).collect()
+        results = rows.rdd.mapPartitions(task).collect()
     except Py4JJavaError as error:
         raise_sink_error(error)
         raise
     _report_observations(rows)
-    total: Counter[Reason] = Counter()
-    for count in counts:
-        total.update(count)
-    return total
+    return results
 
 
 def _report_observations(rows: DataFrame) -> None:

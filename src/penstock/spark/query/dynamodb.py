@@ -97,9 +97,9 @@ class _Write:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         """Write the rows; store those that cannot be readings as dead letters."""
-        readings = _connect(self.tables.readings, self.tables.shape)
+        readings = connect(self.tables.readings, self.tables.shape)
         to_event = _load_event_reader(self.schema)
-        keys = KeySchemas(_load_registries(self.tables.key_schemas))
+        keys = KeySchemas(load_key_registries(self.tables.key_schemas))
         pace = Pace(self.rows_per_second)
         for chunk in in_chunks(rows):
             made, given_up = [], []
@@ -148,8 +148,8 @@ class DynamoDbDeletions:
 
     def _delete(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         """Delete the rows of a partition's tombstones, on an executor."""
-        table = _connect(self.table, self.shape)
-        keys = KeySchemas(_load_registries(self.key_schemas))
+        table = connect(self.table, self.shape)
+        keys = KeySchemas(load_key_registries(self.key_schemas))
         for chunk in in_chunks(rows):
             records = [_read_record(row) for row in chunk]
             made, given_up = [], []
@@ -189,9 +189,14 @@ def _give_up(record: Record, failure: Failure) -> FailedRecord:
 
 
 @cache
-def _connect(table: str, shape: RowShape) -> RowWriter:
-    """Connect once per Python process, which runs one task at a time."""
-    return open_table(DynamoDbClient(), table, shape)
+def connect(table: str, shape: RowShape) -> RowWriter:
+    """Return a table's writer; those of a Python process, which runs one task, share a client."""
+    return open_table(_open_client(), table, shape)
+
+
+@cache
+def _open_client() -> DynamoDbClient:
+    return DynamoDbClient()
 
 
 @cache
@@ -232,7 +237,7 @@ class KeySchemas:
 
 
 @cache
-def _load_registries(settings: RegistrySettings | None) -> Registries:
+def load_key_registries(settings: RegistrySettings | None) -> Registries:
     """Load the registries once per Python process; without settings there are none."""
     return settings.load() if settings else Registries([])
 

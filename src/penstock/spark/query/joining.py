@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from penstock.errors import Reason
+from penstock.records import DELETED
 from penstock.spark.query.dynamodb import Written
 from penstock.staging import JoinCounts, Joiner, JoinEvent, JoinTables, Role, StagingPlan
 
@@ -43,7 +44,8 @@ class JoinStep:
         joiner = _open(self.tables, self.plan)
         counts = JoinCounts()
         if self.plan.dependents(self.table):
-            counts += joiner.release(table, [row for row, _ in written])
+            # A deleted row releases nothing.
+            counts += joiner.release(table, [row for row, _ in written if DELETED not in row])
         if table.role is Role.DRIVER:
             counts += joiner.join(table, written)
         return counts

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from penstock.records import KeyFormat, Tombstone
+from penstock.records import KeyFormat, Projection, Tombstone
 from penstock.registry import RegistrySettings
 from penstock.spark.failures import ErrorSink
 from penstock.spark.lake.conversion import EventTime
@@ -14,6 +14,7 @@ from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replay import ReplayedFiles, ReplayedLake
 from penstock.spark.query.dynamodb import DynamoDbDeletions, DynamoDbTables, Follower
+from penstock.spark.query.record_tables import RecordTable
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.sinks import SinkSettings
 from penstock.spark.state.lease import LeasedSink
@@ -65,6 +66,23 @@ def open_tombstones(
     table = settings.dynamodb_table
     deletions = DynamoDbDeletions(table, errors, settings.shape, keys, follower)
     return [LeasedSink(deletions, lease)]
+
+
+def open_record_table(
+    settings: SinkSettings,
+    columns: Projection,
+    schemas: RegistrySettings,
+    follower: Follower | None = None,
+) -> RecordTable:
+    """Open a table of DynamoDB alone, whose records are not decoded by Spark."""
+    return RecordTable(
+        settings.dynamodb_table,
+        settings.shape,
+        columns,
+        settings.dynamodb_rows_per_second,
+        _key_schemas(settings, schemas),
+        follower,
+    )
 
 
 def _key_schemas(settings: SinkSettings, schemas: RegistrySettings) -> RegistrySettings | None:

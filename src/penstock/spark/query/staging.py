@@ -14,7 +14,8 @@ from penstock.registry import Registries
 from penstock.spark.failures import DynamoDbErrors, ErrorSink
 from penstock.spark.query.batch import TableSinks
 from penstock.spark.query.joining import JoinStep
-from penstock.spark.query.sinks import open_sinks, open_tombstones
+from penstock.spark.query.record_tables import RecordTable
+from penstock.spark.query.sinks import open_record_table, open_sinks, open_tombstones
 from penstock.spark.query.source import find_partitions, open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
 from penstock.spark.query.topics import TopicRoutes
@@ -22,7 +23,7 @@ from penstock.spark.rows import Fence
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.settings.stage import StageSettings
 from penstock.spark.state.lease import Lease, name_lease
-from penstock.staging import Role, StagedTable, StagingPlan
+from penstock.staging import Role, StagedTable, StagingPlan, StagingSink
 
 _LOG = logging.getLogger(__name__)
 
@@ -76,25 +77,30 @@ def route_topics(
     errors: ErrorSink,
     lease: Fence,
 ) -> TopicRoutes:
-    """Return the tables of a plan with their sinks; drivers come last, after what they need."""
+    """Return the tables of a plan; drivers come last, after what they need."""
 
-    def open_table(table: StagedTable) -> TableSinks:
+    def open_table(table: StagedTable) -> TableSinks | RecordTable:
         sinks = settings.sinks_of(table)
         step = JoinStep(plan, table.name, settings.join_tables, settings.service)
         is_driver = table.role is Role.DRIVER
         follower = step if is_driver or plan.dependents(table.name) else None
+        columns = replace(table.columns, keeps_empty=table.shape.key_format is not None)
+        if not sinks.lake_table:
+            return open_record_table(sinks, columns, settings.schemas, follower)
         return TableSinks(
             [*open_sinks(spark, sinks, errors, lease, settings.schemas, follower=follower)],
-            # A deleted row releases nothing.
-            open_tombstones(sinks, errors, lease, settings.schemas, step if is_driver else None),
-            replace(table.columns, keeps_empty=table.shape.key_format is not None),
+            open_tombstones(sinks, errors, lease, settings.schemas, follower),
+            columns,
         )
 
     def find(topic: str) -> str | None:
         table = plan.by_topic(topic)
         return None if table is None else table.name
 
-    ordered = sorted(plan.tables, key=lambda table: table.role is Role.DRIVER)
+    ordered = sorted(
+        plan.tables,
+        key=lambda table: (table.role is Role.DRIVER, StagingSink.LAKE in table.sinks),
+    )
     return TopicRoutes(
         {table.name: open_table(table) for table in ordered},
         find,

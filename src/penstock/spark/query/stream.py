@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Final, Protocol
 
 from pyspark import StorageLevel
@@ -26,9 +27,11 @@ from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.failures import ErrorSink
 from penstock.spark.query.batch import Batches, TableSinks
+from penstock.spark.query.record_tables import RecordTable, RecordTables
 from penstock.spark.query.report import BatchCounts, ReportListener
 from penstock.spark.query.source import read_ranges
-from penstock.spark.query.topics import TopicBatches, TopicRoutes
+from penstock.spark.query.topics import Step, TopicBatches, TopicRoutes
+from penstock.spark.query.versions import VersionLookup
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.state.checkpoint import Checkpoint, check_routes
@@ -246,13 +249,35 @@ class StreamQuery:
         sinks = self.sinks
         check_routes(checkpoint.routes, checkpoint, next_batch, self._split_by())
         if isinstance(sinks, TopicRoutes):
-            tables = {
-                name: self._open_table(spark, f"{checkpoint.ledger}/{name}", next_batch, each)
-                for name, each in sinks.tables.items()
+            ledgers = {
+                name: Ledger(spark, f"{checkpoint.ledger}/{name}", next_batch)
+                for name in sinks.tables
             }
-            return TopicBatches(tables, sinks.find)
+            return TopicBatches([*self._open_steps(spark, sinks, ledgers)], sinks.find)
         table = TableSinks(sinks, self.tombstones)
-        return self._open_table(spark, checkpoint.ledger, next_batch, table)
+        return self._open_table(spark, Ledger(spark, checkpoint.ledger, next_batch), table)
+
+    def _open_steps(
+        self, spark: SparkSession, routes: TopicRoutes, ledgers: Mapping[str, Ledger]
+    ) -> Iterator[Step]:
+        """Yield the steps of a batch; record tables that follow each other are one."""
+        for is_other, group in groupby(
+            routes.tables.items(), lambda each: isinstance(each[1], TableSinks)
+        ):
+            if is_other:
+                yield from (
+                    (name, self._open_table(spark, ledgers[name], each))
+                    for name, each in group
+                    if isinstance(each, TableSinks)
+                )
+                continue
+            tables = {name: each for name, each in group if isinstance(each, RecordTable)}
+            lookups = {
+                name: VersionLookup(spark, self.registries, ledgers[name], columns=each.columns)
+                for name, each in tables.items()
+            }
+            framing = self.registries.framing
+            yield RecordTables(tables, lookups, framing, self.errors, self.lease)
 
     def _split_by(self) -> dict[str, str]:
         """Return what divides a batch into parts besides the ledger."""
@@ -260,15 +285,12 @@ class StreamQuery:
         unframed = self.registries.framing.unframed.items()
         return {**routes, **{f"unframed {topic}": str(key) for topic, key in unframed}}
 
-    def _open_table(
-        self, spark: SparkSession, folder: str, next_batch: int, table: TableSinks
-    ) -> Batches:
+    def _open_table(self, spark: SparkSession, ledger: Ledger, table: TableSinks) -> Batches:
         sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]] = (
             {name: self._wrap(each) for name, each in table.sinks.items()}
             if isinstance(table.sinks, Mapping)
             else self._wrap(table.sinks)
         )
-        ledger = Ledger(spark, folder, next_batch)
         return Batches(spark, self.registries, ledger, replace(table, sinks=sinks), self.errors)
 
     def _wrap(self, sinks: Sequence[Sink]) -> Sequence[Sink]:

@@ -1,14 +1,15 @@
-"""Batches whose records go to tables by topic; each table is decoded and written by itself.
+"""Batches whose records go to tables by topic.
 
-A table has versions, a merge, parts and a ledger of its own, as if a query read its topics alone.
-What fails in one table's records does not matter to another. Only the batch is shared: Kafka is
-read once, and a batch is over when all tables have it.
+A table has versions, a merge and a ledger of its own, as if a query read its topics alone. What
+fails in one table's records does not matter to another. The batch is shared: Kafka is read once,
+and a batch is over when all tables have it. Tables of DynamoDB alone are written in one Spark job
+(`record_tables`); each other table is decoded and written by itself, in parts.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -16,8 +17,12 @@ from pyspark.sql import functions as F
 
 from penstock.errors import CheckpointError, Reason
 from penstock.spark.query.batch import Batches, TableSinks
+from penstock.spark.query.record_tables import RecordTable, RecordTables
 from penstock.spark.query.report import BatchCounts
 from penstock.tables import BatchId
+
+# Tables of DynamoDB alone, or another table with its name.
+Step = RecordTables | tuple[str, Batches]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +30,22 @@ class TopicRoutes:
     """The tables of a query, written in this order.
 
     Attributes:
-        tables: the tables by name.
+        tables: the tables by name; record tables that follow each other are written at once.
         find: returns the name of a topic's table, or None if it has none.
         topics: the topics or pattern of each table as text, which must not change while a batch is
             half done.
     """
 
-    tables: Mapping[str, TableSinks]
+    tables: Mapping[str, TableSinks | RecordTable]
     find: Callable[[str], str | None]
     topics: Mapping[str, str]
 
 
 class TopicBatches:
-    """Takes the batches of one query for each table that they have records for."""
+    """Takes the batches of one query for each table that they have records for, step by step."""
 
-    def __init__(self, tables: Mapping[str, Batches], find: Callable[[str], str | None]) -> None:
-        self._tables = tables
+    def __init__(self, steps: Sequence[Step], find: Callable[[str], str | None]) -> None:
+        self._steps = steps
         self._find = find
 
     def take(self, records: DataFrame, batch: BatchId) -> BatchCounts:
@@ -52,11 +57,15 @@ class TopicBatches:
         """
         found = records.groupBy("topic").agg(F.count("*").alias("records")).collect()
         topics = self._by_table(sorted(row["topic"] for row in found))
-        counts = {
-            name: table.take(records.filter(F.col("topic").isin(topics.get(name, []))), batch)
-            for name, table in self._tables.items()
-            if name in topics or table.needs_marker(batch.number)
-        }
+        counts: dict[str, BatchCounts] = {}
+        for step in self._steps:
+            if isinstance(step, RecordTables):
+                counts |= step.take(records, batch, topics)
+                continue
+            name, table = step
+            if name in topics or table.needs_marker(batch.number):
+                own = records.filter(F.col("topic").isin(topics.get(name, [])))
+                counts[name] = table.take(own, batch)
         return _add(counts)
 
     def _by_table(self, topics: Iterable[str]) -> dict[str, list[str]]:
