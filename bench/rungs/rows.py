@@ -44,12 +44,21 @@ def _make_rows(fields: int) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
-    """Start a stub in a process of its own, and yield our writer and boto3's table for it."""
+def running_dynamodb(milliseconds: float) -> Iterator[str]:
+    """Start a stub in a process of its own, and yield its URL."""
     words = [sys.executable, "-m", "bench.stubs.dynamodb", str(milliseconds)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as stub:
         assert stub.stdout
-        endpoint = f"http://127.0.0.1:{int(stub.stdout.readline())}"
+        try:
+            yield f"http://127.0.0.1:{int(stub.stdout.readline())}"
+        finally:
+            stub.kill()
+
+
+@contextmanager
+def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
+    """Yield our writer and boto3's table for a stub."""
+    with running_dynamodb(milliseconds) as endpoint:
         keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "s" * 40}
         session = boto3.Session(**keys, aws_session_token="t" * 600, region_name="eu-central-1")
         with patch.dict(os.environ, AWS_ENDPOINT_URL=endpoint):
@@ -59,7 +68,6 @@ def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
             yield TableWriter(client, "readings", _SHAPE), table
         finally:
             client.close()
-            stub.kill()
 
 
 def _by_batch_writer(table: Any, rows: list[dict[str, Any]]) -> None:
