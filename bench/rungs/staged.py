@@ -14,7 +14,8 @@ from bench.spark.ways import NoErrors, Product, QuickRegistry
 from bench.spark.world import World, world_for
 from penstock.records import Mode, Projection, RowShape
 from penstock.registry import Registries
-from penstock.spark.query.record_tables import RecordTable, RecordTables
+from penstock.spark.query.record_tables import RecordTables
+from penstock.spark.query.record_task import RecordTable
 from penstock.spark.query.stream import keep_records
 from penstock.spark.query.topics import Step, TopicBatches
 from penstock.spark.query.versions import VersionLookup

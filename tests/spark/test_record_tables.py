@@ -6,7 +6,8 @@ from penstock.consuming import Consumer
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.records import DeletedWhen, Projection, Record, Source, Tombstone
 from penstock.registry import Registries
-from penstock.spark.query.record_tables import RecordTable, RecordTables
+from penstock.spark.query.record_tables import RecordTables
+from penstock.spark.query.record_task import RecordTable
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import VersionLookup
 from penstock.spark.state.lease import NoLease

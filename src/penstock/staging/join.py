@@ -128,11 +128,16 @@ class Joiner:
                 counts[_event(verdict, JoinEvent.JOINED)] += 1
         return counts
 
-    def release(self, table: StagedTable, rows: Iterable[_Row]) -> JoinCounts:
-        """Join the rows that wait for rows that were just staged; idempotent."""
+    def find_awaited(self, table: StagedTable, rows: Iterable[_Row]) -> list[str]:
+        """Return the names of those rows, which were just staged, that others may wait for."""
         names = list(dict.fromkeys(write_name(table, _key(table, row)) for row in rows))
+        found = (self.waiting.find_markers(some) for some in _in_hundreds(names))
+        return [marker.waiting_for for markers in found for marker in markers]
+
+    def release(self, names: Iterable[str]) -> JoinCounts:
+        """Join the rows that wait for staged rows, by their names; idempotent."""
         counts = JoinCounts()
-        for some in _in_hundreds(names):
+        for some in _in_hundreds(list(dict.fromkeys(names))):
             for marker in self.waiting.find_markers(some):
                 for waiters in self.waiting.find_waiters(marker):
                     counts += self._wake(waiters)

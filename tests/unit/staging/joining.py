@@ -100,7 +100,8 @@ class World:
         written, staged = self.write(table, records), self.plan.table(table)
         if staged.role is Role.DRIVER:
             return self.joiner.join(staged, written)
-        return self.joiner.release(staged, [row for row, _ in written])
+        awaited = self.joiner.find_awaited(staged, [row for row, _ in written])
+        return self.joiner.release(awaited)
 
     def write(self, table: str, records: Iterable[tuple[Any, int]]) -> list[Written]:
         """Write the rows of events and deletions, and return them as they are joined."""

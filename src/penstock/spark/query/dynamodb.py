@@ -50,6 +50,12 @@ class Follower(Protocol):
     def follow(self, written: Sequence[Written]) -> Counter[Any]:
         """Take a chunk of rows that the table has; return counts."""
 
+    def find_awaited(self, written: Sequence[Written]) -> list[str]:
+        """Return the names of those rows that are to be released."""
+
+    def release(self, awaited: Iterable[str]) -> Counter[Any]:
+        """Release rows by their names; return counts."""
+
     def report(self, counts: Counter[Any]) -> Counter[Reason]:
         """Report counts on the driver; return those of records that were given up, by reason."""
 
@@ -177,7 +183,10 @@ def _count(
 ) -> Counter[Any]:
     """Count the records of a chunk, and let the follower take its rows."""
     counts: Counter[Any] = Counter(each.failure.reason for each in given_up)
-    return counts + follower.follow(written) if follower else counts
+    if follower:
+        counts += follower.release(follower.find_awaited(written))
+        counts += follower.follow(written)
+    return counts
 
 
 def _report(follower: Follower | None, counts: Counter[Any]) -> Counter[Reason]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -35,20 +35,34 @@ class JoinStep:
     service: str
 
     def follow(self, written: Sequence[Written]) -> JoinCounts:
-        """Join the rows of a chunk, or those that wait for them; idempotent.
+        """Join the rows of a chunk if they are drivers'; idempotent.
 
         Raises:
             SinkAccessDeniedError, SinkUnavailableError: some may be joined; write the chunk again.
         """
         table = self.plan.table(self.table)
-        joiner = _open(self.tables, self.plan)
-        counts = JoinCounts()
-        if self.plan.dependents(self.table):
-            # A deleted row releases nothing.
-            counts += joiner.release(table, [row for row, _ in written if DELETED not in row])
-        if table.role is Role.DRIVER:
-            counts += joiner.join(table, written)
-        return counts
+        if table.role is not Role.DRIVER:
+            return JoinCounts()
+        return _open(self.tables, self.plan).join(table, written)
+
+    def find_awaited(self, written: Sequence[Written]) -> list[str]:
+        """Return the names of the rows of a chunk that others wait for; a deleted row is none.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: write the chunk again.
+        """
+        if not self.plan.dependents(self.table):
+            return []
+        rows = [row for row, _ in written if DELETED not in row]
+        return _open(self.tables, self.plan).find_awaited(self.plan.table(self.table), rows)
+
+    def release(self, awaited: Iterable[str]) -> JoinCounts:
+        """Join the rows that wait for staged rows, by their names; idempotent.
+
+        Raises:
+            SinkAccessDeniedError, SinkUnavailableError: some may be joined; release all again.
+        """
+        return _open(self.tables, self.plan).release(awaited)
 
     def report(self, counts: Counter[Any]) -> Counter[Reason]:
         """Print the counts of joins as metrics, and return the others."""

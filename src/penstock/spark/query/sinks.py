@@ -14,7 +14,7 @@ from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replay import ReplayedFiles, ReplayedLake
 from penstock.spark.query.dynamodb import DynamoDbDeletions, DynamoDbTables, Follower
-from penstock.spark.query.record_tables import RecordTable
+from penstock.spark.query.record_task import RecordTable
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.sinks import SinkSettings
 from penstock.spark.state.lease import LeasedSink

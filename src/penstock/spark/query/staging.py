@@ -14,7 +14,7 @@ from penstock.registry import Registries
 from penstock.spark.failures import DynamoDbErrors, ErrorSink
 from penstock.spark.query.batch import TableSinks
 from penstock.spark.query.joining import JoinStep
-from penstock.spark.query.record_tables import RecordTable
+from penstock.spark.query.record_task import RecordTable
 from penstock.spark.query.sinks import open_record_table, open_sinks, open_tombstones
 from penstock.spark.query.source import find_partitions, open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery

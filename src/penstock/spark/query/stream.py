@@ -27,7 +27,8 @@ from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.failures import ErrorSink
 from penstock.spark.query.batch import Batches, TableSinks
-from penstock.spark.query.record_tables import RecordTable, RecordTables
+from penstock.spark.query.record_tables import RecordTables
+from penstock.spark.query.record_task import RecordTable
 from penstock.spark.query.report import BatchCounts, ReportListener
 from penstock.spark.query.source import read_ranges
 from penstock.spark.query.topics import Step, TopicBatches, TopicRoutes

@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 
 from penstock.errors import CheckpointError, Reason
 from penstock.spark.query.batch import Batches, TableSinks
-from penstock.spark.query.record_tables import RecordTable, RecordTables
+from penstock.spark.query.record_tables import RecordTables
+from penstock.spark.query.record_task import RecordTable
 from penstock.spark.query.report import BatchCounts
 from penstock.tables import BatchId
 
