@@ -319,7 +319,7 @@ def test_a_storm_in_which_each_dependency_is_late_is_bounded(
     assert calls == {
         "PutItem": many,
         "Query": many,
-        "BatchGetItem": chunks + 5 * many,
+        "BatchGetItem": 2 * chunks + 5 * many,
         "BatchWriteItem": 2 * many,
         "UpdateItem": many,
         "DeleteItem": 2 * many,
@@ -330,7 +330,7 @@ def test_a_storm_in_which_each_dependency_is_late_is_bounded(
     assert calls == {
         "PutItem": 2 * many,
         "Query": many,
-        "BatchGetItem": chunks + 3 * many,
+        "BatchGetItem": 2 * chunks + 3 * many,
         "UpdateItem": many,
         "DeleteItem": 2 * many,
     }

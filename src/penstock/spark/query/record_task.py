@@ -50,6 +50,7 @@ class RecordTable:
         rows_per_second: a limit for all executors together; None leaves it to the table.
         key_schemas: the registries of Avro keys.
         follower: takes the rows that the table has.
+        is_driver: whether its rows are joined, and so written after those of other tables.
     """
 
     table: str
@@ -58,6 +59,7 @@ class RecordTable:
     rows_per_second: float | None = None
     key_schemas: RegistrySettings | None = None
     follower: Follower | None = None
+    is_driver: bool = False
 
 
 @dataclass(slots=True)

@@ -73,6 +73,8 @@ def open_record_table(
     columns: Projection,
     schemas: RegistrySettings,
     follower: Follower | None = None,
+    *,
+    is_driver: bool = False,
 ) -> RecordTable:
     """Open a table of DynamoDB alone, whose records are not decoded by Spark."""
     return RecordTable(
@@ -82,6 +84,7 @@ def open_record_table(
         settings.dynamodb_rows_per_second,
         _key_schemas(settings, schemas),
         follower,
+        is_driver,
     )
 
 

@@ -86,7 +86,9 @@ def route_topics(
         follower = step if is_driver or plan.dependents(table.name) else None
         columns = replace(table.columns, keeps_empty=table.shape.key_format is not None)
         if not sinks.lake_table:
-            return open_record_table(sinks, columns, settings.schemas, follower)
+            return open_record_table(
+                sinks, columns, settings.schemas, follower, is_driver=is_driver
+            )
         return TableSinks(
             [*open_sinks(spark, sinks, errors, lease, settings.schemas, follower=follower)],
             open_tombstones(sinks, errors, lease, settings.schemas, follower),

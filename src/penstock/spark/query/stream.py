@@ -261,18 +261,14 @@ class StreamQuery:
     def _open_steps(
         self, spark: SparkSession, routes: TopicRoutes, ledgers: Mapping[str, Ledger]
     ) -> Iterator[Step]:
-        """Yield the steps of a batch; record tables that follow each other are one."""
-        for is_other, group in groupby(
-            routes.tables.items(), lambda each: isinstance(each[1], TableSinks)
-        ):
-            if is_other:
-                yield from (
-                    (name, self._open_table(spark, ledgers[name], each))
-                    for name, each in group
-                    if isinstance(each, TableSinks)
-                )
+        """Yield the steps of a batch; record tables are one, and drivers among them another."""
+        for _, group in groupby(routes.tables.items(), lambda each: _step_of(each[1])):
+            items = dict(group)
+            if others := {name: t for name, t in items.items() if isinstance(t, TableSinks)}:
+                for name, each in others.items():
+                    yield name, self._open_table(spark, ledgers[name], each)
                 continue
-            tables = {name: each for name, each in group if isinstance(each, RecordTable)}
+            tables = {name: each for name, each in items.items() if isinstance(each, RecordTable)}
             lookups = {
                 name: VersionLookup(spark, self.registries, ledgers[name], columns=each.columns)
                 for name, each in tables.items()
@@ -298,3 +294,8 @@ class StreamQuery:
         if self.transform is None:
             return sinks
         return [_TransformedSink(each, self.transform) for each in sinks]
+
+
+def _step_of(table: TableSinks | RecordTable) -> tuple[type, bool]:
+    """Return what tables that follow each other have in common if they are one step."""
+    return type(table), isinstance(table, RecordTable) and table.is_driver
