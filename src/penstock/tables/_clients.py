@@ -123,9 +123,15 @@ def write_columns(table: GlueTable, target: Struct) -> list[dict[str, Any]]:
     """Return a table's columns for Glue's API, with the types and additions of `target`."""
     given = {each["Name"].lower(): each for each in table.found["StorageDescriptor"]["Columns"]}
     return [
-        {**given.get(each.name, {"Name": each.name}), "Type": str(each.type)}
+        {**given.get(each.name, _describe_new(each)), "Type": str(each.type)}
         for each in lower_names(target).columns
     ]
+
+
+def _describe_new(column: Column) -> dict[str, str]:
+    """Return the name of a new column, and the comment that names its field if it has another."""
+    comment = {"Comment": column.comment} if column.comment else {}
+    return {"Name": column.name, **comment}
 
 
 class Clients:

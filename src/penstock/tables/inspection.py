@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -226,6 +226,9 @@ def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) ->
     columns = lower_names(merge_columns(Struct(tuple(keys)), event)).columns
     fields = Struct(tuple(each for each in columns if each.name not in found.partition_keys))
     plan = plan_table(place, found.columns, fields, is_iceberg=False)
+    comments = {each.name: each.comment for each in fields.columns}
+    named = (replace(it, comment=comments.get(it.name, "")) for it in plan.target.columns)
+    target = Struct(tuple(named))
     listed = clients.list_partitions(found)
     partitions = [
         Difference(f"{place} partition {'/'.join(each['Values'])}", *mismatch, _PARTITION)
@@ -236,9 +239,7 @@ def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) ->
     places = {_storage(each).get("Location", "").rstrip("/") for each in listed}
     inside = found.location.rstrip("/") + "/"
     folders = (inside, *(each for each in sorted(places) if each and not each.startswith(inside)))
-    return _Opened(
-        name, clients, differences, plan.target, plan.growth, found=found, folders=folders
-    )
+    return _Opened(name, clients, differences, target, plan.growth, found=found, folders=folders)
 
 
 def _storage(partition: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -97,6 +97,18 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
     assert (again.changes, again.applied) == ((), False)
 
 
+def test_a_new_column_with_another_name_has_its_field_in_the_comment(lake: Lake) -> None:
+    lake.create_files("p", {"temp": "int"})
+    target = TableTarget(_event(Temp="int", temp="long"), (lake.name("p"),))
+
+    (synced,) = sync_tables([target], apply=True)
+
+    found = lake.glue.get_table(DatabaseName=lake.database, Name="p")["Table"]
+    column = found["StorageDescriptor"]["Columns"][-1]
+    assert synced.applied
+    assert (column["Name"], column["Type"], column["Comment"]) == ("temp_2", "bigint", "field temp")
+
+
 def test_a_table_that_somebody_changed_meanwhile_is_read_again(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
