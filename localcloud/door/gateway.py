@@ -1,6 +1,7 @@
 """The gateway: the life of a call, from the request to the answer, on one screen.
 
-who calls -> which operation -> injected fault -> permission -> own operation or moto -> log
+who calls -> which operation -> injected fault -> permission of IAM, and of Lake Formation on the
+catalog -> own operation or moto -> log
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from localcloud.door.operations import Call, HttpAnswer, find_operation
 from localcloud.door.wire import Target
 from localcloud.faults import Faults
 from localcloud.identity.callers import Caller, identify, read_scope, refuse_unknown
+from localcloud.identity.catalog_access import check_catalog, settle_catalog
 from localcloud.identity.dependent_access import create_linked_role
 from localcloud.identity.permissions import authorize
 
@@ -105,6 +107,7 @@ def _answer_unsigned(
 def _perform(call: Call, target: Target) -> HttpAnswer:
     refuse_unknown(call.caller, call.protocol)
     call.owner = authorize(call)
+    check_catalog(call)
     own = find_operation(call.service, call.operation)
     if own is None and not moto_fallback.knows(call.service, call.operation):
         raise not_implemented(call.name)
@@ -112,6 +115,7 @@ def _perform(call: Call, target: Target) -> HttpAnswer:
     answer = result if isinstance(result, HttpAnswer) else wire.serialize(target, result)
     if answer.status < HTTPStatus.MULTIPLE_CHOICES:
         create_linked_role(call)
+        answer = settle_catalog(call, answer)
     return answer
 
 

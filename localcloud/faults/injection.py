@@ -191,6 +191,7 @@ THROTTLES = {
     "events": ("ThrottlingException", 400),
     "glue": ("ThrottlingException", 400),
     "kafka": ("TooManyRequestsException", 429),
+    "lakeformation": ("ThrottledException", 429),
     "lambda": ("TooManyRequestsException", 429),
     "logs": ("ThrottlingException", 400),
     "route53": ("Throttling", 400),

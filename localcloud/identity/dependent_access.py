@@ -26,6 +26,8 @@ _PASSED = {
     ("emr-serverless", "StartJobRun"): (("executionRoleArn",), "emr-serverless.amazonaws.com"),
     ("glue", "CreateCrawler"): (("Role",), "glue.amazonaws.com"),
     ("glue", "UpdateCrawler"): (("Role",), "glue.amazonaws.com"),
+    ("lakeformation", "RegisterResource"): (("RoleArn",), "lakeformation.amazonaws.com"),
+    ("lakeformation", "UpdateResource"): (("RoleArn",), "lakeformation.amazonaws.com"),
     ("lambda", "CreateFunction"): (("Role",), "lambda.amazonaws.com"),
     ("lambda", "UpdateFunctionConfiguration"): (("Role",), "lambda.amazonaws.com"),
     ("scheduler", "CreateSchedule"): (("Target", "RoleArn"), "scheduler.amazonaws.com"),

@@ -354,6 +354,10 @@ def _schemas(call: Call) -> Iterator[Access]:
     yield Access(_action(call), arn)
 
 
+def _lakeformation(call: Call) -> Iterator[Access]:
+    yield Access(_action(call), "*")  # Lake Formation has no resources in IAM
+
+
 def _nothing(_call: Call) -> Iterator[Access]:
     """Yield nothing: only AssumeRole needs permission, and the trust policy decides on that too."""
     yield from ()
@@ -367,6 +371,7 @@ _SPECIAL: dict[str, _Lister] = {
     "emr-serverless": _emr_serverless,
     "glue": _glue,
     "kms": _kms,
+    "lakeformation": _lakeformation,
     "lambda": _lambda,
     "logs": _logs,
     "s3": _s3,

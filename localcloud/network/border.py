@@ -37,6 +37,7 @@ ENDPOINT_NAMES = {
     "glue": "glue",
     "kafka": "kafka",
     "kinesis": "kinesis-streams",
+    "lakeformation": "lakeformation",
     "lambda": "lambda",
     "logs": "logs",
     "monitoring": "monitoring",

@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 from pyiceberg.table import StaticTable
 
 from localcloud.queries.query import QueryFailedError
+from localcloud.queries.row_filters import select_rows
 from localcloud.queries.statement import TableName
 from localcloud.queries.types import read_type
 from localcloud.queries.views import View, is_view, read_view
@@ -32,12 +33,37 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
+class Files:
+    """S3 with somebody's permissions; `io` is for Iceberg's own reading."""
+
+    s3: Any
+    io: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What a caller may select: a table with all its columns, names of columns and a condition.
+
+    None is all columns or all rows.
+    """
+
+    table: dict[str, Any]
+    columns: frozenset[str] | None
+    rows: str | None
+    files: Files
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
-    """A Glue catalog and S3 with one caller's permissions; `io` is for Iceberg's own reading."""
+    """A Glue catalog and S3 with one caller's permissions.
+
+    `find_granted` says what the caller may read of a table, or raises PermissionError with
+    Athena's message.
+    """
 
     glue: Any
     s3: Any
-    io: dict[str, str]
+    find_granted: Callable[[dict[str, Any]], Granted]
 
     def load(self, wanted: TableName) -> Loaded | View:
         """Read a table, or the text of a view.
@@ -45,19 +71,26 @@ class Catalog:
         Raises:
             QueryFailedError: it does not exist, must not be read, or has invalid content.
         """
-        table = self._find(wanted)
-        place = f"{wanted.database}.{wanted.name}"
+        found, place = self._find(wanted), f"{wanted.database}.{wanted.name}"
         try:
-            if is_view(table):
-                return read_view(table)
-            if table.get("Parameters", {}).get("table_type", "").upper() == "ICEBERG":
-                return self._load_iceberg(table)
-            return self._load_files(table)
+            granted = self.find_granted(found)
+        except PermissionError as error:
+            raise QueryFailedError(str(error)) from error
+        try:
+            if is_view(found):
+                return read_view(found)
+            loaded = self._load(granted.table, granted.files)
+            return Loaded(select_rows(loaded.rows, granted.columns, granted.rows), loaded.size)
         except ClientError as error:
             said = error.response["Error"]["Message"]
             raise QueryFailedError(f"PERMISSION_DENIED: Cannot read {place}: {said}") from error
         except (OSError, ValueError, pa.ArrowException) as error:
             raise QueryFailedError(f"HIVE_BAD_DATA: Cannot read {place}: {error}") from error
+
+    def _load(self, table: dict[str, Any], files: Files) -> Loaded:
+        if table.get("Parameters", {}).get("table_type", "").upper() == "ICEBERG":
+            return _load_iceberg(table, files)
+        return self._load_files(table, files)
 
     def _find(self, wanted: TableName) -> dict[str, Any]:
         try:
@@ -74,16 +107,7 @@ class Catalog:
         table: dict[str, Any] = found["Table"]
         return table
 
-    def _load_iceberg(self, table: dict[str, Any]) -> Loaded:
-        place = str(table["Parameters"]["metadata_location"])
-        if not place.startswith(("s3://", "s3a://")):
-            raise ValueError(f"the metadata at {place} is not on S3")
-        static = StaticTable.from_metadata(place, self.io)
-        scan = static.scan()
-        files = [one for task in scan.plan_files() for one in (task.file, *task.delete_files)]
-        return Loaded(scan.to_arrow(), sum(file.file_size_in_bytes for file in files))
-
-    def _load_files(self, table: dict[str, Any]) -> Loaded:
+    def _load_files(self, table: dict[str, Any], files: Files) -> Loaded:
         if table.get("Parameters", {}).get("projection.enabled") == "true":
             raise ValueError("partition projection is not supported")
         storage, keys = table["StorageDescriptor"], table.get("PartitionKeys", [])
@@ -93,7 +117,7 @@ class Catalog:
         schema = pa.schema([*columns.items(), *((k["Name"], read_type(k["Type"])) for k in keys)])
         parts, size = [schema.empty_table()], 0
         for location, values in self._places(table):
-            for body in self._bodies(location):
+            for body in _bodies(files, location):
                 size += len(body)
                 part = read(body, columns)
                 for key, value in zip(keys, values, strict=True):
@@ -115,17 +139,27 @@ class Catalog:
             for part in page["Partitions"]:
                 yield part["StorageDescriptor"]["Location"], part["Values"]
 
-    def _bodies(self, location: str) -> Iterator[bytes]:
-        place = urlsplit(location)
-        prefix = place.path.strip("/")
-        pages = self.s3.get_paginator("list_objects_v2").paginate(
-            Bucket=place.netloc, Prefix=f"{prefix}/" if prefix else ""
-        )
-        for page in pages:
-            for entry in page.get("Contents", []):
-                if entry["Size"] and not entry["Key"].rpartition("/")[2].startswith(_HIDDEN):
-                    found = self.s3.get_object(Bucket=place.netloc, Key=entry["Key"])
-                    yield found["Body"].read()
+
+def _load_iceberg(table: dict[str, Any], files: Files) -> Loaded:
+    place = str(table["Parameters"]["metadata_location"])
+    if not place.startswith(("s3://", "s3a://")):
+        raise ValueError(f"the metadata at {place} is not on S3")
+    scan = StaticTable.from_metadata(place, files.io).scan()
+    read = [one for task in scan.plan_files() for one in (task.file, *task.delete_files)]
+    return Loaded(scan.to_arrow(), sum(file.file_size_in_bytes for file in read))
+
+
+def _bodies(files: Files, location: str) -> Iterator[bytes]:
+    place = urlsplit(location)
+    prefix = place.path.strip("/")
+    pages = files.s3.get_paginator("list_objects_v2").paginate(
+        Bucket=place.netloc, Prefix=f"{prefix}/" if prefix else ""
+    )
+    for page in pages:
+        for entry in page.get("Contents", []):
+            if entry["Size"] and not entry["Key"].rpartition("/")[2].startswith(_HIDDEN):
+                found = files.s3.get_object(Bucket=place.netloc, Key=entry["Key"])
+                yield found["Body"].read()
 
 
 def _reader(library: str) -> Callable[[bytes, dict[str, pa.DataType]], pa.Table]:

@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from localcloud.cloud import Cloud
 from localcloud.door.errors import AwsError
 from localcloud.identity.callers import Caller
+from localcloud.identity.data_access import find_data_access
 from localcloud.queries import (
     Query,
     QueryFailedError,
@@ -97,18 +98,23 @@ def _run(cloud: Cloud, caller: Caller, execution: Execution) -> None:
 def _answer(cloud: Cloud, caller: Caller, execution: Execution) -> Result:
     # The import takes a second and 100 MB, which only queries need.
     from localcloud.queries.engine import run_query  # noqa: PLC0415
-    from localcloud.queries.tables import Catalog  # noqa: PLC0415
+    from localcloud.queries.tables import Catalog, Files, Granted  # noqa: PLC0415
 
-    catalog = Catalog(
-        glue=open_client(cloud, caller, "glue"),
-        s3=open_client(cloud, caller, "s3"),
-        io={
+    def find_granted(table: dict[str, Any]) -> Granted:
+        access = find_data_access(cloud, caller, table)
+        access_key = access.key.access_key if access.key else caller.access_key
+        io = {
             "py-io-impl": "pyiceberg.io.pyarrow.PyArrowFileIO",
             "s3.endpoint": cloud.endpoint,
             "s3.region": caller.region,
-            "s3.access-key-id": caller.access_key,
+            "s3.access-key-id": access_key,
             "s3.secret-access-key": _SECRET,
-        },
+        }
+        files = Files(_open(cloud.endpoint, access_key, caller.region, "s3"), io)
+        return Granted(access.table, access.columns, access.rows, files)
+
+    catalog = Catalog(
+        open_client(cloud, caller, "glue"), open_client(cloud, caller, "s3"), find_granted
     )
     return run_query(execution.query, catalog, execution.settings.max_bytes)
 

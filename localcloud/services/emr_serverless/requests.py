@@ -12,6 +12,10 @@ from localcloud.services.emr_serverless.capacity import Workers, read_workers
 from localcloud.services.emr_serverless.model import INVALID, Application
 
 _DEFAULTS = "spark-defaults"
+# EMR Serverless User Guide, "Using EMR Serverless with AWS Lake Formation for fine-grained access
+# control" and "Lake Formation full table access for EMR Serverless".
+_FINE_GRAINED = "spark.emr-serverless.lakeformation.enabled"
+_FULL_TABLE = "AWSLakeFormationCredentialResolver"
 _TIMEOUT_MINUTES = {"BATCH": 720, "STREAMING": 0}
 _MIN_TIMEOUT_MINUTES = 5
 _FAILED_PER_HOUR = 5
@@ -55,9 +59,22 @@ def read_job(call: Call, application: Application) -> Submission:
             raise AwsError(INVALID, said)
         settings.update(entry.get("properties", {}))
     try:
-        return read_submission(spark.get("sparkSubmitParameters", ""), settings)
+        submission = read_submission(spark.get("sparkSubmitParameters", ""), settings)
     except ValueError as error:
         raise AwsError(INVALID, f"sparkSubmitParameters: {error}") from error
+    _check_lake_formation(submission)
+    return submission
+
+
+def _check_lake_formation(submission: Submission) -> None:
+    """Refuse a run that reads with the rights of Lake Formation, not of its role."""
+    for name, value in submission.settings.items():
+        if (name == _FINE_GRAINED and value.lower() == "true") or _FULL_TABLE in value:
+            raise AwsError(
+                INVALID,
+                "localcloud does not imitate Lake Formation's access control inside Spark: a run "
+                f"reads and writes with the rights of its role on S3; found {name}={value}",
+            )
 
 
 def size_run(submission: Submission) -> Workers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from botocore.exceptions import ClientError
@@ -127,6 +128,23 @@ def test_an_invalid_run_is_rejected(jobs, refused):
         ClientError, match="--master is set by EMR Serverless, a job must not set it"
     ):
         jobs.start("", parameters="--master yarn")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "spark.emr-serverless.lakeformation.enabled=true",
+        "spark.hadoop.fs.s3.credentialsResolverClass=a.b.AWSLakeFormationCredentialResolver",
+    ],
+)
+def test_a_run_that_reads_with_the_rights_of_lake_formation_is_refused(jobs, setting):
+    said = (
+        "localcloud does not imitate Lake Formation's access control inside Spark: a run reads and "
+        f"writes with the rights of its role on S3; found {setting}"
+    )
+
+    with pytest.raises(ClientError, match=re.escape(said)):
+        jobs.start("", parameters=f"--conf {setting}")
 
 
 def test_a_missing_run_is_not_found(jobs):

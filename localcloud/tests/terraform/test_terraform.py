@@ -31,6 +31,7 @@ _MADE = {
     "connectable": False,
     "definition": FIRST,
     "partitions": 3,
+    "rows": "country = 'DE'",
 }
 _CHANGED = {
     "broker_count": 4,
@@ -38,6 +39,7 @@ _CHANGED = {
     "connectable": True,
     "definition": SECOND,
     "partitions": 5,
+    "rows": "country = 'FR'",
 }
 _REFUSED = _CHANGED | {"definition": REFUSED}
 
@@ -50,8 +52,9 @@ def pretended(cloud):
 
 
 @pytest.fixture(scope="module")
-def made(cloud, pretended, tmp_path_factory):
-    """The root, applied for the first time."""
+def made(cloud, client, pretended, tmp_path_factory):
+    """The root, applied for the first time, in an account that Lake Formation governs."""
+    client("lakeformation", account=_ACCOUNT).put_data_lake_settings(DataLakeSettings={})
     folder = tmp_path_factory.mktemp("terraform")
     copy_infra(_MODULES, folder / _HERE.name / "modules")
     allow_destroy(folder / _HERE.name / "modules")
@@ -175,6 +178,14 @@ def test_a_version_that_glue_refuses_is_wanted_again(refused):
     assert refused.has_changes(**_REFUSED)
 
 
+@pytest.mark.usefixtures("changed")
+def test_a_changed_data_filter_has_other_rows(client):
+    lake = client("lakeformation", account=_ACCOUNT)
+    (found,) = lake.list_data_cells_filter()["DataCellsFilters"]
+    assert found["RowFilter"] == {"FilterExpression": "country = 'FR'"}
+    assert found["ColumnWildcard"] == {"ExcludedColumnNames": ["email"]}
+
+
 @pytest.mark.usefixtures("destroyed")
 def test_nothing_is_left_once_it_is_destroyed(cloud, client, glue, pretended, outputs):
     broker = outputs["broker"]
@@ -184,3 +195,7 @@ def test_nothing_is_left_once_it_is_destroyed(cloud, client, glue, pretended, ou
     assert glue.list_registries()["Registries"] == []
     emr = client("emr-serverless", account=_ACCOUNT)
     assert [each["state"] for each in emr.list_applications()["applications"]] == ["TERMINATED"]
+    (left,) = client("lakeformation", account=_ACCOUNT).list_permissions()[
+        "PrincipalResourcePermissions"
+    ]
+    assert left["Resource"] == {"Catalog": {}}  # which IAM allows at first
