@@ -43,8 +43,9 @@ output "functions" {
 }
 
 output "lake" {
-  description = "The lake: bucket, Glue database with its tables, and Athena work group."
+  description = "The lake: the analysts of lake.grants with the role and the work group of each, bucket, Glue database with its tables, and Athena work group."
   value = {
+    analysts  = merge([for grants in values(module.lake_grants) : grants.analysts]...)
     bucket    = module.lake.bucket.name
     database  = module.lake.database.name
     tables    = local.lake_tables
@@ -65,4 +66,6 @@ output "spark_application" {
 output "submit_commands" {
   description = "The submit command of each run, for a shell: the name of each job, its replay (replay-NAME; for consume, replay), and maintain-TABLE for each of its tables."
   value       = merge([for spark in values(module.spark) : spark.submit_commands]...)
+
+  depends_on = [module.lake_grants]
 }

@@ -166,6 +166,14 @@ locals {
           },
           local._read_schemas,
         ],
+        [
+          for statement in [{
+            Sid      = "ReadByGrants"
+            Effect   = "Allow"
+            Action   = ["lakeformation:GetDataAccess"]
+            Resource = ["*"]
+          }] : statement if var.lake.grants != null
+        ],
         local._read_registry_secrets, local._read_backups,
       )
     })

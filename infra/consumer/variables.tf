@@ -213,8 +213,19 @@ variable "jobs" {
 }
 
 variable "lake" {
-  description = "The lake: plain Parquet beside it (parquet: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler, infra/modules/parquet-crawler says what each means, by default over the folders of these jobs); the scheduled check of tables (quality: by table the flags of `penstock quality` without dashes, mostly limits; an alarm rings when a rule fails, and after silent_hours without a check), null for none; and the limit of bytes that a query of the Athena work group scans."
+  description = "The lake: grants for an account in which Lake Formation decides on the Glue catalog (infra/modules/lake-grants: the analysts, each with a role and a work group, and readers that exist; {} grants what functions and jobs need, null leaves the catalog to IAM), plain Parquet beside it (parquet: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler, infra/modules/parquet-crawler says what each means, by default over the folders of these jobs); the scheduled check of tables (quality: by table the flags of `penstock quality` without dashes, mostly limits; an alarm rings when a rule fails, and after silent_hours without a check), null for none; and the limit of bytes that a query of the Athena work group scans."
   type = object({
+    grants = optional(object({
+      analysts = optional(map(object({
+        principals = set(string)
+        tables = optional(map(object({
+          excluded_columns = optional(set(string))
+          included_columns = optional(set(string))
+          rows             = optional(string)
+        })))
+      })), {})
+      readers = optional(set(string), [])
+    }))
     parquet = optional(object({
       crawler = optional(object({
         changes      = optional(object({ delete = optional(string), recrawl = optional(string), update = optional(string) }), {})

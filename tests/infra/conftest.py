@@ -17,11 +17,20 @@ _TRUST = {
 }
 
 
+# Where Lake Formation decides on the Glue catalog: the modules' cases, and the consumer's full one.
+_GOVERNED = (("111111111111", "eu-central-1"), ("222222222222", "ap-southeast-1"))
+
+
 @pytest.fixture(scope="session")
 def planner(cloud, client, tmp_path_factory):
     """What plans, against a localcloud with the hand-over role that a consumer's root takes."""
     trust = json.dumps({"Version": "2012-10-17", "Statement": [_TRUST]})
     client("iam").create_role(RoleName="hand-over", AssumeRolePolicyDocument=trust)
+    for account, region in _GOVERNED:
+        admins = [{"DataLakePrincipalIdentifier": f"arn:aws:iam::{account}:role/deploy"}]
+        client("lakeformation", account=account, region=region).put_data_lake_settings(
+            DataLakeSettings={"DataLakeAdmins": admins}
+        )
     made = Planner(tmp_path_factory.mktemp("plans"), cloud.endpoint)
     yield made
     made.stop()

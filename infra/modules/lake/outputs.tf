@@ -16,6 +16,11 @@ output "dead_letters" {
   value       = "${aws_glue_catalog_database.this.name}.${aws_glue_catalog_table.json["dead_letters"].name}"
 }
 
+output "key_arn" {
+  description = "The key of the buckets and of the results of queries."
+  value       = module.key.arn
+}
+
 output "parked_bucket" {
   description = "The bucket for parked records: name and ARN."
   value       = { name = module.parked_bucket.name, arn = module.parked_bucket.arn }

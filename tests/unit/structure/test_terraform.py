@@ -24,6 +24,7 @@ _DATA = {"aws_iam_policy_document", "aws_region", "aws_partition"}
 # What AWS is asked for in a plan, by module; each has its ADR.
 _LOOKED_UP = {
     "broker-exposure-privatelink": {"aws_msk_broker_nodes"},
+    "lake-grants": {"aws_lakeformation_data_lake_settings"},
     "network": {"aws_availability_zones", "aws_vpc"},
 }
 _LOCAL = re.compile(r"\blocal\.(\w+)")

@@ -1,0 +1,88 @@
+# The locations of the tables under Lake Formation, with the role that it reads them by.
+locals {
+  _partition = data.aws_partition.this.partition
+  # Keys are allowed by what they are used for (docs/adr/20261121-keys-by-use.md), so a plan shows the policies whole.
+  keys = "arn:${local._partition}:kms:${var.region}:${var.account_id}:key/*"
+  use_of_keys = {
+    "kms:EncryptionContext:aws:s3:arn" = var.bucket.arn
+    "kms:ViaService"                   = "s3.${var.region}.amazonaws.com"
+  }
+
+  _defaults = concat(
+    data.aws_lakeformation_data_lake_settings.this.create_database_default_permissions,
+    data.aws_lakeformation_data_lake_settings.this.create_table_default_permissions,
+  )
+  governed = length(local._defaults) == 0
+  admins   = data.aws_lakeformation_data_lake_settings.this.admins
+}
+
+data "aws_partition" "this" {}
+
+# Who decides on the catalog is the account's choice, for all its databases: it is read and never changed here
+# (docs/adr/20261122-lake-formation.md).
+data "aws_lakeformation_data_lake_settings" "this" {}
+
+resource "aws_lakeformation_resource" "tables" {
+  for_each = var.folders
+
+  arn      = "${var.bucket.arn}/${each.key}"
+  role_arn = aws_iam_role.location.arn
+
+  depends_on = [aws_iam_role_policy.location]
+
+  lifecycle {
+    precondition {
+      condition     = local.governed
+      error_message = "IAM alone decides on new databases and tables of ${var.account_id} in ${var.region}, so grants would restrict nobody; leave out lake.grants, or empty CreateDatabaseDefaultPermissions and CreateTableDefaultPermissions of the data lake's settings first (docs/lake.md)."
+    }
+    precondition {
+      condition     = var.deploy_role_arn == null ? true : contains(local.admins, var.deploy_role_arn)
+      error_message = "The administrators of the data lake are ${join(", ", local.admins)}; add ${coalesce(var.deploy_role_arn, "the deploy role")}, since only an administrator grants permissions on all tables of a database."
+    }
+  }
+}
+
+resource "aws_iam_role" "location" {
+  name        = "${var.prefix}-lake-location"
+  description = "What Lake Formation may read for those with grants on ${var.database.name}"
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Principal = { Service = "lakeformation.amazonaws.com" }
+      Action    = "sts:AssumeRole"
+    }]
+  })
+
+  permissions_boundary = var.permissions_boundary
+}
+
+# It reads only: jobs write with rights of their own.
+resource "aws_iam_role_policy" "location" {
+  name = "read-tables"
+  role = aws_iam_role.location.id
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid      = "ReadTables"
+        Effect   = "Allow"
+        Action   = ["s3:GetObject"]
+        Resource = [for folder in sort(var.folders) : "${var.bucket.arn}/${folder}/*"]
+      },
+      {
+        Sid      = "SeeTables"
+        Effect   = "Allow"
+        Action   = ["s3:ListBucket"]
+        Resource = [var.bucket.arn]
+      },
+      {
+        Sid       = "DecryptTables"
+        Effect    = "Allow"
+        Action    = ["kms:Decrypt"]
+        Resource  = [local.keys]
+        Condition = { StringEquals = local.use_of_keys }
+      },
+    ]
+  })
+}
