@@ -221,7 +221,8 @@ def test_missing_offsets_are_told_apart(
     settings: KafkaSettings, brokers: Brokers, topic: str
 ) -> None:
     options = client_options(brokers.settings(Security.IAM))
-    _send(settings, topic, b"a", None, b"c")
+    _send(settings, topic, b"a")
+    _send(settings, topic, None, b"c", key=b"k")
     with (
         logged_in(brokers, PRODUCER),
         KafkaProducer(**options, transactional_id=topic) as producer,
