@@ -295,7 +295,7 @@ def test_a_storm_for_one_row_is_bounded_in_calls_and_in_what_is_held(
 def test_a_storm_in_which_each_dependency_is_late_is_bounded(
     world: World, trials: Callable[[int, int], int]
 ) -> None:
-    chunks, calls = trials(5, 1_000), world.tables.calls
+    chunks, calls = trials(5, 200), world.tables.calls
     held = World(_Held(world.tables))
 
     def stage(table: str, make: Callable[[int], object]) -> JoinCounts:
