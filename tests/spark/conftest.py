@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from localcloud.jobs import archive_options
 from penstock.sinks import DynamoDbClient
+from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.session import keep_lookups, session_settings
 from penstock.spark.state import lease
 from tests.fixtures.brokers import keep_secret, running_brokers
@@ -26,6 +27,7 @@ __all__ = ["keep_secret"]
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _ROOT = Path(__file__).parents[2]
+_KEYS = {"aws.accessKeyId": "111111111111", "aws.secretAccessKey": "any"}
 # Compiling what runs once is most of the work. Tests of what is compiled ask for `compiled`.
 _INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -111,6 +113,27 @@ def lake_folder(spark, tmp_path_factory):
     }.items():
         spark.conf.set(f"spark.sql.catalog.lake{name}", text)
     return folder
+
+
+@pytest.fixture
+def glue_spark(spark, cloud):
+    """A session whose lake is in the Glue catalog; only endpoints differ from a job's."""
+    system = spark.sparkContext._jvm.java.lang.System
+    for name, text in _KEYS.items():
+        system.setProperty(name, text)
+    session = spark.newSession()
+    settings = {
+        **catalog_settings(),
+        "spark.sql.catalog.lake.client.region": "eu-central-1",
+        "spark.sql.catalog.lake.glue.endpoint": cloud.endpoint,
+        "spark.sql.catalog.lake.s3.endpoint": cloud.endpoint,
+        "spark.sql.catalog.lake.s3.path-style-access": "true",
+    }
+    for name, text in settings.items():
+        session.conf.set(name, text)
+    yield session
+    for name in _KEYS:
+        system.clearProperty(name)
 
 
 @pytest.fixture

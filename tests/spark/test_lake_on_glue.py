@@ -11,35 +11,13 @@ from pyiceberg.catalog import load_catalog
 
 from penstock.schemas import merge_schemas
 from penstock.spark.lake.columns import read_columns, to_spark
-from penstock.spark.lake.iceberg import IcebergTable, catalog_settings
+from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.lake.lake import Lake
 from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
 from tests.spark.lakes import batch, make_rows
 from tests.stubs.sessions import make_session
 
 _DATES = {"type": "array", "items": {"type": "int", "logicalType": "date"}}
-_KEYS = {"aws.accessKeyId": "111111111111", "aws.secretAccessKey": "any"}
-
-
-@pytest.fixture
-def glue_spark(spark, cloud):
-    """A session whose lake is in the Glue catalog; only endpoints differ from a job's."""
-    system = spark.sparkContext._jvm.java.lang.System
-    for name, text in _KEYS.items():
-        system.setProperty(name, text)
-    session = spark.newSession()
-    settings = {
-        **catalog_settings(),
-        "spark.sql.catalog.lake.client.region": "eu-central-1",
-        "spark.sql.catalog.lake.glue.endpoint": cloud.endpoint,
-        "spark.sql.catalog.lake.s3.endpoint": cloud.endpoint,
-        "spark.sql.catalog.lake.s3.path-style-access": "true",
-    }
-    for name, text in settings.items():
-        session.conf.set(name, text)
-    yield session
-    for name in _KEYS:
-        system.clearProperty(name)
 
 
 @pytest.fixture
