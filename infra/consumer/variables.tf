@@ -43,8 +43,8 @@ variable "consumer_functions" {
 
   validation {
     # The registry's role of this consumer trusts roles of these names.
-    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name))])
-    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes."
+    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name)) && name != "consumer-quality"])
+    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes, but none consumer-quality, which checks tables."
   }
   validation {
     condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "parked_records"], function.table)])
