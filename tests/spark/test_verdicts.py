@@ -191,7 +191,7 @@ def _replay(spark, registries, table, records):
     store, name = ObjectStore("no-bucket"), "replay"
     letters = ErrorTable(DynamoDbClient(), table.name, store)
     first = Failure(Reason.SINK_REFUSED, "")
-    letters.keep([FailedRecord(each, first, None, "lambda", 5) for each in records])
+    letters.keep_rows([FailedRecord(each, first, None, "lambda", 5) for each in records])
     sink = _Rows()
     batches = Batches(spark, registries, Lookups(), [sink], FailedAgain(table.name, name))
     Replay(spark, name, letters, batches, ParkedRecords(store)).run(Selection())
