@@ -33,6 +33,7 @@ OWN: Final = Struct(
 _NONE: Final = "no column"
 _PARTS: Final = re.compile(r"\[\]|\{\}|[^.\[\]{}]+")
 _Mismatch = tuple[str, str, str]
+_Pair = tuple[str, ColumnType, ColumnType | None]
 _OWN_TABLE: Final = "no column holds both types: write these records to a table of their own"
 _EXTRA: Final = (
     "no event fills it: keep it for old rows, or drop it; if somebody renamed the column of a "
@@ -188,24 +189,12 @@ def _own_mismatches(table: Struct) -> Iterator[_Mismatch]:
             yield own.name, str(column.type), str(own.type)
 
 
-def _find_extra(table: Struct, event: Struct, path: str = "") -> Iterator[_Mismatch]:
-    for column in table.columns:
-        if not path and column.is_own:
-            continue
-        field = event.find(column.field)
+def _find_extra(table: Struct, event: Struct) -> Iterator[_Mismatch]:
+    """Yield columns that hold no field of the events."""
+    held = Struct(tuple(each for each in table.columns if not each.is_own))
+    for path, found, field in _pair_columns(held, event, by_field=True):
         if field is None:
-            yield f"{path}{column.name}", str(column.type), _NONE
-        else:
-            yield from _find_extra_inside(column.type, field.type, f"{path}{column.name}")
-
-
-def _find_extra_inside(found: ColumnType, event: ColumnType, path: str) -> Iterator[_Mismatch]:
-    if isinstance(found, Struct) and isinstance(event, Struct):
-        yield from _find_extra(found, event, f"{path}.")
-    elif isinstance(found, Array) and isinstance(event, Array):
-        yield from _find_extra_inside(found.item, event.item, f"{path}.element")
-    elif isinstance(found, Map) and isinstance(event, Map):
-        yield from _find_extra_inside(found.value, event.value, f"{path}.value")
+            yield path, str(found), _NONE
 
 
 def _find_case_conflicts(table: Struct, path: str = "") -> Iterator[_Mismatch]:
@@ -221,25 +210,39 @@ def _find_case_conflicts(table: Struct, path: str = "") -> Iterator[_Mismatch]:
             yield from _find_case_conflicts(inside, f"{path}{column.name}.")
 
 
-def _find_mismatches(found: Struct, wanted: Struct, path: str = "") -> Iterator[_Mismatch]:
+def _find_mismatches(found: Struct, wanted: Struct) -> Iterator[_Mismatch]:
     """Yield columns that are unknown, and leaves that cannot be read as the wanted type."""
+    for path, type_, expected in _pair_columns(found, wanted):
+        if expected is None:
+            yield path, str(type_), _NONE
+        elif not _is_readable(type_, expected):
+            yield path, str(type_), str(expected)
+
+
+def _pair_columns(
+    found: Struct, other: Struct, path: str = "", *, by_field: bool = False
+) -> Iterator[_Pair]:
+    """Yield the path and both types of each column without columns inside; None if none is like it.
+
+    Columns are alike by their names; `by_field`, the other one is a field of events.
+    """
     for column in found.columns:
-        own = wanted.find(column.name)
-        if own is None:
-            yield f"{path}{column.name}", str(column.type), _NONE
+        twin = other.find(column.field if by_field else column.name)
+        if twin is None:
+            yield f"{path}{column.name}", column.type, None
         else:
-            yield from _find_unreadable(column.type, own.type, f"{path}{column.name}")
+            yield from _pair_types(column.type, twin.type, f"{path}{column.name}", by_field)
 
 
-def _find_unreadable(found: ColumnType, wanted: ColumnType, path: str) -> Iterator[_Mismatch]:
-    if isinstance(found, Struct) and isinstance(wanted, Struct):
-        yield from _find_mismatches(found, wanted, f"{path}.")
-    elif isinstance(found, Array) and isinstance(wanted, Array):
-        yield from _find_unreadable(found.item, wanted.item, f"{path}.element")
-    elif isinstance(found, Map) and isinstance(wanted, Map):
-        yield from _find_unreadable(found.value, wanted.value, f"{path}.value")
-    elif not _is_readable(found, wanted):
-        yield path, str(found), str(wanted)
+def _pair_types(found: ColumnType, other: ColumnType, path: str, by_field: bool) -> Iterator[_Pair]:
+    if isinstance(found, Struct) and isinstance(other, Struct):
+        yield from _pair_columns(found, other, f"{path}.", by_field=by_field)
+    elif isinstance(found, Array) and isinstance(other, Array):
+        yield from _pair_types(found.item, other.item, f"{path}.element", by_field)
+    elif isinstance(found, Map) and isinstance(other, Map):
+        yield from _pair_types(found.value, other.value, f"{path}.value", by_field)
+    else:
+        yield path, found, other
 
 
 def _is_readable(found: ColumnType, wanted: ColumnType) -> bool:

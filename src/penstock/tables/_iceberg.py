@@ -255,7 +255,7 @@ class _Input(InputFile):
         return len(self._clients.read(self.location))
 
     def exists(self) -> bool:
-        raise NotImplementedError
+        raise NotImplementedError  # pyiceberg asks it of outputs only
 
     def open(self, seekable: bool = True) -> Any:
         return BytesIO(self._clients.read(self.location))
