@@ -46,7 +46,7 @@ class StubClients(Clients):
         return self.read(location)[-size:]
 
     def put(self, location: str, content: bytes) -> None:
-        """Keep an object."""
+        """Store an object."""
         self.count("PutObject")
         self._objects[location] = content
 
@@ -60,7 +60,7 @@ class StubClients(Clients):
         return {"Database": {"Name": DATABASE, "LocationUri": "s3://bucket"}}
 
     def create_table(self, DatabaseName: str, TableInput: dict[str, Any]) -> None:
-        """Keep the first table."""
+        """Store the first table."""
         self.entry = {**TableInput, "DatabaseName": DatabaseName, "VersionId": "1"}
 
     def update_table(self, TableInput: dict[str, Any], **_: Any) -> None:

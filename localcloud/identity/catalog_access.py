@@ -71,7 +71,7 @@ class Lake:
 
     @property
     def sees_all(self) -> bool:
-        """Whether it may describe everything, create databases, and use every location.
+        """Return whether the caller may describe everything, create databases, use any location.
 
         Lake Formation Developer Guide, "Implicit Lake Formation permissions": administrators do.
         """

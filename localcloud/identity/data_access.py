@@ -30,7 +30,7 @@ class DataAccessError(PermissionError):
 
 @dataclass(frozen=True, slots=True)
 class DataAccess:
-    """What a caller may select of a table, which is described with all its columns.
+    """The columns and rows of a table that a caller may select; the table has all its columns.
 
     The columns are names, None for all; the rows are a condition, None for all. The key is that of
     the location's role, None for the caller's own rights on S3.

@@ -30,7 +30,7 @@ _IAM_ONLY = {"Principal": {"DataLakePrincipalIdentifier": IAM_ALLOWED}, "Permiss
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What a grant is on: a kind, its names, and for columns the ones in it or left out.
+    """The object of a grant: its kind, its names, and for columns those included or excluded.
 
     The names are those of the database, the table and the filter, or an S3 path.
     """
@@ -119,7 +119,7 @@ class LakeGrants:
 
     @property
     def governs(self) -> bool:
-        """Whether Lake Formation decides on new databases, and not IAM alone."""
+        """Return whether Lake Formation decides on new databases, and not IAM alone."""
         return not self.settings["CreateDatabaseDefaultPermissions"]
 
     def is_admin(self, principal: str) -> bool:

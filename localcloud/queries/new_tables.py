@@ -46,7 +46,7 @@ _HIVE = "org.apache.hadoop.hive.ql.io.parquet"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a statement selects: the columns' names (None is missing), the rows, bytes scanned."""
+    """The result of a query: names of its columns (None if unnamed), rows, bytes scanned."""
 
     names: list[str | None]
     relation: duckdb.DuckDBPyRelation

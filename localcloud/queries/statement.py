@@ -41,7 +41,7 @@ class TableName:
 class Statement:
     """A statement: its query with the tables, the table or view that it makes or drops.
 
-    Whether the columns of the query are unnamed is known before the first `*` and after the last.
+    It says which columns have no name, as far as they stand before the first `*` or after the last.
     """
 
     kind: StatementKind

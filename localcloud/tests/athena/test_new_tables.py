@@ -126,6 +126,11 @@ def test_create_table_as_writes_files_a_table_and_its_partitions(films):
         ("2", "2021-08-20 02:49:33", "G"),
         ("4", "2021-08-20 02:55:23", None),
     ]
+    _check_refusals(films)
+
+
+def _check_refusals(films):
+    """A table that exists is refused, and so are the files of one that was dropped."""
     name = "'awsdatacatalog.pagila_kafka_connect.pagila_public_film_refined'"
     said = f"TABLE_ALREADY_EXISTS: line 1:14: Destination table {name} already exists"
     assert films.fail(_REFINE) == said

@@ -138,6 +138,20 @@ def test_every_rule_holds(lake, athena, registries, schema_ids):
     assert len(report.queries) == 2
 
 
+_FAULTS = {
+    "rows": "6 rows, expected at least 7",
+    "coordinates": "_schema_version is null in 1 rows",
+    "required-nulls": "device is null in 1 rows whose schema requires it; "
+    "place.room is null in 1 rows whose schema requires it",
+    "null-share": "there is no column colour; note is null in 100.00%, limit 50.00%",
+    "repeated-records": "t/0 has 1 records again, the first at 5",
+    "missing-offsets": "t/0 lacks 6 to 6; 1 offsets without a row are explained",
+    "lag": "t/0 has 1 newer records",
+    "late-events": "1 of 6 events are older than 3,600 s",
+    "future-events": "1 of 6 events are more than 60 s ahead of Kafka",
+}
+
+
 def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
     first, second = schema_ids
     late, ahead = timedelta(hours=2), timedelta(minutes=-2)
@@ -156,18 +170,7 @@ def test_every_rule_fails(lake, athena, registries, schema_ids, capsys):
 
     assert set(states(report).values()) == {"failed"}
     details = {each.rule: each.detail for each in report.rules}
-    assert details == {
-        "rows": "6 rows, expected at least 7",
-        "coordinates": "_schema_version is null in 1 rows",
-        "required-nulls": "device is null in 1 rows whose schema requires it; "
-        "place.room is null in 1 rows whose schema requires it",
-        "null-share": "there is no column colour; note is null in 100.00%, limit 50.00%",
-        "repeated-records": "t/0 has 1 records again, the first at 5",
-        "missing-offsets": "t/0 lacks 6 to 6; 1 offsets without a row are explained",
-        "lag": "t/0 has 1 newer records",
-        "late-events": "1 of 6 events are older than 3,600 s",
-        "future-events": "1 of 6 events are more than 60 s ahead of Kafka",
-    }
+    assert details == _FAULTS
     show(report)
     printed = capsys.readouterr().out.replace(f"{lake.database}.faulty", "lake.readings")
     rules, _, cost = printed.rstrip().rpartition("\n")
