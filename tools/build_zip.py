@@ -72,6 +72,9 @@ def build(target: Target, into: Path) -> list[str]:
         lines.append(write_zip(path, shared | {"handler.py": handler}))
     for_jobs = {name: packages[name] for name in packages if name.startswith(_FOR_JOBS)}
     boto3 = list_files(fetch_packages(BOTO3, target))
+    # The packages beside the programs: an upload holds the program alone.
+    jobs = {f"jobs/{name}": path for name, path in list_files(_ROOT / "jobs").items()}
+    for_jobs |= {name: path for name, path in jobs.items() if name.count("/") > 1}
     lines.append(write_zip(into / "penstock-pyfiles.zip", for_jobs | source))
     return [*lines, write_zip(into / "penstock-boto3.zip", boto3)]
 

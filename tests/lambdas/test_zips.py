@@ -130,8 +130,10 @@ def test_jobs_get_penstock_and_how_to_log_in(zips: Path) -> None:
     names = zipfile.ZipFile(zips / "penstock-pyfiles.zip").namelist()
 
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {
-        *("aws_msk_iam_sasl_signer", "kafka", "penstock")
+        *("aws_msk_iam_sasl_signer", "jobs", "kafka", "penstock")
     }
+    assert "jobs/sales/records.py" in names
+    assert "jobs/consume.py" not in names
     assert not any(name.endswith(".so") for name in names)
     of_penstock = [name for name in names if name.startswith("penstock/")]
     assert len(of_penstock) == len(list((_ROOT / "src/penstock").rglob("*.py")))

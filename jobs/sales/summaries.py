@@ -1,0 +1,71 @@
+"""Summaries of sales: pure functions of DataFrames, the same for batches and streams."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from jobs.sales.records import POSITION
+
+COUNTRY: Final = "country"
+REGION: Final = "region"
+UNASSIGNED: Final = "Unassigned"
+WINDOW: Final = "window"  # a struct of start and end
+NEWEST: Final = "newest"  # a struct of `POSITION`
+
+_LENGTH, _SLIDE, _DELAY = "10 minutes", "5 minutes", "10 minutes"
+_MINUTE: Final = "yyyy-MM-dd HH:mm"
+
+
+def join_regions(sales: DataFrame, regions: DataFrame) -> DataFrame:
+    """Add the region of each sale's country; a country without one is `Unassigned`."""
+    joined = sales.join(F.broadcast(regions), on=COUNTRY, how="left")
+    return joined.withColumn(REGION, F.coalesce(REGION, F.lit(UNASSIGNED)))
+
+
+def total_sales(sales: DataFrame, *keys: str | Column) -> DataFrame:
+    """Return the sales and orders of each key, and the position of its newest record."""
+    return sales.groupBy(*keys).agg(
+        F.sum("amount").alias("sales"),
+        F.count("amount").alias("orders"),
+        F.max(F.struct(*POSITION)).alias(NEWEST),
+    )
+
+
+def total_in_windows(sales: DataFrame, key: str) -> DataFrame:
+    """Return the totals of each key in windows of ten minutes that begin every five minutes.
+
+    The time of a sale is the timestamp of its Kafka record. A stream waits ten minutes for late
+    records if its output mode lets it close windows.
+    """
+    window = F.window("timestamp", _LENGTH, _SLIDE).alias(WINDOW)
+    return total_sales(sales.withWatermark("timestamp", _DELAY), key, window)
+
+
+def rank_totals(totals: DataFrame, key: str) -> DataFrame:
+    """Sort totals by window, the newest first, then by sales; equal sales are sorted by the key."""
+    windows = [F.desc(WINDOW)] if WINDOW in totals.columns else []
+    return totals.orderBy(*windows, F.desc("sales"), key)
+
+
+def format_totals(totals: DataFrame, key: str) -> DataFrame:
+    """Return the columns to show: sales as text such as 1,379.05, and windows to the minute."""
+    windows = [
+        F.date_format(f"{WINDOW}.{edge}", _MINUTE).alias(edge)
+        for edge in ("start", "end")
+        if WINDOW in totals.columns
+    ]
+    return totals.select(key, F.format_number("sales", 2).alias("sales"), "orders", *windows)
+
+
+def latest_rows(rows: DataFrame, *keys: str) -> DataFrame:
+    """Return the row of each key that is newest in Kafka, without its position.
+
+    Records of one key are in one partition, so that of two with the same timestamp the one with the
+    greater offset is newer.
+    """
+    others = [name for name in rows.columns if name not in {*keys, *POSITION}]
+    newest = F.max_by(F.struct(*others), F.struct("timestamp", "offset")).alias(NEWEST)
+    return rows.groupBy(*keys).agg(newest).select(*keys, f"{NEWEST}.*")
