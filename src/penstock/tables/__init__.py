@@ -23,6 +23,13 @@ from penstock.tables.columns import (
 )
 from penstock.tables.differences import Difference
 from penstock.tables.events import read_event
+from penstock.tables.glue_columns import (
+    OWN_COLUMNS,
+    hold_event,
+    name_fields,
+    read_glue_column,
+    write_glue_column,
+)
 from penstock.tables.markers import (
     LEAST_KEPT_HOURS,
     MARKER_KEYS,
@@ -51,6 +58,7 @@ __all__ = [
     "EVENT_TIME",
     "LEAST_KEPT_HOURS",
     "MARKER_KEYS",
+    "OWN_COLUMNS",
     "PARTITION_KEYS",
     "TABLE",
     "VOID",
@@ -72,14 +80,18 @@ __all__ = [
     "TableTarget",
     "WriterRecord",
     "compare_columns",
+    "hold_event",
     "inspect_tables",
     "is_written",
     "list_writers",
     "merge_columns",
+    "name_fields",
     "parse_route",
     "read_event",
+    "read_glue_column",
     "refresh_record",
     "sync_tables",
+    "write_glue_column",
 ]
 
 _IMPORTED_LATER = {

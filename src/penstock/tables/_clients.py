@@ -18,8 +18,9 @@ from penstock.attempts import Attempts
 from penstock.aws import Fault, classify, translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import OperationError, SinkUnavailableError
-from penstock.tables._types import lower_names, parse_type
+from penstock.tables._types import lower_type, parse_type
 from penstock.tables.columns import Column, Struct
+from penstock.tables.glue_columns import write_glue_column
 
 THREADS: Final = 16
 _CONFIG: Final = Config(
@@ -87,7 +88,7 @@ class GlueTable:
         Raises:
             OperationError: it has no files, as a view.
         """
-        location = self._storage.get("Location")
+        location = self.storage.get("Location")
         if not location:
             raise OperationError(f"{self.name} has no files, expected a table and no view")
         return str(location)
@@ -100,10 +101,11 @@ class GlueTable:
     @property
     def columns(self) -> Struct:
         """Return the columns; Iceberg's catalogs keep dropped ones there, which are left out."""
-        return read_glue_columns(self._storage.get("Columns", ()))
+        return read_glue_columns(self.storage.get("Columns", ()))
 
     @property
-    def _storage(self) -> Mapping[str, Any]:
+    def storage(self) -> Mapping[str, Any]:
+        """Return the storage descriptor; a view has none."""
         storage: Mapping[str, Any] = self.found.get("StorageDescriptor", {})
         return storage
 
@@ -112,7 +114,7 @@ def read_glue_columns(columns: Sequence[Mapping[str, Any]]) -> Struct:
     """Return columns of the Glue API, with names in lower case."""
     return Struct(
         tuple(
-            Column(each["Name"].lower(), parse_type(each["Type"]))
+            Column(each["Name"].lower(), lower_type(parse_type(each["Type"])))
             for each in columns
             if each.get("Parameters", {}).get(_IS_CURRENT) != "false"
         )
@@ -120,18 +122,14 @@ def read_glue_columns(columns: Sequence[Mapping[str, Any]]) -> Struct:
 
 
 def write_columns(table: GlueTable, target: Struct) -> list[dict[str, Any]]:
-    """Return a table's columns for Glue's API, with the types and additions of `target`."""
-    given = {each["Name"].lower(): each for each in table.found["StorageDescriptor"]["Columns"]}
+    """Return a table's columns for Glue's API; those whose type is the same stay as they are."""
+    given = {each["Name"].lower(): each for each in table.storage.get("Columns", ())}
+    written = map(write_glue_column, target.columns)
     return [
-        {**given.get(each.name, _describe_new(each)), "Type": str(each.type)}
-        for each in lower_names(target).columns
+        old if old and old["Type"].lower() == each["Type"] else each
+        for each in written
+        for old in [given.get(each["Name"])]
     ]
-
-
-def _describe_new(column: Column) -> dict[str, str]:
-    """Return the name of a new column, and the comment that names its field if it has another."""
-    comment = {"Comment": column.comment} if column.comment else {}
-    return {"Name": column.name, **comment}
 
 
 class Clients:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,24 +12,17 @@ from penstock.errors import SchemaConflictError
 from penstock.tables._clients import read_glue_columns
 from penstock.tables._types import lower_names
 from penstock.tables.columns import (
-    COORDINATES,
-    EVENT_TIME,
     Array,
-    Column,
     ColumnType,
     Growth,
     Map,
-    NewColumn,
     NewType,
     Struct,
     compare_columns,
-    merge_columns,
 )
 from penstock.tables.differences import Difference
+from penstock.tables.glue_columns import OWN_COLUMNS, hold_event
 
-OWN: Final = Struct(
-    tuple(Column(name, type_) for name, type_ in {EVENT_TIME: "timestamp", **COORDINATES}.items())
-)
 _NONE: Final = "no column"
 _PARTS: Final = re.compile(r"\[\]|\{\}|[^.\[\]{}]+")
 _Mismatch = tuple[str, str, str]
@@ -66,17 +59,21 @@ class TablePlan:
     target: Struct
 
 
-def plan_table(place: str, table: Struct, event: Struct, *, is_iceberg: bool) -> TablePlan:
-    """Compare a table's columns with the fields of events."""
-    merged, conflicts = _merge(table, event)
+def plan_table(
+    place: str, table: Struct, event: Struct, keys: Collection[str] | None = None
+) -> TablePlan:
+    """Compare a table's columns with the fields of events.
+
+    A table of files has partition `keys`, whose names are taken; an Iceberg table has none.
+    """
+    merged, conflicts = _merge(table, event, keys or ())
     grown = compare_columns(table, merged)
-    own = [each for each in OWN.columns if table.find(each.name) is None]
-    growth = Growth((*(NewColumn(None, each) for each in own), *grown.added), grown.widened)
+    growth = Growth(grown.added, grown.widened)
     rewritten = {each.name for each in grown.rewritten}
     kept = [
         table.find(each.name) or each if each.name in rewritten else each for each in merged.columns
     ]
-    advice = _REWRITE if is_iceberg else _REWRITE_FILES
+    advice = _REWRITE if keys is None else _REWRITE_FILES
     found = [
         *_describe_growth(place, growth),
         *(
@@ -88,7 +85,7 @@ def plan_table(place: str, table: Struct, event: Struct, *, is_iceberg: bool) ->
         *(Difference(place, *each, _EXTRA) for each in _find_extra(table, event)),
         *(Difference(place, *each, _CASE) for each in _find_case_conflicts(table)),
     ]
-    return TablePlan(tuple(found), growth, Struct((*kept, *own)))
+    return TablePlan(tuple(found), growth, Struct(tuple(kept)))
 
 
 def compare_copy(place: str, found: Struct, target: Struct) -> list[Difference]:
@@ -110,9 +107,9 @@ def compare_copy(place: str, found: Struct, target: Struct) -> list[Difference]:
 
 def compare_partition(columns: Sequence[Mapping[str, Any]], target: Struct) -> list[_Mismatch]:
     """Return the columns of a Glue partition whose type cannot be read as the table's."""
-    found = read_glue_columns(columns)
-    known = Struct(tuple(each for each in found.columns if target.find(each.name)))
-    return list(_find_mismatches(known, lower_names(target)))
+    found, wanted = read_glue_columns(columns), lower_names(target)
+    known = Struct(tuple(each for each in found.columns if wanted.find(each.name)))
+    return list(_find_mismatches(known, wanted))
 
 
 def compare_footers(
@@ -146,15 +143,15 @@ def compare_footers(
     return [replace(each, count=count) for each, count in counts.items()]
 
 
-def _merge(table: Struct, event: Struct) -> tuple[Struct, list[_Mismatch]]:
+def _merge(table: Struct, event: Struct, keys: Collection[str]) -> tuple[Struct, list[_Mismatch]]:
     """Merge the fields that the table can hold; return the others as conflicts."""
     try:
-        return merge_columns(table, event), []
+        return hold_event(table, event, keys), []
     except SchemaConflictError:
         conflicts = []
         for field in event.columns:
             try:
-                table = merge_columns(table, Struct((field,)))
+                table = hold_event(table, Struct((field,)), keys)
             except SchemaConflictError as error:
                 found, wanted = (str(_at(each, error.path)) for each in (table, event))
                 conflicts.append((error.path, found, wanted))
@@ -183,7 +180,7 @@ def _describe_growth(place: str, growth: Growth) -> Iterator[Difference]:
 
 
 def _own_mismatches(table: Struct) -> Iterator[_Mismatch]:
-    for own in OWN.columns:
+    for own in OWN_COLUMNS.columns:
         column = table.find(own.name)
         if column and column.type != own.type:
             yield own.name, str(column.type), str(own.type)

@@ -9,20 +9,17 @@ from typing import Final
 from penstock.tables.columns import Array, Column, ColumnType, Map, Struct
 
 _WORD: Final = re.compile(r"[^<>,:]+?(?:\([^)]*\))?(?=[<>,:]|$)")
-_ALIASES: Final = {"integer": "int", "long": "bigint", "timestamp_ntz": "timestamp"}
+_ALIASES: Final = {"integer": "int", "long": "bigint"}
 
 
 def parse_type(text: str) -> ColumnType:
-    """Return a type from its text; names are lower-cased, since Glue ignores their case.
-
-    A text that is not a type of Hive is a leaf of that name.
-    """
-    compact = re.sub(r"\s+", "", text.lower())
+    """Return a type from its text; a text that is not a type of Hive is a leaf of that name."""
+    compact = re.sub(r"\s+", "", text)
     try:
         type_, rest = _parse(compact)
-    except (ValueError, TypeError):
-        return compact
-    return compact if rest else type_
+    except ValueError:
+        return compact.lower()
+    return compact.lower() if rest else type_
 
 
 def lower_names(columns: Struct) -> Struct:
@@ -43,12 +40,13 @@ def lower_type(type_: ColumnType) -> ColumnType:
         return Array(lower_type(type_.item))
     if isinstance(type_, Map):
         return Map(lower_type(type_.key), lower_type(type_.value))
-    return _ALIASES.get(type_, type_)
+    return "timestamp" if type_ == "timestamp_ntz" else type_
 
 
 def _parse(text: str) -> tuple[ColumnType, str]:
     """Return the type at the start of a text, and the rest."""
     kind, rest = _take_word(text)
+    kind = kind.lower()
     if not rest.startswith("<"):
         return _ALIASES.get(kind, kind), rest
     rest = rest[1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -19,9 +19,9 @@ from penstock.tables._comparison import (
 )
 from penstock.tables._iceberg import IcebergMetadata
 from penstock.tables._rows import compare_rows, sample_rows
-from penstock.tables._types import lower_names
-from penstock.tables.columns import PARTITION_KEYS, Column, Growth, Struct, merge_columns
+from penstock.tables.columns import Growth, Struct
 from penstock.tables.differences import Difference
+from penstock.tables.glue_columns import hold_event, name_fields, read_glue_column
 
 _NO_TABLE = "the job's first batch makes it; a table of files is made by its Terraform"
 _PARTITION = "Athena reads a partition by its own columns: update it, or drop it and add it again"
@@ -207,7 +207,7 @@ def _open(clients: Clients, name: str, found: GlueTable | None, event: Struct) -
         return _open_files(clients, name, found, event)
     metadata = IcebergMetadata(clients, name, found.metadata_location)
     place = f"iceberg {name}"
-    plan = plan_table(place, metadata.schema.columns, event, is_iceberg=True)
+    plan = plan_table(place, metadata.schema.columns, event)
     optional = tuple(metadata.schema.required)
     differences = (
         *plan.differences,
@@ -218,17 +218,11 @@ def _open(clients: Clients, name: str, found: GlueTable | None, event: Struct) -
 
 
 def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) -> _Opened:
-    """Open a table of plain files, whose columns have names in lower case."""
-    place = f"glue {name}"
-    is_ours = found.partition_keys == list(PARTITION_KEYS)
-    # In a table of the job, a field `day` has the column `day_2`: no field has a slash in its name.
-    keys = [Column(each, "string", f"field /{each}") for each in PARTITION_KEYS if is_ours]
-    columns = lower_names(merge_columns(Struct(tuple(keys)), event)).columns
-    fields = Struct(tuple(each for each in columns if each.name not in found.partition_keys))
-    plan = plan_table(place, found.columns, fields, is_iceberg=False)
-    comments = {each.name: each.comment for each in fields.columns}
-    named = (replace(it, comment=comments.get(it.name, "")) for it in plan.target.columns)
-    target = Struct(tuple(named))
+    """Open a table of plain files, whose columns get the names that they have in files."""
+    place, keys = f"glue {name}", found.partition_keys
+    columns = Struct(tuple(map(read_glue_column, found.storage.get("Columns", ()))))
+    named = name_fields(columns, hold_event(Struct(), event, keys))
+    plan = plan_table(place, named, event, keys)
     listed = clients.list_partitions(found)
     partitions = [
         Difference(f"{place} partition {'/'.join(each['Values'])}", *mismatch, _PARTITION)
@@ -239,7 +233,9 @@ def _open_files(clients: Clients, name: str, found: GlueTable, event: Struct) ->
     places = {_storage(each).get("Location", "").rstrip("/") for each in listed}
     inside = found.location.rstrip("/") + "/"
     folders = (inside, *(each for each in sorted(places) if each and not each.startswith(inside)))
-    return _Opened(name, clients, differences, target, plan.growth, found=found, folders=folders)
+    return _Opened(
+        name, clients, differences, plan.target, plan.growth, found=found, folders=folders
+    )
 
 
 def _storage(partition: Mapping[str, Any]) -> Mapping[str, Any]:

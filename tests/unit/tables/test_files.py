@@ -66,7 +66,8 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
             "StorageDescriptor": {"Columns": columns, "Location": elsewhere},
         },
     )
-    inner = {"type": "record", "name": "i", "fields": [{"name": "X", "type": "long"}]}
+    fields = [{"name": "X", "type": "long"}, {"name": "x", "type": "int"}]
+    inner = {"type": "record", "name": "i", "fields": fields}
     event = _event(a="long", b="double", deviceName="string", s=inner, T="string", Day="string")
     of_files = [
         ("glue db.p", "b", "bigint", "double", 1),
@@ -78,8 +79,9 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
     ]
 
     assert _find(lake, event) == [
-        ("glue db.p", "s", "no column", "struct<x:bigint>", 1),
-        ("glue db.p", "t", "no column", "string", 1),
+        ("glue db.p", "s", "no column", "struct<X:bigint,x_2:int>", 1),
+        ("glue db.p", "T", "no column", "string", 1),
+        ("glue db.p", "Day_2", "no column", "string", 1),
         ("glue db.p", "a", "int", "bigint", 1),
         *of_files,
     ]
@@ -89,8 +91,19 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
         "a": "bigint",
         "b": "bigint",
         "devicename": "string",
-        "s": "struct<x:bigint>",
+        "s": "struct<x:bigint,x_2:int>",
         "t": "string",
+        "day_2": "string",
+    }
+    found = lake.glue.get_table(DatabaseName=lake.database, Name="p")["Table"]
+    assert {
+        each["Name"]: (each.get("Comment", ""), each.get("Parameters"))
+        for each in found["StorageDescriptor"]["Columns"]
+        if each.get("Comment") or each.get("Parameters")
+    } == {
+        "s": ("", {"penstock.type": "struct<X:bigint,x_2:int>"}),
+        "t": ("field T", None),
+        "day_2": ("field Day", None),
     }
     assert _find(lake, event) == of_files
     (again,) = sync_tables([TableTarget(event, (lake.name("p"),))], apply=True)

@@ -16,7 +16,7 @@ from penstock.tables.columns import Array, Column, Map, Struct
         ("integer", "int"),
         ("array<int>", Array("int")),
         ("map<string,array<timestamp>>", Map("string", Array("timestamp"))),
-        ("struct<A:int, b:date>", Struct((Column("a", "int"), Column("b", "date")))),
+        ("struct<A:int, b:date>", Struct((Column("A", "int"), Column("b", "date")))),
         ("struct<>", Struct()),
         ("struct<a:struct<b:map<string,int>>>", Struct((
             Column("a", Struct((Column("b", Map("string", "int")),))),))),
