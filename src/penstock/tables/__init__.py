@@ -29,6 +29,7 @@ from penstock.tables.glue_columns import (
     name_fields,
     read_glue_column,
     write_glue_column,
+    write_glue_columns,
 )
 from penstock.tables.markers import (
     LEAST_KEPT_HOURS,
@@ -92,6 +93,7 @@ __all__ = [
     "refresh_record",
     "sync_tables",
     "write_glue_column",
+    "write_glue_columns",
 ]
 
 _IMPORTED_LATER = {

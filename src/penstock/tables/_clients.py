@@ -20,7 +20,6 @@ from penstock.credentials import load_session
 from penstock.errors import OperationError, SinkUnavailableError
 from penstock.tables._types import lower_type, parse_type
 from penstock.tables.columns import Column, Struct
-from penstock.tables.glue_columns import write_glue_column
 
 THREADS: Final = 16
 _CONFIG: Final = Config(
@@ -119,17 +118,6 @@ def read_glue_columns(columns: Sequence[Mapping[str, Any]]) -> Struct:
             if each.get("Parameters", {}).get(_IS_CURRENT) != "false"
         )
     )
-
-
-def write_columns(table: GlueTable, target: Struct) -> list[dict[str, Any]]:
-    """Return a table's columns for Glue's API; those whose type is the same stay as they are."""
-    given = {each["Name"].lower(): each for each in table.storage.get("Columns", ())}
-    written = map(write_glue_column, target.columns)
-    return [
-        old if old and old["Type"].lower() == each["Type"] else each
-        for each in written
-        for old in [given.get(each["Name"])]
-    ]
 
 
 class Clients:

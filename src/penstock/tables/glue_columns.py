@@ -8,7 +8,7 @@ Types are in lower case too; the column's parameter `penstock.type` has the exac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -57,6 +57,18 @@ def read_glue_column(column: Mapping[str, Any]) -> Column:
     return Column(name, parsed, comment)
 
 
+def write_glue_columns(given: Sequence[Mapping[str, Any]], columns: Struct) -> list[dict[str, Any]]:
+    """Return columns as Glue's API has them; what is `given` stays if it says the same."""
+    known = {each["Name"].lower(): each for each in given}
+    written = map(write_glue_column, columns.columns)
+    return [dict(_keep(known.get(each["Name"]), each)) for each in written]
+
+
+def _keep(given: Mapping[str, Any] | None, written: Mapping[str, Any]) -> Mapping[str, Any]:
+    is_same = given and write_glue_column(read_glue_column(given)) == written
+    return given if given and is_same else written
+
+
 def hold_event(columns: Struct, event: Struct, keys: Iterable[str]) -> Struct:
     """Return columns of files, widened and extended so that they hold an event's fields.
 
@@ -73,27 +85,24 @@ def hold_event(columns: Struct, event: Struct, keys: Iterable[str]) -> Struct:
 
 
 def name_fields(found: Struct, named: Struct) -> Struct:
-    """Return columns with the names and comments that `named` has for them.
+    """Return columns with the fields that they hold by `named`, the columns of a new table.
 
     Glue keeps no comments inside a struct, and a crawler none at all.
     """
-    exact = {each.name: each for each in named.columns}
-    folded = {each.name.lower(): each for each in named.columns}
-    return Struct(
-        tuple(
-            _name(each, exact.get(each.name) or folded.get(each.name.lower()))
-            for each in found.columns
-        )
-    )
+    owners = {each.field: each for each in named.columns}
+    held = {each.field for each in found.columns}
+    free = {each.name.lower(): each for each in named.columns if each.field not in held}
+    return Struct(tuple(_name(each, owners.get(each.field), free) for each in found.columns))
 
 
-def _name(found: Column, named: Column | None) -> Column:
-    if named is None or (found.comment.startswith(_MARK) and found.comment != named.comment):
+def _name(found: Column, owner: Column | None, free: Mapping[str, Column]) -> Column:
+    if owner is not None:
+        return replace(found, type=_name_inside(found.type, owner.type))
+    owner = free.get(found.name.lower())
+    if owner is None or found.comment.startswith(_MARK):
         return found
-    comment = named.comment or found.comment
-    return replace(
-        found, name=named.name, type=_name_inside(found.type, named.type), comment=comment
-    )
+    type_ = _name_inside(found.type, owner.type)
+    return Column(owner.name, type_, owner.comment or found.comment)
 
 
 def _name_inside(found: ColumnType, named: ColumnType) -> ColumnType:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from penstock.errors import SinkUnavailableError
-from penstock.tables._clients import ATTEMPTS, THREADS, Clients, GlueTable, write_columns
+from penstock.tables._clients import ATTEMPTS, THREADS, Clients, GlueTable
 from penstock.tables._comparison import (
     Footer,
     compare_copy,
@@ -21,7 +21,12 @@ from penstock.tables._iceberg import IcebergMetadata
 from penstock.tables._rows import compare_rows, sample_rows
 from penstock.tables.columns import Growth, Struct
 from penstock.tables.differences import Difference
-from penstock.tables.glue_columns import hold_event, name_fields, read_glue_column
+from penstock.tables.glue_columns import (
+    hold_event,
+    name_fields,
+    read_glue_column,
+    write_glue_columns,
+)
 
 _NO_TABLE = "the job's first batch makes it; a table of files is made by its Terraform"
 _PARTITION = "Athena reads a partition by its own columns: update it, or drop it and add it again"
@@ -264,7 +269,8 @@ def _sync(
 def _change(clients: Clients, opened: _Opened, found: GlueTable) -> bool:
     """Make the safe changes in one call of UpdateTable; return False if the table was changed."""
     if opened.metadata is None:
-        return clients.set_columns(found, write_columns(found, opened.target))
+        columns = write_glue_columns(found.storage.get("Columns", ()), opened.target)
+        return clients.set_columns(found, columns)
     if opened.growth == Growth() and not opened.optional:
         return clients.set_columns(found, opened.metadata.glue_columns())
     return opened.metadata.grow(opened.growth, opened.optional)

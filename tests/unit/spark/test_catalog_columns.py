@@ -18,7 +18,13 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
-from penstock.spark.lake.catalog_columns import from_glue, grow_columns, to_glue
+from penstock.spark.lake.catalog_columns import (
+    from_glue,
+    grow_columns,
+    read_file_columns,
+    to_glue,
+)
+from penstock.spark.lake.columns import field_of
 
 _OWN = 7
 
@@ -50,6 +56,15 @@ def test_the_same_event_changes_nothing() -> None:
     columns = _grow([], deviceId=StringType(), temp=LongType(), Temp=LongType())
 
     assert _grow(columns, deviceId=StringType(), Temp=LongType()) == columns
+
+
+def test_nested_names_that_differ_in_case_keep_their_fields() -> None:
+    inner = _event(Temp=LongType(), temp=LongType())
+    columns = _grow([], s=inner)
+    (held,) = [each for each in read_file_columns(columns, _event(s=inner)) if each.name == "s"]
+
+    assert _grow(columns, s=inner) == columns
+    assert [field_of(each) for each in held.dataType] == ["Temp", "temp"]
 
 
 @pytest.mark.parametrize("key", ["query", "batch", "part", "day"])

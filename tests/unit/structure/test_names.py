@@ -14,7 +14,6 @@ _FIELDS = re.compile(r"""deviceId|readingId|["']timestamp["']""")
 _NOT_THE_FIELD = {
     "cli/_read.py",
     "consuming/mapping.py",
-    "spark/lake/catalog_columns.py",
     "spark/lake/lake.py",
     "spark/rows.py",
     "spark/failures.py",

@@ -101,6 +101,7 @@ def test_columns_partitions_and_old_files_of_a_plain_table(lake: Lake) -> None:
         for each in found["StorageDescriptor"]["Columns"]
         if each.get("Comment") or each.get("Parameters")
     } == {
+        "devicename": ("field deviceName", None),
         "s": ("", {"penstock.type": "struct<X:bigint,x_2:int>"}),
         "t": ("field T", None),
         "day_2": ("field Day", None),
@@ -119,7 +120,7 @@ def test_a_new_column_with_another_name_has_its_field_in_the_comment(lake: Lake)
     found = lake.glue.get_table(DatabaseName=lake.database, Name="p")["Table"]
     column = found["StorageDescriptor"]["Columns"][-1]
     assert synced.applied
-    assert (column["Name"], column["Type"], column["Comment"]) == ("temp_2", "bigint", "field temp")
+    assert (column["Name"], column["Type"], column["Comment"]) == ("temp_2", "int", "field Temp")
 
 
 def test_a_table_that_somebody_changed_meanwhile_is_read_again(

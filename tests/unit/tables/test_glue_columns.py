@@ -58,9 +58,9 @@ def test_names_of_partition_keys_are_taken() -> None:
 
 
 def test_columns_without_comments_are_named_by_the_fields_they_hold() -> None:
-    inside = Struct((Column("Temp", "int"), Column("temp_2", "int", "field temp")))
+    inside = Struct((Column("roomTemp", "int"), Column("temp_2", "int", "field temp")))
     named = Struct((Column("roomName", Array(Map("string", inside))), Column("b", "int")))
-    crawled = Struct((Column("temp", "int"), Column("temp_2", "int")))
+    crawled = Struct((Column("roomtemp", "int"), Column("temp_2", "int")))
     found = Struct(
         (
             Column("roomname", Array(Map("string", crawled))),
@@ -70,3 +70,12 @@ def test_columns_without_comments_are_named_by_the_fields_they_hold() -> None:
     )
 
     assert name_fields(found, named) == Struct((named.columns[0], *found.columns[1:]))
+
+
+def test_a_column_keeps_its_field_whichever_comes_first() -> None:
+    upper, lower = (Struct((Column(name, "int"),)) for name in ("Temp", "temp"))
+    both = hold_event(hold_event(Struct(), upper, ()), lower, ())
+    other = hold_event(hold_event(Struct(), lower, ()), upper, ())
+
+    assert name_fields(both, other) == both
+    assert name_fields(other, both) == other

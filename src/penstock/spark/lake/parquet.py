@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 from penstock.errors import Reason
 from penstock.sinks import GlueTable
 from penstock.spark.failures import ErrorSink, LoggedErrors
-from penstock.spark.lake.catalog_columns import from_glue, grow_columns, hold_event
+from penstock.spark.lake.catalog_columns import grow_columns, hold_event, read_file_columns
 from penstock.spark.lake.conversion import EventTime, project_event, quote
 from penstock.spark.lake.inexact import file_inexact, write_exact
 from penstock.spark.rows import event_type
@@ -146,7 +146,7 @@ class ParquetFiles:
             return hold_event(StructType(), event)
         name = self._table.name
         columns = self._table.grow(lambda found: grow_columns(name, found, event))
-        return StructType([from_glue(each) for each in columns])
+        return read_file_columns(columns, event)
 
     def _is_complete(self, spark: SparkSession, place: _Part) -> bool:
         names = self._files(spark, place).names()
