@@ -7,6 +7,7 @@ answering wrongly later.
 
 from __future__ import annotations
 
+import base64
 import functools
 import inspect
 from contextvars import ContextVar
@@ -22,6 +23,7 @@ from moto.iam.access_control import PermissionResult
 from moto.kms import utils as kms_utils
 from moto.moto_server import werkzeug_app
 from moto.s3.models import FakeBucket, FakeDeleteMarker
+from moto.ssm.models import Parameter
 
 from localcloud.errors import MotoChangedError
 from localcloud.identity.policies import (
@@ -37,6 +39,7 @@ load_balancer_kind: ContextVar[str] = ContextVar("load_balancer_kind", default="
 
 _ANYBODY = Principal("", "")
 _make_rule = SecurityGroupRule.__init__
+_show_parameter = Parameter.response_object
 _rule_signature = inspect.signature(_make_rule)
 
 
@@ -72,6 +75,16 @@ def _get_permission(bucket: FakeBucket, action: str, resource: str) -> Any:
     request = Request(action, resource, {"aws:SecureTransport": "true"})
     allowed = judge_resource(read_statements(bucket.policy), request, _ANYBODY) is Verdict.ALLOWED
     return PermissionResult.PERMITTED if allowed else PermissionResult.NEUTRAL
+
+
+def _seal_parameter(
+    parameter: Parameter, decrypt: bool = False, region: str | None = None
+) -> dict[str, Any]:
+    """Show an encrypted value that is not decrypted as base64; moto shows it readably."""
+    shown = _show_parameter(parameter, decrypt, region)
+    if parameter.parameter_type == "SecureString" and not decrypt:
+        shown["Value"] = base64.b64encode(shown["Value"].encode()).decode()
+    return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +138,7 @@ REPAIRS = (
     ),
     Repair(FakeDeleteMarker, "dispose", "nothing", _dispose_marker),
     Repair(FakeBucket, "get_permission", "(self, action, resource)", _get_permission),
+    Repair(Parameter, "response_object", "(self, decrypt, region)", _seal_parameter),
     Repair(kms_utils, "_deserialize_ciphertext_blob", "(ciphertext_blob)"),
     # It would accept every web page; the gateway refuses them (door/web_pages.py).
     Repair(werkzeug_app, "DISABLE_GLOBAL_CORS", "bool", True),

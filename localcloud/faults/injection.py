@@ -200,6 +200,7 @@ THROTTLES = {
     "schemas": ("TooManyRequestsException", 429),
     "secretsmanager": ("ThrottlingException", 400),
     "sns": ("Throttled", 429),
+    "ssm": ("ThrottlingException", 400),
     "sts": ("Throttling", 400),
 }
 

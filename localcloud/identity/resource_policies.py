@@ -112,7 +112,7 @@ def key_use_of_table(arn: str) -> Iterator[KeyUse]:
     table = dynamodb_backends[account][region].tables.get(end.split("/")[1])
     sse = (getattr(table, "sse_specification", None) or {}) if table else {}
     context = {"aws:dynamodb:tableName": end.split("/")[1], "aws:dynamodb:subscriberId": account}
-    yield from _key_uses(_USES_TABLE, account, region, sse.get("KMSMasterKeyId"), context)
+    yield from key_uses(_USES_TABLE, account, region, sse.get("KMSMasterKeyId"), context)
 
 
 def key_use_of_queue(arn: str, action: str) -> Iterator[KeyUse]:
@@ -121,7 +121,7 @@ def key_use_of_queue(arn: str, action: str) -> Iterator[KeyUse]:
     queue = sqs_backends[account][region].queues.get(name)
     key_id = getattr(queue, "kms_master_key_id", None)
     context = {"aws:sqs:arn": arn}
-    yield from _key_uses(_USES_QUEUE.get(action, ()), account, region, key_id, context)
+    yield from key_uses(_USES_QUEUE.get(action, ()), account, region, key_id, context)
 
 
 def key_use_of_topic(arn: str, action: str) -> Iterator[KeyUse]:
@@ -129,10 +129,10 @@ def key_use_of_topic(arn: str, action: str) -> Iterator[KeyUse]:
     region, account = arn.split(":")[3:5]
     key_id = getattr(sns_backends[account][region].topics.get(arn), "kms_master_key_id", None)
     context = {"aws:sns:topicArn": arn}
-    yield from _key_uses(_USES_TOPIC.get(action, ()), account, region, key_id, context)
+    yield from key_uses(_USES_TOPIC.get(action, ()), account, region, key_id, context)
 
 
-def _key_uses(
+def key_uses(
     actions: tuple[str, ...], account: str, region: str, key_id: str | None, use: dict[str, str]
 ) -> Iterator[KeyUse]:
     """Yield the actions on a key, unless it is AWS's own, which the whole account may use."""

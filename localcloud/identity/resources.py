@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from localcloud.door.operations import Call
-from localcloud.identity import resource_policies
+from localcloud.identity import parameters, resource_policies
 from localcloud.identity.conditions import Context, as_list
 from localcloud.identity.s3_actions import BUCKET_ACTIONS, DECRYPTS, OBJECT_ACTIONS
 from localcloud.moto_repairs import read_key_of_ciphertext
@@ -354,6 +354,11 @@ def _schemas(call: Call) -> Iterator[Access]:
     yield Access(_action(call), arn)
 
 
+def _ssm(call: Call) -> Iterator[Access]:
+    uses = [Access(*use) for use in parameters.list_uses(call)]
+    yield from uses or [Access(_action(call), None)]
+
+
 def _lakeformation(call: Call) -> Iterator[Access]:
     yield Access(_action(call), "*")  # Lake Formation has no resources in IAM
 
@@ -380,5 +385,6 @@ _SPECIAL: dict[str, _Lister] = {
     "secretsmanager": _secretsmanager,
     "sns": _sns,
     "sqs": _sqs,
+    "ssm": _ssm,
     "sts": _nothing,
 }

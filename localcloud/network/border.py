@@ -47,6 +47,7 @@ ENDPOINT_NAMES = {
     "schemas": "",
     "secretsmanager": "secretsmanager",
     "sns": "sns",
+    "ssm": "ssm",
     "sts": "sts",
 }
 # Services whose calls change what a VPC reaches.

@@ -21,6 +21,7 @@ from localcloud.services import (
     scheduler,
     schemas,
     secretsmanager,
+    ssm,
     sts,
     triggers,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "scheduler",
     "schemas",
     "secretsmanager",
+    "ssm",
     "sts",
     "triggers",
 ]

@@ -222,6 +222,28 @@ _CALLS = [
         "*",
     ),
     (
+        "ssm",
+        "get_parameter",
+        {"Name": "/a/b:2"},
+        "GetParameter",
+        _REGION.format("ssm") + "parameter/a/b",
+    ),
+    (
+        "ssm",
+        "get_parameters",
+        {"Names": ["plain"]},
+        "GetParameters",
+        _REGION.format("ssm") + "parameter/plain",
+    ),
+    (
+        "ssm",
+        "get_parameters_by_path",
+        {"Path": "/a"},
+        "GetParametersByPath",
+        _REGION.format("ssm") + "parameter/a",
+    ),
+    ("ssm", "describe_parameters", {}, "DescribeParameters", None),
+    (
         "lambda",
         "delete_event_source_mapping",
         {"UUID": "0" * 36},
