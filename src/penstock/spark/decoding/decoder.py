@@ -61,7 +61,7 @@ _OWN: Final = (
 )
 # Never true, but Spark cannot know that. So Spark does not push a filter by status down to where
 # each reference to the record would decode it again.
-_STAYS_HERE: Final = "monotonically_increasing_id() < 0"
+_STAYS_HERE: Final = "spark_partition_id() < 0"
 _HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
