@@ -7,6 +7,8 @@
 | throttled | too many calls                                     | after a pause  |
 | down      | the service failed, or did not answer              | after a pause  |
 | missing   | what the request names does not exist              | after a fix    |
+| exists    | what the request creates exists already            | no             |
+| conflict  | another writer changed the same thing              | after a read   |
 | full      | a quota of the account is used up                  | after a fix    |
 | unmet     | the condition of a conditional write does not hold | no             |
 | refused   | the request itself is not acceptable               | no             |
@@ -42,6 +44,8 @@ class Fault(StrEnum):
     THROTTLED = "throttled"
     DOWN = "down"
     MISSING = "missing"
+    EXISTS = "exists"
+    CONFLICT = "conflict"
     FULL = "full"
     UNMET = "unmet"
     REFUSED = "refused"
@@ -73,7 +77,6 @@ _CODES: Final[dict[Fault, tuple[str, ...]]] = {
         "TooManyRequestsException",
     ),
     Fault.DOWN: (
-        "ConcurrentModificationException",
         "InternalFailure",
         "InternalServerError",
         "InternalServiceException",
@@ -86,6 +89,8 @@ _CODES: Final[dict[Fault, tuple[str, ...]]] = {
         "NoSuchKey",
         "ResourceNotFoundException",
     ),
+    Fault.EXISTS: ("AlreadyExistsException",),
+    Fault.CONFLICT: ("ConcurrentModificationException",),
     Fault.FULL: ("ResourceNumberLimitExceededException",),
     Fault.UNMET: ("ConditionalCheckFailedException",),
     Fault.REFUSED: ("ItemCollectionSizeLimitExceededException", "ValidationException"),

@@ -49,11 +49,11 @@ _KINDS: dict[Fault, type[RegistryError]] = {
     Fault.SKEWED: RegistryAccessDeniedError,
     Fault.THROTTLED: RegistryUnavailableError,
     Fault.DOWN: RegistryUnavailableError,
+    Fault.CONFLICT: RegistryUnavailableError,
     Fault.MISSING: SchemaNotFoundError,
     Fault.FULL: SchemaQuotaError,
 }
 
-_EXISTS = "AlreadyExistsException"
 _PAGE_SIZE = 100  # of ListSchemaVersions, at most
 
 
@@ -143,7 +143,7 @@ class GlueRegistry(VersionedRegistry):
                 return str(self._glue.call("CreateSchema", request)["SchemaVersionId"])
             except ClientError as error:
                 # Another producer created it, or we did and the answer was lost.
-                if _code_of(error) != _EXISTS:
+                if classify(error) is not Fault.EXISTS:
                     raise
                 return None
 
@@ -205,7 +205,7 @@ class GlueRegistry(VersionedRegistry):
             try:
                 self._glue.call("PutSchemaVersionMetadata", request)
             except ClientError as error:
-                if _code_of(error) != _EXISTS:
+                if classify(error) is not Fault.EXISTS:
                     raise
 
         self._call(mark)
@@ -282,10 +282,6 @@ def _time(text: str) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _code_of(error: ClientError) -> str:
-    return str(error.response["Error"]["Code"])
 
 
 def _translate(error: Exception, source: str) -> RegistryError:

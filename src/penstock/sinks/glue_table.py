@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from botocore.exceptions import BotoCoreError, ClientError
 
 from penstock.attempts import Attempts
-from penstock.aws import AwsClient, Fault, Service, classify
+from penstock.aws import AwsClient, Fault, Service, classify, classify_answer
 from penstock.credentials import load_session
 from penstock.errors import SettingsError, SinkAccessDeniedError, SinkUnavailableError
 
@@ -21,9 +21,7 @@ _Columns: TypeAlias = list[dict[str, Any]]
 
 _ATTEMPTS: Final = Attempts(first_seconds=0.1, longest_seconds=2, total_seconds=30, spread=True)
 _PARTITIONS_AT_ONCE: Final = 100  # the limit of BatchCreatePartition
-_EXISTS: Final = "AlreadyExistsException"
-_CONFLICT: Final = "ConcurrentModificationException"
-_PASSING: Final = frozenset({Fault.THROTTLED, Fault.DOWN})
+_PASSING: Final = frozenset({Fault.THROTTLED, Fault.DOWN, Fault.CONFLICT})
 _DENIED: Final = frozenset({Fault.DENIED, Fault.SKEWED})
 _FORMAT: Final = {
     "InputFormat": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
@@ -125,7 +123,7 @@ class GlueTable:
             request = {**self._name(), "PartitionInputList": some}
             errors = self._call("BatchCreatePartition", request).get("Errors", [])
             for error in (each["ErrorDetail"] for each in errors):
-                if error["ErrorCode"] != _EXISTS:
+                if classify_answer(error["ErrorCode"], 0) is not Fault.EXISTS:
                     raise SinkUnavailableError(
                         f"{self.name}: a partition could not be added: {error['ErrorCode']}: "
                         f"{error.get('ErrorMessage', '')}"
@@ -135,10 +133,9 @@ class GlueTable:
         return {**self._place, "TableName": self._table}
 
     def _find(self) -> dict[str, Any] | None:
+        request = {**self._place, "Name": self._table}
         try:
-            table: dict[str, Any] = self._call("GetTable", {**self._place, "Name": self._table})[
-                "Table"
-            ]
+            table: dict[str, Any] = self._call("GetTable", request, Fault.MISSING)["Table"]
         except ClientError as error:
             if classify(error) is not Fault.MISSING:
                 raise
@@ -171,7 +168,7 @@ class GlueTable:
         """Create or update the table; return False if another writer was faster."""
         storage = self._describe_storage(table, columns)
         if table is None:
-            operation, lost = "CreateTable", _EXISTS
+            operation, lost = "CreateTable", Fault.EXISTS
             given: dict[str, Any] = {
                 "Name": self._table,
                 "TableType": "EXTERNAL_TABLE",
@@ -180,31 +177,30 @@ class GlueTable:
             }
             more = {}
         else:
-            operation, lost = "UpdateTable", _CONFLICT
+            operation, lost = "UpdateTable", Fault.CONFLICT
             given = {name: value for name, value in table.items() if name in _INPUT}
             more = {"VersionId": table["VersionId"]} if "VersionId" in table else {}
         request = {**self._place, "TableInput": {**given, "StorageDescriptor": storage}, **more}
         try:
             self._call(operation, request, lost)
         except ClientError as error:
-            if error.response["Error"]["Code"] != lost:
+            if classify(error) is not lost:
                 raise
             return False
         return True
 
-    def _call(self, operation: str, request: Mapping[str, Any], final: str = "") -> dict[str, Any]:
-        """Make a call; retry a failure that may be temporary, unless its code is `final`."""
+    def _call(
+        self, operation: str, request: Mapping[str, Any], final: Fault | None = None
+    ) -> dict[str, Any]:
+        """Make a call; retry a failure that may be temporary, unless its fault is `final`."""
         problem: Exception | None = None
         for _ in self._attempts:
             try:
                 return self._glue.call(operation, request)
             except (ClientError, BotoCoreError, OSError, HTTPException, ValueError) as error:
                 problem = error
-                is_final = isinstance(error, ClientError) and (
-                    error.response["Error"]["Code"] == final
-                )
                 fault = classify(error)
-                if is_final or (fault is Fault.MISSING and operation == "GetTable"):
+                if fault is final:
                     raise
                 if fault in _DENIED:
                     raise SinkAccessDeniedError(f"{self.name}: {error}") from error

@@ -206,7 +206,7 @@ class Clients:
                     DatabaseName=table.found["DatabaseName"], TableInput=entry, **version
                 )
             except ClientError as error:
-                if error.response["Error"]["Code"] != "ConcurrentModificationException":
+                if classify(error) is not Fault.CONFLICT:
                     raise
                 return False
         return True
@@ -264,6 +264,6 @@ def translated_glue_errors(what: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError, ResponseParserError) as error:
-        is_down = classify(error) in {Fault.THROTTLED, Fault.DOWN}
+        is_down = classify(error) in {Fault.THROTTLED, Fault.DOWN, Fault.CONFLICT}
         kind = SinkUnavailableError if is_down else OperationError
         raise kind(f"{what}: {str(error).rstrip('.')}") from error

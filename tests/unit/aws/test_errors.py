@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from botocore.exceptions import (
     ClientError,
@@ -12,7 +14,11 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
+import penstock
 from penstock.aws import Fault, classify, classify_answer
+from penstock.aws.errors import _FAULTS
+
+_SOURCE = Path(penstock.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -40,7 +46,6 @@ from penstock.aws import Fault, classify, classify_answer
         ("ThrottlingException", 400, Fault.THROTTLED),
         ("AnotherThrottledException", 400, Fault.THROTTLED),
         ("TooManyRequestsException", 429, Fault.THROTTLED),
-        ("ConcurrentModificationException", 400, Fault.DOWN),
         ("InternalFailure", 400, Fault.DOWN),
         ("InternalServerError", 400, Fault.DOWN),
         ("InternalServiceException", 400, Fault.DOWN),
@@ -52,6 +57,8 @@ from penstock.aws import Fault, classify, classify_answer
         ("NoSuchBucket", 404, Fault.MISSING),
         ("NoSuchKey", 404, Fault.MISSING),
         ("ResourceNotFoundException", 400, Fault.MISSING),
+        ("AlreadyExistsException", 400, Fault.EXISTS),
+        ("ConcurrentModificationException", 400, Fault.CONFLICT),
         ("ResourceNumberLimitExceededException", 400, Fault.FULL),
         ("ConditionalCheckFailedException", 400, Fault.UNMET),
         ("ItemCollectionSizeLimitExceededException", 400, Fault.REFUSED),
@@ -82,3 +89,14 @@ def test_a_code_has_one_meaning(code: str, status: int, fault: Fault) -> None:
 )
 def test_an_error_without_a_code_is_classified_too(error: Exception, fault: Fault) -> None:
     assert classify(error) is fault
+
+
+def test_no_other_module_names_a_code() -> None:
+    known = {f'"{code}"' for code in _FAULTS} | {'["Error"]["Code"]'}
+    naming = {
+        path.relative_to(_SOURCE).as_posix(): found
+        for path in _SOURCE.rglob("*.py")
+        if (found := {code for code in known if code in path.read_text()})
+    }
+
+    assert set(naming) == {"aws/errors.py"}
