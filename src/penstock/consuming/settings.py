@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from penstock.records import READING, RowShape
 from penstock.registry import RegistrySettings
-from penstock.settings import Settings, nested, setting
+from penstock.settings import nested, setting
+from penstock.sinks import DeadLetterSettings
 
 
 def _parse_switch(text: str) -> bool:
@@ -16,20 +17,12 @@ def _parse_switch(text: str) -> bool:
     return switches[text]
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerSettings(Settings):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerSettings(DeadLetterSettings):
     """The registries to read, the tables to write, and the form of the mapping's response."""
 
     schemas: RegistrySettings = nested(RegistrySettings)
     readings_table: str = setting("PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows")
-    errors_table: str = setting(
-        "PENSTOCK_ERRORS_TABLE",
-        "DynamoDB table for dead letters: records that cannot be decoded or written",
-    )
-    parked_bucket: str = setting(
-        "PENSTOCK_PARKED_BUCKET",
-        "bucket for dead letters that are too large for a row, and for parked ones",
-    )
     partial_answers: bool = setting(
         "PENSTOCK_PARTIAL_ANSWERS",
         "true if the event source mapping has ReportBatchItemFailures, else false",

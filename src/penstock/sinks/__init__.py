@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
 from penstock.sinks.dynamodb_client import DynamoDbClient
-from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, ErrorTable
+from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, DeadLetterSettings, ErrorTable
 from penstock.sinks.glue_table import GlueTable
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
@@ -18,6 +18,7 @@ __all__ = [
     "JOIN",
     "ROWS_AT_ONCE",
     "DeadLetter",
+    "DeadLetterSettings",
     "DynamoDbClient",
     "ErrorTable",
     "GlueTable",

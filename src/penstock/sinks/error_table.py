@@ -8,10 +8,12 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from penstock.errors import RowExistsError, SinkRefusedError
 from penstock.records import FailedRecord, Record
+from penstock.settings import Settings, setting
 from penstock.sinks._json import write_item
 from penstock.sinks._updates import RETELL, UNSETTLED, retell
 from penstock.sinks.dead_letter import DeadLetter, make_error
@@ -34,6 +36,20 @@ _DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
 # A row takes one result of a replay, however often the replay reports it.
 _UNTOLD: Final = f"{UNSETTLED} AND (attribute_not_exists(#replay) OR #replay <> :replay)"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterSettings(Settings):
+    """The dead-letter table and its bucket."""
+
+    errors_table: str = setting(
+        "PENSTOCK_ERRORS_TABLE",
+        "DynamoDB table for dead letters: records that cannot be decoded or written",
+    )
+    parked_bucket: str = setting(
+        "PENSTOCK_PARKED_BUCKET",
+        "bucket for dead letters that are too large for a row, and for parked ones",
+    )
 
 
 class ErrorTable:

@@ -6,7 +6,6 @@ import pytest
 
 from penstock.consuming import Consumed, ConsumerSettings, build_consumer
 from penstock.errors import SettingsError
-from penstock.registry import RegistrySettings
 
 _ENVIRON = {
     "PENSTOCK_REGISTRY": "memory://",
@@ -16,10 +15,14 @@ _ENVIRON = {
 }
 
 
+def _settings(registry: str) -> ConsumerSettings:
+    return ConsumerSettings.from_environ(_ENVIRON | {"PENSTOCK_REGISTRY": registry})
+
+
 def test_settings_name_what_is_missing_and_hide_the_external_id() -> None:
     with pytest.raises(SettingsError) as caught:
         ConsumerSettings.from_environ({"PENSTOCK_READINGS_TABLE": "r"})
-    settings = ConsumerSettings(RegistrySettings("glue://plant?external_id=hidden"), "r", "e", "b")
+    settings = _settings("glue://plant?external_id=hidden")
 
     assert len(caught.value.problems) == 3
     assert "PENSTOCK_PARKED_BUCKET (--parked-bucket) is missing" in str(caught.value)
@@ -45,6 +48,6 @@ def test_any_other_word_is_refused() -> None:
 def test_a_consumer_is_built_without_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
 
-    settings = ConsumerSettings(RegistrySettings("memory://"), "r", "e", "b")
+    settings = _settings("memory://")
 
     assert build_consumer(settings, "job").consume([]) == Consumed(0, {}, 0)

@@ -182,10 +182,10 @@ def test_missing_settings_are_named() -> None:
 
     assert found == (
         "PENSTOCK_TOPICS (--topics) is missing, expected topics or --topic-pattern",
-        "found no sink, expected --dynamodb-table, --lake-table or --parquet-path",
         "PENSTOCK_REGISTRY (--registry) is missing, expected URL of the schema registry,"
         " such as glue://NAME?role_arn=...&external_id=..., or URLs separated by spaces,"
         " one for each kind of frames",
+        "found no sink, expected --dynamodb-table, --lake-table or --parquet-path",
     )
 
 

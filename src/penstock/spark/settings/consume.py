@@ -89,12 +89,7 @@ class LostOffsets(StrEnum):
     GO_ON = "go-on"
 
 
-def parse_trigger(text: str) -> str:
-    """Return a trigger.
-
-    Raises:
-        ValueError: the text is not one.
-    """
+def _parse_trigger(text: str) -> str:
     if text != _AVAILABLE_NOW and not _INTERVAL.fullmatch(text):
         raise ValueError(text)
     return text
@@ -184,13 +179,12 @@ class ReadSettings(Settings):
             yield "--topics and --topic-pattern are both given, expected one of them"
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumeSettings(Settings):
-    """All settings of jobs/consume.py."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSettings(Settings):
+    """The settings of every job that follows topics."""
 
     kafka: KafkaSettings = nested(KafkaSettings)
     read: ReadSettings = nested(ReadSettings)
-    sinks: SinkSettings = nested(SinkSettings)
     lease: LeaseSettings = nested(LeaseSettings)
     schemas: RegistrySettings = nested(RegistrySettings)
     checkpoint: str = setting(
@@ -199,13 +193,8 @@ class ConsumeSettings(Settings):
     trigger: str = setting(
         "PENSTOCK_TRIGGER",
         f"{_AVAILABLE_NOW} to read what is available and end, or an interval like '30 seconds'",
-        parse=parse_trigger,
+        parse=_parse_trigger,
         default="10 seconds",
-    )
-    service: str = setting(
-        "PENSTOCK_SERVICE",
-        "name of the job in the lines that it prints, and dimension of its metrics",
-        default="consume",
     )
     contract: str = setting(
         "PENSTOCK_CONTRACT",
@@ -215,12 +204,25 @@ class ConsumeSettings(Settings):
 
     def when(self) -> dict[str, Any]:
         """Return the arguments of Spark's `trigger`."""
-        return when(self.trigger)
+        is_now = self.trigger == _AVAILABLE_NOW
+        return {"availableNow": True} if is_now else {"processingTime": self.trigger}
 
 
-def when(trigger: str) -> dict[str, Any]:
-    """Return the arguments of Spark's `trigger`."""
-    return {"availableNow": True} if trigger == _AVAILABLE_NOW else {"processingTime": trigger}
+def name_service(default: str) -> Any:
+    """Declare the setting with the name of a job."""
+    return setting(
+        "PENSTOCK_SERVICE",
+        "name of the job in the lines that it prints, and dimension of its metrics",
+        default=default,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeSettings(StreamSettings):
+    """All settings of jobs/consume.py."""
+
+    sinks: SinkSettings = nested(SinkSettings)
+    service: str = name_service("consume")
 
 
 def read_settings(

@@ -11,6 +11,7 @@ from typing import Final, Self
 from penstock.errors import SettingsError
 from penstock.records import READING, RowShape
 from penstock.settings import Settings, nested, parse_count, setting
+from penstock.sinks import DeadLetterSettings
 from penstock.tables import TABLE, parse_route
 
 _TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path", "parquet_table")
@@ -47,17 +48,9 @@ def parse_positive(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class SinkSettings(Settings):
+class SinkSettings(DeadLetterSettings):
     """The sinks for rows, and for records that are given up."""
 
-    errors_table: str = setting(
-        "PENSTOCK_ERRORS_TABLE",
-        "DynamoDB table for dead letters: records that cannot be decoded or written",
-    )
-    parked_bucket: str = setting(
-        "PENSTOCK_PARKED_BUCKET",
-        "bucket for dead letters that are too large for a row, and for parked ones",
-    )
     dynamodb_table: str = setting(
         "PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows", default=""
     )

@@ -6,14 +6,12 @@ import argparse
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from penstock.errors import SettingsError
-from penstock.kafka import KafkaSettings
-from penstock.registry import RegistrySettings
-from penstock.settings import Settings, describe_settings, nested, parse_count, setting
-from penstock.spark.settings.consume import ReadSettings, contract_environ, parse_trigger, when
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings, parse_positive
+from penstock.settings import describe_settings, parse_count, setting
+from penstock.spark.settings.consume import StreamSettings, contract_environ, name_service
+from penstock.spark.settings.sinks import SinkSettings, parse_positive
 from penstock.staging import (
     RETRY_SECONDS,
     JoinTables,
@@ -26,14 +24,10 @@ from penstock.staging import (
 _TABLE: Final = "{table}"
 
 
-@dataclass(frozen=True, slots=True)
-class StageSettings(Settings):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageSettings(StreamSettings):
     """All settings of jobs/stage.py but its tables, which are in the configuration file."""
 
-    kafka: KafkaSettings = nested(KafkaSettings)
-    read: ReadSettings = nested(ReadSettings)
-    lease: LeaseSettings = nested(LeaseSettings)
-    schemas: RegistrySettings = nested(RegistrySettings)
     plan: str = setting(
         "PENSTOCK_PLAN", "path or URL of the configuration file, which has the tables"
     )
@@ -44,9 +38,6 @@ class StageSettings(Settings):
     parked_bucket: str = setting(
         "PENSTOCK_PARKED_BUCKET",
         "bucket for dead letters that are too large for a row, and for parked ones",
-    )
-    checkpoint: str = setting(
-        "PENSTOCK_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
     )
     dynamodb_table: str = setting(
         "PENSTOCK_STAGED_TABLES",
@@ -82,23 +73,7 @@ class StageSettings(Settings):
         parse=parse_count,
         default=5_000,
     )
-    trigger: str = setting(
-        "PENSTOCK_TRIGGER",
-        "available-now to read what is available and end, or an interval like '30 seconds'",
-        parse=parse_trigger,
-        default="10 seconds",
-    )
-    service: str = setting(
-        "PENSTOCK_SERVICE",
-        "name of the job in the lines that it prints, and dimension of its metrics",
-        default="stage",
-    )
-    contract: str = setting(
-        "PENSTOCK_CONTRACT",
-        "path or URL of the file that `make contract` wrote; the configuration file and other"
-        " flags override it",
-        default="",
-    )
+    service: str = name_service("stage")
 
     def problems(self) -> Iterator[str]:
         """Yield a problem if names of tables would be the same for all tables."""
@@ -135,10 +110,6 @@ class StageSettings(Settings):
             self.parked_bucket,
             self.retry_seconds,
         )
-
-    def when(self) -> dict[str, Any]:
-        """Return the arguments of Spark's `trigger`."""
-        return when(self.trigger)
 
 
 def read_stage_settings(
