@@ -337,6 +337,7 @@ def test_as_many_tasks_share_a_rate_as_can_run_at_once(spark, monkeypatch, limit
     schema = {"type": "record", "name": "Event", "fields": _BASE}
     rows = make_rows(spark, "deviceId string, timestamp bigint", ("a", NOON_MS), schema=schema)
 
-    DynamoDbTables("readings", Mock(), limit).write(rows.repartition(50), batch(0), 0)
+    sink = DynamoDbTables("readings", Mock(), rows_per_second=limit)
+    sink.write(rows.repartition(50), batch(0), 0)
 
     assert seen == [(tasks, pace)]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from pyspark.sql import DataFrame
 
@@ -40,6 +40,7 @@ from penstock.spark.rows import EVENT, RAW, event_schema, with_milliseconds
 from penstock.tables import COORDINATES, BatchId
 
 _MAX_UNKNOWN: Final = 100  # as in a batch of the consumer function
+_Item = TypeVar("_Item")
 # A row, and the function that gives up its record.
 Written = tuple[dict[str, Any], Callable[[Failure], FailedRecord]]
 
@@ -61,19 +62,61 @@ class Follower(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class DynamoDbTables:
-    """A DynamoDB table of readings, and a sink for records that it rejects.
+class _DynamoDbSink:
+    """A DynamoDB table, and a sink for records that it rejects.
 
-    `rows_per_second` limits all executors together; None leaves the limit to the tables. Executors
-    look up the schemas of Avro keys in `key_schemas`.
+    Executors look up the schemas of Avro keys in `key_schemas`.
     """
 
-    readings: str
+    table: str
     errors: ErrorSink
-    rows_per_second: float | None = None
     shape: RowShape = READING
     key_schemas: RegistrySettings | None = None
     follower: Follower | None = None
+
+    def load_keys(self) -> KeySchemas:
+        """Return the readers of Avro keys for one task."""
+        return KeySchemas(load_key_registries(self.key_schemas))
+
+    def write_chunk(
+        self,
+        items: Iterable[_Item],
+        make: Callable[[_Item], dict[str, Any]],
+        give_up: Callable[[_Item, Failure], FailedRecord],
+    ) -> Counter[Any]:
+        """Write what `make` returns for each item; store the others as dead letters.
+
+        Returns: the counts of dead letters by reason, and those of the follower.
+        """
+        made, given_up = [], []
+        for item in items:
+            try:
+                made.append((item, make(item)))
+            except PenstockError as error:  # a retriable one is raised again
+                given_up.append(give_up(item, Failure.of(error)))
+        refused = connect(self.table, self.shape).write([row for _, row in made])
+        given_up += [give_up(made[at][0], Failure.of(error)) for at, error in refused.items()]
+        self.errors.keep(given_up)
+        counts: Counter[Any] = Counter(each.failure.reason for each in given_up)
+        if self.follower:
+            written = [
+                (row, partial(give_up, item))
+                for at, (item, row) in enumerate(made)
+                if at not in refused
+            ]
+            counts += self.follower.release(self.follower.find_awaited(written))
+            counts += self.follower.follow(written)
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoDbTables(_DynamoDbSink):
+    """A sink for rows.
+
+    `rows_per_second` limits all executors together; None leaves the limit to the table.
+    """
+
+    rows_per_second: float | None = None
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Write a row for every record; a batch that comes again writes the same rows.
@@ -97,51 +140,32 @@ class DynamoDbTables:
 class _Write:
     """The task that writes the rows of a partition; sent to the executors."""
 
-    tables: DynamoDbTables
+    sink: DynamoDbTables
     schema: str
     rows_per_second: float | None
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
-        """Write the rows; store those that cannot be readings as dead letters."""
-        readings = connect(self.tables.readings, self.tables.shape)
-        to_event = _load_event_reader(self.schema)
-        keys = KeySchemas(load_key_registries(self.tables.key_schemas))
+        """Write the rows; store those that the table cannot hold as dead letters."""
+        make = partial(
+            _make_row,
+            to_event=_load_event_reader(self.schema),
+            shape=self.sink.shape,
+            keys=self.sink.load_keys(),
+        )
         pace = Pace(self.rows_per_second)
         for chunk in in_chunks(rows):
-            made, given_up = [], []
-            for row in chunk:
-                try:
-                    made.append((row, _make_row(row, to_event, self.tables.shape, keys)))
-                except PenstockError as error:  # a retriable one is raised again
-                    given_up.append(make_failed(row, Failure.of(error)))
-            refused = readings.write([reading for _, reading in made])
-            given_up += [
-                make_failed(made[place][0], Failure.of(error)) for place, error in refused.items()
-            ]
-            self.tables.errors.keep(given_up)
+            counts = self.sink.write_chunk(chunk, make, make_failed)
             pace.wait(len(chunk))
-            written = [
-                (reading, partial(make_failed, row))
-                for place, (row, reading) in enumerate(made)
-                if place not in refused
-            ]
-            yield _count(given_up, self.tables.follower, written)
+            yield counts
 
 
 @dataclass(frozen=True, slots=True)
-class DynamoDbDeletions:
+class DynamoDbDeletions(_DynamoDbSink):
     """A sink for tombstones, whose rows are deleted from a DynamoDB table of upserts.
 
     A deleted row keeps its key and order, so that an older record that arrives later does not
-    restore it. A tombstone whose key names no row is a dead letter. Executors look up the schemas
-    of Avro keys in `key_schemas`.
+    restore it. A tombstone whose key names no row is a dead letter.
     """
-
-    table: str
-    errors: ErrorSink
-    shape: RowShape
-    key_schemas: RegistrySettings | None = None
-    follower: Follower | None = None
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Delete the row of each tombstone that is newer than the row; this is idempotent.
@@ -154,39 +178,14 @@ class DynamoDbDeletions:
 
     def _delete(self, rows: Iterable[Any]) -> Iterator[Counter[Reason]]:
         """Delete the rows of a partition's tombstones, on an executor."""
-        table = connect(self.table, self.shape)
-        keys = KeySchemas(load_key_registries(self.key_schemas))
+        keys = self.load_keys()
+
+        def make(record: Record) -> dict[str, Any]:
+            fields = read_key(self.shape, record, keys.framing, keys.find)
+            return make_deletion(self.shape, record, fields)
+
         for chunk in in_chunks(rows):
-            records = [_read_record(row) for row in chunk]
-            made, given_up = [], []
-            for record in records:
-                try:
-                    fields = read_key(self.shape, record, keys.framing, keys.find)
-                    made.append((record, make_deletion(self.shape, record, fields)))
-                except PenstockError as error:  # a retriable one is raised again
-                    given_up.append(_give_up(record, Failure.of(error)))
-            refused = table.write([deletion for _, deletion in made])
-            given_up += [
-                _give_up(made[place][0], Failure.of(error)) for place, error in refused.items()
-            ]
-            self.errors.keep(given_up)
-            written = [
-                (deletion, partial(_give_up, record))
-                for place, (record, deletion) in enumerate(made)
-                if place not in refused
-            ]
-            yield _count(given_up, self.follower, written)
-
-
-def _count(
-    given_up: Iterable[FailedRecord], follower: Follower | None, written: Sequence[Written]
-) -> Counter[Any]:
-    """Count the records of a chunk, and let the follower take its rows."""
-    counts: Counter[Any] = Counter(each.failure.reason for each in given_up)
-    if follower:
-        counts += follower.release(follower.find_awaited(written))
-        counts += follower.follow(written)
-    return counts
+            yield self.write_chunk(map(_read_record, chunk), make, _give_up)
 
 
 def _report(follower: Follower | None, counts: Counter[Any]) -> Counter[Reason]:

@@ -44,7 +44,7 @@ def open_sinks(  # noqa: PLR0913 - what the sinks of a job share
             rate = given.dynamodb_rows_per_second
             keys = _key_schemas(given, schemas)
             table = given.dynamodb_table
-            sinks.append(DynamoDbTables(table, errors, rate, given.shape, keys, follower))
+            sinks.append(DynamoDbTables(table, errors, given.shape, keys, follower, rate))
         return [LeasedSink(sink, lease) for sink in sinks]
 
     if not settings.route:
