@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from penstock.cli.command import main
-from penstock.cli.terminal import Progress, complain, printable, say
+from penstock.cli.terminal import printable
 
-__all__ = ["Progress", "complain", "main", "printable", "say"]
+__all__ = ["main", "printable"]

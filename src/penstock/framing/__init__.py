@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from penstock.framing.decode import (
     CONFLUENT_ID,
-    CONTENT_ID,
     ENCODING,
     GLOBAL_ID,
     ID_HEADERS,
@@ -14,12 +13,11 @@ from penstock.framing.decode import (
     read_schema_key,
 )
 from penstock.framing.frame import Compression, CompressionRule, Frame
-from penstock.framing.glue import decode_glue_frame, encode_glue_frame, read_glue_key
+from penstock.framing.glue import decode_glue_frame, encode_glue_frame
 from penstock.framing.key import FrameKind, SchemaKey
 
 __all__ = [
     "CONFLUENT_ID",
-    "CONTENT_ID",
     "ENCODING",
     "GLOBAL_ID",
     "ID_HEADERS",
@@ -33,6 +31,5 @@ __all__ = [
     "decode_glue_frame",
     "encode_frame",
     "encode_glue_frame",
-    "read_glue_key",
     "read_schema_key",
 ]

@@ -6,7 +6,6 @@ from penstock.quality.athena import Answer, Athena, Row
 from penstock.quality.check import TableCheck
 from penstock.quality.page import write_page
 from penstock.quality.report import (
-    FORMAT,
     Bucket,
     ColumnNulls,
     Day,
@@ -29,7 +28,6 @@ from penstock.quality.store import save_report
 from penstock.quality.topics import TopicReader
 
 __all__ = [
-    "FORMAT",
     "Answer",
     "Athena",
     "Bucket",

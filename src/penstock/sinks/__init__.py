@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.sinks.dead_letter import DeadLetter, make_error, write_detail
+from penstock.sinks.dead_letter import DeadLetter, make_error
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, DeadLetterSettings, ErrorTable
 from penstock.sinks.glue_table import GlueTable
@@ -36,5 +36,4 @@ __all__ = [
     "open_table",
     "query_rows",
     "read_rows",
-    "write_detail",
 ]

@@ -1,12 +1,11 @@
-"""A package's `__all__` is exactly what its modules define without a leading underscore.
-
-`penstock.spark` has wings, whose modules know each other: it exports what has a user elsewhere.
-"""
+"""A package exports what code elsewhere imports, and the types of that; nothing else."""
 
 from __future__ import annotations
 
 import ast
 import importlib
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,8 @@ import pytest
 _ROOT = Path(__file__).parents[3]
 _SOURCE = _ROOT / "src"
 _USERS = ("jobs", "lambdas", "examples", "demo", "tools", "bench")
+# For a user's own programs: it checks the configuration of a staging job.
+_FOR_USERS = {"find_problems"}
 _PACKAGES = sorted(
     ".".join(path.parent.relative_to(_SOURCE).parts)
     for path in _SOURCE.glob("penstock/*/__init__.py")
@@ -35,27 +36,76 @@ def _public_names(source: str) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("package", _PACKAGES)
-def test_a_package_exports_exactly_its_public_names(package: str) -> None:
-    folder = _SOURCE / Path(*package.split("."))
-    modules = [path for path in folder.rglob("*.py") if not path.name.startswith("_")]
-    defined = set().union(*(_public_names(path.read_text()) for path in modules))
+def _types(source: str) -> set[str]:
+    """Names in the annotations and among the base classes of a module."""
+    found: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.AnnAssign(annotation=type_) | ast.arg(annotation=type_):
+                found.append(type_)
+            case ast.FunctionDef(returns=type_):
+                found.append(type_)
+            case ast.ClassDef(bases=types):
+                found.extend(types)
+    return {
+        name.id
+        for each in found
+        if each is not None
+        for name in ast.walk(each)
+        if isinstance(name, ast.Name)
+    }
 
+
+def _imports(*folders: str) -> Iterator[tuple[Path, str, str]]:
+    """Each `from penstock... import name` in these folders: the file, the module and the name."""
+    for path in (path for folder in folders for path in (_ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("penstock."):
+                yield from ((path, str(node.module), alias.name) for alias in node.names)
+
+
+@cache
+def _imported_elsewhere() -> dict[str, set[str]]:
+    """The names that other code imports from each package, or from one of its modules."""
+    names: dict[str, set[str]] = {}
+    for path, module, name in _imports("src", *_USERS, "localcloud", "tests"):
+        package = _package_of(module)
+        if _SOURCE.joinpath(*package.split(".")) not in path.parents:
+            names.setdefault(package, set()).add(name)
+    return names
+
+
+def _package_of(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+@pytest.mark.parametrize("package", _PACKAGES)
+def test_every_export_has_a_user_or_is_a_type_of_one(package: str) -> None:
+    folder = _SOURCE / Path(*package.split("."))
+    texts = {path: path.read_text() for path in folder.rglob("*.py")}
+    modules = [text for path, text in texts.items() if not path.name.startswith("_")]
     exported = importlib.import_module(package).__all__
 
     assert len(exported) == len(set(exported))
-    assert set(exported) == defined
+    assert set(exported) <= set().union(*map(_public_names, modules))
+    used = _imported_elsewhere()[package].union(*map(_types, texts.values()))
+    assert set(exported) - used - _FOR_USERS == set()
+
+
+def test_rooms_are_imported_by_their_packages() -> None:
+    inner = [
+        f"{path.relative_to(_ROOT)}: {module}"
+        for path, module, _ in _imports("src", "jobs", "lambdas", "examples", "demo", "tools")
+        if (package := _package_of(module)) != module
+        and package != "penstock.spark"
+        and _SOURCE.joinpath(*package.split(".")) not in path.parents
+    ]
+
+    assert inner == []
 
 
 def test_every_export_of_spark_has_a_user() -> None:
-    used = {
-        alias.name
-        for folder in _USERS
-        for path in (_ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module == "penstock.spark"
-        for alias in node.names
-    }
+    used = {name for _, module, name in _imports(*_USERS) if module == "penstock.spark"}
     exported = importlib.import_module("penstock.spark").__all__
 
     assert len(exported) == len(set(exported))

@@ -27,8 +27,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from penstock import tables
 from penstock.tables import Array, Column, ColumnType, Growth, Map, Struct
+from penstock.tables import compare_columns as compare
+from penstock.tables import merge_columns as merge
 
 _COMMENT: Final = "comment"
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -68,12 +69,12 @@ def merge_columns(table: StructType, event: StructType) -> StructType:
     Raises:
         SchemaConflictError: no column can hold both the type of a column and that of its field.
     """
-    return to_spark(tables.merge_columns(read_columns(table), read_columns(event)))
+    return to_spark(merge(read_columns(table), read_columns(event)))
 
 
 def compare_columns(table: StructType, merged: StructType) -> Growth:
     """Return the changes that a table needs to have the merged columns."""
-    return tables.compare_columns(read_columns(table), read_columns(merged))
+    return compare(read_columns(table), read_columns(merged))
 
 
 def is_same(one: DataType, other: DataType) -> bool:
