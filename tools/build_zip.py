@@ -32,6 +32,14 @@ _FOR_JOBS = ("aws_msk_iam_sasl_signer", "kafka")
 # which it cannot do from inside a zip: Spark unpacks this one. Pure Python too.
 BOTO3 = ("boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3")
 
+# By function, what it needs besides the extra `lambda`: what pyiceberg imports to change columns.
+_FOR_FUNCTIONS = {
+    "sync": (
+        *("annotated-types", "cachetools", "mmh3", "pydantic", "pydantic-core", "pyiceberg"),
+        *("pyparsing", "strictyaml", "typing-inspection", "zstandard"),
+    )
+}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Build all zips and print their sizes; return 1 when a package is missing."""
@@ -68,8 +76,13 @@ def build(target: Target, into: Path) -> list[str]:
     shared = packages | source
     lines = []
     for handler in sorted(_ROOT.glob("lambdas/*/handler.py")):
-        path = into / f"{handler.parent.name}-lambda.zip"
-        lines.append(write_zip(path, shared | {"handler.py": handler}))
+        name = handler.parent.name
+        own = (
+            list_files(fetch_packages(_FOR_FUNCTIONS[name], target))
+            if name in _FOR_FUNCTIONS
+            else {}
+        )
+        lines.append(write_zip(into / f"{name}-lambda.zip", shared | own | {"handler.py": handler}))
     for_jobs = {name: packages[name] for name in packages if name.startswith(_FOR_JOBS)}
     boto3 = list_files(fetch_packages(BOTO3, target))
     # The packages beside the programs: an upload holds the program alone.
@@ -86,6 +99,8 @@ def list_files(folder: Path) -> dict[str, Path]:
 
 
 def _ships(name: Path) -> bool:
+    if name.name.startswith("_cffi."):
+        return False  # zstandard's code for PyPy, 12 MB: CPython has its own
     if name.parts[0].endswith(".dist-info"):
         return name.name == "METADATA"  # read at run time for a package's version
     return name.parts[0] not in {"bin", ".lock"} and "__pycache__" not in name.parts

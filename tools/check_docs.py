@@ -14,7 +14,7 @@ from pathlib import Path
 
 from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
-from penstock.operations import TableSettings
+from penstock.operations import SyncSettings, TableSettings
 from penstock.producing import IntakeSettings
 from penstock.quality import QualitySettings, ScheduleSettings
 from penstock.settings import SettingRow, Settings, describe_settings
@@ -37,6 +37,7 @@ _TABLES: tuple[type[Settings], ...] = (
     QualitySettings,
     ScheduleSettings,
     TableSettings,
+    SyncSettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL

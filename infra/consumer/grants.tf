@@ -24,6 +24,11 @@ locals {
         arn = "arn:${local._partition}:iam::${var.account_id}:role/${function.role_name}", database = ["DESCRIBE"], tables = ["DESCRIBE", "SELECT"]
       }
     },
+    {
+      for name, function in module.sync : "function/${name}" => {
+        arn = "arn:${local._partition}:iam::${var.account_id}:role/${function.role_name}", database = ["DESCRIBE"], tables = ["ALTER", "DESCRIBE"]
+      }
+    },
   )
 }
 

@@ -7,7 +7,7 @@ module "network" {
   account_id = var.account_id
   region     = var.contract.region
   cidr       = var.network.cidr
-  clients    = merge(local.clients, { for name, quality in module.quality : name => quality.security_group_id })
+  clients    = merge(local.clients, { for name, function in merge(module.quality, module.sync) : name => function.security_group_id })
   existing   = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles = [var.contract.registry.role_arn]
@@ -162,7 +162,7 @@ module "alarms" {
   account_id  = var.account_id
   region      = var.contract.region
   consumers   = values(local.functions)[*].function
-  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function, values(local.quality)[*].function)
+  functions   = concat(values(local.functions)[*].function, values(local.joins)[*].function, values(merge(local.quality, local.sync))[*].function)
   lag_records = var.mapping.lag_records
   retention   = var.retention
   spark = one([for spark in values(module.spark) : {

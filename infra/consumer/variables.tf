@@ -43,8 +43,8 @@ variable "consumer_functions" {
 
   validation {
     # The registry's role of this consumer trusts roles of these names.
-    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name)) && name != "consumer-quality"])
-    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes, but none consumer-quality, which checks tables."
+    condition     = alltrue([for name in keys(var.consumer_functions) : can(regex("^consumer(-[a-z0-9-]{1,23})?$", name)) && !contains(["consumer-quality", "consumer-sync"], name)])
+    error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes, but none consumer-quality or consumer-sync, which check tables and grow their columns."
   }
   validation {
     condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "parked_records"], function.table)])
@@ -213,7 +213,7 @@ variable "jobs" {
 }
 
 variable "lake" {
-  description = "The lake: grants for an account in which Lake Formation decides on the Glue catalog (infra/modules/lake-grants: the analysts, each with a role and a work group, and readers that exist; {} grants what functions and jobs need, null leaves the catalog to IAM), plain Parquet beside it (parquet: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler, infra/modules/parquet-crawler says what each means, by default over the folders of these jobs); the scheduled check of tables (quality: by table the flags of `penstock quality` without dashes, mostly limits; an alarm rings when a rule fails, and after silent_hours without a check), null for none; and the limit of bytes that a query of the Athena work group scans."
+  description = "The lake: grants for an account in which Lake Formation decides on the Glue catalog (infra/modules/lake-grants: the analysts, each with a role and a work group, and readers that exist; {} grants what functions and jobs need, null leaves the catalog to IAM), plain Parquet beside it (parquet: the jobs that also write plain Parquet files with a Glue table TABLE_plain, and a crawler, infra/modules/parquet-crawler says what each means, by default over the folders of these jobs); the scheduled check of tables (quality: by table the flags of `penstock quality` without dashes, mostly limits; an alarm rings when a rule fails, and after silent_hours without a check), null for none; the scheduled sync (sync: by table the names of the schemas whose records it holds; columns are there before a batch needs them), null for none; and the limit of bytes that a query of the Athena work group scans."
   type = object({
     grants = optional(object({
       analysts = optional(map(object({
@@ -241,6 +241,10 @@ variable "lake" {
       tables       = map(map(string))
     }))
     query_limit_bytes = optional(number, 107374182400)
+    sync = optional(object({
+      schedule = optional(string, "rate(5 minutes)")
+      tables   = map(set(string))
+    }))
   })
   default = {}
 
@@ -262,6 +266,11 @@ variable "lake" {
   validation {
     condition     = try(var.lake.quality, null) == null ? true : contains(range(1, 169), var.lake.quality.silent_hours)
     error_message = "lake.quality.silent_hours is ${try(var.lake.quality.silent_hours, 0)}; give whole hours from 1 to 168, which is the longest that an alarm looks back, and more than the schedule leaves between two checks."
+  }
+
+  validation {
+    condition     = try(var.lake.sync, null) == null || var.spark == null ? true : length(var.lake.sync.tables) > 0 && length(setsubtract(keys(var.lake.sync.tables), flatten([for job in values(local.jobs) : job.lake if job.kind == "consume"]))) == 0 && alltrue([for schemas in values(var.lake.sync.tables) : length(schemas) > 0])
+    error_message = "lake.sync has the tables ${jsonencode(try(var.lake.sync.tables, {}))}; name at least one, tables of the lake that a job without staging writes, and for each the schemas whose records it holds."
   }
 }
 

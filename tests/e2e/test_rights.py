@@ -127,7 +127,11 @@ _NEIGHBOURS = [
     (_REPLAY_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
     (_REPLAY_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
     (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OTHER}),
-    (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _NOT_WRITTEN}),
+    (
+        _READER_ROLE,
+        "glue:GetSchemaByDefinition",
+        {"SchemaId": _NOT_WRITTEN, "SchemaDefinition": "{}"},
+    ),
     (_READER_ROLE, "glue:RegisterSchemaVersion", {"SchemaId": _OWN, "SchemaDefinition": "{}"}),
     (_READER_ROLE, "dynamodb:Scan", {"TableName": "penstock-locks"}),
 ]

@@ -41,6 +41,7 @@ _BUILT = (
     "producer-lambda",
     "quality-lambda",
     "retry-lambda",
+    "sync-lambda",
 )
 _PROVIDERS = """
 provider "aws" {

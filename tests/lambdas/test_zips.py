@@ -42,6 +42,7 @@ _ENVIRON = {
     "PENSTOCK_QUALITY_TABLES": "{}",
     "PENSTOCK_REPORTS": "s3://lake/quality",
     "PENSTOCK_STAGED_TABLES": "penstock-{table}",
+    "PENSTOCK_SYNC_TABLES": "{}",
     "PENSTOCK_WAITING_TABLE": "waiting",
 }
 # For each function a call that needs no network, and its answer.
@@ -59,12 +60,23 @@ _CALLS = {
     ),
     "producer": ([], []),
     "quality": (json.loads((_ROOT / "lambdas/quality/events/schedule.json").read_text()), {}),
+    "sync": (json.loads((_ROOT / "lambdas/sync/events/schedule.json").read_text()), {}),
     # The 10 seconds of the context are too few for a run.
     "retry": (
         json.loads((_ROOT / "lambdas/retry/events/schedule.json").read_text()),
         {"joined": 0, "waiting": 0, "parked": 0, "notices": 0, "is_complete": False},
     ),
 }
+# What a function has besides, and the number of its extensions.
+_PACKAGES = {
+    "sync": (
+        *("annotated_types", "cachetools", "mmh3", "pydantic", "pydantic_core", "pyiceberg"),
+        *("pyparsing", "strictyaml", "typing_inspection", "zstandard"),
+    )
+}
+_BESIDE_PYICEBERG = {"sync": {"fb303", "hive_metastore"}}
+_EXTENSIONS = {"sync": 5}
+_VERSION = re.compile(r"-[^-]+\.dist(?=-info$)|\.cpython-.+$")
 _CONTEXT = """
 from types import SimpleNamespace
 context = SimpleNamespace(
@@ -159,13 +171,32 @@ def test_a_function_gets_its_handler_and_what_it_needs(zips: Path, name: str) ->
     archive = zipfile.ZipFile(zips / f"{name}-lambda.zip")
     tops = {entry.split("/")[0] for entry in archive.namelist()}
 
-    assert {re.sub(r"-[^-]+\.dist-info$", "-info", top) for top in tops} == {
+    packages = _PACKAGES.get(name, ())
+    assert {_VERSION.sub("", top) for top in tops} == {
+        *packages,
+        *(f"{package}-info" for package in packages),
+        *_BESIDE_PYICEBERG.get(name, ()),
         *("aws_lambda_powertools", "aws_msk_iam_sasl_signer", "crc32c", "handler.py", "kafka"),
         *("penstock", "typing_extensions.py"),
         *("aws_lambda_powertools-info", "aws_msk_iam_sasl_signer_python-info", "crc32c-info"),
         *("kafka_python-info", "typing_extensions-info"),
     }
     assert archive.read("handler.py") == (_ROOT / f"lambdas/{name}/handler.py").read_bytes()
+
+
+def test_the_sync_imports_all_that_changes_columns(zips: Path, tmp_path: Path) -> None:
+    archive = zipfile.ZipFile(zips / "sync-lambda.zip")
+    archive.extractall(tmp_path)
+
+    said = _run(
+        "import penstock.tables\nprint(penstock.tables.sync_tables([], apply=True))",
+        tmp_path,
+        *load_runtime(f"python{_HOST.python}").folders,
+    )
+
+    assert said == "()\n"
+    # Lambda takes 50 MB by its API, without a bucket.
+    assert sum(entry.file_size for entry in archive.infolist()) < 45_000_000
 
 
 def test_two_builds_give_the_same_bytes(zips: Path, tmp_path: Path) -> None:
@@ -184,10 +215,11 @@ def test_binaries_are_those_of_the_target(tmp_path: Path, target: Target) -> Non
     for name in _LAMBDAS:
         archive = zipfile.ZipFile(tmp_path / f"{name}-lambda.zip")
         found = [entry for entry in archive.namelist() if entry.endswith(".so")]
-        assert len(found) == 1
-        assert f".cpython-{target.python.replace('.', '')}-" in found[0]
-        machine = int.from_bytes(archive.read(found[0])[18:20], "little")
-        assert _MACHINES[machine] == target.arch
+        assert len(found) == _EXTENSIONS.get(name, 1)
+        for entry in found:
+            assert f".cpython-{target.python.replace('.', '')}-" in entry
+            machine = int.from_bytes(archive.read(entry)[18:20], "little")
+            assert _MACHINES[machine] == target.arch
 
 
 def _run(code: str, *path: Path) -> str:

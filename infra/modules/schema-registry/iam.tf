@@ -55,12 +55,22 @@ resource "aws_iam_role_policy" "reader" {
         Action    = "glue:GetSchemaVersion"
         Resource  = "*"
         Condition = { StringEquals = { "aws:RequestedRegion" = var.region } }
+        },
+        {
+          # A program that grows tables looks for versions that no record has yet; it reads them by the right above.
+          Sid    = "VersionsOfSchemas"
+          Effect = "Allow"
+          Action = "glue:ListSchemaVersions"
+          Resource = [
+            "arn:${local.partition}:glue:${local.place}:registry/${var.name}",
+            "arn:${local.partition}:glue:${local.place}:schema/${var.name}/*",
+          ]
       }],
       [for schemas in [each.value.written_schemas] : {
-        # AWS's serialisers ask for the version of a definition, `penstock produce` for the newest one; neither registers any.
+        # AWS's serialisers ask for the version of a definition, and register none.
         Sid    = "WrittenSchemas"
         Effect = "Allow"
-        Action = ["glue:GetSchemaByDefinition", "glue:ListSchemaVersions"]
+        Action = "glue:GetSchemaByDefinition"
         Resource = concat(
           ["arn:${local.partition}:glue:${local.place}:registry/${var.name}"],
           [for schema in schemas : "arn:${local.partition}:glue:${local.place}:schema/${var.name}/${schema}"],

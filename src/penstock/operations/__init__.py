@@ -18,7 +18,7 @@ from penstock.operations.copying import (
     copy_registry,
 )
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
-from penstock.operations.drift import TableSettings, find_drift, sync_lake
+from penstock.operations.drift import SyncSettings, TableSettings, find_drift, sync_lake
 from penstock.operations.jobs import JobRun, start_job, submit_job
 from penstock.operations.producing import (
     EventLines,
@@ -71,6 +71,7 @@ __all__ = [
     "RestoredSchema",
     "RestoredVersion",
     "StoredReport",
+    "SyncSettings",
     "TableSettings",
     "TopicSettings",
     "WrittenContract",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -81,13 +82,44 @@ class TableSettings(Settings):
         ]
 
 
+def _parse_tables(text: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of schemas by table; ValueError for anything but {"DB.TABLE": ["NAME"]}."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or not all(map(_is_entry, found.items())):
+        raise ValueError(text)
+    return {table: tuple(names) for table, names in found.items()}
+
+
+def _is_entry(entry: tuple[str, object]) -> bool:
+    table, names = entry
+    is_list = isinstance(names, list) and all(isinstance(each, str) for each in names)
+    return table.count(".") == 1 and is_list and bool(names)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncSettings(Settings):
+    """The tables whose columns the scheduled function grows, and where their schemas are."""
+
+    registry: str = setting(
+        "PENSTOCK_REGISTRY",
+        "URLs of the schema registries, separated by spaces",
+        secret=True,  # it may contain an external id
+    )
+    tables: Mapping[str, tuple[str, ...]] = setting(
+        "PENSTOCK_SYNC_TABLES",
+        "a JSON object: for each table DATABASE.TABLE the names of the schemas whose records it "
+        'holds, such as {"lake.readings": ["sensor"]}',
+        parse=_parse_tables,
+    )
+
+
 def find_drift(
     url: str, schemas: Sequence[str], settings: TableSettings, files: int, rows: int
 ) -> Inspection:
     """Compare tables with all versions of the schemas that reach them.
 
     Args:
-        url: the registry.
+        url: the registry, or several separated by spaces.
         schemas: the names of schemas whose records are in one table; none if the settings route.
         settings: the tables.
         files: the most Parquet files whose footers are read.
@@ -147,10 +179,15 @@ def _read_targets(
 ) -> tuple[list[TableTarget], list[Difference]]:
     from penstock.tables import TableTarget  # noqa: PLC0415
 
-    registry = load_registry(url)
+    registries = [load_registry(each) for each in url.split() or [""]]
     targets, conflicts = [], []
     for names, tables in settings.by_table(schemas):
-        versions = [version for name in names for version in registry.versions(name)]
+        versions = [
+            version
+            for name in names
+            for registry in registries
+            for version in registry.versions(name)
+        ]
         if missing := set(names) - {version.name for version in versions}:
             raise OperationError(
                 f"schema {sorted(missing)[0]} has no usable version, expected one at least"

@@ -75,6 +75,7 @@ lake = {
   parquet           = { crawler = {}, jobs = ["consume"] }
   quality           = { tables = { orders = {} } }
   query_limit_bytes = 10737418240
+  sync              = { schedule = "rate(1 hour)", tables = { orders = ["shop.order"], readings = ["sensor"] } }
 }
 mapping = { batching = { size = 500, window_seconds = 2 }, lag_records = 500, park_failed_batches = true, provisioned = { minimum_pollers = 2, maximum_pollers = 8 } }
 network = {

@@ -36,4 +36,4 @@ contract = {
   }
 }
 network = { zone_ids = ["euc1-az1", "euc1-az2"] }
-lake    = { quality = { tables = { missing = {} } } }
+lake    = { quality = { tables = { missing = {} } }, sync = { tables = { missing = ["sensor"] } } }

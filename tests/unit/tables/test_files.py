@@ -9,14 +9,26 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from penstock.aws import AwsClient, Service
 from penstock.errors import OperationError, SinkUnavailableError
 from penstock.schemas import merge_schemas
-from penstock.tables import Limits, TableTarget, inspect_tables, read_event, sync_tables
+from penstock.sinks import GlueTable
+from penstock.spark.lake.catalog_columns import grow_columns
+from penstock.spark.lake.columns import to_spark
+from penstock.tables import (
+    PARTITION_KEYS,
+    Limits,
+    TableTarget,
+    inspect_tables,
+    read_event,
+    sync_tables,
+)
 from penstock.tables._clients import Clients
 from penstock.tables._comparison import Footer, compare_footers
 from penstock.tables._footers import read_footer
 from penstock.tables.columns import Column, Struct
-from tests.fixtures.lakes import Lake, lake
+from tests.fixtures.lakes import ACCOUNT, Lake, lake
+from tests.stubs.sessions import make_session
 
 __all__ = ["lake"]
 
@@ -121,6 +133,24 @@ def test_a_new_column_with_another_name_has_its_field_in_the_comment(lake: Lake)
     column = found["StorageDescriptor"]["Columns"][-1]
     assert synced.applied
     assert (column["Name"], column["Type"], column["Comment"]) == ("temp_2", "int", "field Temp")
+
+
+def test_a_job_does_not_change_the_columns_that_a_sync_made(lake: Lake) -> None:
+    where, client = f"s3://{lake.bucket}/files/p", AwsClient(Service.GLUE, make_session(ACCOUNT))
+    job = GlueTable(lake.name("p"), where, PARTITION_KEYS, client)
+    inner = {"type": "record", "name": "i", "fields": [{"name": "X", "type": "long"}]}
+    versions = [_event(a="int"), _event(a="long", day="string", deviceName="string", s=inner)]
+
+    def grow(event: Struct) -> str:
+        job.grow(lambda found: grow_columns(job.name, found, to_spark(event)))
+        found = lake.glue.get_table(DatabaseName=lake.database, Name="p")["Table"]
+        return str(found["VersionId"])
+
+    before = grow(versions[0])
+    (synced,) = sync_tables([TableTarget(versions[1], (job.name,))], apply=True)
+
+    assert (synced.applied, synced.left) == (True, ())
+    assert int(grow(versions[1])) == int(before) + 1  # the sync's
 
 
 def test_a_table_that_somebody_changed_meanwhile_is_read_again(
