@@ -23,7 +23,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parents[1] / "docs/deploy-policies"
 SEEN = "actions/seen.json"
-KINDS = ("producer", "consumer", "operator")
+KINDS = ("producer", "consumer", "lake-formation", "operator")
 MOST_CHARACTERS = 6144  # of a managed policy, without white space
 
 _Statement = dict[str, Any]
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def read_policies(kind: str) -> list[dict[str, Any]]:
-    """Return the published policies of a kind: producer, consumer or operator."""
+    """Return the published policies of a kind, one of KINDS."""
     return [json.loads(path.read_text()) for path in sorted(FOLDER.glob(f"{kind}-*.json"))]
 
 
