@@ -20,13 +20,14 @@ from aws_lambda_powertools.utilities.kafka.schema_config import SchemaConfig
 from bench.ladder import Result, Rung, compare, time_call
 from penstock.consuming import Consumer, read_records
 from penstock.framing import encode_glue_frame
-from penstock.records import READING, Record, RowShape, Source, base_fields, make_row
+from penstock.records import ORDER, READING, Mode, Record, RowShape, Source, base_fields, make_row
 from penstock.registry import CachedRegistry, load_registry
 from penstock.schemas import encode, infer_schema, to_record
-from penstock.sinks import DynamoDbClient, TableWriter
+from penstock.sinks import DynamoDbClient, RowWriter, open_table
 
 _ROWS = 100  # in one call: four requests
 _SHAPE = RowShape()
+_UPSERTS = RowShape(("readingId",), sort_name=None, event_time=None, mode=Mode.UPSERT)
 _VERSION = "d3e21a3b-f828-4ef7-a864-ea05cba14f2c"
 
 
@@ -56,8 +57,8 @@ def running_dynamodb(milliseconds: float) -> Iterator[str]:
 
 
 @contextmanager
-def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
-    """Yield our writer and boto3's table for a stub."""
+def _dynamodb(milliseconds: float, shape: RowShape = _SHAPE) -> Iterator[tuple[RowWriter, Any]]:
+    """Yield our writer of rows of a shape, and boto3's table, for a stub."""
     with running_dynamodb(milliseconds) as endpoint:
         keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "s" * 40}
         session = boto3.Session(**keys, aws_session_token="t" * 600, region_name="eu-central-1")
@@ -65,7 +66,7 @@ def _dynamodb(milliseconds: float) -> Iterator[tuple[TableWriter, Any]]:
             table = session.resource("dynamodb").Table("readings")
             client = DynamoDbClient(session._session)
         try:
-            yield TableWriter(client, "readings", _SHAPE), table
+            yield open_table(client, "readings", shape), table
         finally:
             client.close()
 
@@ -96,11 +97,15 @@ def _write_cpu(fields: int) -> Callable[[int], Result]:
     return measure
 
 
-def _write_slowly(count: int) -> Result:
-    rows = _make_rows(4)
-    with _dynamodb(5) as (writer, _):
-        call = time_call(lambda: writer.write(rows), max(count // _ROWS, 1))
-    return Result(_ROWS / call.figure * 1e6, "rows a second")
+def _write_slowly(shape: RowShape) -> Callable[[int], Result]:
+    rows = [row | {ORDER: "1"} for row in _make_rows(4)]
+
+    def measure(count: int) -> Result:
+        with _dynamodb(5, shape) as (writer, _):
+            call = time_call(lambda: writer.write(rows), max(count // _ROWS, 1))
+        return Result(_ROWS / call.figure * 1e6, "rows a second")
+
+    return measure
 
 
 class _Nowhere:
@@ -180,7 +185,14 @@ ROWS = (
         "rows into a DynamoDB that answers after 5 ms (R10), by one thread",
         "at least 4,000 rows a second",
         lambda figure: figure >= 4_000,
-        _write_slowly,
+        _write_slowly(_SHAPE),
+    ),
+    Rung(
+        "upsert-5ms",
+        "upserts, a request each, into a DynamoDB that answers after 5 ms, by one thread",
+        "at least 1,600 rows a second",
+        lambda figure: figure >= 1_600,
+        _write_slowly(_UPSERTS),
     ),
     Rung(
         "read-batch",

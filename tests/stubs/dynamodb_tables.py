@@ -1,4 +1,4 @@
-"""DynamoDB's tables in memory, behind the one method that writers call: fast, exact, countable."""
+"""DynamoDB's tables in memory, behind the methods that writers call: fast, exact, countable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -109,7 +109,23 @@ class Table:
         return [item for part in self.parts.values() for item in part.values()]
 
 
-class DynamoDbTables:
+class EachCall:
+    """Makes calls one after the other."""
+
+    call: Callable[..., Any]
+
+    def call_each(self, operation: str, bodies: Iterable[bytes]) -> Iterator[Exception | None]:
+        """Yield the error of each call that is refused, else None."""
+        for body in bodies:
+            try:
+                self.call(operation, body)
+            except (RowExistsError, SinkRefusedError) as error:
+                yield error
+            else:
+                yield None
+
+
+class DynamoDbTables(EachCall):
     """A client of tables in memory; `before` is called before each operation."""
 
     def __init__(self, tables: dict[str, tuple[str, ...]], *, page: int = 10_000) -> None:

@@ -7,11 +7,13 @@ and converts each answer to its types. We make only a dozen kinds of requests.
 from __future__ import annotations
 
 import json
+import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import Enum
+from http.client import HTTPException
 from typing import Any
 
 from botocore.exceptions import ClientError, NoCredentialsError
@@ -25,6 +27,7 @@ _OK = 200
 _TIMEOUTS = Timeouts()
 # AWS accepts a clock skew of up to five minutes; a smaller skew than this is not the cause.
 _LEAST_SKEW = timedelta(minutes=1)
+_LEAST_SECONDS = 0.01  # for an answer that is there; zero would be no waiting socket
 
 
 class Service(Enum):
@@ -63,7 +66,7 @@ class AwsClient:
         self.timeouts = timeouts
         self._idle: list[KeptConnection] = []
         weakref.finalize(self, _close_all, self._idle)  # few users close a client
-        self._skew = timedelta()
+        self._skew = self._signed_skew = timedelta()
 
     def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Call an operation, without retries, and return its answer.
@@ -85,20 +88,61 @@ class AwsClient:
         raise ClientError(said, operation)
 
     def send(self, operation: str, body: bytes) -> Answer:
-        """Send a request whose body is JSON already; the answer may be an error."""
+        """Send a request whose body is JSON already; the answer may be an error.
+
+        Raises:
+            BotoCoreError: there are no credentials.
+            OSError, HTTPException: there was no answer.
+        """
+        (answer,) = self.send_each(operation, [body])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def send_each(
+        self, operation: str, bodies: Sequence[bytes]
+    ) -> list[Answer | OSError | HTTPException]:
+        """Send requests on a connection each, then read their answers: together they take as long
+        as one of them.
+
+        A request without an answer has an error in the list. After one that could not be sent, the
+        others are not sent either.
+
+        Raises:
+            BotoCoreError: there are no credentials.
+        """
         if self._credentials is None:
             raise NoCredentialsError
         credentials = self._credentials.get_frozen_credentials()
-        now = datetime.now(UTC) + self._skew
-        headers = self._signer.sign(credentials, f"{self._target}.{operation}", body, now)
+        self._signed_skew = self._skew
+        now = datetime.now(UTC) + self._signed_skew
+        target = f"{self._target}.{operation}"
+        held = [self._take() for _ in bodies]
         try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = KeptConnection(self.endpoint, self.timeouts, self._ca_file)
-        try:
-            return connection.post(headers, body)
+            unsent: OSError | HTTPException | None = None
+            sent: list[KeptConnection] = []
+            for connection, body in zip(held, bodies, strict=True):
+                headers = self._signer.sign(credentials, target, body, now)
+                try:
+                    connection.send(headers, body)
+                except (OSError, HTTPException) as error:
+                    unsent = error
+                    break
+                sent.append(connection)
+            until = time.monotonic() + self.timeouts.read_seconds
+            answers = [_receive(connection, until) for connection in sent]
+            return answers + [unsent] * (len(held) - len(sent)) if unsent else answers
+        except BaseException:
+            _close_all(held)  # an answer that was not read must not be taken for another's
+            raise
         finally:
-            self._idle.append(connection)
+            self._idle += held
+
+    def _take(self) -> KeptConnection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return KeptConnection(self.endpoint, self.timeouts, self._ca_file)
 
     def follow_clock(self, answer: Answer) -> bool:
         """Use the service's clock for signatures from now on; return False if ours was right."""
@@ -106,12 +150,19 @@ class AwsClient:
             skew = parsedate_to_datetime(answer.headers["date"]) - datetime.now(UTC)
         except (KeyError, ValueError, TypeError):  # missing, not a time, or without a time zone
             return False
-        before, self._skew = self._skew, skew
-        return abs(self._skew - before) >= _LEAST_SKEW
+        self._skew = skew
+        return abs(skew - self._signed_skew) >= _LEAST_SKEW
 
     def close(self) -> None:
         """Close the idle connections; the next request opens a new one."""
         _close_all(self._idle)
+
+
+def _receive(connection: KeptConnection, until: float) -> Answer | OSError | HTTPException:
+    try:
+        return connection.receive(max(until - time.monotonic(), _LEAST_SECONDS))
+    except (OSError, HTTPException) as error:
+        return error
 
 
 def _close_all(connections: list[KeptConnection]) -> None:

@@ -101,15 +101,14 @@ class KeptConnection:
             if parts.scheme == "https"
             else HTTPConnection(parts.netloc, timeout=timeouts.connect_seconds)
         )
-        self._read_seconds = timeouts.read_seconds
+        self._timeouts = timeouts
         self._answers: BinaryIO | None = None
 
-    def post(self, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Send a request and read its answer.
+    def send(self, headers: Mapping[str, str], body: bytes) -> None:
+        """Send a request, whose answer must be received before the next one.
 
         Raises:
-            OSError, HTTPException: there was no answer. The connection is closed, and it is not
-                known whether the request took effect.
+            OSError, HTTPException: the request was not sent as a whole; the connection is closed.
         """
         head = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         # The checksum is computed over the uncompressed content.
@@ -119,9 +118,25 @@ class KeptConnection:
             if self._answers is None or self._has_ended():
                 self.close()
                 self._connection.connect()  # sets TCP_NODELAY and checks certificates
-                self._connection.sock.settimeout(self._read_seconds)
                 self._answers = self._connection.sock.makefile("rb")
+            self._connection.sock.settimeout(self._timeouts.read_seconds)
             self._connection.send(request + body)
+        except BaseException:
+            self.close()
+            raise
+
+    def receive(self, seconds: float | None = None) -> Answer:
+        """Read the answer to the request; each read of the socket may take this long.
+
+        Raises:
+            OSError, HTTPException: there was no answer. The connection is closed, and it is not
+                known whether the request took effect.
+        """
+        try:
+            if self._answers is None:
+                raise RemoteDisconnected("the connection was closed before the answer")
+            if seconds is not None:
+                self._connection.sock.settimeout(seconds)
             answer = _read_answer(self._answers)
         except BaseException:
             self.close()  # a late answer must not be read as the answer to the next request

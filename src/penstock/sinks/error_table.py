@@ -87,15 +87,10 @@ class ErrorTable:
 
     def keep_rows(self, failed: Sequence[FailedRecord]) -> None:
         """Write a row for each record; an existing row keeps its `firstSeen` and `attempts`."""
-        for each in failed:
-            try:
-                self._keep(each)
-            except RowExistsError:
-                continue
-            except SinkRefusedError as error:
-                raise type(error)(
-                    f"{each.record.source} cannot be written as a dead letter: {error}"
-                ) from error
+        errors = self._client.call_each("PutItem", map(self._make_request, failed))
+        for each, error in zip(failed, errors, strict=True):
+            if isinstance(error, SinkRefusedError):
+                raise _explain(each, error) from error
 
     def log(self, failed: Sequence[FailedRecord]) -> None:
         """Write an object with a line for each record; the same records are the same object."""
@@ -166,10 +161,13 @@ class ErrorTable:
                 if takes(DeadLetter.describe(row)):
                     yield row
 
-    def _keep(self, failed: FailedRecord) -> None:
-        row = write_item(self._fit(failed))
+    def _make_request(self, failed: FailedRecord) -> bytes:
+        try:
+            row = write_item(self._fit(failed))
+        except SinkRefusedError as error:
+            raise _explain(failed, error) from error
         request = b'{"TableName":%b,"Item":%b,"ConditionExpression":"attribute_not_exists(id)"}'
-        self._client.call("PutItem", request % (json.dumps(self._table).encode(), row))
+        return request % (json.dumps(self._table).encode(), row)
 
     def _fit(self, failed: FailedRecord) -> dict[str, Any]:
         """Return the row of a record; bytes that do not fit go to the bucket, longest first."""
@@ -234,6 +232,11 @@ class ErrorTable:
             for row in rows:
                 if selection.takes(DeadLetter.describe(row)):
                     yield row["id"]
+
+
+def _explain(failed: FailedRecord, error: SinkRefusedError) -> SinkRefusedError:
+    source = failed.record.source
+    return type(error)(f"{source} cannot be written as a dead letter: {error}")
 
 
 def _name(*expressions: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from copy import copy
 from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
-from penstock.errors import RowExistsError, SinkRefusedError, SinkUnavailableError
+from penstock.errors import SinkRefusedError, SinkUnavailableError
 from penstock.records import ORDER, Mode, RowShape
 from penstock.sinks._json import write_item
 from penstock.sinks.dynamodb_client import DynamoDbClient
@@ -113,7 +113,8 @@ class TableWriter:
 class UpsertWriter:
     """A writer that replaces a row only by a newer version; for one thread.
 
-    DynamoDB supports no condition in a batch, so each row is a request of its own.
+    DynamoDB supports no condition in a batch, so each row is a request of its own; 25 of them are
+    under way at the same time.
     """
 
     def __init__(self, client: DynamoDbClient, table: str, shape: RowShape) -> None:
@@ -128,23 +129,32 @@ class UpsertWriter:
         """
         refused: _Refused = {}
         for batch in _in_batches(_encode(items, self.shape, refused)):
-            done: set[tuple[Any, ...]] = set()
-            for row in sorted(batch, key=lambda row: row.order, reverse=True):
-                if row.key in done:
-                    continue
-                try:
-                    self._put(row)
-                except RowExistsError:
-                    pass  # the table has a newer one
-                except SinkRefusedError as error:
-                    refused[row.place] = copy(error)
-                    continue
-                done.add(row.key)
+            left = sorted(batch, key=lambda row: row.order, reverse=True)
+            while left:
+                newest: dict[tuple[Any, ...], _Row] = {}
+                for row in left:
+                    newest.setdefault(row.key, row)
+                rejected = self._put(list(newest.values()))
+                refused |= rejected
+                # If the newest row of a key is rejected, the one before it is written.
+                left = [
+                    row
+                    for row in left
+                    if row is not newest[row.key] and newest[row.key].place in rejected
+                ]
         return refused
 
-    def _put(self, row: _Row) -> None:
-        order = write_item({":order": row.order})
-        self._client.call("PutItem", _UPSERT % (self._table, row.text, order))
+    def _put(self, rows: Sequence[_Row]) -> _Refused:
+        """Write rows of different keys at the same time."""
+        requests = (
+            _UPSERT % (self._table, row.text, write_item({":order": row.order})) for row in rows
+        )
+        errors = self._client.call_each("PutItem", requests)
+        return {
+            row.place: error
+            for row, error in zip(rows, errors, strict=True)
+            if isinstance(error, SinkRefusedError)  # a row that exists is as new or newer
+        }
 
 
 def _encode(

@@ -42,11 +42,16 @@ def _serve(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
         thread.join()
 
 
+def _post(connection: KeptConnection, headers: dict[str, str], body: bytes) -> Answer:
+    connection.send(headers, body)
+    return connection.receive()
+
+
 def test_head_and_body_go_in_one_piece() -> None:
     with _serve(_GOOD) as (endpoint, received):
         connection = KeptConnection(endpoint)
         with patch.object(HTTPConnection, "send", autospec=True, side_effect=_send) as send:
-            answer = connection.post({"Host": "here", "X-Amz-Target": "T"}, b'{"a":1}')
+            answer = _post(connection, {"Host": "here", "X-Amz-Target": "T"}, b'{"a":1}')
         connection.close()
 
     assert answer == Answer(200, {"x-id": "7", "content-length": "2"}, b"{}")
@@ -90,9 +95,9 @@ def test_a_malformed_answer_is_an_error_and_the_next_request_works(
     with _serve(answer, _GOOD) as (endpoint, _):
         connection = KeptConnection(endpoint)
         with pytest.raises(kind, match=said):
-            connection.post({}, b"")
+            _post(connection, {}, b"")
 
-        assert connection.post({}, b"").content == b"{}"
+        assert _post(connection, {}, b"").content == b"{}"
         connection.close()
 
 
@@ -100,7 +105,7 @@ def test_a_chunked_answer_is_read_whole_and_the_connection_goes_on() -> None:
     chunked = _CHUNKED + b'1;name=value\r\n{\r\nA\r\n"a": 12345\r\n1\r\n}\r\n0\r\nX: 1\r\n\r\n'
     with _serve(chunked + _GOOD) as (endpoint, _received):
         connection = KeptConnection(endpoint)
-        answer = connection.post({}, b"")
+        answer = _post(connection, {}, b"")
         assert connection._answers is not None
         rest = connection._answers.read(len(_GOOD))
         connection.close()
@@ -113,7 +118,7 @@ def test_a_connection_that_the_service_closes_is_opened_again() -> None:
     closing = _GOOD.replace(b"X-Id:  7", b"Connection: Close")
     with _serve(closing, _GOOD) as (endpoint, received):
         connection = KeptConnection(endpoint)
-        answers = [connection.post({}, b"") for _ in range(2)]
+        answers = [_post(connection, {}, b"") for _ in range(2)]
         connection.close()
 
     assert [answer.status for answer in answers] == [200, 200]
@@ -124,10 +129,10 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     """As after the pauses that Lambda makes, without an answer lost to it."""
     with _serve(_GOOD, _GOOD) as (endpoint, received):
         connection = KeptConnection(endpoint)
-        connection.post({}, b"first")
+        _post(connection, {}, b"first")
         closed, _, _ = select.select([connection._connection.sock], [], [], 10)
         assert closed
-        connection.post({}, b"second")
+        _post(connection, {}, b"second")
         connection.close()
 
     assert [each.rpartition(b"\r\n")[2] for each in received] == [b"first", b"second"]
@@ -137,7 +142,7 @@ def test_connecting_and_reading_have_separate_timeouts() -> None:
     with _serve(_GOOD) as (endpoint, _):
         connection = KeptConnection(endpoint, Timeouts(connect_seconds=10, read_seconds=7))
         assert connection._connection.timeout == 10
-        connection.post({}, b"")
+        _post(connection, {}, b"")
         assert connection._connection.sock.gettimeout() == 7
         connection.close()
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.client import HTTPConnection
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -15,6 +19,7 @@ from botocore.credentials import ReadOnlyCredentials
 
 from penstock.attempts import Attempts
 from penstock.errors import (
+    RowExistsError,
     RowTooLargeError,
     SettingsError,
     SinkAccessDeniedError,
@@ -234,3 +239,86 @@ def test_without_a_region_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> N
 
     with pytest.raises(SettingsError, match="DynamoDB cannot be used: You must specify a region"):
         DynamoDbClient()
+
+
+def _bodies(count: int) -> list[bytes]:
+    return [json.dumps({"place": place}).encode() for place in range(count)]
+
+
+def test_25_calls_are_under_way_at_the_same_time(
+    api: DynamoDbApi, dynamodb: DynamoDbClient
+) -> None:
+    arrived = threading.Barrier(25, timeout=30)
+
+    def answer(request: dict[str, Any]) -> Reply:
+        if request["place"] < 25:
+            arrived.wait()  # breaks unless 25 requests come before the first answer
+        return Reply()
+
+    api.otherwise = answer
+
+    assert list(dynamodb.call_each("PutItem", _bodies(30))) == [None] * 30
+    assert sorted(request["place"] for request in api.requests) == list(range(30))
+    assert api.connections == 25
+
+
+def test_of_calls_made_together_only_those_that_failed_are_retried(
+    api: DynamoDbApi, dynamodb: DynamoDbClient, time: FakeTime
+) -> None:
+    failures = {
+        1: [refusal("ThrottlingException"), refusal("ThrottlingException")],
+        2: [CUT],
+        3: [refusal("ConditionalCheckFailedException")],
+        4: [refusal("ValidationException", "Item size has exceeded the maximum")],
+    }
+
+    def answer(request: dict[str, Any]) -> Reply:
+        left = failures.get(request["place"])
+        return left.pop(0) if left else Reply()
+
+    api.otherwise = answer
+
+    outcomes = list(dynamodb.call_each("PutItem", _bodies(6)))
+
+    kinds = [outcome and type(outcome) for outcome in outcomes]
+    assert kinds == [None, None, None, RowExistsError, RowTooLargeError, None]
+    sent = Counter(request["place"] for request in api.requests)
+    assert sent == {0: 1, 1: 3, 2: 2, 3: 1, 4: 1, 5: 1}
+    assert time.pauses == [0.05, 0.1]
+
+
+def test_calls_made_together_follow_dynamodbs_clock(
+    api: DynamoDbApi, dynamodb: DynamoDbClient
+) -> None:
+    skewed = refusal("InvalidSignatureException", date=_http_date(timedelta(hours=1)))
+    api.replies = [skewed] * 3
+
+    assert list(dynamodb.call_each("PutItem", _bodies(3))) == [None] * 3
+    assert len(api.requests) == 6
+
+
+def test_without_a_service_calls_made_together_connect_once_for_each_attempt(
+    api: DynamoDbApi, attempts: Attempts
+) -> None:
+    client = DynamoDbClient(make_session("AKIAMADEUP"), attempts=attempts)
+    refused = ConnectionRefusedError("refused")
+    with (
+        patch.object(HTTPConnection, "connect", side_effect=refused) as connect,
+        pytest.raises(SinkUnavailableError, match=r"no answer from .*ConnectionRefusedError"),
+    ):
+        list(client.call_each("PutItem", _bodies(25)))
+
+    assert connect.call_count == len(list(attempts))
+
+
+def test_an_interrupted_call_leaves_no_answer_to_the_next(
+    api: DynamoDbApi, dynamodb: DynamoDbClient
+) -> None:
+    api.otherwise = lambda request: Reply(body=json.dumps(request).encode())
+    with (
+        patch("penstock.aws.client._receive", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        list(dynamodb.call_each("PutItem", _bodies(3)))
+
+    assert dynamodb.call("PutItem", b'{"place":7}') == {"place": 7}

@@ -11,7 +11,7 @@ import pytest
 from penstock.errors import Reason, SinkRefusedError
 from penstock.records import KeyFormat
 from penstock.staging import JoinCounts, JoinEvent, StagingPlan, read_name, write_name
-from tests.stubs.dynamodb_tables import DynamoDbTables, Table
+from tests.stubs.dynamodb_tables import DynamoDbTables, EachCall, Table
 from tests.unit.staging.joining import PLAN, World, open_tables
 
 _TRIP = {"trip": "t1", "buyer": "c1", "order": "o/1", "line": 2}
@@ -253,7 +253,7 @@ def test_many_drivers_are_read_and_joined_100_at_a_time(world: World) -> None:
     assert world.tables.calls == {"PutItem": 500, "BatchGetItem": 3 + 5}
 
 
-class _Held:
+class _Held(EachCall):
     """A client that counts the items of the waiting table that were read and not deleted yet."""
 
     def __init__(self, tables: DynamoDbTables) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.stubs.dynamodb_tables import DynamoDbTables
+from tests.stubs.dynamodb_tables import DynamoDbTables, EachCall
 from tests.unit.staging.joining import PLAN, MemoryStore, World, open_tables
 
 _DELAYS = (60, 120, 240)
@@ -18,7 +18,7 @@ class _Killed(BaseException):
     """Passes whatever handles errors, as kill -9 does."""
 
 
-class _Mortal:
+class _Mortal(EachCall):
     """A client that dies at one of its calls, before or after the call has its effect."""
 
     def __init__(self, tables: DynamoDbTables, last: int, performed: bool) -> None:
