@@ -26,7 +26,7 @@ _KEY_DAYS: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether AWS does what Penstock expects (None: not settled), and the details."""
+    """The answer: AWS does what Penstock expects (None: not settled), and the details."""
 
     expected: bool | None
     lines: list[str]

@@ -28,7 +28,7 @@ def allow_destroy(infra: Path) -> None:
 def local_environ(endpoint: str, account: str, region: str) -> dict[str, str]:
     """Return the environment that points SDKs, `aws` and Terraform to an account on localcloud.
 
-    Of the user's settings for AWS and Terraform it keeps only how Terraform installs.
+    The user's settings for AWS are left out; of those for Terraform, only the installation stays.
     """
     kept = {
         name: value

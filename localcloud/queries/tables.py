@@ -42,7 +42,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What a caller may select: a table with all its columns, names of columns and a condition.
+    """The part of a table that a caller may select: its columns, and a condition for its rows.
 
     None is all columns or all rows.
     """

@@ -41,7 +41,7 @@ variable "contract" {
     condition = length(var.contract.brokers) > 0 && (var.contract.exposure == "multi_vpc" || alltrue([
       for broker in values(var.contract.brokers) : broker.service_id != null && broker.service_name != null
     ]))
-    error_message = "The brokers of the contract are \"${join(", ", keys(var.contract.brokers))}\"; it needs at least one, each with an endpoint service under privatelink, so write the contract anew with `make contract`."
+    error_message = "The brokers of the contract are \"${join(", ", keys(var.contract.brokers))}\"; it needs at least one, each with an endpoint service under privatelink, so write the contract again with `make contract`."
   }
 }
 

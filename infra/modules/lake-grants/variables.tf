@@ -50,7 +50,7 @@ variable "folders" {
 }
 
 variable "force_destroy" {
-  description = "Whether work groups are deleted with their queries."
+  description = "If true, deletes work groups with their queries on destroy."
   type        = bool
   default     = false
 }

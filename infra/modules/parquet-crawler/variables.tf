@@ -9,7 +9,7 @@ variable "bucket" {
 }
 
 variable "changes" {
-  description = "What the crawler does with changed and deleted files in the catalog, and which folders it reads again: LOG for both goes with CRAWL_NEW_FOLDERS_ONLY."
+  description = "The crawler's behaviour for changed and deleted files in the catalog, and the folders that it reads again: LOG for both goes with CRAWL_NEW_FOLDERS_ONLY."
   type = object({
     delete  = optional(string, "LOG")
     recrawl = optional(string, "CRAWL_EVERYTHING")

@@ -8,7 +8,7 @@ variable "expiry" {
 
   validation {
     condition     = alltrue([for rule in values(var.expiry) : rule.days >= 1])
-    error_message = "expiry has ${join(", ", [for name, rule in var.expiry : "${name} = ${rule.days}"])}; give each at least 1 day, or leave the rule out to keep objects for ever."
+    error_message = "expiry has ${join(", ", [for name, rule in var.expiry : "${name} = ${rule.days}"])}; give each at least 1 day, or leave the rule out to keep objects forever."
   }
 }
 
@@ -34,7 +34,7 @@ variable "name" {
 }
 
 variable "outlived_by" {
-  description = "What is destroyed only after the bucket, such as the database of the tables in it."
+  description = "Resources that are destroyed only after the bucket, such as the database of the tables in it."
   type        = list(string)
   default     = []
 }

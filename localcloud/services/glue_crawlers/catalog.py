@@ -1,4 +1,4 @@
-"""What a crawl writes to the catalog: tables and partitions, as the crawler's policies say."""
+"""The tables and partitions that a crawl writes to the catalog, as the crawler's policies say."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class CrawlerState(StrEnum):
 
 @dataclass(slots=True)
 class Counts:
-    """What the last crawl did to tables."""
+    """The tables that the last crawl created, updated and deleted."""
 
     created: int = 0
     updated: int = 0

@@ -47,7 +47,7 @@ class Answer:
     content: bytes
 
     def is_whole(self) -> bool:
-        """Return whether the CRC-32 checksum matches; it finds errors that TCP's checksum misses.
+        """Return whether the CRC-32 checksum matches; it finds errors that TCP's checksum does not.
 
         An answer without a checksum counts as whole.
         """

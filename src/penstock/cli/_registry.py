@@ -23,7 +23,7 @@ _COPY = (
     "Copy every version of every schema, in order, from one registry to another, of another kind "
     "unless both are Glue's. Each version is compared afterwards: its canonical form, and sample "
     "records that both registries and the map decode. The map is a backup of FROM, by which old "
-    "records are read once FROM is gone (PENSTOCK_REGISTRY_BACKUPS). What TO has already is kept,"
+    "records are read once FROM is gone (PENSTOCK_REGISTRY_BACKUPS). Versions that TO has are kept,"
     " so a copy that was interrupted is continued by the next one. A schema that TO cannot hold "
     "is refused by name, and the others are copied; the exit code is then 1."
 )

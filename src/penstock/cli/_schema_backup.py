@@ -18,7 +18,7 @@ _EXPORT = (
 )
 _IMPORT = (
     "Restore the schemas of a backup into a Glue registry, and compare each version with the "
-    "backup afterwards. What is there already is kept, so an import that was interrupted is "
+    "backup afterwards. Versions that exist are kept, so an import that was interrupted is "
     "continued by the next one. It needs the permissions of export, and glue:CreateSchema, "
     "RegisterSchemaVersion, UpdateSchema and TagResource."
 )

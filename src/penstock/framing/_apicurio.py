@@ -35,7 +35,7 @@ _BINARY: Final = b"BINARY"
 
 
 def is_apicurio_frame(value: bytes) -> bool:
-    """Return whether a value starts as Apicurio's frame alone does."""
+    """Return whether a value starts like a frame of Apicurio and of no other kind."""
     return value.startswith(_START)
 
 
@@ -77,7 +77,7 @@ def decode_apicurio_header(kind: FrameKind, name: str, header: bytes, value: byt
 
 
 def check_apicurio_encoding(name: str, header: bytes) -> None:
-    """Check the header with the encoding of a payload whose id is in a header of Apicurio.
+    """Check the header that names the encoding of a payload whose id is in another header.
 
     Raises:
         UnknownFramingError: the payload is JSON, or of an encoding that Apicurio does not have.

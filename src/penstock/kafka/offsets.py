@@ -1,4 +1,4 @@
-"""What Kafka has at given offsets, and the ends of partitions, without a consumer group."""
+"""The records at given offsets, and the ends of partitions, without a consumer group."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_OFFSETS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class FoundOffsets:
-    """What Kafka has at offsets: null values, no record at all, and the runs of the others."""
+    """Offsets by what they hold: null values, no record at all, and the runs of the others."""
 
     tombstones: int
     no_records: int

@@ -72,7 +72,7 @@ def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: floa
     An existing topic is not changed.
 
     Returns:
-        Whether this call created the topic; one of several concurrent callers did.
+        True if this call created the topic; it is true for one of several concurrent callers.
 
     Raises:
         TopicForbiddenError: the principal may not create the topic.

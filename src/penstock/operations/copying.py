@@ -126,7 +126,7 @@ def copy_registry(
     """Copy every version of the schemas of a registry, in order, and compare each afterwards.
 
     The map is written first. A schema is copied whole or, as far as this can be known before,
-    not at all; the others are copied. What is there already is kept, so a copy that was
+    not at all; the others are copied. Versions that exist are kept, so a copy that was
     interrupted is continued by the next one. `report` is called for each schema.
 
     Raises:

@@ -37,7 +37,7 @@ _STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What an intake needs to know of a Lambda invocation besides its events."""
+    """A Lambda invocation without its events."""
 
     function: str
     request_id: str

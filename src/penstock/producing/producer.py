@@ -219,7 +219,7 @@ class EventProducer:
     ) -> tuple[Registration, dict[str, Any]]:
         """Return the newest version and the record of an event that fits it; register nothing.
 
-        No event is rejected under a list of versions that was read before the event came.
+        Before an event is rejected, the versions are listed again, once for a batch.
         """
         while True:
             versions = self._registry.versions(self._settings.schema_name)

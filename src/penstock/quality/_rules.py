@@ -23,7 +23,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was counted; `has_registry` and `has_kafka` say what was asked besides the table."""
+    """The counts of a check; `has_registry` and `has_kafka` say whether these were asked too."""
 
     days: tuple[Day, ...]
     columns: tuple[ColumnNulls, ...]

@@ -1,4 +1,4 @@
-"""What a check found, and its JSON, whose shape docs/lake.md describes."""
+"""The result of a check, and its JSON, whose form docs/lake.md describes."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition's offsets in the table; what was not looked for is None.
+    """A partition's offsets in the table; a field is None if it was not checked.
 
-    `missing_offsets` have no row; `unexplained` are those of them without a dead letter, without
-    a row in a table beside it, and that Kafka has a record for, as far as it was asked.
+    `missing_offsets` have no row. `unexplained` are those of them that have neither a dead letter
+    nor a row in a table beside it, and that hold a record in Kafka, if Kafka was asked.
     """
 
     topic: str

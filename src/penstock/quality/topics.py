@@ -1,4 +1,4 @@
-"""What a check asks Kafka."""
+"""The offsets and records of topics that a check reads."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class TopicReader(Protocol):
     def look_up(
         self, runs: Mapping[tuple[str, int], Sequence[range]]
     ) -> Mapping[tuple[str, int], FoundOffsets]:
-        """Return what Kafka has at runs of offsets."""
+        """Return the records of Kafka at runs of offsets."""

@@ -83,7 +83,8 @@ class SchemaRegistry(Protocol):
     def register(self, name: str, schema: Schema) -> Registration:
         """Return the usable version with this definition; a new definition is stored first.
 
-        What the rules refuse is not stored, unless another producer registers at the same time.
+        A definition that the rules refuse is not stored, unless another producer registers at the
+        same time.
 
         Raises:
             SchemaError: no reader could use the schema; nothing is sent.

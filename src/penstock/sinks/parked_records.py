@@ -39,7 +39,7 @@ class ParkedRecords:
         return places
 
     def put(self, record: DeadLetter) -> str:
-        """Write a record and return its URL; a caller of this announces it."""
+        """Write a record and return its URL; the caller sends the notice."""
         return self._store.put(f"records/{record.id}.json", _write(record))
 
     def announce(self, places: Sequence[str], reasons: Mapping[str, int], notice: str) -> None:

@@ -171,7 +171,7 @@ def _has(header: str) -> str:
 
 
 def _last_position(header: str) -> str:
-    """Return the position of the last header with a name, which counts as in other clients."""
+    """Return the position of the last header with a name, the one that other clients use too."""
     return f"-CAST(array_position({_NAMES}, {header}) AS INT)"
 
 

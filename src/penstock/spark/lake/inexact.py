@@ -48,7 +48,7 @@ def write_exact(
 def file_inexact(
     rows: DataFrame, columns: StructType, table: str, errors: ErrorSink
 ) -> Mapping[Reason, int]:
-    """File the rows that the columns cannot hold exactly as dead letters."""
+    """Store rows as dead letters if the columns cannot hold them exactly."""
     inexact = find_inexact(event_type(rows), columns)
     if not inexact:
         return {}

@@ -185,7 +185,7 @@ class RecordTables:
 
 @dataclass(frozen=True, slots=True)
 class _Decoding:
-    """What executors need to decode the versions of a table."""
+    """The versions of a table, for executors to decode."""
 
     versions: tuple[SchemaVersion, ...]
     texts: Mapping[SchemaKey, tuple[str, int]]
