@@ -282,7 +282,7 @@ def _read(url):
         return answer.read().decode()
 
 
-def test_of_conditional_writes_at_once_one_succeeds(client):
+def test_one_of_concurrent_conditional_writes_succeeds(client):
     table = client("dynamodb", account="888888888888")
     table.create_table(
         TableName="contended",

@@ -107,7 +107,7 @@ def test_two_writers_lose_no_commit(glue, client):
     assert int(version) == 1 + _WRITERS * _COMMITS
 
 
-def test_of_concurrent_updates_of_one_version_one_succeeds(glue, monkeypatch):
+def test_one_of_concurrent_updates_of_a_version_succeeds(glue, monkeypatch):
     _, version = _read(glue)
     barrier = Barrier(8)
     update = FakeTable.update

@@ -85,7 +85,7 @@ def test_a_trust_policy_that_cannot_be_judged_refuses_and_says_why(iam, consumer
         ({"PolicyArns": [{"arn": f"arn:aws:iam::{CONSUMER}:policy/p"}]}, "policy/p does not exist"),
     ],
 )
-def test_what_would_change_a_session_unseen_is_refused(client, consumer, more, said):
+def test_a_parameter_that_changes_a_session_is_refused(client, consumer, more, said):
     role = make_role(client("iam", account=CONSUMER), trust(CONSUMER))
     assert said in _refusal(_assume, consumer, role, **more)[2]
 

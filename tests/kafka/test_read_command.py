@@ -217,7 +217,7 @@ def test_a_place_that_cannot_be_is_wrong_usage(run: Run, words: list[str]) -> No
     assert caught.value.code == 2
 
 
-def test_missing_offsets_are_told_apart(
+def test_missing_offsets_are_distinguished_by_their_cause(
     settings: KafkaSettings, brokers: Brokers, topic: str
 ) -> None:
     options = client_options(brokers.settings(Security.IAM))

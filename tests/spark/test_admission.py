@@ -58,7 +58,7 @@ def test_a_version_is_refused_for_its_reason(spark, schema, error, reason, messa
     assert f"schema version {version.key} of sensor: " in str(caught.value)
 
 
-def test_what_is_admitted_makes_a_decoder(spark):
+def test_admitted_versions_make_a_decoder(spark):
     grown = make_version(2, make_record(("temperature", ["null", "long"]), ("more", "int")))
 
     admit(spark, [_KNOWN], grown)

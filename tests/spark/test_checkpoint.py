@@ -33,7 +33,7 @@ def checkpoint(spark, folder: Path) -> Checkpoint:
     return Checkpoint(spark, f"file://{folder}")
 
 
-def test_what_it_tells(checkpoint: Checkpoint) -> None:
+def test_the_id_and_the_offsets_of_batches_are_read(checkpoint: Checkpoint) -> None:
     assert checkpoint.query_id() == "6a3c3d3e-0000-4000-8000-000000000000"
     assert checkpoint.starts(0) == {("sensor", 0): 5}
     assert checkpoint.ends(0) == checkpoint.starts(1) == {("sensor", 0): 7, ("sensor", 1): 3}
@@ -94,7 +94,9 @@ def test_damaged_metadata(checkpoint: Checkpoint, folder: Path, text: str) -> No
         checkpoint.query_id()
 
 
-def test_what_comes_next(checkpoint: Checkpoint, folder: Path, spark, tmp_path: Path) -> None:
+def test_the_next_batch_is_the_first_without_a_commit(
+    checkpoint: Checkpoint, folder: Path, spark, tmp_path: Path
+) -> None:
     assert checkpoint.check() == 1
     (folder / "commits" / "1").write_text(_COMMIT)
     assert checkpoint.check() == 2

@@ -40,7 +40,7 @@ def test_a_new_partition_is_read_from_its_start(job):
     ]
 
 
-def test_a_topic_that_was_created_anew_stops_the_job(job, capsys):
+def test_a_topic_that_was_created_again_stops_the_job(job, capsys):
     """Even one that has more records by now than were read of the old one."""
     v1 = job.register(_V1)
     job.send(*(make_reading(v1, f"old {at}") for at in range(2)))

@@ -91,7 +91,7 @@ def test_each_record_gets_its_status(spark):
     ]  # fmt: skip
 
 
-def test_what_a_double_would_round_is_told(spark):
+def test_a_number_that_a_double_would_round_is_reported(spark):
     numbers = [2**53, 2**53 + 1, 2**53 + 2, -(2**53), -(2**53) - 1, 2**63 - 1, -(2**63), None]
     values = [frame(V2, {"deviceId": "a", "temperature": number}) for number in numbers]
 

@@ -268,7 +268,7 @@ def test_key_fields_come_from_the_records_key(spark, sink, tables, client):
     assert [row["deviceId"] for row in tables[0].scan()["Items"]] == ["7"]
 
 
-def test_what_a_table_refuses_is_kept_whole_and_its_neighbours_are_written(spark, sink, tables):
+def test_a_refused_row_is_kept_whole_and_its_neighbours_are_written(spark, sink, tables):
     schema = {
         "type": "record",
         "name": "Event",

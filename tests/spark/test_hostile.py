@@ -36,7 +36,7 @@ def _among_good(values, good):
     return [each for value in values for each in (good, value)] + [good]
 
 
-def test_cut_and_lengthened_records_are_told_and_their_neighbours_kept(spark, seeded):
+def test_cut_and_lengthened_records_are_found_and_their_neighbours_kept(spark, seeded):
     maker = Maker(seeded)
     version = make_version(1, maker.record())
     header = frame(version, maker.value(version.schema))[:18]
@@ -83,7 +83,7 @@ def _judge(payload, schema, status):
     return "read by both"
 
 
-def test_claims_of_gigabytes_in_a_few_bytes_harm_nobody(spark):
+def test_claims_of_gigabytes_in_a_few_bytes_do_no_harm(spark):
     version = make_version(
         1,
         make_record(

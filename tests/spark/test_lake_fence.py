@@ -101,7 +101,7 @@ def test_a_part_that_was_staged_and_not_published_is_written(spark, reader, stal
     assert spark.conf.get("spark.wap.id", "none") == "none"
 
 
-def test_a_replay_that_lost_its_lease_amid_an_append_publishes_nothing(spark, reader, stall):
+def test_a_replay_that_lost_its_lease_during_an_append_publishes_nothing(spark, reader, stall):
     rows = make_rows(spark, "n int", (1,))
 
     def take_over():

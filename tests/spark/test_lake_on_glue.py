@@ -86,7 +86,7 @@ def test_batches_of_two_queries_at_once_are_there_once(glue_spark, database, ask
     ]
 
 
-def test_a_column_is_made_anew_in_the_catalog_too(glue_spark, database, ask, client):
+def test_a_column_is_made_again_in_the_catalog_too(glue_spark, database, ask, client):
     lake = Lake(glue_spark, f"{database}.t")
     lake.write(make_rows(glue_spark, "x bigint", (1,)), batch(0), 0)
     lake.write(make_rows(glue_spark, "x double", (0.5,), first=1), batch(1), 0)

@@ -28,7 +28,7 @@ def test_a_batch_that_comes_again_is_not_written_again(spark, reader):
     assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,), (2,), (3,)]
 
 
-def test_of_a_batch_in_parts_what_is_missing_is_written(spark, reader):
+def test_missing_parts_of_a_batch_are_written(spark, reader):
     reader.lake.write(make_rows(spark, "n int", (0,)), batch(0), 0)
     # Killed here: the version of the next record was new, and its part is not there.
     for _ in range(2):
@@ -39,7 +39,7 @@ def test_of_a_batch_in_parts_what_is_missing_is_written(spark, reader):
     assert reader.query("SELECT n, m FROM t ORDER BY n") == [(0, None), (1, "new")]
 
 
-def test_of_replayed_rows_those_that_are_there_are_left_out(spark, reader):
+def test_replayed_rows_that_exist_are_left_out(spark, reader):
     old = make_rows(spark, "n int", (1,), (2,))
     later = F.col("_kafka_timestamp") + F.expr("INTERVAL 1 MILLISECOND")
     of_a_topic_made_anew = make_rows(spark, "n int", (3,)).withColumn("_kafka_timestamp", later)

@@ -124,7 +124,7 @@ def test_silence_is_taken_for_an_end(hold, stalled, row, caplog):
     assert "gave no heartbeat for 0.5 s" in caplog.text
 
 
-def test_of_two_that_take_over_at_once_one_is_refused(leases, name, hold, stalled, monkeypatch):
+def test_one_of_two_that_take_over_at_once_is_refused(leases, name, hold, stalled, monkeypatch):
     stalled()
     hold(_SHORT)
     take = LeaseRow.take
@@ -174,7 +174,7 @@ def test_a_job_that_was_taken_over_writes_nothing_more(name, hold, stalled, row)
     assert "holder" not in row()
 
 
-def test_a_loss_of_the_lease_amid_a_write_is_noticed(hold, stalled):
+def test_a_loss_of_the_lease_during_a_write_is_noticed(hold, stalled):
     stalled()
     old, _ = hold(_SHORT)
 

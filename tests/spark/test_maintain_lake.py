@@ -48,7 +48,7 @@ def test_files_become_few_and_batches_are_still_known(spark, reader, maintain):
     assert reader.query("SELECT n FROM t ORDER BY n") == [(n,) for n in range(6)]
 
 
-def test_what_is_old_goes_and_its_markers_are_written_down_first(spark, reader):
+def test_old_snapshots_are_removed_after_their_markers_are_written_down(spark, reader):
     """Two days later, on a table that had no batch since."""
     for number in range(2):
         reader.lake.write(make_rows(spark, "n int", (number,)), batch(number), 0)

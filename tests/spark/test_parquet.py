@@ -158,7 +158,7 @@ def test_a_part_with_a_partition_is_not_written_again_without_its_mark(spark, ca
     assert catalog.query("a") == [(1,), (2,)]
 
 
-def test_what_a_column_cannot_hold_stops_or_is_a_dead_letter(spark, catalog):
+def test_a_value_that_a_column_cannot_hold_stops_or_is_a_dead_letter(spark, catalog):
     catalog.open().write(make_rows(spark, "a bigint, b double", (1, 0.5)), batch(0), 0)
 
     with pytest.raises(SchemaConflictError, match="the column a is bigint"):

@@ -90,7 +90,7 @@ def take(spark, api, errors, tmp_path):
     return partial(take, FileSink(tmp_path / "rows"))
 
 
-def test_a_cold_start_gives_up_no_record_and_a_warm_one_asks_nobody(take, api, errors, tmp_path):
+def test_a_cold_start_gives_up_no_record_and_a_warm_one_makes_no_call(take, api, errors, tmp_path):
     version = GlueRegistry(GlueSettings("plant"), api.client).register("sensor", _V1).version
     value = frame(version, {"deviceId": "a"})
     for fault, kind, message in _FAULTS.values():

@@ -25,7 +25,7 @@ def test_nothing_is_there(files: StateFiles) -> None:
     assert files.read("a") is None
 
 
-def test_what_was_written_is_read(files: StateFiles) -> None:
+def test_written_files_are_read(files: StateFiles) -> None:
     files.write("b", "zwei\n")
     files.write("a", "ü" * 100_000)
 
@@ -44,7 +44,7 @@ def test_the_first_text_stays(files: StateFiles) -> None:
     assert files.names() == ["a"]
 
 
-def test_half_a_file_is_none(files: StateFiles, tmp_path: Path) -> None:
+def test_half_a_file_does_not_count(files: StateFiles, tmp_path: Path) -> None:
     files.write("a", "whole")
     (tmp_path / "state" / ".b.123.tmp").write_text("ha")
 

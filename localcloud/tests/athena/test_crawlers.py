@@ -237,7 +237,7 @@ def test_the_rights_of_the_role_decide(crawling, client, allowed, said):
         ),
     ],
 )
-def test_what_is_not_imitated_is_refused_by_name(crawling, more, said):
+def test_an_unsupported_setting_is_refused_by_name(crawling, more, said):
     with pytest.raises(crawling.glue.exceptions.InvalidInputException, match=said):
         crawling.create(**more)
 

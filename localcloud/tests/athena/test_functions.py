@@ -255,7 +255,7 @@ def test_a_query_fails_with_the_class_of_athena(sql, said):
         ("SELECT 1; SELECT 2", "Only one sql statement is allowed. Got: SELECT 1; SELECT 2"),
     ],
 )
-def test_what_is_not_sql_of_trino_is_refused(sql, said):
+def test_sql_that_trino_lacks_is_refused(sql, said):
     with pytest.raises(StatementError) as caught:
         read_statement(sql, "db")
     assert str(caught.value) == said

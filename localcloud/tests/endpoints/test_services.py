@@ -13,7 +13,7 @@ from localcloud.tests.refusals import code_of
 ZONE = "services.abc123.c1.kafka.eu-central-1.amazonaws.com"
 
 
-def test_the_owner_sees_who_is_connected(accounts, broker):
+def test_the_owner_sees_the_connected_accounts(accounts, broker):
     found = accounts.ec2[PRODUCER].describe_vpc_endpoint_connections(
         Filters=[
             {"Name": "service-id", "Values": [broker.service]},

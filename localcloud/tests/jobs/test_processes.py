@@ -143,7 +143,7 @@ def test_a_job_that_does_not_heed_its_end_is_killed(tmp_path):
     assert driver.wait(20) not in {0, None}
 
 
-def test_each_change_of_state_is_told_except_a_failure_that_is_retried():
+def test_each_change_of_state_is_announced_except_a_retried_failure():
     told = []
     run = JobRun("1", RetryRule(max_attempts=2), None, lambda *change: told.append(change))
 

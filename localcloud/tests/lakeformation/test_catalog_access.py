@@ -65,7 +65,7 @@ def test_a_role_without_a_grant_sees_nothing(account, role):
     assert glue.get_databases()["DatabaseList"] == []
 
 
-def test_what_is_missing_is_refused_like_what_is_not_granted(account, role, job):
+def test_a_missing_table_is_refused_like_one_without_a_grant(account, role, job):
     glue = account.of("glue", role)
 
     assert refusal(glue.get_table, DatabaseName="lake", Name="nothing") == (
@@ -195,7 +195,7 @@ def test_an_administrator_describes_everything_and_creates_databases(account, ro
         lake.put_data_lake_settings(DataLakeSettings=settings)
 
 
-def test_only_who_may_pass_a_permission_on_grants_it(account, role, job, analyst):
+def test_only_a_principal_with_the_grant_option_grants_a_permission(account, role, job, analyst):
     iam = account.of("iam")
     iam.put_role_policy(
         RoleName=role.rpartition("/")[2],

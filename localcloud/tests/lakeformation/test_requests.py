@@ -41,7 +41,7 @@ def test_select_on_a_table_is_listed_as_a_grant_on_its_columns(account, analyst)
     ]
 
 
-def test_what_was_granted_is_revoked_once(account, analyst):
+def test_a_grant_is_revoked_once(account, analyst):
     account.grant(analyst, DATABASE, "DESCRIBE", "CREATE_TABLE")
     account.revoke(analyst, DATABASE, "CREATE_TABLE")
     assert _listed(account, analyst, DATABASE) == [

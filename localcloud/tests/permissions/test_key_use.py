@@ -134,7 +134,7 @@ def test_a_bucket_that_refuses_plain_http_lets_its_users_in(client, make_bucket)
     assert [entry["Key"] for entry in gone["Deleted"]] == ["k"]
 
 
-def test_a_bucket_may_let_anybody_read(client, make_bucket):
+def test_a_bucket_may_be_public(client, make_bucket):
     bucket, s3 = make_bucket(bucket_key=True), client("s3", account=CONSUMER)
     anybody = client("s3", config=Config(signature_version=UNSIGNED))
     s3.put_object(Bucket=bucket, Key="k", Body=b"x")

@@ -173,7 +173,7 @@ def test_a_role_of_another_account_is_refused(scheduler, asked):
     )
 
 
-def test_who_makes_a_schedule_needs_the_right_and_passes_the_role(client, asked, role):
+def test_the_creator_of_a_schedule_needs_the_right_and_passes_the_role(client, asked, role):
     iam = client("iam")
     deployer = make_role(iam, trust(ACCOUNT), allow("scheduler:CreateSchedule"))
     taken = client("sts").assume_role(RoleArn=deployer, RoleSessionName="test")["Credentials"]

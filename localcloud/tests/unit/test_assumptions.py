@@ -41,7 +41,7 @@ def test_the_gotchas_name_every_assumption():
 
 
 @pytest.mark.parametrize("folder", ["docs", "localcloud", "src", "infra"])
-def test_whatever_speaks_of_an_assumption_names_its_entry(folder):
+def test_a_text_about_an_assumption_names_its_entry(folder):
     unnamed = [
         f"{path.relative_to(_ROOT)}: {line.strip()}"
         for path in sorted((_ROOT / folder).rglob("*"))

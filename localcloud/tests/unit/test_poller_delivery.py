@@ -54,7 +54,7 @@ def test_a_batch_that_succeeds_is_done():
     assert reports == ["OK"]
 
 
-def test_a_failing_batch_is_tried_for_ever_unless_limited():
+def test_a_failing_batch_is_retried_forever_unless_limited():
     function = Function(fail_with((0, 1)))
     steps, reports = deliver(function, [record(0), record(1)], limit=30)
     assert steps == [{}] * 30

@@ -111,6 +111,6 @@ def test_one_moment_is_read_in_its_time_zone_and_comes_once():
         "cron(0/0 6 ? * * *)",
     ],
 )
-def test_what_is_no_expression_is_refused(text):
+def test_an_invalid_expression_is_refused(text):
     with pytest.raises(ValueError, match=re.escape(f"found {text!r}, expected rate")):
         read_expression(text, ZoneInfo("UTC"))

@@ -51,7 +51,7 @@ def test_the_same_new_version_is_one_version(
 
 # By the registry's own rule, and where it has none by what all producers and readers agree on.
 @pytest.mark.parametrize("producers", ["BACKWARD", "NONE"], indirect=True)
-def test_of_versions_that_contradict_each_other_one_wins(
+def test_one_of_two_contradicting_versions_wins(
     producers: Producers, trials: Callable[[int, int], int]
 ) -> None:
     count, winners = trials(*_TRIALS), []

@@ -148,7 +148,7 @@ def test_programs_with_a_fixed_schema_are_named(check: Run) -> None:
     ]
 
 
-def test_what_is_missing_or_unusable_is_an_error(run: Run, check: Run, tmp_path: Path) -> None:
+def test_a_missing_or_unusable_schema_is_an_error(run: Run, check: Run, tmp_path: Path) -> None:
     assert check('{"type": "recrod"}')[0] == 1
     code, text = run("check", "pump", str(tmp_path / "none.avsc"))
     assert (code, "none.avsc cannot be read: " in text) == (1, True)

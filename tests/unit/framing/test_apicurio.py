@@ -38,7 +38,7 @@ def test_other_frames_are_read_too() -> None:
     assert decode_frame(value, kinds=_KINDS) == decode_frame(value)
 
 
-def test_its_frames_and_confluents_are_told_apart_by_the_bytes() -> None:
+def test_its_frames_differ_from_confluents_by_their_bytes() -> None:
     both = {FrameKind.APICURIO, FrameKind.CONFLUENT}
 
     for kinds in (both, {FrameKind.APICURIO}):

@@ -24,7 +24,7 @@ def test_known_offsets_are_taken_out_of_runs(offsets: list[int], left: list[rang
     assert list(subtract([range(3, 6), range(9, 10)], offsets)) == left
 
 
-def test_what_the_answer_leaves_out_stays_unexplained() -> None:
+def test_offsets_that_the_answer_leaves_out_stay_unexplained() -> None:
     row = {"topic": "t", "part": "0", "missing": "20000"}
     rows = [
         {**row, "first_offset": str(2 * at), "last_offset": str(2 * at)} for at in range(10_001)

@@ -142,7 +142,7 @@ _ID = json.loads(_LINES[2])["id"]
         (_changed(3, id=_ID, definition='"int"'), f"line 4: found id {_ID} a second time, with"),
     ],
 )
-def test_what_is_no_whole_backup_is_refused_by_line(lines: list[str], message: str) -> None:
+def test_an_incomplete_backup_is_refused_by_line(lines: list[str], message: str) -> None:
     with pytest.raises(SettingsError) as caught:
         read_backup("\n".join(lines), "b.jsonl")
 

@@ -51,7 +51,9 @@ _NO_DEFAULT = {
         ("change nothing", "[doc] every mode", _PLAIN, _PLAIN, "BACKWARD FORWARD FULL"),
     ],
 )  # fmt: skip
-def test_what_each_mode_accepts(rule: str, source: str, old: Any, new: Any, accepted: str) -> None:
+def test_each_mode_accepts_its_changes(
+    rule: str, source: str, old: Any, new: Any, accepted: str
+) -> None:
     found = {
         mode.value for mode in Compatibility if not check_mode(new, [old], mode)
     } - {"NONE", "DISABLED"}  # fmt: skip

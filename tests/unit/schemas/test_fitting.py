@@ -104,7 +104,9 @@ def test_every_type_is_written_from_json(type_: Any, value: Any, found: Any) -> 
          "a.k.b: found 1, expected no such field in record Air"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_with_its_path(type_: Any, value: Any, message: str) -> None:
+def test_an_event_that_does_not_fit_is_refused_with_its_path(
+    type_: Any, value: Any, message: str
+) -> None:
     assert str(_refused({"a": value}, record(field(type_)))) == message
 
 

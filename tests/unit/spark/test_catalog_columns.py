@@ -123,7 +123,7 @@ def test_a_type_that_somebody_changed_counts() -> None:
     assert from_glue(changed).dataType == StringType()
 
 
-def test_what_others_told_of_a_column_stays() -> None:
+def test_comments_of_others_on_a_column_stay() -> None:
     found = [{"Name": "a", "Type": "int", "Comment": "degrees", "Parameters": {"owner": "x"}}]
 
     assert _grow(found, b=IntegerType())[0] == found[0]

@@ -318,7 +318,7 @@ def test_a_source_begins_at_offsets() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", '{"t": 1}', '{"t": {"x": 1}}', '{"t": {"0": -3}}'])
-def test_offsets_that_are_none(text: str) -> None:
+def test_invalid_offsets_are_named(text: str) -> None:
     (problem,) = _problems(_NEEDED | _OPEN | {"--starting": text})
 
     assert problem.startswith(f"--starting is {text!r}, expected position at which")

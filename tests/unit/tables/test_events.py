@@ -68,6 +68,6 @@ def test_events_that_are_no_records_have_no_columns() -> None:
 
 
 @pytest.mark.parametrize("text", ["a", "a=b,a=c", "a=b,c=b", "a=B"])
-def test_a_route_that_is_none(text: str) -> None:
+def test_an_invalid_route_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=text):
         parse_route(text)

@@ -117,7 +117,7 @@ def test_an_iceberg_table_grows_in_one_commit_and_then_fits(lake: Lake) -> None:
     assert (again.changes, again.left, again.applied) == ((), (), False)
 
 
-def test_what_is_not_safe_is_left_with_what_to_do(lake: Lake) -> None:
+def test_an_unsafe_change_is_left_with_its_instruction(lake: Lake) -> None:
     lake.create("t", ("a", _LONG), ("b", _TEXT), ("gone", _TEXT), ("A", _TEXT), ("d", _DOUBLE))
     event = _event(a="double", b="int", d="long", s=_record(x="string"))
 
@@ -240,7 +240,7 @@ def test_old_metadata_is_deleted_as_the_table_says(
         ({"metadata_location": "s3://{}/x"}, r"the metadata of .*\.t cannot be read: .+"),
     ],
 )
-def test_metadata_that_is_none(lake: Lake, parameters: dict[str, str], said: str) -> None:
+def test_unreadable_metadata_is_an_error(lake: Lake, parameters: dict[str, str], said: str) -> None:
     lake.s3.put_object(Bucket=lake.bucket, Key="x", Body=b'{"format-version": 9}')
     place = {name: text.format(lake.bucket) for name, text in parameters.items()}
     entry = {"Name": "t", "Parameters": {"table_type": "ICEBERG", **place}}

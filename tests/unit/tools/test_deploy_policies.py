@@ -33,7 +33,7 @@ def test_a_role_can_have_the_policies(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nobody_may_do_everything_of_a_service(kind: str) -> None:
+def test_no_role_may_do_everything_of_a_service(kind: str) -> None:
     statements = [one for policy in read_policies(kind) for one in policy["Statement"]]
 
     assert [action for one in statements for action in one["Action"] if "*" in action] == []
@@ -61,7 +61,7 @@ def test_a_deployer_writes_roles_by_one_statement_and_takes_no_boundary_off(kind
     assert all(":role/aws-service-role/kafka.amazonaws.com/" in one for one in others)
 
 
-def test_what_no_test_sees_has_a_reason_and_a_source() -> None:
+def test_an_untested_action_has_a_reason_and_a_source() -> None:
     unseen = json.loads((_ACTIONS / "unseen.json").read_text())
     seen = json.loads((_ACTIONS / "seen.json").read_text())
 

@@ -64,7 +64,7 @@ def test_one_deny_outweighs_every_allow():
     assert judge_identity([_statement(), deny, _statement()], request) is Verdict.DENIED
 
 
-def test_of_an_unknown_resource_only_the_action_is_judged():
+def test_only_the_action_is_judged_for_an_unknown_resource():
     unknown = Request("ec2:DescribeVpcs", None)
     assert judge_identity([_statement(Action="ec2:*", Resource="x")], unknown) is Verdict.ALLOWED
     some = _statement(Effect="Deny", Action="ec2:*", Resource="x")

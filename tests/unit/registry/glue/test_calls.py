@@ -137,7 +137,7 @@ def test_a_refused_schema_is_not_registered(
     ],
     ids=lambda forbidden: forbidden[0].value,
 )
-def test_what_a_mode_forbids_takes_no_version_number(
+def test_a_forbidden_version_takes_no_number(
     build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading,
     forbidden: tuple[Compatibility, dict[str, str], type[Exception]],
 ) -> None:  # fmt: skip

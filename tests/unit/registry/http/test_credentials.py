@@ -50,7 +50,7 @@ def secret(tmp_path: Path) -> Callable[..., str]:
         ({}, None),
     ],
 )
-def test_the_secret_says_who_asks(
+def test_the_secret_has_the_login(
     server: FakeServer, build: Any, secret: Any, fields: Any, header: str | None
 ) -> None:
     user = fields.pop("user", "")  # of the URL
