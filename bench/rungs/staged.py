@@ -1,126 +1,152 @@
-"""Rungs of the staging job: one batch of many topics, a table each."""
+"""Rungs of the staging job: its query, with batches of many topics, a table each."""
 
 from __future__ import annotations
 
 import atexit
-from collections.abc import Mapping, Sequence
+import statistics
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache, partial
+from itertools import pairwise
 
-from bench.ladder import Result, Rung, least, race, ratio, reported, speeds
+from pyspark.sql import DataFrame
+
+from bench.ladder import Result, Rung, least, ratio, reported
 from bench.rungs.rows import running_dynamodb
 from bench.spark.records import make_frames, make_versions
-from bench.spark.ways import NoErrors, Product, QuickRegistry
+from bench.spark.ways import NoErrors, Outlet, QuickRegistry
 from bench.spark.world import World, world_for
 from penstock.records import Mode, Projection, RowShape
 from penstock.registry import Registries
-from penstock.spark.query.record_tables import RecordTables
+from penstock.spark.query.batch import TableSinks
 from penstock.spark.query.record_task import RecordTable
-from penstock.spark.query.stream import keep_records
-from penstock.spark.query.topics import Step, TopicBatches
-from penstock.spark.query.versions import VersionLookup
-from penstock.spark.state.lease import NoLease
-from penstock.spark.state.schema_ledger import Ledger, Lookup
-from penstock.tables import BatchId
+from penstock.spark.query.source import open_stream
+from penstock.spark.query.stream import StreamQuery
+from penstock.spark.query.topics import TopicRoutes
+from penstock.spark.settings.consume import ReadSettings
+from penstock.spark.state.losses import OffsetRange
 
-_TOPICS = (1, 5, 50)
 _RECORDS = 10_000  # of a batch, as the job reads by default
+_BATCHES = 4  # of a query; the first one looks up the schema, and is not counted
+_TURNS = 3  # the first one is not counted
 _COLUMNS = Projection(lower_case=True)
 _SHAPE = RowShape(("deviceid",), sort_name=None, event_time=None, mode=Mode.UPSERT)
+_Tables = Mapping[str, TableSinks | RecordTable]
 
 
-class _Staging:
-    """Batches of the same number of records in some number of topics."""
+class _Meter:
+    """Notes the time, the CPU time of the session and the rows at the end of each batch."""
 
-    def __init__(self, world: World, topics: Sequence[str], steps: Sequence[Step]) -> None:
-        self._world, self._topics, self._number = world, topics, 0
-        self._batches = TopicBatches(steps, str)
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.ends: list[tuple[float, float, int]] = []
 
-    def take(self) -> None:
-        """Stage all records as the next batch."""
-        self._number += 1
-        records = self._world.read(",".join(self._topics))
-        with keep_records(records, few=True) as kept:
-            found = self._batches.take(kept, BatchId("bench", self._number)).rows
-        assert found == _RECORDS
+    def seconds(self) -> Iterator[tuple[float, float]]:
+        """Yield the CPU time and the time of each full batch but the first, for 10,000 rows."""
+        for start, end in pairwise(self.ends[:_BATCHES]):
+            scale = _RECORDS / end[2]
+            yield (end[0] - start[0]) * scale, (end[1] - start[1]) * scale
 
+    def before(self, records: DataFrame, number: int) -> DataFrame:
+        """Return the records."""
+        return records
 
-def _make_topics(world: World, count: int, kind: str) -> list[str]:
-    topics = [f"{kind}-{count}-{at}" for at in range(count)]
-    for topic in topics:
-        world.write(topic, make_frames(make_versions(1)), _RECORDS // count)
-    return topics
-
-
-def _into_dynamodb(world: World, count: int) -> _Staging:
-    topics = _make_topics(world, count, "rows")
-    registries = Registries([QuickRegistry()])  # type: ignore[list-item]
-    lookups = {}
-    for topic in topics:
-        ledger = Ledger(world.spark, f"file://{world.new_folder()}")
-        ledger.add(Lookup(0, 1, tuple(make_versions(1))))
-        lookups[topic] = VersionLookup(world.spark, registries, ledger, columns=_COLUMNS)
-    tables = {topic: RecordTable(topic, _SHAPE, _COLUMNS) for topic in topics}
-    framing = registries.framing
-    return _Staging(world, topics, [RecordTables(tables, lookups, framing, NoErrors(), NoLease())])
+    def after(self, records: DataFrame, number: int, found: int) -> tuple[OffsetRange, ...]:
+        """Note the end of a batch; nothing is lost."""
+        self.ends.append((self._world.cpu_seconds(), time.perf_counter(), found))
+        return ()
 
 
-def _through_spark(world: World, count: int) -> _Staging:
-    topics = _make_topics(world, count, "columns")
-    versions = make_versions(1)
-    return _Staging(
-        world,
-        topics,
-        [(topic, Product(world, versions, columns=_COLUMNS).batches) for topic in topics],
-    )
-
-
-def _find_dynamodb(world: World) -> None:
-    """Start a DynamoDB that Spark's tasks find, until this process ends."""
+@cache
+def _start_dynamodb() -> str:
+    """Start a DynamoDB that runs until this process ends, and return its URL."""
     stack = ExitStack()
     atexit.register(stack.close)
+    return stack.enter_context(running_dynamodb(0))
+
+
+def _run(world: World, tables: _Tables) -> list[tuple[float, float]]:
+    """Stage all records of the tables' topics; return the CPU time and the time of batches."""
+    read = ReadSettings(topics=tuple(tables), max_offsets_per_trigger=_RECORDS)
+    registry = QuickRegistry(make_versions(1))
+    meter = _Meter(world)
+    # A session of its own: a query leaves a listener in its session, which hears of later ones.
+    StreamQuery(
+        stream=open_stream(world.spark.newSession(), world.kafka(), read),
+        checkpoint=f"file://{world.new_folder()}",
+        registries=Registries([registry]),  # type: ignore[list-item]
+        sinks=TopicRoutes(tables, str, {}),
+        errors=NoErrors(),
+        watch=lambda checkpoint: meter,
+        bounded=True,
+    ).start(availableNow=True).awaitTermination()
+    assert sum(rows for _, _, rows in meter.ends) == _RECORDS * _BATCHES
+    return list(meter.seconds())
+
+
+def _compare(world: World, ways: Mapping[str, _Tables]) -> Result:
+    """Compare the last way with the first one in CPU seconds, in turns."""
+    for tables in ways.values():
+        world.write(list(tables), make_frames(make_versions(1)), _RECORDS * _BATCHES)
+    cpu: dict[str, list[float]] = {name: [] for name in ways}
+    elapsed: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(_TURNS):
+        for name in list(ways) if turn % 2 == 0 else reversed(ways):
+            for batch in _run(world, ways[name]) if turn else ():
+                cpu[name].append(batch[0])
+                elapsed[name].append(batch[1])
+    parts = {"records": float(_RECORDS)}
+    for name in ways:
+        parts[f"{name}_cpu_seconds"] = round(statistics.median(cpu[name]), 2)
+        parts[f"{name}_least_cpu_seconds"] = round(min(cpu[name]), 2)
+        parts[f"{name}_most_cpu_seconds"] = round(max(cpu[name]), 2)
+        parts[f"{name}_seconds"] = round(statistics.median(elapsed[name]), 2)
+    first, last = list(ways)
+    return Result(ratio(cpu, last, first), "times", parts)
+
+
+def _compare_rows(topics: int, count: int) -> Result:
+    """Compare tables of DynamoDB."""
+    world = world_for(count)
     world.spark.sparkContext.environment.update(
-        AWS_ENDPOINT_URL=stack.enter_context(running_dynamodb(0)),
+        AWS_ENDPOINT_URL=_start_dynamodb(),
         AWS_ACCESS_KEY_ID="AKIA",
         AWS_SECRET_ACCESS_KEY="s" * 40,
         AWS_REGION="eu-central-1",
     )
 
+    def open_tables(number: int) -> dict[str, RecordTable]:
+        names = [f"rows-{topics}-{number}-{at}" for at in range(number)]
+        return {name: RecordTable(name, _SHAPE, _COLUMNS) for name in names}
 
-@cache
-def _race_tables(count: int) -> Mapping[str, list[float]]:
-    world = world_for(count)
-    _find_dynamodb(world)
-    return race({f"topics_{each}": _into_dynamodb(world, each).take for each in _TOPICS})
-
-
-def _compare(topics: int, count: int) -> Result:
-    turns = _race_tables(count)
-    chosen = {name: turns[name] for name in ("topics_1", f"topics_{topics}")}
-    return Result(ratio(turns, f"topics_{topics}", "topics_1"), "times", speeds(chosen, _RECORDS))
+    return _compare(world, {f"topics_{number}": open_tables(number) for number in (1, topics)})
 
 
 def _compare_columns(count: int) -> Result:
-    world = world_for(count)
-    turns = race({f"topics_{each}": _through_spark(world, each).take for each in (1, 5)})
-    return Result(ratio(turns, "topics_5", "topics_1"), "times", speeds(turns, _RECORDS))
+    """Compare tables that Spark decodes, as for a lake, and whose columns go nowhere."""
+
+    def open_tables(number: int) -> dict[str, TableSinks]:
+        names = [f"columns-{number}-{at}" for at in range(number)]
+        return {name: TableSinks([Outlet()], columns=_COLUMNS) for name in names}
+
+    return _compare(world_for(count), {f"topics_{each}": open_tables(each) for each in (1, 5)})
 
 
 STAGED: tuple[Rung, ...] = (
     *(
         least(
             f"staged-{topics}",
-            f"a batch of {_RECORDS:,} records of {topics} topics into {topics} DynamoDB tables"
-            " (R20), against one topic and table",
+            f"rows per CPU second, batches of {_RECORDS:,} records of {topics} topics into"
+            f" {topics} DynamoDB tables (R20), against one topic and table",
             0.8,
-            partial(_compare, topics),
+            partial(_compare_rows, topics),
         )
-        for topics in _TOPICS[1:]
+        for topics in (5, 50)
     ),
     reported(
         "staged-columns-5",
-        f"a batch of {_RECORDS:,} records of 5 topics decoded by Spark, as for a lake, to nowhere,"
-        " against one topic",
+        "the same of 5 topics that Spark decodes, as for a lake, to nowhere, against one topic",
         _compare_columns,
     ),
 )

@@ -38,12 +38,12 @@ class BegunJobs:
         versions = [make_version(number) for number in range(5)]
         frames = make_frames(versions)
         self._registries = Registries([QuickRegistry(versions)])
-        world.write("jobs", frames, _FIRST)
+        world.write(["jobs"], frames, _FIRST)
         for name in sinks:
             self._run(name, _FIRST)
         for folder, kept in self._kept.items():
             shutil.copytree(folder, kept)
-        world.write("jobs", frames, world.records)
+        world.write(["jobs"], frames, world.records)
 
     def run(self, name: str) -> float:
         """Run a job on the new records, from the state that it had after the first records."""

@@ -22,7 +22,6 @@ from pyspark.sql.avro.functions import from_avro
 from bench.spark.world import World
 from penstock.errors import Reason
 from penstock.framing import FrameKind, SchemaKey
-from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
@@ -87,12 +86,11 @@ class Product:
         versions: Sequence[SchemaVersion],
         new: Sequence[SchemaVersion] = (),
         outlet: Outlet | None = None,
-        columns: Projection | None = None,
     ) -> None:
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lookup(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
-        sinks = TableSinks([outlet or Outlet()], columns=columns)
+        sinks = TableSinks([outlet or Outlet()])
         self.batches = Batches(world.spark, Registries([registry]), ledger, sinks, NoErrors())
         self._number = 0
 

@@ -7,8 +7,9 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
@@ -47,27 +48,36 @@ class World:
         factory: Any = self.spark._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]
         return sum(bean.getCollectionTime() for bean in factory.getGarbageCollectorMXBeans()) / 1e3
 
+    def cpu_seconds(self) -> float:
+        """Return the CPU time of the JVM, its Python workers and this process so far."""
+        machine: Any = self.spark._jvm
+        jvm = machine.java.lang.ProcessHandle.current().pid()
+        return time.process_time() + _cpu_ticks(jvm) / os.sysconf("SC_CLK_TCK")
+
     def new_folder(self) -> Path:
         """Make a new folder."""
         folder = self.folder / str(next(self._folders))
         folder.mkdir(parents=True)
         return folder
 
-    def write(self, topic: str, frames: Sequence[bytes], records: int) -> None:
-        """Write a number of records, repeating the frames."""
-        ensure_topic(self.kafka(), Topic(topic, PARTITIONS, 1))
+    def write(self, topics: Sequence[str], frames: Sequence[bytes], records: int) -> None:
+        """Write a number of records to topics, as many to each, repeating the frames."""
+        for topic in topics:
+            ensure_topic(self.kafka(), Topic(topic, PARTITIONS, 1))
         numbered = self.spark.createDataFrame(list(enumerate(frames)), "at int, value binary")
-        numbers = self.spark.range(0, records, 1, PARTITIONS)
-        numbers.join(F.broadcast(numbered), F.expr(f"id % {len(frames)} = at")).selectExpr(
-            "value", f"pmod(hash(id), {PARTITIONS}) AS partition"
+        named = self.spark.createDataFrame(list(enumerate(topics)), "number int, topic string")
+        self.spark.range(0, records, 1, PARTITIONS).join(
+            F.broadcast(numbered), F.expr(f"id % {len(frames)} = at")
+        ).join(F.broadcast(named), F.expr(f"id % {len(topics)} = number")).selectExpr(
+            "topic", "value", f"pmod(hash(id), {PARTITIONS}) AS partition"
         ).write.format("kafka").options(
-            **{"kafka.bootstrap.servers": self.servers, "topic": topic, "kafka.linger.ms": "20"}
+            **{"kafka.bootstrap.servers": self.servers, "kafka.linger.ms": "20"}
         ).save()
 
     def topic(self, name: str, frames: Sequence[bytes]) -> str:
         """Return a topic of these frames, which is written once."""
         if name not in self._topics:
-            self.write(name, frames, self.records)
+            self.write([name], frames, self.records)
             self._topics.add(name)
         return name
 
@@ -87,6 +97,21 @@ class World:
             )
             .load()
         )
+
+
+def _cpu_ticks(root: int) -> int:
+    """Return the CPU time of a process, and of all that it started."""
+    ticks: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            parents[int(folder.name)] = int(fields[1])
+            ticks[int(folder.name)] = sum(map(int, fields[11:15]))  # with children that ended
+    own = {root}
+    while more := {pid for pid, parent in parents.items() if parent in own} - own:
+        own |= more
+    return sum(ticks[pid] for pid in own)
 
 
 def mixed_topic(world: World, count: int) -> str:
