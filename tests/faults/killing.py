@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,13 +59,14 @@ class Trap:
 
     `performed` says whether that call has its effect; its answer reaches nobody. With `pause` the
     call is answered, and the job lives on for so many seconds. A trap that `stops` the job answers
-    it when it goes on.
+    it when it goes on. One for an `executor` kills the job's only one, and the driver lives.
     """
 
     steps: Sequence[Step] = ()
     performed: bool = False
     pause: float | None = None
     stops: bool = False
+    executor: bool = False
     kill: Callable[[], None] = lambda: None
     calls: list[str] = field(default_factory=list)
     shut: threading.Event = field(default_factory=threading.Event)
@@ -103,21 +104,21 @@ class JobProcess:
 
     def __init__(
         self,
-        program: str,
-        arguments: Mapping[str, str],
+        master: str,
+        words: Sequence[str],
         endpoint: str,
         hosts_file: Path,
         folder: Path,
     ) -> None:
-        """Start it in a folder, with the names of a hosts file."""
+        """Start a program with its arguments in a folder, with the names of a hosts file."""
         folder.mkdir()
         self._output = folder / "output"
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-        job = str(_ROOT / "jobs" / f"{program}.py")
-        words = [word for pair in arguments.items() for word in pair]
+        job = str(_ROOT / "jobs" / f"{words[0]}.py")
+        settings = _settings(endpoint, hosts_file, folder)
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [str(submit), *_settings(endpoint, hosts_file, folder), job, *words],
+                [str(submit), "--master", master, *settings, job, *words[1:]],
                 cwd=folder,
                 env=_environ(endpoint, hosts_file, folder),
                 stdin=subprocess.DEVNULL,
@@ -137,6 +138,15 @@ class JobProcess:
     def kill(self) -> None:
         """Kill JVM and Python at once, as the end of a machine does."""
         self._send(signal.SIGKILL)
+
+    def kill_executor(self) -> None:
+        """Kill the JVM of the only executor; its Python workers end with it."""
+        (executor,) = [
+            int(folder.name)
+            for folder in Path("/proc").glob("[0-9]*")
+            if _is_executor(folder) and os.getpgid(int(folder.name)) == self._process.pid
+        ]
+        os.kill(executor, signal.SIGKILL)
 
     def stop(self) -> None:
         """Let both do nothing at all, as the sleep of a machine does."""
@@ -164,6 +174,13 @@ class JobProcess:
         return self._output.read_text(errors="replace")[-most:]
 
 
+def _is_executor(folder: Path) -> bool:
+    try:
+        return b"CoarseGrainedExecutorBackend" in (folder / "cmdline").read_bytes()
+    except OSError:  # it has ended
+        return False
+
+
 def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
     found = [path for name in ("spark", "s3") for path in _ROOT.glob(f"jars/{name}/lib/*.jar")]
     jars = {path.name: str(path) for path in found}
@@ -179,6 +196,8 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
+        "spark.executor.extraJavaOptions": f"{options} {_QUICK_JAVA}",
+        "spark.executor.memory": "512m",
         "spark.log.level": "WARN",
         "spark.local.dir": str(folder / "local"),
         "spark.sql.shuffle.partitions": "2",
@@ -193,8 +212,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
         f"{lake}.s3.endpoint": endpoint,
         f"{lake}.s3.path-style-access": "true",
     }
-    words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    return ["--master", "local[2]", *words]
+    return [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
 
 
 def _environ(endpoint: str, hosts_file: Path, folder: Path) -> dict[str, str]:

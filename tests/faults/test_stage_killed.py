@@ -57,7 +57,9 @@ def traps(seeded, trials):
 
 
 def test_a_staging_job_that_is_killed_joins_what_the_model_joins(world, traps):
-    """Before half of the kills the registry goes down, and the tables are throttled at last."""
+    """Before half of the kills the registry goes down. At last the executor alone is killed, while
+    the tables are throttled.
+    """
     ticks = Publisher(5, _SHIPMENTS * len(traps), len(traps), _LATENESS, _POOL).publish()
     for number, trap in enumerate(traps):
         world.send(next(ticks))
@@ -69,7 +71,9 @@ def test_a_staging_job_that_is_killed_joins_what_the_model_joins(world, traps):
         assert world.run(trap) == -9 or trap.pause, trap
     world.send([*chain(*islice(ticks, _QUIET))])
     slow = world.faults.add(kind=Kind.THROTTLE, service="dynamodb", operation="PutItem", calls=16)
-    assert world.run(Trap()) == 0
+    last = Trap((_OFFSETS, _WAITING), performed=True, executor=True)
+    assert world.run(last) == 0
+    assert last.snapped
     world.shop.retry_all()
 
     finals, parked = world.shop.check()

@@ -91,8 +91,11 @@ class World:
         """Start the job, whose calls go through a trap from now on, and those of others too."""
         self._runs += 1
         folder = self._folder / f"run-{self._runs}"
-        job = JobProcess(self._program, self.arguments, self.endpoint, self._hosts, folder)
-        trap.kill, self._trap = job.stop if trap.stops else job.kill, trap
+        master = "local-cluster[1,2,512]" if trap.executor else "local[2]"
+        words = [self._program, *(word for pair in self.arguments.items() for word in pair)]
+        job = JobProcess(master, words, self.endpoint, self._hosts, folder)
+        end = job.kill_executor if trap.executor else job.kill
+        trap.kill, self._trap = job.stop if trap.stops else end, trap
         return job
 
     def watch(self) -> Trap:
