@@ -43,15 +43,16 @@ locals {
       hash_key  = try(coalesce(var.tables[table].key_name, var.tables[table].key[0]), "deviceId")
       range_key = try(var.tables[table].sort_name, null) == "none" ? null : try(coalesce(var.tables[table].sort_name), "readingId")
       settings = { for flag, value in {
-        event-time = try(var.tables[table].event_time, null)
-        key        = try(join(",", var.tables[table].key), null)
-        key-format = try(var.tables[table].key_format, null)
-        key-name   = try(var.tables[table].key_name, null)
-        mode       = try(var.tables[table].mode, null)
-        order      = try(join(",", var.tables[table].order), null)
-        sort       = try(join(",", var.tables[table].sort), null)
-        sort-name  = try(var.tables[table].sort_name, null)
-        tombstone  = try(var.tables[table].tombstone, null)
+        deleted-when = try("${var.tables[table].deleted_when.field}=${join(",", var.tables[table].deleted_when.values)}", null)
+        event-time   = try(var.tables[table].event_time, null)
+        key          = try(join(",", var.tables[table].key), null)
+        key-format   = try(var.tables[table].key_format, null)
+        key-name     = try(var.tables[table].key_name, null)
+        mode         = try(var.tables[table].mode, null)
+        order        = try(join(",", var.tables[table].order), null)
+        sort         = try(join(",", var.tables[table].sort), null)
+        sort-name    = try(var.tables[table].sort_name, null)
+        tombstone    = try(var.tables[table].tombstone, null)
       } : flag => value if value != null }
       upserts = try(var.tables[table].mode, null) == "upsert"
     }

@@ -404,17 +404,18 @@ variable "subscribers" {
 }
 
 variable "tables" {
-  description = "The shapes of rows, by table (docs/settings.md says what each setting does): the fields of the key and its attribute, the format of Kafka's keys if the fields are theirs, the fields of the sort key and its attribute, the field of the event's time, append or upsert and the fields that order versions of a row, and what a record without a value does; a table that is not here holds readings of sensors."
+  description = "The shapes of rows, by table (docs/settings.md says what each setting does): the fields of the key and its attribute, the format of Kafka's keys if the fields are theirs, the fields of the sort key and its attribute, the field of the event's time, append or upsert and the fields that order versions of a row, what a record without a value does, and the field of the event that deletes its row with some values; a table that is not here holds readings of sensors."
   type = map(object({
-    event_time = optional(string)
-    key        = optional(list(string))
-    key_format = optional(string)
-    key_name   = optional(string)
-    mode       = optional(string)
-    order      = optional(list(string))
-    sort       = optional(list(string))
-    sort_name  = optional(string)
-    tombstone  = optional(string)
+    deleted_when = optional(object({ field = string, values = list(string) }))
+    event_time   = optional(string)
+    key          = optional(list(string))
+    key_format   = optional(string)
+    key_name     = optional(string)
+    mode         = optional(string)
+    order        = optional(list(string))
+    sort         = optional(list(string))
+    sort_name    = optional(string)
+    tombstone    = optional(string)
   }))
   default = {}
 
@@ -447,6 +448,10 @@ variable "tables" {
   validation {
     condition     = alltrue([for table in values(var.tables) : coalesce(table.mode, "append") == "upsert" || (table.sort == null && table.order == null)])
     error_message = "The tables are ${jsonencode({ for name, table in var.tables : name => { mode = table.mode, order = table.order, sort = table.sort } })}; use sort and order in mode upsert only, since in append mode records with equal fields would overwrite each other."
+  }
+  validation {
+    condition     = alltrue([for table in values(var.tables) : table.deleted_when == null ? true : coalesce(table.mode, "append") == "upsert" && length(table.deleted_when.values) > 0 && alltrue([for value in table.deleted_when.values : can(regex("^[^, ]+$", value))]) && can(regex("^[^= ]+$", table.deleted_when.field))])
+    error_message = "The events that delete are ${jsonencode({ for name, table in var.tables : name => table.deleted_when if table.deleted_when != null })}; use deleted_when in mode upsert, with a field without =, and at least one value, none of them with a comma or a space."
   }
   validation {
     condition     = var.spark == null ? true : alltrue(flatten([for job in values(var.jobs) : [for schema, table in job.writes : contains(schema == "*" ? ["delete", "ignore"] : ["ignore"], coalesce(try(var.tables[table].tombstone, null), "ignore"))]]))

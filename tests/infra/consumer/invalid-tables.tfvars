@@ -43,7 +43,7 @@ jobs = {
 }
 tables = {
   orders = { key = ["shop", "number"], mode = "merge", tombstone = "delete" }
-  lines  = { order = ["revision"], sort = ["line"] }
+  lines  = { deleted_when = { field = "op", values = ["D"] }, order = ["revision"], sort = ["line"] }
   other  = { key = [], key_format = "json", key_name = "pk", tombstone = "keep" }
 }
 lake = { quality = { silent_hours = 200, tables = { missing = {} } } }

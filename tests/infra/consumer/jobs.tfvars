@@ -46,7 +46,7 @@ jobs = {
   shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, trigger = "1 minute" }
 }
 tables = {
-  carts  = { key = ["cartId"], key_format = "string", mode = "upsert", sort_name = "none" }
+  carts  = { deleted_when = { field = "op", values = ["D", "X"] }, key = ["cartId"], key_format = "string", mode = "upsert", sort_name = "none" }
   orders = { key = ["shop", "orderId"], key_name = "order", event_time = "none", key_format = "avro", mode = "upsert", sort_name = "none" }
 }
 lake = {
