@@ -274,13 +274,16 @@ locals {
       Resource = objects
     }
   }
+  # None for a plan of DynamoDB tables.
   _keep_tables = {
-    for name, arns in local._table_arns : name => {
-      Sid      = "KeepTheLakesTables"
-      Effect   = "Allow"
-      Action   = ["glue:CreateTable", "glue:GetDatabase", "glue:GetTable", "glue:UpdateTable"]
-      Resource = arns
-    }
+    for name, arns in local._table_arns : name => [
+      for statement in [{
+        Sid      = "KeepTheLakesTables"
+        Effect   = "Allow"
+        Action   = ["glue:CreateTable", "glue:GetDatabase", "glue:GetTable", "glue:UpdateTable"]
+        Resource = arns
+      }] : statement if length(local.jobs[name].lake) > 0
+    ]
   }
   _maintain_tables = {
     for name, arns in local._table_arns : name => {
@@ -291,32 +294,32 @@ locals {
     }
   }
   # Rows of drivers and of what they depend on are read by key, and written by the job alone.
-  _join_rows = {
-    for name, join in local.joins : name => [
-      {
-        Sid      = "ReadRowsToJoin"
-        Effect   = "Allow"
-        Action   = ["dynamodb:BatchGetItem"]
-        Resource = [for table, made in local.staged[name] : local._readings[table].arn if made.dynamodb]
-      },
-      {
-        Sid      = "KeepWhatWaits"
-        Effect   = "Allow"
-        Action   = ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Query"]
-        Resource = [local._readings[join.waiting].arn]
-      },
-    ]
+  _read_rows_to_join = {
+    for name in keys(local.joins) : name => {
+      Sid      = "ReadRowsToJoin"
+      Effect   = "Allow"
+      Action   = ["dynamodb:BatchGetItem"]
+      Resource = [for table, made in local.staged[name] : local._readings[table].arn if made.dynamodb]
+    }
+  }
+  _keep_what_waits = {
+    for name, join in local.joins : name => {
+      Sid      = "KeepWhatWaits"
+      Effect   = "Allow"
+      Action   = ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Query"]
+      Resource = [local._readings[join.waiting].arn]
+    }
   }
   job_policies = merge([
     for name, job in local.jobs : {
       for role, statements in {
         (name) = concat(
           [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_tables[name], local._hold_lease[name], local._read_password,
-          local._use_lake, [local._write_lake[name], local._keep_tables[name]], try([local._keep_plain[name]], []), try(local._join_rows[name], []),
+          local._use_lake, [local._write_lake[name]], local._keep_tables[name], try([local._keep_plain[name]], []), try([local._read_rows_to_join[name], local._keep_what_waits[name]], []),
         )
         "${name}-replay" = concat(
           [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_rows[name], local._use_keys[name], [local._read_checkpoint[name]], local._replay_errors[name],
-          local._use_lake, [local._write_lake["${name}-replay"], local._keep_tables[name]], try([local._keep_plain[name]], []),
+          local._use_lake, [local._write_lake["${name}-replay"]], local._keep_tables[name], try([local._keep_plain[name]], []),
         )
         "${name}-maintain" = concat(local._use_lake, [local._write_lake["${name}-maintain"], local._maintain_tables[name]])
       } : role => jsonencode({ Version = "2012-10-17", Statement = statements }) if contains(values(local.runs)[*].role, role)
@@ -351,7 +354,9 @@ locals {
             Resource = [for table in join.finals : local._readings[table].arn]
           },
         ],
-        local._join_rows[name], local._keep_errors[name], local._use_keys[name], local._replay_errors[name],
+        # The job alone looks for what waits, and releases it.
+        [local._read_rows_to_join[name], merge(local._keep_what_waits[name], { Action = ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem"] })],
+        local._use_keys[name], local._replay_errors[name],
       )
     })
   }
