@@ -1,4 +1,4 @@
-"""Each way that an event and a record can take, taken: refused, given up, tried again."""
+"""Each way that an event and a record can take, taken: refused, given up, tried again, joined."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.schemas import encode, load_schema
 from penstock.spark.state.lease import LEASE_PREFIX
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts, Root
+from tests.e2e.staging import JOB, Review, make_staging_job
 from tests.fixtures.functions import wait_until
 
 _SENSOR = {"RegistryName": "penstock", "SchemaName": "sensor"}
@@ -35,11 +36,12 @@ _ORDER = {
 
 @dataclass(frozen=True)
 class Exercised:
-    """The accounts, and the consumer's table of errors before and after the replay."""
+    """The accounts, the consumer's table of errors before and after the replay, and its staging."""
 
     accounts: Accounts
     given_up: dict[str, dict[str, Any]]
     tried_again: dict[str, dict[str, Any]]
+    review: Review
 
 
 @contextmanager
@@ -69,14 +71,18 @@ def disturb(accounts: Accounts) -> Iterator[None]:
 
 
 def exercise(accounts: Accounts) -> Exercised:
-    """Try the records again that were given up, by what the operator does."""
+    """Try the records again that were given up, by what the operator does; stage and join all."""
     analytics = accounts.consumers["analytics"]
     given_up = _read_dead_letters(analytics)
     analytics.apply(
-        jobs=make_jobs(order="orders", sensor="readings"), tables={"orders": {"key": ["orderId"]}}
+        jobs=make_jobs(order="orders", sensor="readings") | make_staging_job(analytics),
+        tables={"orders": {"key": ["orderId"]}},
     )
-    accounts.make_story("analytics").run_jobs("maintain-readings", "replay")
-    return Exercised(accounts, given_up, _read_dead_letters(analytics))
+    review = Review.of(analytics, accounts.rows("analytics").values())
+    review.begin()
+    accounts.make_story("analytics").run_jobs("maintain-readings", "replay", JOB)
+    review.end()
+    return Exercised(accounts, given_up, _read_dead_letters(analytics), review)
 
 
 def _read_dead_letters(consumer: Root) -> dict[str, dict[str, Any]]:

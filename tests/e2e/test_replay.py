@@ -72,6 +72,7 @@ def test_all_jobs_have_the_same_tables(words):
         "maintain-orders": "maintain_lake.py",
         "maintain-readings": "maintain_lake.py",
         "replay": "replay.py",
+        "review": "stage.py",
     }
     _, consume = words["consume"]
     _, replay = words["replay"]

@@ -13,6 +13,7 @@ from demo.accounts import REGION
 from localcloud.identity.credentials import credentials_for_role
 from tests.e2e.accounts import CONSUMER, PRODUCER
 from tests.e2e.rights import find_unused
+from tests.e2e.staging import JOB
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
 
@@ -20,10 +21,15 @@ _PRODUCER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-producer"
 _CONSUMER_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-consumer"
 _JOB_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-consume"
 _REPLAY_ROLE, _MAINTAIN_ROLE = f"{_JOB_ROLE}-replay", f"{_JOB_ROLE}-maintain"
+_STAGE_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-{JOB}"
+_RETRY_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-retry-{JOB}"
+_SCHEDULE_ROLE = f"{_RETRY_ROLE}-schedule"
 _READER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-analytics-reader"
 
 _ERRORS, _READINGS = "penstock-analytics-errors", "penstock-analytics-readings"
 _ORDERS = "penstock-analytics-orders"  # of a route, which the function does not know
+_STAGED = "penstock-analytics-events"
+_WAITING, _UNJOINED = f"penstock-analytics-{JOB}_waiting", f"penstock-analytics-{JOB}-errors"
 _SECRET = "AmazonMSK_penstock_analytics"
 _ID = "00000000-0000-4000-8000-000000000000"
 
@@ -61,6 +67,14 @@ _NOT_USED_HERE = {
         # No snapshot is old enough to go.
         ("WriteTheLake", "s3:DeleteObject"),
     },
+    _STAGE_ROLE: _DONE_BY_EMR,
+    _RETRY_ROLE: _DONE_BY_LAMBDA
+    | {
+        # No record that waits is too large for a row.
+        ("ReplayWhatNoRowHolds", "s3:GetObject"),
+        ("SeeWhatNoRowHolds", "s3:ListBucket"),
+    },
+    _SCHEDULE_ROLE: set(),
 }
 
 
@@ -126,6 +140,14 @@ _NEIGHBOURS = [
     (_MAINTAIN_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
     (_REPLAY_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
     (_REPLAY_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
+    (_STAGE_ROLE, "dynamodb:PutItem", {"TableName": _READINGS, "Item": _KEY}),
+    (_STAGE_ROLE, "dynamodb:Scan", {"TableName": _STAGED}),
+    (_STAGE_ROLE, "dynamodb:Query", {"TableName": _UNJOINED}),
+    (_STAGE_ROLE, "glue:GetTable", {"DatabaseName": _LAKE, "Name": "readings"}),
+    (_RETRY_ROLE, "dynamodb:PutItem", {"TableName": _STAGED, "Item": _KEY}),
+    (_RETRY_ROLE, "dynamodb:PutItem", {"TableName": _UNJOINED, "Item": _KEY}),
+    (_RETRY_ROLE, "dynamodb:Query", {"TableName": _WAITING}),
+    (_RETRY_ROLE, "s3:PutObject", {"Bucket": _PARKED, "Key": "errors/k"}),
     (_READER_ROLE, "glue:ListSchemaVersions", {"SchemaId": _OTHER}),
     (
         _READER_ROLE,
@@ -146,10 +168,11 @@ def test_a_role_uses_all_that_it_is_granted_and_is_refused_nothing(exercised, ro
 
 
 @pytest.mark.parametrize(("role", "action", "parameters"), _NEIGHBOURS)
-def test_a_role_is_denied_neighbouring_resources(accounts, role, action, parameters):
+def test_a_role_is_denied_neighbouring_resources(exercised, role, action, parameters):
     service, _, operation = action.partition(":")
     if operation == "AssumeRole":
         parameters = {"RoleSessionName": "probe"} | parameters
+    accounts = exercised.accounts
     client = accounts.client(service, **_keys(accounts, role))
     with pytest.raises(ClientError, match=f"is not authorized to perform: {action}"):
         getattr(client, xform_name(operation))(**parameters)
