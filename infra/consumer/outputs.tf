@@ -1,5 +1,5 @@
 output "clients" {
-  description = "What each client needs: the name that its role must have, the policy to attach to it, bootstrap servers, the secret with its user, the prefix of its consumer groups, topics, the registry and its role, and the instance of its host, null without one."
+  description = "The settings of each client: the name that its role must have, the policy to attach to it, bootstrap servers, the secret with its user, the prefix of its consumer groups, topics, the registry and its role, and the instance of its host, null without one."
   value = {
     for name, client in module.kafka_client : name => merge({
       bootstrap_servers = module.broker_access.bootstrap_servers

@@ -1,5 +1,5 @@
 output "clients" {
-  description = "What each client needs: bootstrap servers, the prefix of its consumer groups, the policy to attach to its role, and the instance of its host, null without one."
+  description = "The settings of each client: bootstrap servers, the prefix of its consumer groups, the policy to attach to its role, and the instance of its host, null without one."
   value = {
     for name, client in module.kafka_client : name => {
       bootstrap_servers = module.broker_cluster.bootstrap_servers.iam

@@ -15,8 +15,8 @@ from penstock.quality import QualitySettings, Report, parse_table
 
 HELP = (
     "Check the rows of a table of the lake by queries of Athena: nulls against the schemas of "
-    "their writers, offsets against Kafka's, records that are there again, late events. With "
-    "--bootstrap-servers Kafka is asked for its newest offsets and for what it has at missing ones."
+    "their writers, offsets against Kafka's, repeated records, late events. With "
+    "--bootstrap-servers, Kafka's newest offsets and the records at missing offsets are read too."
 )
 _EXIT_CODES = """\
 exit codes:
