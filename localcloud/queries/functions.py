@@ -5,6 +5,7 @@
 | `SAME` | DuckDB's function of that name |
 | `RENAMED` | DuckDB's function of another name |
 | `MACROS` | an expression: parameters and text of a macro, which DuckDB has as `trino_NAME` |
+| `CASTS` | no function: what casts are made of, macros too |
 | `PATTERNS` | a function whose last argument is a pattern, which `translation` translates |
 
 Expected values are Trino's: "Functions and operators" of its documentation, in the tests.
@@ -120,14 +121,23 @@ MACROS = {
     "to_unixtime": "(x) AS epoch(x)",
     "url_extract_host": f"(u) AS nullif(regexp_extract(u, '{_URL}([^/:?#]+)', 1), '')",
     "url_extract_path": f"(u) AS regexp_extract(u, '{_URL}[^/?#]*([^?#]*)', 1)",
+    "week_of_year": "(x) AS week(x)",
+    "year_of_week": "(x) AS isoyear(x)",
+    "yow": "(x) AS isoyear(x)",
+}
+
+# What casts are made of; queries cannot call these.
+_IS_WHOLE = "typeof(x) <> 'VARCHAR' OR regexp_full_match(CAST(x AS VARCHAR), '[+-]?[0-9]+')"
+CASTS = {
     # The text of a cast: moments have milliseconds, and those with a zone name it.
     "varchar": "(x) AS CASE WHEN x IS NULL THEN NULL WHEN typeof(x) LIKE 'TIMESTAMP%' "
     "THEN strftime(TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMP), '%Y-%m-%d %H:%M:%S.%g') || "
     "CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' THEN ' UTC' ELSE '' END "
     "ELSE CAST(x AS VARCHAR) END",
-    "week_of_year": "(x) AS week(x)",
-    "year_of_week": "(x) AS isoyear(x)",
-    "yow": "(x) AS isoyear(x)",
+    # A text that is cast to a whole number: DuckDB rounds '1.5', and takes '1e3' and blanks.
+    "whole": f"(x, kind) AS CASE WHEN x IS NULL OR {_IS_WHOLE} THEN x "
+    "ELSE error('Could not convert string ''' || CAST(x AS VARCHAR) || ''' to ' || kind) END",
+    "whole_or_null": f"(x) AS CASE WHEN {_IS_WHOLE} THEN x END",
 }
 
 # A pattern of MySQL, as `date_format` has it, to DuckDB's of strftime.

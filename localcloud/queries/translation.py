@@ -16,6 +16,7 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.parsers.trino import TrinoParser
 
 from localcloud.queries.functions import (
+    CASTS,
     MACROS,
     PATTERNS,
     REFUSED_SPECIFIERS,
@@ -35,6 +36,13 @@ _REFUSED: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Version, "time travel"),
     (exp.WithinGroup, "WITHIN GROUP"),
 )
+# Whole numbers, as DuckDB's messages name them.
+_WHOLE = {
+    exp.DType.TINYINT: "INT8",
+    exp.DType.SMALLINT: "INT16",
+    exp.DType.INT: "INT32",
+    exp.DType.BIGINT: "INT64",
+}
 # What reads a moment in its zone. Elsewhere a moment has no zone here but UTC.
 _READS_ZONE = frozenset(
     """date date_format day day_of_month day_of_week day_of_year dow doy hour millisecond minute
@@ -110,7 +118,8 @@ def translate(query: exp.Expr, sql: str, database: str) -> Translation:
     try:
         return Translation(
             tuple(
-                f"CREATE OR REPLACE TEMP MACRO trino_{name}{MACROS[name]}" for name in change.macros
+                f"CREATE OR REPLACE TEMP MACRO trino_{name}{(MACROS | CASTS)[name]}"
+                for name in change.macros
             ),
             _write(tree),
             _write(_compare_strictly(tree)),
@@ -176,6 +185,8 @@ class _Change:
             changed = self._move(node, node.this, node.args["zone"])
         elif isinstance(node, exp.Cast) and node.to.this in exp.DataType.TEXT_TYPES:
             changed = self._macro("varchar", [node.this])
+        elif isinstance(node, exp.Cast) and node.to.this in _WHOLE:
+            node.set("this", self._whole(node))
         elif isinstance(node, exp.Add | exp.Sub):
             changed = _keep_date(node)
         elif isinstance(node, exp.DataType) and node.this == exp.DType.DECIMAL:
@@ -195,6 +206,13 @@ class _Change:
     def _macro(self, name: str, arguments: list[exp.Expr]) -> exp.Expr:
         self.macros[name] = None
         return exp.Anonymous(this=f"trino_{name}", expressions=arguments)
+
+    def _whole(self, node: exp.Cast) -> exp.Expr:
+        """Return what is cast to a whole number, which a text must be already."""
+        value = node.this.copy()
+        if isinstance(node, exp.TryCast):
+            return self._macro("whole_or_null", [value])
+        return self._macro("whole", [value, exp.Literal.string(_WHOLE[node.to.this])])
 
     def _call(self, node: exp.Anonymous) -> exp.Expr:
         name, arguments = node.name.lower(), node.expressions

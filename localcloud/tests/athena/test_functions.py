@@ -116,6 +116,10 @@ def fail(sql):
         ("greatest(1, 2, null)", None),
         ("try(1 / 0)", None),
         ("try_cast('x' AS integer)", None),
+        ("try_cast('1.5' AS integer)", None),
+        ("cast('-12' AS bigint)", "-12"),
+        ("cast(1.2 AS integer)", "1"),
+        ("cast(null AS integer)", None),
         ("cast('12' AS decimal)", "12"),
         ("if(1 = 1, 'a', 'b')", "a"),
         ("is_nan(nan())", "true"),
@@ -214,6 +218,14 @@ def test_rows_are_those_of_trino(sql, rows):
         (
             "SELECT cast('x' AS integer)",
             "INVALID_CAST_ARGUMENT: Cannot cast 'x' to INT",
+        ),
+        (
+            "SELECT cast(x AS bigint) FROM (VALUES '1', '1.5') AS t(x)",
+            "INVALID_CAST_ARGUMENT: Cannot cast '1.5' to BIGINT",
+        ),
+        (
+            "SELECT whole_or_null('1')",
+            "FUNCTION_NOT_FOUND: line 1:8: Function 'whole_or_null' not registered in localcloud",
         ),
         (
             "SELECT from_unixtime(0) AT TIME ZONE 'Asia/Tokyo'",
