@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+_PAGE = Path(__file__).parents[3] / "docs/lake.md"
 _LATEST = """
 FROM
 (SELECT *,
@@ -43,6 +46,11 @@ _CHANGES = [
     (5, "AFRICAN EGG", 2006, 2.99, 6, "G", "01:43:37", "false"),
     (5, None, None, 4.99, 3, None, "03:00:49", "true"),
 ]
+_ACTORS = [
+    {"actor_id": 5, "first_name": "JOHNNY", "last_name": "LOLLOBRIGIDA", "last_update": "08:00:00"},
+    {"actor_id": 6, "first_name": "BETTE", "last_name": "NICHOLSON", "last_update": "08:00:00"},
+    {"actor_id": 6, "first_name": "KATE", "last_name": "WINSLET", "last_update": "23:19:58"},
+]
 _NAMES = ("film_id", "title", "release_year", "rental_rate", "rental_duration", "rating")
 
 
@@ -65,7 +73,25 @@ def films(lake):
     types = [pa.int64(), pa.string(), pa.int32(), pa.float64(), pa.int32(), pa.string()]
     schema = pa.schema(list(zip(names, [*types, pa.int64(), pa.string()], strict=True)))
     lake.put_parquet("film/a.parquet", pa.table(lists, schema))
+    _make_actors(lake, database)
     return lake
+
+
+def _make_actors(lake, database):
+    """Make the changes of a table of actors, as Debezium writes them without flattening."""
+    after = "struct<actor_id:int,first_name:string,last_name:string,last_update:string>"
+    lake.make_table("actor", [f"before {after}", f"after {after}", "op string"])
+    glue = lake.client("glue")
+    table = glue.get_table(DatabaseName=lake.database, Name="actor")["Table"]
+    kept = {"StorageDescriptor": table["StorageDescriptor"], "Name": "pagila_public_actor"}
+    glue.create_table(DatabaseName=database, TableInput=kept)
+    rows = [row | {"last_update": f"2021-08-18T{row['last_update']}Z"} for row in _ACTORS]
+    kind = pa.struct(
+        [("actor_id", pa.int32()), *((name, pa.string()) for name in list(rows[0])[1:])]
+    )
+    befores = [None, None, rows[1]]
+    columns = [pa.array(befores, kind), pa.array(rows, kind), pa.array(["r", "r", "u"])]
+    lake.put_parquet("actor/a.parquet", pa.table(columns, ["before", "after", "op"]))
 
 
 def _milliseconds(clock):
@@ -87,6 +113,16 @@ def test_the_current_rows_of_captured_changes_are_asked_for(films):
         ["5", "AFRICAN EGG", "2006", "2.99", "6", "2021-08-20 01:43:37"],
         ["5", None, None, "4.99", "3", "2021-08-20 03:00:49"],
     ]
+
+
+def test_the_queries_of_the_page_print_what_it_shows(films):
+    section = _PAGE.read_text().partition("\n## Athena\n")[2].partition("\n## ")[0]
+    shown = re.findall(r"```sql\n(.*?)```\n\n```text\n(.*?)```", section, re.DOTALL)
+    assert len(shown) == 3
+    for sql, expected in shown:
+        rows = films.ask(sql)
+        written = [",".join("" if cell is None else f'"{cell}"' for cell in row) for row in rows]
+        assert "\n".join(written) == expected.rstrip()
 
 
 def test_create_table_as_writes_files_a_table_and_its_partitions(films):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,9 @@ from tests.fixtures.backups import Run, bucket, run
 from tests.fixtures.lakes import Lake, lake
 
 __all__ = ["bucket", "lake", "run"]
+
+
+_PAGE = Path(__file__).parents[3] / "docs/lake.md"
 
 
 def _definition(**types: Any) -> str:
@@ -75,6 +80,26 @@ def test_a_table_is_compared_synced_and_compared_again(run: Run, lake: Lake) -> 
         "files_left": 0,
     }
     assert run("drift", *table)[0] == 0
+
+
+def test_the_page_shows_what_is_printed(run: Run, lake: Lake) -> None:
+    lake.create("pump", ("temperature", DoubleType()), ("colour", DoubleType()))
+    table = ("pump", "--lake-table", lake.name("pump"))
+    section = _PAGE.read_text().partition("\n### What they print\n")[2].partition("\n### ")[0]
+    shown = re.findall(
+        r"```sh\npenstock schema (.*?)\n```\n\n```text\n(.*?)```", section, re.DOTALL
+    )
+
+    assert [words for words, _ in shown] == [
+        "drift pump --lake-table lake.pump",
+        "sync pump --lake-table lake.pump --apply",
+        "sync pump --lake-table lake.pump --apply",
+    ]
+    for words, expected in shown:
+        command, *flags = words.split()
+        apply = [flag for flag in flags if flag == "--apply"]
+        _, printed = run(command, *apply, *table)
+        assert printed.replace(lake.database, "lake") == expected
 
 
 def test_tables_of_routes_are_each_compared_with_their_schema(run: Run, lake: Lake) -> None:
