@@ -18,10 +18,13 @@ locals {
 
   hosts = { for name, client in var.clients : name => client.host if client.host != null }
 
-  # The clients in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other programs.
+  # The clients of the brokers in the VPC: the functions (and their mappings' pollers), Spark unless it is null, and other
+  # programs. No function is called consumer-quality.
   clients = merge(
     { for name, function in module.consumer : name => function.security_group_id },
     { for name, spark in module.spark : name => spark.security_group_id },
+    # By its literal name: the function itself, which knows the brokers, comes after their rules.
+    { for name in keys(local.quality) : "consumer-${name}" => module.quality["quality"].security_group_id },
     { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
 

@@ -7,7 +7,7 @@ module "network" {
   account_id = var.account_id
   region     = var.contract.region
   cidr       = var.network.cidr
-  clients    = merge(local.clients, { for name, function in merge(module.quality, module.sync) : name => function.security_group_id })
+  clients    = merge(local.clients, { for name, function in module.sync : "consumer-${name}" => function.security_group_id })
   existing   = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles = [var.contract.registry.role_arn]

@@ -41,6 +41,9 @@ module "quality" {
   description = "Checks tables of the lake by queries of Athena, and stores a report of each"
   environment = merge(
     {
+      KAFKA_BOOTSTRAP_SERVERS = module.broker_access.bootstrap_servers
+      KAFKA_SECRET_ARN        = module.broker_access.secret_arn
+      KAFKA_SECURITY          = "scram"
       PENSTOCK_PARKED_RECORDS = module.lake.parked_records
       PENSTOCK_QUALITY_TABLES = jsonencode(each.value.flags)
       PENSTOCK_REGISTRY       = local.registry_urls
@@ -54,7 +57,7 @@ module "quality" {
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
-    egress     = { for name, way in local.egress : name => way if !contains(["brokers", "lambda", "logs", "secretsmanager", "ssm", "ssmmessages"], name) || (name == "secretsmanager" && length(local.registries) > 0) }
+    egress     = { for name, way in local.egress : name => way if !contains(["lambda", "logs", "ssm", "ssmmessages"], name) }
   }
   package = {
     path           = "${var.functions.packages}/quality-lambda.zip"
@@ -82,7 +85,7 @@ module "quality_schedule" {
   permissions_boundary = var.permissions_boundary
 }
 
-# Athena reads the catalog and S3 with the rights of its caller.
+# Athena reads the catalog and S3 with the rights of its caller. Kafka is read as the consumer's user, without a group.
 locals {
   quality_policies = {
     for name, quality in local.quality : name => jsonencode({
@@ -174,7 +177,7 @@ locals {
             Resource = ["*"]
           }] : statement if var.lake.grants != null
         ],
-        local._read_registry_secrets, local._read_backups,
+        local._read_password, local._read_registry_secrets, local._read_backups,
       )
     })
   }

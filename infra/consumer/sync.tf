@@ -28,7 +28,7 @@ module "sync" {
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
-    egress     = { for name, way in local.egress : name => way if contains(concat(["glue", "s3", "sts"], length(local.registries) > 0 ? ["secretsmanager"] : [], [for registry in local.registries : split("+", registry.url)[0]]), name) }
+    egress     = { for name, way in local.egress : name => way if !contains(concat(["athena", "brokers", "dynamodb", "lambda", "logs", "ssm", "ssmmessages"], length(local.registries) == 0 ? ["secretsmanager"] : []), name) }
   }
   package = {
     path           = "${var.functions.packages}/sync-lambda.zip"

@@ -9,12 +9,17 @@ from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 
 from penstock.errors import OperationError, PenstockError
-from penstock.quality import Report, ScheduleSettings, TableCheck, save_report
+from penstock.operations import StoredReport, TopicSettings, check_quality
+from penstock.quality import Report, ScheduleSettings
 
 # For what a run does after its last query: the report, and the metric.
 _RESERVE_SECONDS = 30
 
 _settings = ScheduleSettings.from_environ(os.environ)
+# Without brokers, the rules that need Kafka are not checked.
+_topics = (
+    TopicSettings.from_environ(os.environ) if "KAFKA_BOOTSTRAP_SERVERS" in os.environ else None
+)
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 
@@ -27,23 +32,24 @@ def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
     for table in _settings.tables:
         left = context.get_remaining_time_in_millis() // 1_000 - _RESERVE_SECONDS
         try:
-            report = _check(table, left)
-            places = save_report(report, _settings.reports)
+            stored = _check(table, left)
         except PenstockError as error:
             problems.append(f"{table}: {error}")
             continue
-        _count(report)
-        done[table] = {"failed": [each.rule for each in report.failed], "reports": places}
+        _count(stored.report)
+        failed = [each.rule for each in stored.report.failed]
+        done[table] = {"failed": failed, "reports": stored.places}
     _log.info(done)
     if problems:
         raise OperationError(f"not every table was checked: {'; '.join(problems)}")
     return done
 
 
-def _check(table: str, seconds: int) -> Report:
+def _check(table: str, seconds: int) -> StoredReport:
     if seconds <= 0:
         raise OperationError("the function has no time left, expected fewer tables")
-    return TableCheck(_settings.of_table(table, os.environ, seconds), table).run()
+    settings = _settings.of_table(table, os.environ, seconds)
+    return check_quality(settings, table, _topics, _settings.reports)
 
 
 def _count(report: Report) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import OperationError
-from penstock.quality import QualitySettings
+from penstock.operations import StoredReport, TopicSettings
+from penstock.quality import QualitySettings, save_report
 from tests.unit.quality.test_page import REPORT
 
 _ROOT = Path(__file__).parents[2]
@@ -30,6 +31,8 @@ def handler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setenv("PENSTOCK_QUALITY_TABLES", json.dumps(tables))
     monkeypatch.setenv("PENSTOCK_REPORTS", str(tmp_path))
     monkeypatch.setenv("PENSTOCK_WORKGROUP", "lake")
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "b-1:9096")
+    monkeypatch.setenv("KAFKA_SECURITY", "tls")
     spec = importlib.util.spec_from_file_location(
         "quality_handler", _ROOT / "lambdas/quality/handler.py"
     )
@@ -48,26 +51,27 @@ def _call(handler: Any, *left_ms: int) -> None:
 def test_a_table_that_cannot_be_checked_keeps_no_other_from_it(
     handler: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[QualitySettings] = []
+    asked: list[tuple[QualitySettings, TopicSettings | None]] = []
 
-    def check(settings: QualitySettings, table: str) -> Any:
-        def run() -> Any:
-            asked.append(settings)
-            if table == "lake.gone":
-                raise OperationError("there is no such table")
-            return replace(REPORT, table=table)
+    def check(
+        settings: QualitySettings, table: str, topics: TopicSettings | None, into: str
+    ) -> Any:
+        asked.append((settings, topics))
+        if table == "lake.gone":
+            raise OperationError("there is no such table")
+        report = replace(REPORT, table=table)
+        return StoredReport(report, save_report(report, into))
 
-        return SimpleNamespace(run=run)
-
-    handler.TableCheck = check
+    handler.check_quality = check
 
     with pytest.raises(OperationError, match=r"lake\.gone: there is no such table$"):
         _call(handler, 900_000, 100_000)
 
-    assert [(each.limits.late_share, each.wait_seconds) for each in asked] == [
+    assert [(each.limits.late_share, each.wait_seconds) for each, _ in asked] == [
         (0.01, 600),
         (0.5, 70),
     ]
+    assert [topics.kafka.bootstrap_servers for _, topics in asked if topics] == [("b-1:9096",)] * 2
     assert len(list(tmp_path.glob("lake.readings/*"))) == 2
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [
@@ -76,7 +80,7 @@ def test_a_table_that_cannot_be_checked_keeps_no_other_from_it(
 
 
 def test_tables_for_which_no_time_is_left_are_named(handler: Any) -> None:
-    handler.TableCheck = None
+    handler.check_quality = None
 
     with pytest.raises(OperationError, match=r"lake\.gone: .*; lake\.readings: the function has"):
         _call(handler, 30_000, 29_000)
