@@ -143,6 +143,8 @@ def _common_properties(spec: ClusterSpec, password: str) -> dict[str, str]:
         # A restarted broker must wait until its old session expires: 9 s by default.
         "broker.session.timeout.ms": "2500",
         "broker.heartbeat.interval.ms": "400",
+        # By default the controller writes an empty record twice a second, which brokers apply.
+        "metadata.max.idle.interval.ms": "0",
         # The default of 128 MB does not fit the heap.
         "log.cleaner.dedupe.buffer.size": str(4 * 1024 * 1024),
     }
