@@ -171,7 +171,7 @@ class HttpClient:
             response.release_conn()
 
     def _read_content(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-        """Return the content of an answer, all of which must have come by the deadline."""
+        """Return the content of an answer, no part of which is waited for after the deadline."""
         # `read` waits until the part is full; older versions of urllib3 have no `read1`.
         read = getattr(response, "read1", response.read)
         data = bytearray()
@@ -181,7 +181,7 @@ class HttpClient:
                 raise RegistryAnswerError(
                     f"{self._settings.source} answered with more than {_MAX_CONTENT} bytes"
                 )
-            if self._attempts.clock() > deadline:
+            if response.length_remaining != 0 and self._attempts.clock() > deadline:
                 raise TimeoutError(f"read {len(data)} bytes of an answer that comes too slowly")
         return bytes(data)
 

@@ -104,6 +104,19 @@ def test_an_answer_that_drips_is_given_up(
     assert server.calls == [_PLACES]
 
 
+def test_a_complete_answer_is_taken_however_late_it_comes(
+    registry: ConfluentRegistry, time: FakeTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(*_: object, **__: object) -> HTTPResponse:
+        time.sleep(1_000)
+        return HTTPResponse(io.BytesIO(b"[]"), {"Content-Length": "2"}, 200, preload_content=False)
+
+    monkeypatch.setattr(PoolManager, "request", answer)
+
+    with pytest.raises(SchemaNotFoundError, match=r"no subject of .* has it"):
+        registry.get(_KEY)
+
+
 def test_an_answer_that_is_too_long_is_not_read_to_its_end(
     server: FakeServer, registry: ConfluentRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
