@@ -80,13 +80,14 @@ class Governed:
             },
         )
 
-    def ask(self, role, sql, database="lake"):
+    def ask(self, role, sql, database="lake", **settings):
         """Run a query as a role; return its rows, or its reason if it fails."""
         athena = self.of("athena", role)
+        output = {"ResultConfiguration": {"OutputLocation": f"s3://{BUCKET}/results/"}}
         query = athena.start_query_execution(
             QueryString=sql,
             QueryExecutionContext={"Database": database},
-            ResultConfiguration={"OutputLocation": f"s3://{BUCKET}/results/"},
+            **(settings or output),
         )["QueryExecutionId"]
 
         def ended():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from localcloud.tests.lakeformation.conftest import (
     ACCOUNT,
@@ -13,6 +16,7 @@ from localcloud.tests.lakeformation.conftest import (
 from localcloud.tests.policy_documents import allow
 from localcloud.tests.refusals import refusal
 
+_PLANNED = Path(__file__).parents[3] / "tests/infra/lake-grants/full.policies.yaml"
 _NO_PERMISSION = "Insufficient permissions to execute the query. "
 
 
@@ -52,6 +56,37 @@ def test_select_on_every_table_reads_them_with_the_rights_of_the_location(accoun
         ["b", "bob", "2.5"],
         ["b", "bob", "3.5"],
     ]
+
+
+def test_the_policy_that_terraform_plans_for_an_analyst_is_enough(account, job):
+    planned = yaml.safe_load(_PLANNED.read_text())['aws_iam_role_policy.analyst["all"]']
+    analyst = account.make_role(
+        *(allow(each["may"], [_move(arn) for arn in each["on"]]) for each in planned)
+    )
+    group = "penstock-analytics-analyst-all"
+    account.of("athena").create_work_group(
+        Name=group,
+        Configuration={
+            "EnforceWorkGroupConfiguration": True,
+            "ResultConfiguration": {
+                "OutputLocation": f"s3://{BUCKET}/athena-results/analysts/all/"
+            },
+        },
+    )
+    account.grant(analyst, DATABASE, "DESCRIBE")
+    account.grant(analyst, EVERY_TABLE, "DESCRIBE", "SELECT")
+
+    assert account.ask(analyst, "SELECT count(*) AS n FROM readings", WorkGroup=group)[1:] == [
+        ["3"]
+    ]
+    table = {"DatabaseName": "lake", "TableInput": {"Name": "readings"}}
+    assert "glue:UpdateTable" in str(refusal(account.of("glue", analyst).update_table, **table))
+
+
+def _move(arn):
+    """Return a resource of the planned account as one of this account."""
+    moved = arn.replace("111111111111", ACCOUNT).replace("penstock-analytics-lake", BUCKET)
+    return moved.replace("penstock_analytics_lake", "lake")
 
 
 def test_a_query_without_a_grant_fails(account, analyst):
