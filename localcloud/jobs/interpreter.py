@@ -2,6 +2,10 @@
 
 The virtual environment of localcloud has everything a developer needs. A job would find there what
 its own files lack, and fail on AWS.
+
+spark-submit puts PySpark's archives on PYTHONPATH, before the same modules in the packages. Python
+compiles what it imports from an archive at each start, and a worker reads their directories again
+at each task, so `_WITHOUT_ARCHIVES` removes them.
 """
 
 from __future__ import annotations
@@ -19,6 +23,13 @@ from pathlib import Path
 _CACHE = Path(__file__).resolve().parents[2] / ".cache" / "spark-python"
 _PACKAGES = ("pyspark", "numpy", "pandas", "pyarrow")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
+_WITHOUT_ARCHIVES = """\
+import re, sys
+for path in [*sys.path, *sys.path_importer_cache]:
+    if re.search(r"/pyspark/(python/lib/[^/]+[.]zip|jars/[^/]+[.]jar)$", path):
+        sys.path[:] = [other for other in sys.path if other != path]
+        sys.path_importer_cache.pop(path, None)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ def load_spark_python() -> SparkPython:
     """Create the environment, once: links to the packages of the current one."""
     packages = _close_over(_PACKAGES)
     pins = sorted(f"{name}=={found.version}" for name, found in packages.items())
-    place = f"{sys.base_prefix} {sysconfig.get_path('purelib')} {pins}"
+    place = f"{sys.base_prefix} {sysconfig.get_path('purelib')} {pins} {_WITHOUT_ARCHIVES}"
     home = _CACHE / hashlib.sha256(place.encode()).hexdigest()[:12]
     if not home.exists():
         _CACHE.mkdir(parents=True, exist_ok=True)
@@ -70,3 +81,4 @@ def _make(home: Path, packages: dict[str, metadata.Distribution]) -> None:
         tops = {file.parts[0] for file in package.files or []} - {"..", "__pycache__"}
         for top in tops:
             (target / top).symlink_to(Path(str(package.locate_file(top))).resolve())
+    (target / "sitecustomize.py").write_text(_WITHOUT_ARCHIVES)
