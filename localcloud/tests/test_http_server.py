@@ -144,7 +144,7 @@ def test_fifty_callers_at_once_are_all_answered(client):
     together = threading.Barrier(50)
 
     def create(number):
-        together.wait(10)
+        together.wait(60)
         return sqs.create_queue(QueueName=f"together-{number}")["QueueUrl"]
 
     with ThreadPoolExecutor(50) as pool:

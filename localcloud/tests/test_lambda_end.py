@@ -74,5 +74,5 @@ def test_kill_9_of_localcloud_leaves_nothing_behind(tmp_path):
 
 def test_a_stop_leaves_nothing_behind(tmp_path):
     process, pids = start(tmp_path / "cloud", "stop")
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert not any(map(is_running, pids))

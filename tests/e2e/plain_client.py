@@ -20,7 +20,7 @@ def main() -> int:
     """
     logging.basicConfig(level=logging.WARNING)  # what kafka-python does not raise, it logs
     given = os.environ
-    wanted, deadline = int(given["COUNT"]), time.monotonic() + float(given["SECONDS"])
+    wanted, found = int(given["COUNT"]), 0
     client = KafkaConsumer(
         given["TOPIC"],
         bootstrap_servers=given["BOOTSTRAP_SERVERS"].split(","),
@@ -35,7 +35,7 @@ def main() -> int:
         bootstrap_timeout_ms=8_000,
         metadata_max_age_ms=1_000,
     )
-    found = 0
+    deadline = time.monotonic() + float(given["SECONDS"])
     with closing(client):
         while found < wanted and time.monotonic() < deadline:
             for records in client.poll(500).values():

@@ -150,7 +150,10 @@ def test_a_new_topic_is_closed_to_those_whom_it_is_not_granted(accounts):
     accounts.write("orders", b"one")
     (record,) = accounts.read("analytics", "orders", 1)
     assert base64.b64decode(record["value"]) == b"one"
-    assert "returns is not authorized" in accounts.read_in_vain("analytics", "returns")
+    wait_until(
+        "returns is closed",
+        lambda: "returns is not authorized" in accounts.read_in_vain("analytics", "returns"),
+    )
 
 
 def test_brokers_and_a_consumer_are_added_and_a_topic_is_closed_again(accounts, registry, billing):

@@ -140,11 +140,11 @@ def test_a_leader_that_hangs_takes_a_record_once(mortal_brokers: Brokers) -> Non
 
     with logged_in(mortal_brokers, PRODUCER), ThreadPoolExecutor(1) as pool:
         # A request that takes longer than half the deadline is sent again.
-        with open_producer(settings, deadline_seconds=3.0) as producer:
+        with open_producer(settings, deadline_seconds=10.0) as producer:
             first = producer.send(topic, b"first")
             with _held_up(mortal_brokers, _leader(mortal_brokers, topic)):
                 sending = pool.submit(producer.send, topic, b"once")
-                time.sleep(1.8)
+                time.sleep(5.5)
             once = sending.result()
         read = _read_all(mortal_brokers, topic)
 
@@ -183,9 +183,9 @@ def test_a_send_ends_within_its_deadline_though_no_broker_answers(mortal_brokers
     assert str(outcomes[4]).startswith(
         f"a record for topic '{topic}' was not acknowledged within 2 s: "
     )
-    # Twice the deadline, for machines that do much else; without one it would be minutes.
-    assert first - started < 4.0
-    assert second - first < 4.0
+    # Far more than the deadline, for machines that do much else; without one it would be minutes.
+    assert first - started < 30
+    assert second - first < 30
 
 
 def test_a_topic_is_not_called_usable_before_the_last_broker_knows_it(
@@ -225,7 +225,7 @@ def test_no_broker_outlives_its_parent(tmp_path: Path) -> None:
         assert len(pids) == 2
         os.kill(parent.pid, signal.SIGKILL)
 
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not any(_runs(pid) for pid in pids)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from penstock.errors import BrokerLoginError, TopicChangeError, TopicForbiddenError
@@ -30,10 +28,14 @@ def grow(brokers: Brokers, name: str) -> tuple[str, ...]:
 def test_a_login_that_is_refused_at_first(brokers: Brokers) -> None:
     with logged_in(brokers, PRODUCER) as access_key:
         key = brokers.keys.pop(access_key)
-        late = threading.Timer(0.5, brokers.keys.__setitem__, (access_key, key))
-        late.start()
-        await_rights(lambda: log_in(brokers), timeout_seconds=10)
-        late.join()
+
+        def log_in_and_let_in() -> None:
+            try:
+                log_in(brokers)
+            finally:
+                brokers.keys[access_key] = key
+
+        await_rights(log_in_and_let_in, timeout_seconds=60)
 
     assert brokers.logins[access_key] > 1
 
@@ -47,12 +49,19 @@ def test_a_login_that_is_never_accepted(brokers: Brokers) -> None:
 
 def test_a_right_that_is_refused_at_first(brokers: Brokers) -> None:
     name = brokers.create_topic(partitions=1)
-    late = threading.Timer(0.5, brokers.allow, (ANONYMOUS, name, "DESCRIBE", "ALTER"))
-    late.start()
+    refused: list[TopicForbiddenError] = []
 
-    done = await_rights(lambda: grow(brokers, name), timeout_seconds=10)
+    def grow_and_allow() -> tuple[str, ...]:
+        try:
+            return grow(brokers, name)
+        except TopicForbiddenError as error:
+            refused.append(error)
+            brokers.allow(ANONYMOUS, name, "DESCRIBE", "ALTER")
+            raise
 
-    late.join()
+    done = await_rights(grow_and_allow, timeout_seconds=60)
+
+    assert refused
     assert done == (f"topic {name!r} went from 1 to 2 partitions",)
 
 

@@ -81,7 +81,7 @@ def test_a_verdict_can_take_reads_or_time(glue, schema, settings):
     added = glue.register_schema_version(SchemaId=readings, SchemaDefinition=SECOND)
     assert added["Status"] == "PENDING"
     while read_number(glue, readings, 3)["Status"] == "PENDING":
-        assert time.monotonic() < started + 5
+        assert time.monotonic() < started + 60
     assert time.monotonic() >= started + 0.3
 
 

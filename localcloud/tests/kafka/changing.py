@@ -17,7 +17,7 @@ def update(kafka, name, shown, *, ends="UPDATE_COMPLETE", **params):
 
 def wait_operation(kafka, arn, ends="UPDATE_COMPLETE"):
     """Wait until an operation is in a state; returns what it shows."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while True:
         shown = kafka.describe_cluster_operation(ClusterOperationArn=arn)["ClusterOperationInfo"]
         if shown["OperationState"] == ends:
