@@ -17,6 +17,12 @@ _MORE = Room("more", "tests/more", spark=True, waits=True)
 _NICE = "import os\nnice = [os.getpriority(os.PRIO_PROCESS, it) for it in (os.getppid(), 0)]\n"
 
 
+@pytest.fixture(autouse=True)
+def _without_plugins(monkeypatch):
+    """No plugin is needed, and their imports are most of what pytest's start costs."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 @pytest.mark.parametrize(
     ("room", "running", "may"),
     [
