@@ -36,12 +36,16 @@ _METADATA_SHARE = 1 / 4
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A record to send; records with the same key go to the same partition."""
+    """A record to send; records with the same key go to the same partition.
+
+    `timestamp_ms` counts if the topic has `CreateTime`; without it, it is the time of the send.
+    """
 
     topic: str
     value: bytes | None
     key: bytes | None = None
     headers: tuple[tuple[str, bytes], ...] = ()
+    timestamp_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,11 @@ class Producer(AbstractContextManager["Producer"]):
                 if silent is not None:
                     raise silent
                 taken = client.send(
-                    message.topic, message.value, message.key, list(message.headers)
+                    message.topic,
+                    message.value,
+                    message.key,
+                    list(message.headers),
+                    timestamp_ms=message.timestamp_ms,
                 )
             except KafkaError as error:
                 silent = error if isinstance(error, KafkaTimeoutError) else silent
