@@ -13,9 +13,8 @@ COUNTRY: Final = "country"
 REGION: Final = "region"
 UNASSIGNED: Final = "Unassigned"
 WINDOW: Final = "window"  # a struct of start and end
-NEWEST: Final = "newest"  # a struct of `POSITION`
 
-_LENGTH, _SLIDE, _DELAY = "10 minutes", "5 minutes", "10 minutes"
+_LENGTH, _SLIDE = "10 minutes", "5 minutes"
 _MINUTE: Final = "yyyy-MM-dd HH:mm"
 
 
@@ -26,22 +25,18 @@ def join_regions(sales: DataFrame, regions: DataFrame) -> DataFrame:
 
 
 def total_sales(sales: DataFrame, *keys: str | Column) -> DataFrame:
-    """Return the sales and orders of each key, and the position of its newest record."""
+    """Return the sales and orders of each key."""
     return sales.groupBy(*keys).agg(
-        F.sum("amount").alias("sales"),
-        F.count("amount").alias("orders"),
-        F.max(F.struct(*POSITION)).alias(NEWEST),
+        F.sum("amount").alias("sales"), F.count("amount").alias("orders")
     )
 
 
 def total_in_windows(sales: DataFrame, key: str) -> DataFrame:
     """Return the totals of each key in windows of ten minutes that begin every five minutes.
 
-    The time of a sale is the timestamp of its Kafka record. A stream waits ten minutes for late
-    records if its output mode lets it close windows.
+    The time of a sale is the timestamp of its Kafka record.
     """
-    window = F.window("timestamp", _LENGTH, _SLIDE).alias(WINDOW)
-    return total_sales(sales.withWatermark("timestamp", _DELAY), key, window)
+    return total_sales(sales, key, F.window("timestamp", _LENGTH, _SLIDE).alias(WINDOW))
 
 
 def rank_totals(totals: DataFrame, key: str) -> DataFrame:
@@ -67,5 +62,5 @@ def latest_rows(rows: DataFrame, *keys: str) -> DataFrame:
     greater offset is newer.
     """
     others = [name for name in rows.columns if name not in {*keys, *POSITION}]
-    newest = F.max_by(F.struct(*others), F.struct("timestamp", "offset")).alias(NEWEST)
-    return rows.groupBy(*keys).agg(newest).select(*keys, f"{NEWEST}.*")
+    newest = F.max_by(F.struct(*others), F.struct("timestamp", "offset")).alias("newest")
+    return rows.groupBy(*keys).agg(newest).select(*keys, "newest.*")

@@ -48,12 +48,6 @@ def test_cents_are_exact_and_equal_sales_are_in_the_order_of_the_key(sales):
     ]  # fmt: skip
 
 
-def test_a_total_has_the_position_of_its_newest_record(sales):
-    rows = total_sales(sales, "country").select("country", "newest.offset").collect()
-
-    assert sorted(map(tuple, rows)) == [("Chad", 3), ("Peru", 4), ("Spain", 2)]
-
-
 def test_a_country_without_a_region_is_unassigned(spark, sales, tmp_path):
     file = tmp_path / "regions.csv"
     file.write_text('"country","region"\n"Peru", "Latin America"\n"Peru","Latin America"\n')

@@ -1,0 +1,159 @@
+"""The sales jobs: one program, and a command for each job.
+
+    spark-submit --py-files penstock-pyfiles.zip --jars ... jobs/sales/main.py COMMAND \\
+        --parameters /sales --topics sales ...
+
+| command | job |
+| --- | --- |
+| generate | write the files of our own data set to the bucket |
+| seed | write a file of sales to a topic, all rows at once |
+| produce | write a file of sales to a topic, one row after another at a rate |
+| summarize | print the totals of a topic and write them to the bucket as one CSV file |
+| totals | follow a topic and print running totals, or write them to a topic |
+| windows | the same in windows of ten minutes that begin every five minutes |
+| results | print the newest results in a topic |
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+from penstock.packages import explain_missing_packages
+
+with explain_missing_packages():
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+    from jobs.sales.generated import make_files
+    from jobs.sales.producing import (
+        build_message,
+        ensure_sales_topic,
+        produce_sales,
+        seed_topic,
+    )
+    from jobs.sales.records import load_regions, load_sales, read_sales
+    from jobs.sales.results import print_table, read_results, write_file, write_text
+    from jobs.sales.settings import (
+        FileSettings,
+        Key,
+        ProduceSettings,
+        StreamSettings,
+        SummarySettings,
+        add_parameters,
+    )
+    from jobs.sales.streams import choose_write, open_records, read_records, start_totals
+    from jobs.sales.summaries import WINDOW, join_regions, total_in_windows, total_sales
+    from penstock.errors import SettingsError
+    from penstock.kafka import TopicIds
+    from penstock.settings import Settings
+    from penstock.spark import await_end, read_job
+
+_Kind = TypeVar("_Kind", bound=Settings)
+
+
+def generate(argv: Sequence[str]) -> None:
+    """Write the files of our own data set to the bucket."""
+    spark, settings = _start(FileSettings, argv)
+    for name, text in make_files().items():
+        write_text(spark, settings.locate(name), text)
+
+
+def seed(argv: Sequence[str]) -> None:
+    """Write a file of sales to a topic, all rows at once."""
+    spark, settings = _start(ProduceSettings, argv)
+    seed_topic(settings, _load_rows(spark, settings.files))
+
+
+def produce(argv: Sequence[str]) -> None:
+    """Write a file of sales to a topic, one row after another at a rate."""
+    spark, settings = _start(ProduceSettings, argv)
+    build = partial(build_message, settings.topic)
+    produce_sales(settings, _load_rows(spark, settings.files), build)
+
+
+def summarize(argv: Sequence[str]) -> None:
+    """Print the totals of a topic, and write all of them to the bucket as one CSV file."""
+    spark, settings = _start(SummarySettings, argv)
+    totals = total_sales(_find_sales(read_records(spark, settings), settings), settings.by)
+    totals.persist()
+    print_table(totals, settings.by, settings.rows)
+    name = f"sales_by_{settings.by}.csv"
+    write_file(totals, settings.by, settings.files.locate(name, "spark_output"))
+    totals.unpersist()
+
+
+def totals(argv: Sequence[str]) -> None:
+    """Follow a topic, and print or write running totals."""
+    _follow(argv, total_sales)
+
+
+def windows(argv: Sequence[str]) -> None:
+    """Follow a topic, and print or write totals in sliding windows."""
+    _follow(argv, total_in_windows)
+
+
+def results(argv: Sequence[str]) -> None:
+    """Print the newest results in a topic."""
+    spark, settings = _start(SummarySettings, argv)
+    newest = read_results(read_records(spark, settings)).persist()
+    has_windows = newest.filter(f"{WINDOW}.start IS NOT NULL").limit(1).count()
+    print_table(newest if has_windows else newest.drop(WINDOW), settings.by, settings.rows)
+    newest.unpersist()
+
+
+COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
+    "generate": generate,
+    "seed": seed,
+    "produce": produce,
+    "summarize": summarize,
+    "totals": totals,
+    "windows": windows,
+    "results": results,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one command.
+
+    Raises:
+        SettingsError: there is no such command, or its settings are invalid.
+    """
+    command, *flags = (sys.argv[1:] if argv is None else argv) or [""]
+    if command not in COMMANDS:
+        raise SettingsError([f"found command {command!r}, expected {', '.join(COMMANDS)}"])
+    COMMANDS[command](flags)
+
+
+def _start(kind: type[_Kind], argv: Sequence[str]) -> tuple[SparkSession, _Kind]:
+    return read_job("sales", kind, add_parameters(kind, argv, os.environ))
+
+
+def _load_rows(spark: SparkSession, files: FileSettings) -> list[Row]:
+    return load_sales(spark, files.locate(files.sales_file)).collect()
+
+
+def _find_sales(records: DataFrame, settings: SummarySettings) -> DataFrame:
+    """Return the sales in records, with their regions if they are summarised by region."""
+    sales = read_sales(records)
+    if settings.by is Key.COUNTRY:
+        return sales
+    files = settings.files
+    regions = load_regions(records.sparkSession, files.locate(files.regions_file))
+    return join_regions(sales, regions)
+
+
+def _follow(argv: Sequence[str], total: Callable[[DataFrame, str], DataFrame]) -> None:
+    spark, settings = _start(StreamSettings, argv)
+    summary = settings.summary
+    if settings.output_topic:
+        ensure_sales_topic(summary.kafka, settings.output_topic)
+    sales = _find_sales(open_records(spark, summary), summary)
+    query = start_totals(total(sales, summary.by), settings, choose_write(settings))
+    await_end(query, TopicIds(summary.kafka), summary.read.topics)
+
+
+if __name__ == "__main__":
+    main()

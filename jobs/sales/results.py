@@ -1,0 +1,84 @@
+"""Results: a table on the console, a CSV file, and records in Kafka that readers can take once.
+
+A record has a total as JSON, the SHA-1 of what it is a total of as key, and three headers:
+
+| header | meaning |
+| --- | --- |
+| query | id of the streaming query, which its checkpoint keeps |
+| batch | number of the micro-batch; a batch that is repeated after a crash has the same one |
+| offsets | JSON list of topic, partition, offset: all sales before the offset are in the total |
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.sales.generated import write_csv
+from jobs.sales.records import POSITION
+from jobs.sales.summaries import COUNTRY, REGION, WINDOW, format_totals, latest_rows, rank_totals
+from penstock.kafka import KafkaSettings, java_options
+from penstock.spark.state.files import StateFiles
+from penstock.tables import BatchId
+
+_RESULT: Final = "id string, country string, region string, sales string, orders bigint, "
+_SCHEMA: Final = f"{_RESULT} start string, end string"
+
+
+def print_table(totals: DataFrame, key: str, rows: int) -> None:
+    """Print the first rows of totals as Spark's console does."""
+    format_totals(rank_totals(totals, key), key).show(rows, truncate=False)
+
+
+def write_file(totals: DataFrame, key: str, url: str) -> None:
+    """Write all totals as one `|` CSV file with a header, in place of an earlier one."""
+    shown = format_totals(rank_totals(totals, key), key)
+    write_text(totals.sparkSession, url, write_csv(shown.columns, shown.collect()))
+
+
+def write_text(spark: SparkSession, url: str, text: str) -> None:
+    """Write a file on any file system that Spark knows, in place of an earlier one."""
+    folder, _, name = url.rpartition("/")
+    files = StateFiles(spark, folder)
+    files.delete(name)
+    files.write(name, text)
+
+
+def make_records(totals: DataFrame, key: str, batch: BatchId) -> DataFrame:
+    """Return totals of a batch as records for Spark's Kafka sink."""
+    shown = format_totals(totals, key)
+    parts = [name for name in (key, "start") if name in shown.columns]
+    named = shown.select(F.sha1(F.concat_ws("|", *parts)).alias("id"), "*")
+    headers = {"query": batch.query, "batch": str(batch.number), "offsets": batch.offsets}
+    return named.select(
+        F.col("id").alias("key"),
+        F.to_json(F.struct("*")).alias("value"),
+        F.array(
+            *(
+                F.struct(F.lit(name).alias("key"), F.lit(text.encode()).alias("value"))
+                for name, text in headers.items()
+            )
+        ).alias("headers"),
+    )
+
+
+def write_records(records: DataFrame, kafka: KafkaSettings, topic: str) -> None:
+    """Write records to a topic; the write fails unless all in-sync replicas have them."""
+    options = {f"kafka.{name}": value for name, value in java_options(kafka).items()}
+    records.write.format("kafka").options(**options, topic=topic, includeHeaders="true").save()
+
+
+def read_results(records: DataFrame) -> DataFrame:
+    """Return the newest total of each key and window in records of results.
+
+    The edges of the window are null if the totals are not in windows.
+    """
+    parsed = F.from_json(F.col("value").cast("string"), _SCHEMA).alias("result")
+    rows = records.select(parsed, *POSITION).select("result.*", *POSITION).dropna(subset=["id"])
+    sales = F.regexp_replace("sales", ",", "").cast("decimal(20, 2)")
+    edges = F.struct(*(F.to_timestamp(edge).alias(edge) for edge in ("start", "end")))
+    return latest_rows(rows, "id").select(
+        COUNTRY, REGION, sales.alias("sales"), "orders", edges.alias(WINDOW)
+    )

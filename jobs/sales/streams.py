@@ -1,0 +1,82 @@
+"""Streaming queries over sales: each batch writes all totals again, as Spark's complete mode does.
+
+A batch prints one line of JSON: the records read, the rows written, and the offsets it ends at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from jobs.sales.results import make_records, print_table, write_records
+from jobs.sales.settings import StreamSettings, SummarySettings
+from penstock.spark.query.source import source_options
+from penstock.spark.settings.consume import LostOffsets
+from penstock.spark.state.checkpoint import Checkpoint
+from penstock.tables import BatchId
+
+# Spark's default, which nobody chose: 200 tasks for the state of a hundred countries.
+_DEFAULT_PARTITIONS: Final = "200"
+_PARTITIONS: Final = "4"
+
+Write = Callable[[DataFrame, BatchId], None]
+
+
+def open_records(spark: SparkSession, settings: SummarySettings) -> DataFrame:
+    """Open the stream of a job's topics; nothing is read yet."""
+    options = source_options(settings.kafka, settings.read)
+    stops = settings.read.on_lost_offsets is LostOffsets.STOP
+    options |= {"failOnDataLoss": str(stops).lower()}
+    return spark.readStream.format("kafka").options(**options).load()
+
+
+def read_records(spark: SparkSession, settings: SummarySettings) -> DataFrame:
+    """Return the records that a job's topics hold now."""
+    options = source_options(settings.kafka, settings.read)
+    return spark.read.format("kafka").options(**options).load()
+
+
+def start_totals(totals: DataFrame, settings: StreamSettings, write: Write) -> StreamingQuery:
+    """Start a query that passes all totals to `write` after each batch."""
+    spark = totals.sparkSession
+    checkpoint = Checkpoint(spark, settings.checkpoint)
+    if spark.conf.get("spark.sql.shuffle.partitions") == _DEFAULT_PARTITIONS:
+        spark.conf.set("spark.sql.shuffle.partitions", _PARTITIONS)
+
+    def take(rows: DataFrame, number: int) -> None:
+        batch = checkpoint.batch_id(number)
+        rows.persist()  # the state is read once
+        try:
+            write(rows, batch)
+            found = _count_records(checkpoint, number)
+            line = {"batch": number, "in": found, "out": rows.count(), "offsets": batch.offsets}
+            print(json.dumps({"service": "sales", "query": batch.query, **line}), flush=True)
+        finally:
+            rows.unpersist()
+
+    stream = totals.writeStream.outputMode("complete").foreachBatch(take)
+    stream = stream.option("checkpointLocation", settings.checkpoint)
+    return stream.trigger(**settings.when()).start()
+
+
+def choose_write(settings: StreamSettings) -> Write:
+    """Return the function that writes totals: to the output topic, or to the console."""
+    key, kafka, topic = settings.summary.by, settings.summary.kafka, settings.output_topic
+
+    def to_console(totals: DataFrame, batch: BatchId) -> None:
+        print(f"Batch {batch.number}")
+        print_table(totals, key, settings.summary.rows)
+
+    def to_topic(totals: DataFrame, batch: BatchId) -> None:
+        write_records(make_records(totals, key, batch), kafka, topic)
+
+    return to_topic if topic else to_console
+
+
+def _count_records(checkpoint: Checkpoint, number: int) -> int:
+    """Return the number of offsets that a batch read."""
+    return sum(checkpoint.ends(number).values()) - sum(checkpoint.starts(number).values())
