@@ -12,6 +12,7 @@
 | totals | follow a topic and print running totals, or write them to a topic |
 | windows | the same in windows of ten minutes that begin every five minutes |
 | results | print the newest results in a topic |
+| draw | draw the results in topics as SVG files in the bucket |
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ with explain_missing_packages():
     from pyspark.sql import DataFrame, Row, SparkSession
 
     from jobs.sales.generated import make_files
+    from jobs.sales.pictures import draw_results
     from jobs.sales.producing import (
         build_message,
         ensure_sales_topic,
@@ -35,7 +37,7 @@ with explain_missing_packages():
         seed_topic,
     )
     from jobs.sales.records import load_regions, load_sales, read_sales
-    from jobs.sales.results import print_table, read_results, write_file, write_text
+    from jobs.sales.results import print_table, read_history, read_results, write_file, write_text
     from jobs.sales.settings import (
         FileSettings,
         Key,
@@ -45,7 +47,13 @@ with explain_missing_packages():
         add_parameters,
     )
     from jobs.sales.streams import choose_write, open_records, read_records, start_totals
-    from jobs.sales.summaries import WINDOW, join_regions, total_in_windows, total_sales
+    from jobs.sales.summaries import (
+        WINDOW,
+        join_regions,
+        total_in_windows,
+        total_sales,
+        trust_times,
+    )
     from penstock.errors import SettingsError
     from penstock.kafka import TopicIds
     from penstock.settings import Settings
@@ -92,7 +100,7 @@ def totals(argv: Sequence[str]) -> None:
 
 def windows(argv: Sequence[str]) -> None:
     """Follow a topic, and print or write totals in sliding windows."""
-    _follow(argv, total_in_windows)
+    _follow(argv, lambda sales, key: total_in_windows(trust_times(sales), key))
 
 
 def results(argv: Sequence[str]) -> None:
@@ -104,6 +112,15 @@ def results(argv: Sequence[str]) -> None:
     newest.unpersist()
 
 
+def draw(argv: Sequence[str]) -> None:
+    """Draw the results in topics as SVG files in the bucket."""
+    spark, settings = _start(SummarySettings, argv)
+    history = read_history(read_records(spark, settings))
+    pictures = draw_results((row.name, row.sales, row.start, row.read) for row in history.collect())
+    for name, text in pictures.items():
+        write_text(spark, settings.files.locate(name, "spark_output"), text)
+
+
 COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
     "generate": generate,
     "seed": seed,
@@ -112,6 +129,7 @@ COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
     "totals": totals,
     "windows": windows,
     "results": results,
+    "draw": draw,
 }
 
 

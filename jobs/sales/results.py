@@ -82,3 +82,20 @@ def read_results(records: DataFrame) -> DataFrame:
     return latest_rows(rows, "id").select(
         COUNTRY, REGION, sales.alias("sales"), "orders", edges.alias(WINDOW)
     )
+
+
+def read_history(records: DataFrame) -> DataFrame:
+    """Return every result in records: `name`, `sales`, `start` of its window, and `read`.
+
+    `read` is the number of offsets before which all sales are in the total.
+    """
+    result = F.from_json(F.col("value").cast("string"), _SCHEMA)
+    ends = F.filter("headers", lambda header: header["key"] == "offsets")[0]["value"]
+    offsets = F.from_json(ends.cast("string"), "array<array<string>>")
+    read = F.aggregate(offsets, F.lit(0).cast("bigint"), lambda so_far, end: so_far + end[2])
+    return records.select(result.alias("result"), read.alias("read")).select(
+        F.coalesce("result.region", "result.country").alias("name"),
+        F.regexp_replace("result.sales", ",", "").cast("double").alias("sales"),
+        "result.start",
+        "read",
+    )

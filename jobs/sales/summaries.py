@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.sales.records import POSITION
+from penstock.spark import ignore_future
 
 COUNTRY: Final = "country"
 REGION: Final = "region"
@@ -15,6 +16,7 @@ UNASSIGNED: Final = "Unassigned"
 WINDOW: Final = "window"  # a struct of start and end
 
 _LENGTH, _SLIDE = "10 minutes", "5 minutes"
+_DELAY, _AHEAD = "10 minutes", "5 minutes"
 _MINUTE: Final = "yyyy-MM-dd HH:mm"
 
 
@@ -29,6 +31,11 @@ def total_sales(sales: DataFrame, *keys: str | Column) -> DataFrame:
     return sales.groupBy(*keys).agg(
         F.sum("amount").alias("sales"), F.count("amount").alias("orders")
     )
+
+
+def trust_times(sales: DataFrame) -> DataFrame:
+    """Wait ten minutes for late sales, and leave out those whose time is far in the future."""
+    return ignore_future(sales, "timestamp", _AHEAD).withWatermark("timestamp", _DELAY)
 
 
 def total_in_windows(sales: DataFrame, key: str) -> DataFrame:

@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 from datetime import UTC, datetime
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 
@@ -141,12 +142,14 @@ def test_every_table_is_right_to_the_cent(story):
     limit = ("--max-offsets-per-trigger", "700")
     story.follow("totals", "out", "--topics", second, "--output-topic", totals, *limit)
     results, _ = story.run("results", "--topics", totals)
+    story.run("draw", "--topics", f"{totals},{windows}")
 
     assert {name: show(found[name]) for name in figures.tables} == figures.tables
     assert (summary, results) == (found["after 250"], found["after 2050"])
     check_reports(reports, topic, figures.countries)
     check_file(story.folder / "spark_output/sales_by_country.csv", summary, figures.countries[0])
     check_records(story.spark, story.kafka, totals, second)
+    check_pictures(story.folder / "spark_output", figures.tables)
 
 
 def split_windows(table, by, rows):
@@ -169,6 +172,18 @@ def check_reports(reports, topic, countries):
     ]
     assert [each["batch"] for each in reports] == [0, 1, 2, 3]
     assert [json.loads(each["offsets"]) for each in reports] == [[[topic, 0, at]] for at in STOPS]
+
+
+def check_pictures(folder, tables):
+    """The windows have the newest totals, and the lines end at those of all sales."""
+    drawn = (folder / "sales_in_windows.svg").read_text()
+    for name, table in tables.items():
+        if name.startswith("region"):
+            region, _, amount = table.split("/")[0].rpartition(" ")
+            start = name.split()[-1]
+            assert f"{escape(region)}, {start}: {amount}" in drawn
+    country, _, amount = tables["after 2050"].split("/")[0].rpartition(" ")
+    assert f"{country}: {amount}" in (folder / "running_totals.svg").read_text()
 
 
 def check_file(file, summary, countries):

@@ -6,6 +6,7 @@ from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
 from penstock.spark.query.api import decode, follow, start_consuming
 from penstock.spark.query.replay import run_replay
 from penstock.spark.query.staging import start_staging
+from penstock.spark.query.stateful import ignore_future
 from penstock.spark.session import build_session, read_job, read_stage_job
 from penstock.spark.settings.consume import ConsumeSettings
 from penstock.spark.settings.replay import ReplaySettings
@@ -23,6 +24,7 @@ __all__ = [
     "build_session",
     "decode",
     "follow",
+    "ignore_future",
     "maintain_table",
     "read_job",
     "read_stage_job",

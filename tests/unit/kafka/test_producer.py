@@ -51,7 +51,7 @@ def test_a_record_is_not_sent_if_connecting_took_too_long(
 def test_records_after_the_deadline_are_not_sent(client: Mock, time: FakeTime) -> None:
     sent: list[bytes] = []
 
-    def send(topic: str, value: bytes, *_: Any) -> Mock:
+    def send(topic: str, value: bytes, *_: Any, **__: Any) -> Mock:
         sent.append(value)
         time.sleep(0.6)
         return Mock(get=Mock(side_effect=KafkaTimeoutError))

@@ -89,7 +89,12 @@ class LostOffsets(StrEnum):
     GO_ON = "go-on"
 
 
-def _parse_trigger(text: str) -> str:
+def parse_trigger(text: str) -> str:
+    """Return a trigger.
+
+    Raises:
+        ValueError: the text is not one.
+    """
     if text != _AVAILABLE_NOW and not _INTERVAL.fullmatch(text):
         raise ValueError(text)
     return text
@@ -193,7 +198,7 @@ class StreamSettings(Settings):
     trigger: str = setting(
         "PENSTOCK_TRIGGER",
         f"{_AVAILABLE_NOW} to read what is available and end, or an interval like '30 seconds'",
-        parse=_parse_trigger,
+        parse=parse_trigger,
         default="10 seconds",
     )
     contract: str = setting(
@@ -204,8 +209,12 @@ class StreamSettings(Settings):
 
     def when(self) -> dict[str, Any]:
         """Return the arguments of Spark's `trigger`."""
-        is_now = self.trigger == _AVAILABLE_NOW
-        return {"availableNow": True} if is_now else {"processingTime": self.trigger}
+        return when(self.trigger)
+
+
+def when(trigger: str) -> dict[str, Any]:
+    """Return the arguments of Spark's `trigger`."""
+    return {"availableNow": True} if trigger == _AVAILABLE_NOW else {"processingTime": trigger}
 
 
 def name_service(default: str) -> Any:
