@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-staging demo-down up down status check unit test lint tf-check build contract aws-check \
+.PHONY: help install demo demo-staging demo-down up down status check unit test lint tf-check build contract aws-check check-seed \
   format docs lock pr nightly bench clean
 
 help: ## Show this list
@@ -46,6 +46,9 @@ unit: install
 
 test: install ## Run every test, real Kafka brokers included (ARGS: words for one pytest)
 	@$(if $(ARGS),$(VENV)/pytest $(ARGS),$(VENV)/python -m tools.suite)
+
+check-seed: install ## Compare the tables of the sales jobs with published ones (SALES=FOLDER of the sample)
+	@SALES="$(SALES)" $(VENV)/pytest tests/spark/test_sales.py
 
 lint: install ## Check style and types
 	@$(VENV)/ruff check .

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
+from jobs.sales.settings import ProduceSettings, StreamSettings
 from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
 from penstock.operations import SyncSettings, TableSettings
@@ -38,6 +39,8 @@ _TABLES: tuple[type[Settings], ...] = (
     ScheduleSettings,
     TableSettings,
     SyncSettings,
+    ProduceSettings,
+    StreamSettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL

@@ -29,8 +29,9 @@ from tests.fixtures.brokers import PRODUCER, logged_in
 from tests.spark.consuming import USER
 from tests.spark.sales_figures import OWN, SEED, STOPS, WINDOWS_STOP
 
-_SAMPLE = Path(os.environ.get("SALES") or Path(__file__).parents[3] / "shared/data/sales")
-_SETS = {"own": OWN} | ({"sample": SEED} if _SAMPLE.is_dir() else {})
+_GIVEN = os.environ.get("SALES")
+_SAMPLE = Path(_GIVEN or Path(__file__).parents[3] / "shared/data/sales")
+_SETS = {"own": OWN} | ({"sample": SEED} if _GIVEN or _SAMPLE.is_dir() else {})
 
 
 class Story:
