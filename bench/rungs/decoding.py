@@ -9,6 +9,7 @@ from bench.ladder import Result, least, race, ratio, reported, speeds
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import (
     COORDINATES,
+    GLUE,
     Product,
     read_by_arrow,
     read_by_filters,
@@ -33,7 +34,7 @@ def _race_readers(count: int) -> tuple[_Turns, int]:
     return race(
         {
             "scan": lambda: to_nowhere(world.read(topic).select("value")),
-            "split": lambda: to_nowhere(split_frames(world.read(topic)).select(*_FRAME)),
+            "split": lambda: to_nowhere(split_frames(world.read(topic), GLUE).select(*_FRAME)),
         }
     ), world.records
 
@@ -78,13 +79,13 @@ def _decode_memory(count: int) -> Result:
     decoder, product = Decoder(known), Product(world, known)
 
     def decode() -> None:
-        rows = decoder.select(decoder.decode(split_frames(records)))
+        rows = decoder.select(decoder.decode(split_frames(records, GLUE)))
         to_nowhere(rows.select("event.*", *COORDINATES))
 
     turns = race(
         {
             "values": lambda: to_nowhere(records.select("value")),
-            "split": lambda: to_nowhere(split_frames(records).select(*_FRAME)),
+            "split": lambda: to_nowhere(split_frames(records, GLUE).select(*_FRAME)),
             "one_schema": lambda: to_nowhere(read_one_schema(records, known[0], known)),
             "decode": decode,
             "product": lambda: product.expect(world.records, records),

@@ -21,7 +21,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from bench.spark.world import World
 from penstock.errors import Reason
-from penstock.framing import FrameKind, SchemaKey
+from penstock.framing import FrameKind, Framing, SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
@@ -31,6 +31,7 @@ from penstock.spark.query.report import BatchCounts
 from penstock.spark.state.schema_ledger import Ledger, Lookup
 from penstock.tables import BatchId
 
+GLUE = Framing(frozenset({FrameKind.GLUE}))
 _HEADER = 18
 COORDINATES = (
     "_topic", "_kafka_partition", "_offset", "_kafka_timestamp", "_schema_id", "_schema_version",
@@ -108,7 +109,7 @@ class Product:
 def read_cached(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFrame:
     """Read records as the product does, into memory, with the columns of its tables."""
     decoder = Decoder(versions)
-    rows = decoder.select(decoder.decode(split_frames(records)))
+    rows = decoder.select(decoder.decode(split_frames(records, GLUE)))
     day = "timestamp_millis(event.timestamp) AS _event_time"
     cached = rows.selectExpr(day, *COORDINATES, "event.*").cache()
     cached.count()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
+from penstock.framing import FrameKind, Framing, SchemaKey, encode_glue_frame
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import encode
 from penstock.spark.decoding.reader_schema import written_out
 
+GLUE = Framing(frozenset({FrameKind.GLUE}))
 KAFKA = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
     " headers array<struct<key: string, value: binary>>"

@@ -16,7 +16,15 @@ from penstock.spark.rows import event_schema
 from penstock.tables import COORDINATES
 from tests.oracle.evolve import COMPATIBLE, evolve
 from tests.oracle.generate import Maker
-from tests.spark.records import NOON, as_spark_gives, frame, make_record, make_topic, make_version
+from tests.spark.records import (
+    GLUE,
+    NOON,
+    as_spark_gives,
+    frame,
+    make_record,
+    make_topic,
+    make_version,
+)
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -26,7 +34,7 @@ V3 = make_version(3, make_record(("deviceId", "string"), ("temperature", ["null"
 
 
 def _decode(spark, decoder, values):
-    return decoder.decode(split_frames(make_topic(spark, values)))
+    return decoder.decode(split_frames(make_topic(spark, values), GLUE))
 
 
 def _statuses(spark, decoder, values):

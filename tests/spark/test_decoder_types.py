@@ -22,7 +22,7 @@ from penstock.spark.decoding.frames import split_frames
 from penstock.spark.lake.columns import read_columns
 from penstock.spark.rows import event_type
 from penstock.tables import Struct, merge_columns, read_event
-from tests.spark.records import as_spark_gives, frame, make_record, make_topic, make_version
+from tests.spark.records import GLUE, as_spark_gives, frame, make_record, make_topic, make_version
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -136,7 +136,7 @@ def test_every_type_is_read_as_by_itself(spark, name):
     ]
     versions, values = _written(cases)
     decoder = Decoder(versions)
-    records = split_frames(make_topic(spark, values))
+    records = split_frames(make_topic(spark, values), GLUE)
 
     rows = decoder.select(decoder.decode(records))
     assert _columns(rows) == merge_columns(Struct(), read_event(decoder.schema))
@@ -180,7 +180,7 @@ def test_columns_of_logical_types_are_known_without_spark(spark):
     }
     version = make_version(1, make_record(*fields, *odd.items()))
     decoder = Decoder([version])
-    frames = split_frames(make_topic(spark, [b"none"]))
+    frames = split_frames(make_topic(spark, [b"none"]), GLUE)
 
     rows = decoder.select(decoder.decode(frames))  # nothing is read
 
@@ -194,7 +194,7 @@ def test_every_type_is_read_as_fastavro_reads_it(spark, name):
     merged = merge_schemas([each.schema for each in versions])
     decoder = Decoder(versions)
 
-    rows = decoder.select(decoder.decode(split_frames(make_topic(spark, values)))).collect()
+    rows = decoder.select(decoder.decode(split_frames(make_topic(spark, values), GLUE))).collect()
 
     found = {row["_offset"]: row["event"].asDict(recursive=True) for row in rows}
     assert found == {

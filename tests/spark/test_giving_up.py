@@ -9,12 +9,12 @@ from penstock.framing import Framing
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures import DynamoDbErrors, Judge, file_errors
 from tests.spark.lakes import NOON_MS
-from tests.spark.records import make_topic
+from tests.spark.records import GLUE, make_topic
 from tests.stubs.dynamodb_api import serve_dynamodb
 
 
 def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
-    rows = split_frames(make_topic(spark, [b"{}", b"\3\0cut"]))
+    rows = split_frames(make_topic(spark, [b"{}", b"\3\0cut"]), GLUE)
     with serve_dynamodb() as api:
         for name, text in {
             "AWS_ACCESS_KEY_ID": "AKIAMADEUP",

@@ -11,7 +11,7 @@ from penstock.schemas import decode, encode
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from tests.oracle.generate import Maker, damage
-from tests.spark.records import frame, make_record, make_topic, make_version
+from tests.spark.records import GLUE, frame, make_record, make_topic, make_version
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -26,7 +26,7 @@ _HUGE = encode(2_000_000_000, "long")
 
 
 def _statuses(spark, decoder, values):
-    decoded = decoder.decode(split_frames(make_topic(spark, values)))
+    decoded = decoder.decode(split_frames(make_topic(spark, values), GLUE))
     rows = decoded.select("offset", "status").collect()
     return [row.status for row in sorted(rows)]
 

@@ -51,7 +51,6 @@ _SCHEMA: Final = f"""
     IF({_SIZE} = 18, substring({_FRAMING}, 3, 16), substring({_FRAMING}, 1, {_SIZE}))"""
 _COMPRESSION: Final = f"IF(substring({_FRAMING}, 1, 2) = X'0305', 'zlib', 'none')"
 _PAYLOAD: Final = f"IF({_IS_PAYLOAD}, value, substring(value, 1 + {_SIZE}))"
-_GLUE: Final = Framing(frozenset({FrameKind.GLUE}))
 _LEAST_ID, _GREATEST_ID = "X'0000000000000001'", "X'000000007fffffff'"
 _IS_BINARY: Final = f"""
     IF(array_contains({_NAMES}, '{ENCODING}'),
@@ -68,7 +67,7 @@ class FrameStatus(StrEnum):
     TOMBSTONE = "tombstone"
 
 
-def split_frames(records: DataFrame, framing: Framing = _GLUE) -> DataFrame:
+def split_frames(records: DataFrame, framing: Framing) -> DataFrame:
     """Add the columns above to records of Spark's Kafka source."""
     sql = _FrameSql(framing, "headers" in records.columns)
     with_helpers = records
