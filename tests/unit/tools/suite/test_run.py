@@ -69,8 +69,9 @@ def test_results_are_counted_and_rooms_yield_to_the_longest(tmp_path):
 
 
 def test_running_rooms_are_interrupted_with_the_suite(tmp_path):
-    lines = ["import os, pathlib, time, pytest", "def test_it():", " pathlib.Path('begun').touch()"]
-    lines += [" try:", "  time.sleep(600)", " finally:", "  pathlib.Path('cleaned').touch()"]
+    lines = ["import os, pathlib, time, pytest", "def test_it():", " try:"]
+    lines += ["  pathlib.Path('begun').touch()", "  time.sleep(600)"]
+    lines += [" finally:", "  pathlib.Path('cleaned').touch()"]
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_it.py").write_text("\n".join(lines))
     (tmp_path / "short").mkdir()
