@@ -11,7 +11,6 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -45,8 +44,6 @@ _LOG = logging.getLogger(__name__)
 
 STAGE: Final = "spark"  # the stage that a dead letter names
 _ROWS_AT_ONCE: Final = 100
-# A dead letter is a conditional put, which DynamoDB has no batches of.
-_WRITERS: Final = 8
 _COMPLETE: Final = "org$apache$spark$sql$classic$ObservationManager$$tryComplete"
 _KINDS: Final = {
     kind.__name__: kind
@@ -78,13 +75,9 @@ class DynamoDbErrors:
     parked_bucket: str
 
     def keep(self, records: Sequence[FailedRecord]) -> None:
-        """Store records with the writer that the Lambda functions use, several at once."""
-        tables = [_connect(self, number) for number in range(min(_WRITERS, len(records)))]
-        shares = [records[number :: len(tables)] for number in range(len(tables))]
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            list(pool.map(ErrorTable.keep_rows, tables, shares))  # raises the error of a share
-        for table in tables[:1]:
-            table.log(records)
+        """Store records with the writer that the Lambda functions use."""
+        if records:
+            _connect(self).keep(records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +91,8 @@ class LoggedErrors:
 
 
 @cache
-def _connect(errors: DynamoDbErrors, number: int) -> ErrorTable:
-    """Connect once per writer of a Python process, which runs one task at a time."""
+def _connect(errors: DynamoDbErrors) -> ErrorTable:
+    """Connect once per Python process, which runs one task at a time."""
     return ErrorTable(DynamoDbClient(), errors.table, ObjectStore(errors.parked_bucket))
 
 
