@@ -45,6 +45,7 @@ from penstock.registry.version_json import read_version, write_version
 
 if TYPE_CHECKING:
     from penstock.registry.apicurio import ApicurioRegistry
+    from penstock.registry.apicurio_admin import ApicurioAdmin
     from penstock.registry.backup_file import load_backup, save_backup
     from penstock.registry.confluent import ConfluentRegistry
     from penstock.registry.confluent_admin import ConfluentAdmin
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Action",
+    "ApicurioAdmin",
     "ApicurioRegistry",
     "BackupRegistry",
     "CacheLimits",
@@ -105,6 +107,7 @@ __all__ = [
 ]
 
 _IMPORTED_LATER = {
+    "ApicurioAdmin": "apicurio_admin",
     "ApicurioRegistry": "apicurio",
     "ConfluentAdmin": "confluent_admin",
     "ConfluentRegistry": "confluent",

@@ -33,6 +33,17 @@ class ApicurioAdmin(ApicurioRegistry):
         data_format = versions[-1].data_format
         return SchemaBackup(name, mode, 0, data_format, "", {}, tuple(versions))
 
+    def delete_schema(self, name: str) -> bool:
+        """Delete a schema with all its versions; return whether it existed.
+
+        Records that were written with these versions cannot be read any more.
+        """
+        try:
+            self._http.call("DELETE", self._artifact(name))
+        except SchemaNotFoundError:
+            return False
+        return True
+
     def create_schema(self, schema: SchemaBackup, definition: str) -> None:
         """Create a schema like this one, with its mode and this one version."""
         self._post(schema.name, definition, schema.data_format)
