@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
+from jobs.sales.enrichment import ArtifactSettings
+from jobs.sales.lake import LakeSettings
 from jobs.sales.settings import ProduceSettings, StreamSettings
 from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
@@ -41,6 +43,8 @@ _TABLES: tuple[type[Settings], ...] = (
     SyncSettings,
     ProduceSettings,
     StreamSettings,
+    ArtifactSettings,
+    LakeSettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL

@@ -13,10 +13,16 @@
 | windows | the same in windows of ten minutes that begin every five minutes |
 | results | print the newest results in a topic |
 | draw | draw the results in topics as SVG files in the bucket |
+| register | create the Avro artifacts in Apicurio again, and print each |
+| produce-avro | the same as produce, in Avro |
+| enrich | follow sales in Avro, and write totals of regions in windows in Avro |
+| results-avro | print the newest of these totals |
+| lake | follow a table of the consuming job, and merge totals in windows into another table |
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +34,18 @@ from penstock.packages import explain_missing_packages
 with explain_missing_packages():
     from pyspark.sql import DataFrame, Row, SparkSession
 
+    from jobs.sales.artifacts import register_artifacts
+    from jobs.sales.enrichment import (
+        ArtifactSettings,
+        EnrichSettings,
+        ProduceAvroSettings,
+        ResultsAvroSettings,
+        produce_avro,
+        read_summary,
+        run_enrichment,
+    )
     from jobs.sales.generated import make_files
+    from jobs.sales.lake import LakeSettings, start_lake
     from jobs.sales.pictures import draw_results
     from jobs.sales.producing import (
         build_message,
@@ -121,6 +138,37 @@ def draw(argv: Sequence[str]) -> None:
         write_text(spark, settings.files.locate(name, "spark_output"), text)
 
 
+def register(argv: Sequence[str]) -> None:
+    """Create the Avro artifacts in Apicurio again, and print what is read back of each."""
+    words = add_parameters(ArtifactSettings, argv, os.environ)
+    settings = ArtifactSettings.from_args(words, os.environ)
+    for each in register_artifacts(settings.admin(), settings.prefix):
+        print(json.dumps(each, indent=4))
+
+
+def produce_in_avro(argv: Sequence[str]) -> None:
+    """Write a file of sales to a topic in Avro, one row after another at a rate."""
+    produce_avro(*_start(ProduceAvroSettings, argv))
+
+
+def enrich(argv: Sequence[str]) -> None:
+    """Follow sales in Avro, and write totals of regions in windows in Avro."""
+    spark, settings = _start(EnrichSettings, argv)
+    ensure_sales_topic(settings.stream.summary.kafka, settings.stream.output_topic)
+    run_enrichment(spark, settings)
+
+
+def results_in_avro(argv: Sequence[str]) -> None:
+    """Print the newest totals in a topic in Avro."""
+    spark, settings = _start(ResultsAvroSettings, argv)
+    print_table(read_summary(spark, settings), Key.REGION, settings.summary.rows)
+
+
+def lake(argv: Sequence[str]) -> None:
+    """Follow a table of the consuming job, and merge totals in windows into another table."""
+    start_lake(*_start(LakeSettings, argv)).awaitTermination()
+
+
 COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
     "generate": generate,
     "seed": seed,
@@ -130,6 +178,11 @@ COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
     "windows": windows,
     "results": results,
     "draw": draw,
+    "register": register,
+    "produce-avro": produce_in_avro,
+    "enrich": enrich,
+    "results-avro": results_in_avro,
+    "lake": lake,
 }
 
 

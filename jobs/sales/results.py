@@ -11,9 +11,10 @@ A record has a total as JSON, the SHA-1 of what it is a total of as key, and thr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.sales.generated import write_csv
@@ -51,17 +52,19 @@ def make_records(totals: DataFrame, key: str, batch: BatchId) -> DataFrame:
     shown = format_totals(totals, key)
     parts = [name for name in (key, "start") if name in shown.columns]
     named = shown.select(F.sha1(F.concat_ws("|", *parts)).alias("id"), "*")
-    headers = {"query": batch.query, "batch": str(batch.number), "offsets": batch.offsets}
     return named.select(
-        F.col("id").alias("key"),
-        F.to_json(F.struct("*")).alias("value"),
-        F.array(
-            *(
-                F.struct(F.lit(name).alias("key"), F.lit(text.encode()).alias("value"))
-                for name, text in headers.items()
-            )
-        ).alias("headers"),
+        F.col("id").alias("key"), F.to_json(F.struct("*")).alias("value"), write_headers(batch)
     )
+
+
+def write_headers(batch: BatchId, more: Iterable[tuple[str, bytes]] = ()) -> Column:
+    """Return the headers of the results of a batch, after `more` headers."""
+    texts = {"query": batch.query, "batch": str(batch.number), "offsets": batch.offsets}
+    headers = [*more, *((name, text.encode()) for name, text in texts.items())]
+    pairs = (
+        F.struct(F.lit(name).alias("key"), F.lit(each).alias("value")) for name, each in headers
+    )
+    return F.array(*pairs).alias("headers")
 
 
 def write_records(records: DataFrame, kafka: KafkaSettings, topic: str) -> None:

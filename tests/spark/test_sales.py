@@ -19,7 +19,7 @@ import pytest
 from jobs.sales import main as sales
 from jobs.sales.generated import COLUMNS, write_csv
 from jobs.sales.producing import build_message, send_messages
-from jobs.sales.records import load_sales
+from jobs.sales.records import load_regions, load_sales
 from penstock.errors import SettingsError
 from penstock.kafka import Security, Topic, ensure_topic
 from penstock.spark import session
@@ -30,8 +30,8 @@ from tests.spark.consuming import USER
 from tests.spark.sales_figures import OWN, SEED, STOPS, WINDOWS_STOP
 
 _GIVEN = os.environ.get("SALES")
-_SAMPLE = Path(_GIVEN or Path(__file__).parents[3] / "shared/data/sales")
-_SETS = {"own": OWN} | ({"sample": SEED} if _GIVEN or _SAMPLE.is_dir() else {})
+SAMPLE = Path(_GIVEN or Path(__file__).parents[3] / "shared/data/sales")
+SETS = {"own": OWN} | ({"sample": SEED} if _GIVEN or SAMPLE.is_dir() else {})
 
 
 class Story:
@@ -47,6 +47,15 @@ class Story:
             *("--ca-file", self.kafka.ca_file),
         ]
         self._bucket = ["--bucket", folder.as_uri()]
+
+    def fill(self):
+        """Put the files of the data set into the bucket."""
+        if self.figures is OWN:
+            self.run("generate")
+            return
+        (self.folder / "spark").mkdir()
+        for name in self.figures.files:
+            (self.folder / "spark" / name).symlink_to(SAMPLE.resolve() / name)
 
     def run(self, command, *flags):
         """Run a command; return the cells of each row that it printed, and its reports."""
@@ -69,6 +78,11 @@ class Story:
         return [
             row for name in files for row in load_sales(self.spark, f"{folder}/{name}").collect()
         ]
+
+    def load_regions(self):
+        """Return the region of each country."""
+        path = f"{self.folder.as_uri()}/spark/{self.figures.files[2]}"
+        return {row.country: row.region for row in load_regions(self.spark, path).collect()}
 
     def add_topic(self):
         """Create a topic whose records keep their timestamps, however old they are."""
@@ -95,16 +109,11 @@ def spread(marks):
             yield at, begin + (end - begin) * ((at - first) / (last - first))
 
 
-@pytest.fixture(params=_SETS)
+@pytest.fixture(params=SETS)
 def story(request, spark, kafka, account, tmp_path, capsys, monkeypatch):  # noqa: PLR0913, PLR0917
     monkeypatch.setattr(session, "build_session", lambda name: spark)
-    told = Story(spark, kafka, account[0], tmp_path, _SETS[request.param], capsys)
-    if request.param == "own":
-        told.run("generate")
-    else:
-        (tmp_path / "spark").mkdir()
-        for name in told.figures.files:
-            (tmp_path / "spark" / name).symlink_to(_SAMPLE.resolve() / name)
+    told = Story(spark, kafka, account[0], tmp_path, SETS[request.param], capsys)
+    told.fill()
     return told
 
 

@@ -6,7 +6,12 @@ from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
 from penstock.spark.query.api import decode, follow, start_consuming
 from penstock.spark.query.replay import run_replay
 from penstock.spark.query.staging import start_staging
-from penstock.spark.query.stateful import ignore_future
+from penstock.spark.query.stateful import (
+    KnownVersions,
+    StatefulQuery,
+    ignore_future,
+    select_columns,
+)
 from penstock.spark.session import build_session, read_job, read_stage_job
 from penstock.spark.settings.consume import ConsumeSettings
 from penstock.spark.settings.replay import ReplaySettings
@@ -17,9 +22,11 @@ from penstock.tables import BatchId
 __all__ = [
     "BatchId",
     "ConsumeSettings",
+    "KnownVersions",
     "MaintainSettings",
     "ReplaySettings",
     "StageSettings",
+    "StatefulQuery",
     "await_end",
     "build_session",
     "decode",
@@ -29,6 +36,7 @@ __all__ = [
     "read_job",
     "read_stage_job",
     "run_replay",
+    "select_columns",
     "start_consuming",
     "start_staging",
 ]
