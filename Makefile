@@ -7,7 +7,7 @@ VENV := .venv/bin
 # Words for pytest or a Spark job, as in: make test ARGS="tests/unit -k framing"
 ARGS ?=
 
-.PHONY: help install demo demo-staging demo-down up down status check unit test lint tf-check build contract aws-check check-seed \
+.PHONY: help install demo demo-staging demo-sales demo-down up down status check unit test lint tf-check build contract aws-check check-seed \
   format docs lock pr nightly bench clean
 
 help: ## Show this list
@@ -25,6 +25,9 @@ demo: install ## Bring up both accounts and tell the whole story
 
 demo-staging: install ## Stage five related topics and join them, beside the demo or alone
 	@$(VENV)/python -m demo.staging
+
+demo-sales: install ## Sum up sales in windows, and enrich them in Avro through Apicurio
+	@$(VENV)/python -m demo.sales
 
 demo-down: down ## End what the demo left running
 

@@ -1,0 +1,1 @@
+"""The demo of sales: JSON, windows, and Avro through Apicurio, with Spark in this process."""

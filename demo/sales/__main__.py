@@ -1,0 +1,60 @@
+"""Run the story of sales: `make demo-sales`, beside `make demo` or alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench.brokers import running_broker
+from demo.accounts import ROOT
+from demo.sales.story import SalesStory
+from demo.screen import StepFailedError, Steps, print_failure
+from localcloud.registry import ApicurioProcess
+from penstock.spark.session import session_settings
+
+
+def main() -> int:
+    """Run the story; return 1 when a step failed."""
+    try:
+        steps = Steps()
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            with steps.step("start a broker, Apicurio and Spark, apart from the accounts"):
+                servers = stack.enter_context(running_broker(folder / "broker"))
+                registry = ApicurioProcess("127.0.0.1", 0, folder / "apicurio.log")
+                stack.callback(registry.kill)
+                stack.callback(_start_spark(folder).stop)
+            SalesStory(servers, registry.url, folder).tell(steps)
+        steps.finish()
+    except StepFailedError as error:
+        print_failure(error)
+        return 1
+    return 0
+
+
+def _start_spark(folder: Path) -> SparkSession:
+    """Start Spark with the settings and the jars that jobs have."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings: dict[str, Any] = {
+        **session_settings(),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.jars": ",".join(map(str, sorted(ROOT.glob("jars/spark/lib/*.jar")))),
+        "spark.local.dir": str(folder / "local"),
+        "spark.log.level": "OFF",
+        "spark.master": "local[2]",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    return SparkSession.builder.config(map=settings).getOrCreate()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
