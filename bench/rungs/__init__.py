@@ -12,7 +12,8 @@ from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.rows import ROWS
 from bench.rungs.staged import STAGED
+from bench.rungs.windows import WINDOWS
 
 RUNGS: tuple[Rung, ...] = (
-    *CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES, *STAGED, *LAKE,
+    *CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES, *STAGED, *LAKE, *WINDOWS,
 )  # fmt: skip

@@ -67,11 +67,7 @@ class QuickRegistry:
     """A registry that answers at once, with the part of the interface that the product calls."""
 
     versions: Sequence[SchemaVersion] = ()
-
-    @property
-    def kind(self) -> FrameKind:
-        """Return the kind of frames."""
-        return FrameKind.GLUE
+    kind: FrameKind = FrameKind.GLUE
 
     def get(self, key: SchemaKey) -> SchemaVersion:
         """Return a version."""
