@@ -36,6 +36,8 @@ _SETTINGS: Final = {
     # If a JVM is already running (spark-submit), its command must set these two.
     "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
     "spark.executor.extraJavaOptions": _JAVA_OPTIONS,
+    # A batch of 50 topics has 200 partitions, each with a consumer; by default Spark keeps 64.
+    "spark.kafka.consumer.cache.capacity": "256",
     # HotSpot never compiles a method above this size; Spark's default limit is eight times that.
     "spark.sql.codegen.hugeMethodLimit": "8000",
     # An event may have both `Temp` and `temp`.
