@@ -66,7 +66,7 @@ locals {
           {
             Sid    = "ChangeColumns"
             Effect = "Allow"
-            Action = ["glue:GetTable", "glue:UpdateTable"]
+            Action = ["glue:GetDatabase", "glue:GetTable", "glue:UpdateTable"]
             Resource = concat(
               ["${local._glue}:catalog", "${local._glue}:database/${module.lake.database.name}"],
               [for table in sync.tables : "${local._glue}:table/${module.lake.database.name}/${table}"],
