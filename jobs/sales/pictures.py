@@ -19,7 +19,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 600, 40, 296
 _FONT: Final = 'font-family="sans-serif" font-size="12"'
 _GREY: Final = "#556"
 _GAP: Final = 0.3  # of the room of a column
-_STEPS: Final = (1, 2, 2.5, 5, 10)
+_STEPS: Final = (1, 2, 2.5, 4, 5, 10)
 
 
 def draw_results(results: Iterable[Result]) -> dict[str, str]:
