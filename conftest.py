@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from collections.abc import Callable
@@ -65,6 +66,9 @@ def cloud(tmp_path_factory):
     from localcloud.door.server import start_server  # noqa: PLC0415
 
     server = start_server(tmp_path_factory.mktemp("localcloud"), 0)
+    # Its modules stay; looking through them for garbage again and again is work for nothing.
+    gc.collect()
+    gc.freeze()
     yield server.cloud
     server.stop()
 
