@@ -101,6 +101,15 @@ def compiled(spark):
         spark.conf.set(name, text)
 
 
+@pytest.fixture
+def only_full_batches(spark):
+    """Let a stream plan no batch without records, as it does to forget state: half of its work."""
+    name = "spark.sql.streaming.noDataMicroBatches.enabled"
+    spark.conf.set(name, "false")
+    yield
+    spark.conf.unset(name)
+
+
 @pytest.fixture(scope="session")
 def lake_folder(spark, tmp_path_factory):
     """Where the catalog `lake` keeps its tables in these tests."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from datetime import timedelta
 
+import pytest
+
 from jobs.sales import main as sales
 from penstock.spark import session
 from tests.spark.records import NOON
@@ -15,6 +17,7 @@ _COLUMNS = (
 )
 
 
+@pytest.mark.usefixtures("only_full_batches")
 def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, monkeypatch):
     monkeypatch.setattr(session, "build_session", lambda name: spark)
     database = f"sales_{secrets.token_hex(4)}"
