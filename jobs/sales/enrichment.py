@@ -19,6 +19,7 @@ from jobs.sales.avro import (
     find_schema,
     load_csv,
 )
+from jobs.sales.lake import merge_totals
 from jobs.sales.producing import produce_sales
 from jobs.sales.records import AMOUNT, load_regions
 from jobs.sales.results import write_records
@@ -113,6 +114,8 @@ def run_enrichment(spark: SparkSession, settings: EnrichSettings) -> StreamingQu
     def write(rows: DataFrame, batch: BatchId) -> None:
         records = encode_totals(rows, totals, batch)
         write_records(records, summary.kafka, stream.output_topic)
+        if stream.output_table:
+            merge_totals(rows, REGION, stream.output_table)
 
     def start(rows: DataFrame) -> StreamingQuery:
         return start_totals(summarize(as_sales(rows), regions), stream, write)

@@ -61,7 +61,7 @@ def start_lake(spark: SparkSession, settings: LakeSettings) -> StreamingQuery:
         sales = join_regions(sales, load_regions(spark, path))
 
     def write(totals: DataFrame, _: int) -> None:
-        merge_totals(totals, settings.by, f"lake.{settings.output_table}")
+        merge_totals(totals, settings.by, settings.output_table)
 
     # Each batch has the totals that it changed, and windows are forgotten once they are over.
     stream = total_in_windows(sales, settings.by).writeStream.outputMode("update")
@@ -87,7 +87,7 @@ def read_table_sales(rows: DataFrame) -> DataFrame:
 
 
 def merge_totals(totals: DataFrame, key: str, table: str) -> None:
-    """Write totals into an Iceberg table, which has one row for each key and window.
+    """Write totals into DATABASE.TABLE of the lake, which has one row for each key and window.
 
     It is created if it is missing. A batch that is written again changes no row.
     """
@@ -97,10 +97,10 @@ def merge_totals(totals: DataFrame, key: str, table: str) -> None:
     columns = ", ".join(f"`{each.name}` {each.dataType.simpleString()}" for each in rows.schema)
     same = [key, f"{WINDOW}_start"] if has_windows else [key]
     spark = totals.sparkSession
-    spark.sql(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) USING iceberg")
+    spark.sql(f"CREATE TABLE IF NOT EXISTS lake.{table} ({columns}) USING iceberg")
     rows.createOrReplaceTempView("new_totals")
     spark.sql(
-        f"MERGE INTO {table} AS old USING new_totals AS new"
+        f"MERGE INTO lake.{table} AS old USING new_totals AS new"
         f" ON {' AND '.join(f'old.`{name}` = new.`{name}`' for name in same)}"
         " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
     )

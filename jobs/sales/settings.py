@@ -132,6 +132,11 @@ class StreamSettings(Settings):
     output_topic: str = setting(
         "SALES_OUTPUT_TOPIC", "topic for the results, created if it is missing", default=""
     )
+    output_table: str = setting(
+        "SALES_OUTPUT_TABLE",
+        "Iceberg table for the results, as DATABASE.TABLE, created if it is missing",
+        default="",
+    )
     trigger: str = setting(
         "SALES_TRIGGER",
         "available-now to read what is available and end, or an interval like '30 seconds'",

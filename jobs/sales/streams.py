@@ -12,6 +12,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from jobs.sales.lake import merge_totals
 from jobs.sales.results import make_records, print_table, write_records
 from jobs.sales.settings import StreamSettings, SummarySettings
 from penstock.spark.query.source import source_options
@@ -64,17 +65,21 @@ def start_totals(totals: DataFrame, settings: StreamSettings, write: Write) -> S
 
 
 def choose_write(settings: StreamSettings) -> Write:
-    """Return the function that writes totals: to the output topic, or to the console."""
-    key, kafka, topic = settings.summary.by, settings.summary.kafka, settings.output_topic
+    """Return the function that writes totals: to the output table and topic, or to the console."""
+    key, kafka = settings.summary.by, settings.summary.kafka
+    topic, table = settings.output_topic, settings.output_table
 
     def to_console(totals: DataFrame, batch: BatchId) -> None:
         print(f"Batch {batch.number}")
         print_table(totals, key, settings.summary.rows)
 
-    def to_topic(totals: DataFrame, batch: BatchId) -> None:
-        write_records(make_records(totals, key, batch), kafka, topic)
+    def to_outputs(totals: DataFrame, batch: BatchId) -> None:
+        if table:
+            merge_totals(totals, key, table)
+        if topic:
+            write_records(make_records(totals, key, batch), kafka, topic)
 
-    return to_topic if topic else to_console
+    return to_outputs if topic or table else to_console
 
 
 def _count_records(checkpoint: Checkpoint, number: int) -> int:

@@ -85,7 +85,7 @@ def story(spark, kafka, account, tmp_path, capsys, monkeypatch):  # noqa: PLR091
 
 
 @pytest.mark.usefixtures("only_full_batches")
-def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry):
+def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, reader):
     topic, totals = (story.add_topic() for _ in range(2))
     for name, schema in list_artifacts("x").items():
         registry.add(name.replace("x.summary.avro", totals).replace("x.avro", topic), schema)
@@ -98,8 +98,8 @@ def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry):
         places = range(_FIRST + start, _FIRST + end)
         send_messages(story.kafka, [encode_sale(schemas, rows[at], marks[at]) for at in places])
 
-    def enrich():
-        flags = ("--topics", topic, "--output-topic", totals, *registry_flags)
+    def enrich(*more):
+        flags = ("--topics", topic, "--output-topic", totals, *registry_flags, *more)
         _, said = story.follow("enrich", "enrich", *flags, "--regions-file", story.figures.files[2])
         reports.extend(said)
 
@@ -111,7 +111,7 @@ def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry):
     channel = {"name": "channel", "type": ["null", "string"], "default": None}
     registry.add(f"{topic}-value", value | {"fields": [channel, *value["fields"]]})
     send(_STOPS[1], _STOPS[2])
-    enrich()
+    enrich("--output-table", reader.name.removeprefix("lake."))
     flags = ("--topics", totals, "--rows", "1000", *registry_flags)
     table, _ = story.run("results-avro", *flags)
 
@@ -122,6 +122,8 @@ def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry):
     windows = {start: ", ".join(lines) for start, lines in found.items()}
     assert windows == sum_up(rows[_FIRST:], [*marks.values()], story.load_regions())
     assert list(windows) == sorted(windows, reverse=True)
+    amount = sum(row.amount for row in rows[_FIRST:])
+    assert reader.query("SELECT sum(sales), sum(orders) FROM t") == [(2 * amount, 3_600)]
     if story.figures is SEED:
         starts = [f"2021-10-03 22:{minute}" for minute in (30, 25, 20)]
         assert [windows[start] for start in starts] == _PUBLISHED
