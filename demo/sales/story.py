@@ -16,7 +16,7 @@ from jobs.sales.artifacts import PREFIX, SALES, SUMMARY
 from jobs.sales.enrichment import ArtifactSettings
 from jobs.sales.generated import ALL_SALES, FIRST_SALES
 
-_SEED, _REST = "sales_seed.csv", "sales_incremental_large.csv"
+_SEED, _REST = "sales_seed.csv", "sales_incremental.csv"
 _NOON = "2026-01-05T12:00:00+00:00"
 _LATER = "2026-01-05T12:02:05+00:00"  # after the first 250, two in a second
 _SHOWN = 5
