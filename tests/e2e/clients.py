@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from localcloud.identity.credentials import credentials_for_role
-from localcloud.services.emr_serverless.driver_environment import Place, driver_variables
+from localcloud.jobs import Place, driver_variables
 from tests.e2e.accounts import Accounts
 
 _ROOT = Path(__file__).parents[2]
@@ -95,6 +95,6 @@ class Host:
         (shown,) = reservation["Instances"]
         arn = f"arn:aws:iam::{root.id}:role/{role}"
         groups = tuple(group["GroupId"] for group in shown["SecurityGroups"])
-        place = Place("", arn, None, (shown["SubnetId"],), groups)
+        place = Place(arn, "ec2.amazonaws.com", "EC2", (shown["SubnetId"],), groups)
         key = credentials_for_role(self.accounts.cloud, arn, instance)
         return driver_variables(self.accounts.cloud, place, key, self.folder)

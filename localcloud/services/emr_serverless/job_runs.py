@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -13,8 +14,7 @@ from localcloud.cloud import Cloud
 from localcloud.door.control import describe
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call
-from localcloud.jobs import JobRun, RunState
-from localcloud.services.emr_serverless.driver_environment import Place
+from localcloud.jobs import JobRun, JobSpec, Place, Runner, RunState
 from localcloud.services.emr_serverless.model import (
     Application,
     Applications,
@@ -33,7 +33,6 @@ from localcloud.services.emr_serverless.requests import (
     read_timeout_minutes,
     size_run,
 )
-from localcloud.services.emr_serverless.runner import JobSpec, Runner, RunningJobs
 from localcloud.services.emr_serverless.views import (
     mode_of,
     show_run,
@@ -42,8 +41,30 @@ from localcloud.services.emr_serverless.views import (
 )
 from localcloud.services.events import send_event
 
-_GRACE_SECONDS = 15
+_GRACE_SECONDS, _STOP_SECONDS = 15, 20
 _STATE_CHANGE = "EMR Serverless Job Run State Change"
+
+
+class RunningJobs:
+    """The active runs, which end with localcloud."""
+
+    def __init__(self) -> None:
+        self._threads: list[tuple[JobRun, threading.Thread]] = []
+
+    def start(self, cloud: Cloud, run: JobRun, work: Callable[[], None]) -> None:
+        """Start a run in its own thread."""
+        if not self._threads:
+            cloud.on_stop(self.stop)
+        thread = threading.Thread(target=work, name=f"job run {run.id}", daemon=True)
+        self._threads.append((run, thread))
+        thread.start()
+
+    def stop(self) -> None:
+        """Kill the active runs and wait for their end."""
+        for run, _ in self._threads:
+            run.cancel(0)
+        for _, thread in self._threads:
+            thread.join(_STOP_SECONDS)
 
 
 @application_operation("StartJobRun")
@@ -119,11 +140,13 @@ def _specify(call: Call, application: Application, run: JobRun) -> JobSpec:
     return JobSpec(
         region=call.region,
         place=Place(
-            application_arn=application.arn,
             role_arn=params["executionRoleArn"],
-            session_policy=params.get("executionIamPolicy", {}).get("policy"),
+            service="emr-serverless.amazonaws.com",
+            takes_role="EMR Serverless",
             subnets=tuple(network.get("subnetIds", ())),
             groups=tuple(network.get("securityGroupIds", ())),
+            session_policy=params.get("executionIamPolicy", {}).get("policy"),
+            trust_context={"aws:SourceArn": application.arn},
         ),
         entry_point=spark["entryPoint"],
         arguments=tuple(spark.get("entryPointArguments", ())),

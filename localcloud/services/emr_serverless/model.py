@@ -11,9 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
-from localcloud.jobs import JobRun
+from localcloud.jobs import JobRun, Runner
 from localcloud.services.emr_serverless.capacity import Occupied
-from localcloud.services.emr_serverless.runner import Runner
 
 INVALID = "ValidationException"
 _PAGE = 50

@@ -13,10 +13,10 @@ from localcloud.errors import JobFailedError, MissingToolError
 from localcloud.identity.credentials import SessionKeys
 from localcloud.jobs import deliver_logs, read_places, spark
 from localcloud.jobs.artifacts import fetch_archive
+from localcloud.jobs.environment import Place, driver_variables
 from localcloud.jobs.logs import _batches
-from localcloud.services.emr_serverless.driver_environment import Place, driver_variables
 
-_NOWHERE = Place("arn", "arn:aws:iam::111111111111:role/job", None, (), ())
+_NOWHERE = Place("arn:aws:iam::111111111111:role/job", "ec2.amazonaws.com", "EC2")
 
 
 @pytest.fixture

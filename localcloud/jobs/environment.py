@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cryptography import x509
@@ -16,7 +17,6 @@ from localcloud.identity.permissions import may_be_assumed_by_service
 from localcloud.identity.roles import role_account
 from localcloud.network import find_source, load_network
 
-_SERVICE = "emr-serverless.amazonaws.com"
 _SESSION_SECONDS = 43_200
 _STORE_PASSWORD = "changeit"  # noqa: S105 - Java's default; the store is not secret
 # Nearly half the CPU time of a one-minute driver is optimizing compilation: 28 s without, 15 s so.
@@ -25,27 +25,33 @@ _SHORT_LIVED = "-XX:TieredStopAtLevel=1"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place and the role of a job; `session_policy` limits the role."""
+    """The network and the role of a job; `session_policy` limits the role.
 
-    application_arn: str
+    The role trusts `service`, whose request has the keys of `trust_context`; `takes_role` is its
+    name in sentences.
+    """
+
     role_arn: str
-    session_policy: str | None
-    subnets: tuple[str, ...]
-    groups: tuple[str, ...]
+    service: str
+    takes_role: str
+    subnets: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    session_policy: str | None = None
+    trust_context: Mapping[str, str] = field(default_factory=dict)
 
 
 def take_role(cloud: Cloud, place: Place, session_name: str) -> SessionKey:
     """Create the credentials of a job.
 
     Raises:
-        JobFailedError: the role does not let EMR Serverless assume it.
+        JobFailedError: the role does not let the service assume it.
     """
     account = role_account(place.role_arn)
-    context = {"aws:SourceArn": place.application_arn, "aws:SourceAccount": account}
-    if not may_be_assumed_by_service(place.role_arn, _SERVICE, context):
+    context = {**place.trust_context, "aws:SourceAccount": account} if place.trust_context else {}
+    if not may_be_assumed_by_service(place.role_arn, place.service, context):
         raise JobFailedError(
             f"Could not assume runtime role {place.role_arn} because it does not exist or is not "
-            "set up with the required trust relationship with EMR Serverless."
+            f"set up with the required trust relationship with {place.takes_role}."
         )
     return cloud.state(SessionKeys).make(
         account,

@@ -1,9 +1,8 @@
-"""Runs job runs: one thread each, one folder per attempt."""
+"""The attempts of a job run: one folder each, files and logs with the job's role."""
 
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -12,24 +11,15 @@ from typing import Any
 
 from localcloud.cloud import Cloud
 from localcloud.errors import JobFailedError, LocalcloudError
-from localcloud.jobs import (
-    Driver,
-    JobRun,
-    LogPlaces,
-    SparkJob,
-    Submission,
-    build_launch,
-    deliver_logs,
-    execute,
-)
+from localcloud.jobs.driver import Driver
+from localcloud.jobs.environment import Place, driver_variables, take_role
+from localcloud.jobs.execution import execute
+from localcloud.jobs.logs import LogPlaces, deliver_logs
+from localcloud.jobs.run import JobRun
+from localcloud.jobs.spark import SparkJob, build_launch
+from localcloud.jobs.submission import Submission
 from localcloud.network import find_source, load_network
-from localcloud.services.emr_serverless.driver_environment import (
-    Place,
-    driver_variables,
-    take_role,
-)
 
-_STOP_SECONDS = 20
 _OUTPUTS = ("stdout", "stderr")
 _FETCHED = ("archives", "entry", "jars", "local", "py-files", "work")
 
@@ -44,28 +34,6 @@ class JobSpec:
     arguments: tuple[str, ...]
     submission: Submission
     logs: LogPlaces
-
-
-class RunningJobs:
-    """The active runs, which end with localcloud."""
-
-    def __init__(self) -> None:
-        self._threads: list[tuple[JobRun, threading.Thread]] = []
-
-    def start(self, cloud: Cloud, run: JobRun, work: Callable[[], None]) -> None:
-        """Start a run in its own thread."""
-        if not self._threads:
-            cloud.on_stop(self.stop)
-        thread = threading.Thread(target=work, name=f"job run {run.id}", daemon=True)
-        self._threads.append((run, thread))
-        thread.start()
-
-    def stop(self) -> None:
-        """Kill the active runs and wait for their end."""
-        for run, _ in self._threads:
-            run.cancel(0)
-        for _, thread in self._threads:
-            thread.join(_STOP_SECONDS)
 
 
 @dataclass(slots=True)
