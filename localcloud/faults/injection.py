@@ -187,6 +187,7 @@ THROTTLES = {
     "dynamodb": ("ProvisionedThroughputExceededException", 400),
     "ec2": ("RequestLimitExceeded", 503),
     "elbv2": ("Throttling", 400),
+    "emr": ("ThrottlingException", 400),
     "emr-serverless": ("ThrottlingException", 400),
     "events": ("ThrottlingException", 400),
     "glue": ("ThrottlingException", 400),

@@ -15,10 +15,12 @@ from typing import Any
 from moto.iam.models import iam_backends
 
 from localcloud.door.operations import Call
+from localcloud.identity.instance_profiles import find_profile_role
 from localcloud.identity.resource_policies import key_arn
 from localcloud.identity.resources import Access
 from localcloud.identity.roles import find_role, is_role_arn, role_account
 
+_EMR = "elasticmapreduce.amazonaws.com"
 # Operation -> the parameter with the role, by the names that lead there, and the service that gets
 # it.
 _PASSED = {
@@ -47,6 +49,7 @@ _LINKED = {
         "ops.emr-serverless.amazonaws.com",
         "AWSServiceRoleForAmazonEMRServerless",
     ),
+    ("emr", "RunJobFlow"): (_EMR, "AWSServiceRoleForEMRCleanup"),
     ("kafka", "CreateCluster"): ("kafka.amazonaws.com", "AWSServiceRoleForKafka"),
     ("kafka", "CreateClusterV2"): ("kafka.amazonaws.com", "AWSServiceRoleForKafka"),
 }
@@ -65,18 +68,32 @@ _lock = threading.Lock()
 
 def list_dependent_access(call: Call) -> Iterator[Access]:
     """List what the caller must be allowed besides; a service itself refuses foreign roles."""
-    names, service = _PASSED.get((call.service, call.operation), (("",), ""))
-    role_arn = str(_find_param(call, names) or "")
-    if role_arn and call.service == "glue" and not is_role_arn(role_arn):
-        role_arn = f"arn:aws:iam::{call.account}:role/{role_arn}"  # a crawler's role by its name
-    if is_role_arn(role_arn) and role_account(role_arn) == call.account:
-        yield Access("iam:PassRole", role_arn, {"iam:PassedToService": service})
+    for role_arn, service in _list_passed(call):
+        if is_role_arn(role_arn) and role_account(role_arn) == call.account:
+            yield Access("iam:PassRole", role_arn, {"iam:PassedToService": service})
     if linked := _find_linked(call):
         arn, service = linked
         yield Access("iam:CreateServiceLinkedRole", arn, {"iam:AWSServiceName": service})
     if key := _find_key(call):
         yield Access("kms:DescribeKey", key, {})
         yield Access("kms:CreateGrant", key, {"kms:GrantIsForAWSResource": "true"})
+
+
+def _list_passed(call: Call) -> Iterator[tuple[str, str]]:
+    """Yield the ARNs of the roles that a call passes, each with the service that gets it."""
+    if (call.service, call.operation) == ("emr", "RunJobFlow"):
+        yield _full_arn(call, str(call.params.get("ServiceRole", ""))), _EMR
+        profile = str(call.params.get("JobFlowRole", ""))
+        yield find_profile_role(call.account, profile) or "", "ec2.amazonaws.com"
+        return
+    names, service = _PASSED.get((call.service, call.operation), (("",), ""))
+    found = str(_find_param(call, names) or "")
+    # A crawler's role may be given by its name.
+    yield (_full_arn(call, found) if found and call.service == "glue" else found), service
+
+
+def _full_arn(call: Call, role: str) -> str:
+    return role if is_role_arn(role) else f"arn:aws:iam::{call.account}:role/{role}"
 
 
 def _find_key(call: Call) -> str | None:

@@ -203,6 +203,15 @@ def _ec2(call: Call) -> Iterator[Access]:
     yield from (Access(_action(call), arn) for arn in (found[:1] if alone else found) or [None])
 
 
+def _emr(call: Call) -> Iterator[Access]:
+    params, start = call.params, f"arn:aws:elasticmapreduce:{call.region}:{call.account}:cluster/"
+    named = params.get("ClusterId") or params.get("ResourceId") or params.get("JobFlowId")
+    for cluster in params.get("JobFlowIds") or [named]:
+        yield Access(_action(call), start + cluster if cluster else "*")
+    if call.operation == "RunJobFlow" and params.get("Tags"):
+        yield Access("elasticmapreduce:AddTags", f"{start}*")
+
+
 def _emr_serverless(call: Call) -> Iterator[Access]:
     application, run = call.params.get("applicationId"), call.params.get("jobRunId")
     arn = call.params.get("resourceArn")
@@ -373,6 +382,7 @@ _SPECIAL: dict[str, _Lister] = {
     "athena": _athena,
     "dynamodb": _dynamodb,
     "ec2": _ec2,
+    "emr": _emr,
     "emr-serverless": _emr_serverless,
     "glue": _glue,
     "kms": _kms,

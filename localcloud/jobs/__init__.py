@@ -10,11 +10,12 @@ from localcloud.jobs.logs import LogPlaces, deliver_logs, read_places
 from localcloud.jobs.run import Attempt, JobRun, RetryRule, RunState
 from localcloud.jobs.runner import JobSpec, Runner
 from localcloud.jobs.spark import SparkJob, build_launch
-from localcloud.jobs.submission import Submission, read_submission
+from localcloud.jobs.submission import Command, Submission, read_command, read_submission
 
 __all__ = [
     "RECORDED_JOB",
     "Attempt",
+    "Command",
     "Driver",
     "DriverLaunch",
     "JobRun",
@@ -32,6 +33,7 @@ __all__ = [
     "deliver_logs",
     "driver_variables",
     "execute",
+    "read_command",
     "read_places",
     "read_submission",
     "take_role",

@@ -55,6 +55,11 @@ class Driver:
         """The process id, which is also the id of its group."""
         return self._child.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code, None while it runs."""
+        return self._child.exit_code
+
     def wait(self, timeout_seconds: float | None) -> int | None:
         """Wait for the end and return the exit code, None after the timeout."""
         code = self._child.wait(timeout_seconds)

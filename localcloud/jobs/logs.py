@@ -29,6 +29,7 @@ class LogPlaces:
     s3: Mapping[str, Any]
     cloudwatch: Mapping[str, Any]
     by_attempt: bool = False
+    worker: str = _WORKER
 
     def of_attempt(self, number: int) -> LogPlaces:
         """Return the places of one attempt, if a run may have several."""
@@ -62,7 +63,7 @@ def _to_s3(
     place, s3 = urlsplit(places.s3["logUri"]), open_client("s3")
     key = places.s3.get("encryptionKeyArn")
     sealed = {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": key} if key else {}
-    start = "/".join(filter(None, [place.path.strip("/"), places.owner, _WORKER]))
+    start = "/".join(filter(None, [place.path.strip("/"), places.owner, places.worker]))
     for name, path in outputs.items():
         body = gzip.compress(path.read_bytes())
         s3.put_object(Bucket=place.netloc, Key=f"{start}/{name}.gz", Body=body, **sealed)

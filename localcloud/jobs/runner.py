@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +20,13 @@ from localcloud.jobs.spark import SparkJob, build_launch
 from localcloud.jobs.submission import Submission
 from localcloud.network import find_source, load_network
 
-_OUTPUTS = ("stdout", "stderr")
+_OUTPUTS = ("stdout", "stderr", "controller")
 _FETCHED = ("archives", "entry", "jars", "local", "py-files", "work")
 
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """A run: its place and role, its submission, its log places."""
+    """A run: its place and role, its submission, its log places, and the cluster's variables."""
 
     region: str
     place: Place
@@ -34,17 +34,24 @@ class JobSpec:
     arguments: tuple[str, ...]
     submission: Submission
     logs: LogPlaces
+    exported: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Runner:
-    """Starts the attempts of one run and delivers their output."""
+    """Starts the attempts of one run and delivers their output.
+
+    `finish` gets the folder and the exit code of an attempt, None if it did not start, before its
+    output is delivered.
+    """
 
     cloud: Cloud
     spec: JobSpec
     run: JobRun
     prepare: Callable[[], AbstractContextManager[None]] = field(repr=False)
     pid: int = 0  # of the current process
+    finish: Callable[[Path, int | None], None] = lambda _folder, _code: None
+    _driver: Driver | None = None
 
     def work(self) -> None:
         """Run it to its end."""
@@ -59,20 +66,27 @@ class Runner:
             variables = driver_variables(self.cloud, spec.place, key, folder)
             s3 = self._open_client("s3")
             job = SparkJob(
-                spec.entry_point, spec.arguments, spec.submission, spec.region, variables
+                spec.entry_point,
+                spec.arguments,
+                spec.submission,
+                spec.region,
+                variables,
+                spec.exported,
             )
             launch = build_launch(job, s3, folder, self._log)
         except LocalcloudError as error:
             self._note(folder / "stderr", str(error))
             self._note(self._log, str(error))
             raise JobFailedError(str(error)) from error
-        driver = Driver(launch)
-        self.pid = driver.pid
-        return driver
+        self._driver = Driver(launch)
+        self.pid = self._driver.pid
+        return self._driver
 
     def _deliver(self, number: int) -> None:
         """Deliver the output of an attempt from its VPC, as the workers do on AWS."""
         self.pid, folder = 0, self._folder(number)
+        if folder.exists():
+            self.finish(folder, self._driver.exit_code if self._driver else None)
         printed = {name: folder / name for name in _OUTPUTS if (folder / name).exists()}
         if printed:
             places = self.spec.logs.of_attempt(number)

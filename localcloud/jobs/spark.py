@@ -23,13 +23,17 @@ _DRIVER_VARIABLES = "spark.emr-serverless.driverEnv."
 
 @dataclass(frozen=True, slots=True)
 class SparkJob:
-    """A submission with its region and the variables of role and network."""
+    """A submission with its region and the variables of role and network.
+
+    `exported` are variables that a cluster sets for every driver.
+    """
 
     entry_point: str
     arguments: tuple[str, ...]
     submission: Submission
     region: str
     variables: Mapping[str, str] = field(repr=False)
+    exported: Mapping[str, str] = field(default_factory=dict)
 
 
 def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunch:
@@ -49,7 +53,7 @@ def build_launch(job: SparkJob, s3: Any, folder: Path, log: Path) -> DriverLaunc
         str(entry_point),
         *job.arguments,
     ]
-    given = _driver_variables(job.submission)
+    given = {**job.exported, **_driver_variables(job.submission)}
     path = [job.variables.get("PYTHONPATH"), given.get("PYTHONPATH")]  # the VPC's view comes first
     variables = {
         "PATH": os.environ["PATH"],

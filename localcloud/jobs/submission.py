@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 # Flag -> the equivalent setting; the flag wins, as in spark-submit.
@@ -17,6 +17,7 @@ _ALONE = frozenset({"--verbose", "-v", "--supervise"})
 _SETTING = frozenset({"--conf", "-c"})
 # A job must not set where and how it runs, on EMR Serverless either.
 _NOT_THE_JOBS = frozenset({"--master", "--deploy-mode", "--properties-file"})
+_OF_CLUSTERS = {"--master": "yarn", "--deploy-mode": "client"}
 _PASSED_ON = frozenset(
     """--class --driver-class-path --driver-cores --driver-java-options --driver-library-path
     --driver-memory --exclude-packages --executor-cores --executor-memory --name --num-executors
@@ -56,6 +57,36 @@ def read_submission(parameters: str, defaults: Mapping[str, str]) -> Submission:
         places.setdefault(flag, from_settings)
     files = {flag: tuple(filter(None, text.split(","))) for flag, text in places.items()}
     return Submission(tuple(flags), settings, files)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The words after spark-submit: the submission, the program, and its arguments."""
+
+    submission: Submission
+    entry_point: str
+    arguments: tuple[str, ...]
+
+
+def read_command(words: Sequence[str], defaults: Mapping[str, str]) -> Command:
+    """Parse the words after spark-submit on a cluster, where YARN is the master.
+
+    Raises:
+        ValueError: a flag is unknown to spark-submit, or names another master or the cluster mode.
+    """
+    flags, left = [], list(words)
+    while left and left[0].startswith("-"):
+        flag, equals, value = left[0].partition("=")
+        count = 1 if equals or flag in _ALONE else 2
+        if flag not in _OF_CLUSTERS:
+            flags += left[:count]
+        elif (value or "".join(left[1:2])) != _OF_CLUSTERS[flag]:
+            found = value or "".join(left[1:2])
+            raise ValueError(f"{flag} is {found}, localcloud knows {_OF_CLUSTERS[flag]} only")
+        left = left[count:]
+    if not left:
+        raise ValueError("spark-submit has no program")
+    return Command(read_submission(shlex.join(flags), defaults), left[0], tuple(left[1:]))
 
 
 def _split(parameters: str) -> Iterator[tuple[str, str]]:

@@ -31,6 +31,7 @@ ENDPOINT_NAMES = {
     "athena": "athena",
     "ec2": "ec2",
     "elasticloadbalancing": "elasticloadbalancing",
+    "elasticmapreduce": "elasticmapreduce",
     "emr-serverless": "emr-serverless",
     "events": "events",
     "firehose": "kinesis-firehose",

@@ -1,0 +1,157 @@
+"""The life of a cluster: validation, bootstrap actions, steps, and its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from moto.ec2.models import ec2_backends
+
+from localcloud.cloud import Cloud
+from localcloud.errors import LocalcloudError
+from localcloud.identity.permissions import may, may_be_assumed_by_service
+from localcloud.jobs import RunState
+from localcloud.services.emr.bootstrap import BootstrapFailedError, run_bootstrap_actions
+from localcloud.services.emr.model import Cluster, Reason, Step
+
+_log = logging.getLogger(__name__)
+_SERVICE = "elasticmapreduce.amazonaws.com"
+_ACCESS_PORT = 9443
+_TERMINATE = ("TERMINATE_CLUSTER", "TERMINATE_JOB_FLOW")
+
+
+class ValidationFailedError(LocalcloudError):
+    """A cluster cannot start; the message is EMR's, or says what is missing."""
+
+
+def live(cloud: Cloud, cluster: Cluster) -> None:
+    """Run a cluster to its end."""
+    try:
+        _check(cluster)
+        cluster.go_to("BOOTSTRAPPING")
+        run_bootstrap_actions(cloud, cluster)
+        while (step := cluster.next_step()) is not None:
+            step.runner.work()
+            _react(cluster, step)
+    except ValidationFailedError as error:
+        cluster.end("TERMINATED_WITH_ERRORS", Reason("VALIDATION_ERROR", str(error)))
+    except BootstrapFailedError as error:
+        cluster.end("TERMINATED_WITH_ERRORS", Reason("BOOTSTRAP_FAILURE", str(error)))
+    except Exception as error:  # a bug of ours: it must be visible in the cluster
+        _log.exception("cluster %s failed", cluster.id)
+        said = f"localcloud failed: {type(error).__name__}: {error}"
+        cluster.end("TERMINATED_WITH_ERRORS", Reason("INTERNAL_ERROR", said))
+    assert cluster.ending is not None  # noqa: S101 - each way here sets it
+    state, reason = cluster.ending
+    cluster.end(state, reason)
+    cluster.go_to("TERMINATING", reason)
+    cluster.go_to(state, reason)
+
+
+def _react(cluster: Cluster, step: Step) -> None:
+    """Do what a failed step asks for; a protected cluster waits in place of its end."""
+    if step.run.state is not RunState.FAILED:
+        return
+    action = step.asked.get("ActionOnFailure", "TERMINATE_CLUSTER")
+    if action in _TERMINATE and not cluster.protected:
+        reason = Reason("STEP_FAILURE", "Shut down as step failed")
+        cluster.end("TERMINATED_WITH_ERRORS", reason)
+    elif action != "CONTINUE":
+        with cluster.changed:
+            for waiting in cluster.steps:
+                waiting.cancel(0)
+
+
+def _check(cluster: Cluster) -> None:
+    """Check what EMR checks after it has accepted a cluster.
+
+    Raises:
+        ValidationFailedError: the network, the security groups or a role cannot be used.
+    """
+    if not may_be_assumed_by_service(cluster.place.role_arn, "ec2.amazonaws.com"):
+        raise ValidationFailedError(f"{cluster.place.role_arn} does not trust ec2.amazonaws.com")
+    role = service_role(cluster.account, cluster.asked["ServiceRole"])
+    context = {
+        "aws:SourceAccount": cluster.account,
+        "aws:SourceArn": cluster.arn,
+    }
+    if not may_be_assumed_by_service(role, _SERVICE, context):
+        raise ValidationFailedError(f"{role} is invalid: {_SERVICE} cannot assume it")
+    _check_network(cluster)
+    for action, resource, more in _needed(cluster):
+        if not may(role, action, resource, more):
+            raise ValidationFailedError(
+                f"Service role {role} has insufficient EC2 permissions: {action} on {resource}"
+            )
+
+
+def service_role(account: str, name: str) -> str:
+    """Return the ARN of a service role, given by name or ARN."""
+    return name if name.startswith("arn:") else f"arn:aws:iam::{account}:role/{name}"
+
+
+def _check_network(cluster: Cluster) -> None:
+    backend = ec2_backends[cluster.account][cluster.region]
+    asked = cluster.asked["Instances"]
+    for subnet in cluster.place.subnets:
+        if not any(subnet in found for found in backend.subnets.values()):
+            raise ValidationFailedError(f"The subnet '{subnet}' does not exist")
+    managed, access = asked.get("EmrManagedMasterSecurityGroup"), _access_group(cluster)
+    for group in filter(None, (managed, asked.get("EmrManagedSlaveSecurityGroup"), access)):
+        if backend.get_security_group_from_id(group) is None:
+            raise ValidationFailedError(f"The security group '{group}' does not exist")
+    if not cluster.place.subnets or not managed:
+        return
+    if access is None:
+        raise ValidationFailedError(
+            "You must also specify a ServiceAccessSecurityGroup if you use custom security groups "
+            "when creating a cluster in a private subnet."
+        )
+    found = backend.get_security_group_from_id(access)
+    if found is None or not any(_admits(rule, managed) for rule in found.ingress_rules):
+        raise ValidationFailedError(
+            "ServiceAccessSecurityGroup is missing ingress rule from EmrManagedMasterSecurityGroup "
+            f"on port {_ACCESS_PORT}"
+        )
+
+
+def _access_group(cluster: Cluster) -> str | None:
+    found: str | None = cluster.asked["Instances"].get("ServiceAccessSecurityGroup")
+    return found
+
+
+def _admits(rule: object, group: str) -> bool:
+    """Return whether a rule of moto's lets a group in on the port of the service's access."""
+    source = getattr(rule, "source_group", None) or {}
+    low, high = (int(getattr(rule, name, None) or -1) for name in ("from_port", "to_port"))
+    every = str(getattr(rule, "ip_protocol", "")) == "-1"
+    return source.get("GroupId") == group and (every or low <= _ACCESS_PORT <= high)
+
+
+def _needed(cluster: Cluster) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the permissions with which EMR starts and ends instances in a private subnet.
+
+    EMR Management Guide, "Service role for Amazon EMR (EMR role)".
+    """
+    ec2 = f"arn:aws:ec2:{cluster.region}:{cluster.account}"
+    asked = cluster.asked["Instances"]
+    names = ("EmrManagedMasterSecurityGroup", "EmrManagedSlaveSecurityGroup")
+    groups = [f"{ec2}:security-group/{asked[name]}" for name in names if asked.get(name)]
+    new = {f"aws:RequestTag/{key}": value for key, value in cluster.tags.items()}
+    own = {f"aws:ResourceTag/{key}": value for key, value in cluster.tags.items()}
+    used = [*groups, *(f"{ec2}:subnet/{each}" for each in cluster.place.subnets)]
+    for resource in used:
+        yield "ec2:RunInstances", resource, {}
+    yield "ec2:RunInstances", f"arn:aws:ec2:{cluster.region}::image/ami-0123456789abcdef0", {}
+    for kind in ("instance/i-1", "network-interface/eni-1", "volume/vol-1"):
+        yield "ec2:RunInstances", f"{ec2}:{kind}", new
+        yield "ec2:CreateTags", f"{ec2}:{kind}", new | {"ec2:CreateAction": "RunInstances"}
+    yield "ec2:TerminateInstances", f"{ec2}:instance/i-1", own
+    if access := _access_group(cluster):
+        for group in (*groups, f"{ec2}:security-group/{access}"):
+            for way in ("Ingress", "Egress"):
+                yield f"ec2:AuthorizeSecurityGroup{way}", group, own
+    for what in ("Instances", "SecurityGroups", "Subnets", "Vpcs", "RouteTables"):
+        yield f"ec2:Describe{what}", "*", {}
+    passed = {"iam:PassedToService": "ec2.amazonaws.com"}
+    yield "iam:PassRole", cluster.place.role_arn, passed
