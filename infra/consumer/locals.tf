@@ -25,8 +25,16 @@ locals {
     { for name, spark in module.spark : name => spark.security_group_id },
     # By its literal name: the function itself, which knows the brokers, comes after their rules.
     { for name in keys(local.quality) : "consumer-${name}" => module.quality["quality"].security_group_id },
+    { for name, emr in module.emr : "${name}_cluster" => emr.security_group_id },
     { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
+
+  # EMR Management Guide, "Minimum Amazon S3 policy for private subnet": the images' packages and EMR's own.
+  emr_buckets = [
+    "al2023-repos-${var.contract.region}-de612dc2",
+    "prod.${var.contract.region}.appinfo.src",
+    "repo.${var.contract.region}.emr.amazonaws.com",
+  ]
 
   _ports = [for broker in values(var.contract.brokers) : broker.port]
   egress = merge(

@@ -3,12 +3,13 @@
 module "network" {
   source = "../modules/network"
 
-  prefix     = local.prefix
-  account_id = var.account_id
-  region     = var.contract.region
-  cidr       = var.network.cidr
-  clients    = merge(local.clients, { for name, function in module.sync : "consumer-${name}" => function.security_group_id })
-  existing   = var.network.existing
+  prefix      = local.prefix
+  account_id  = var.account_id
+  region      = var.contract.region
+  aws_buckets = try(var.spark.cluster, null) == null ? [] : local.emr_buckets
+  cidr        = var.network.cidr
+  clients     = merge(local.clients, { for name, function in module.sync : "consumer-${name}" => function.security_group_id })
+  existing    = var.network.existing
   # Programs assume it to read the producer's schemas.
   foreign_roles = [var.contract.registry.role_arn]
   # The function and the jobs call STS and Glue; the pollers of the mapping call the other two.
@@ -17,7 +18,7 @@ module "network" {
     ["glue", "lambda", "secretsmanager", "sts"],
     var.spark == null ? [] : ["logs"],
     length(local.quality) > 0 ? ["athena"] : [],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : [],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : try(var.spark.cluster.parameters_path, null) != null ? ["ssm"] : [],
   )
   log_days    = var.retention.log_days
   other_cidrs = var.network.other_cidrs

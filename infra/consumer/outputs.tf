@@ -30,6 +30,11 @@ output "consumer" {
   }
 }
 
+output "emr_cluster" {
+  description = "The id of the cluster of EMR on EC2, null without one; an idle cluster terminates, and the next apply makes another."
+  value       = one([for emr in values(module.emr) : emr.cluster.id])
+}
+
 output "functions" {
   description = "The consumer functions: the name of each, its table, its dead-letter table, and the event source mapping of each topic."
   value = {
@@ -64,8 +69,8 @@ output "spark_application" {
 }
 
 output "submit_commands" {
-  description = "The submit command of each run, for a shell: the name of each job, its replay (replay-NAME; for consume, replay), and maintain-TABLE for each of its tables."
-  value       = merge([for spark in values(module.spark) : spark.submit_commands]...)
+  description = "The submit command of each run, for a shell: the name of each job (a step of the cluster for the jobs of spark.cluster), its replay (replay-NAME; for consume, replay), and maintain-TABLE for each of its tables."
+  value       = merge(concat([for spark in values(module.spark) : spark.submit_commands], [for emr in values(module.emr) : emr.submit_commands])...)
 
   depends_on = [module.lake_grants]
 }

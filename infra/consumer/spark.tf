@@ -126,3 +126,37 @@ module "spark" {
 
   permissions_boundary = var.permissions_boundary
 }
+
+# A cluster for the jobs that are named, with the arguments, artifacts and rights that they have above.
+module "emr" {
+  source   = "../modules/emr-cluster"
+  for_each = try(var.spark.cluster, null) == null ? {} : { emr = var.spark.cluster }
+
+  prefix     = local.prefix
+  account_id = var.account_id
+  region     = var.contract.region
+  artifacts = {
+    archives      = values(module.spark["spark"].places.archives)
+    bucket        = module.spark["spark"].artifacts_bucket.name
+    configuration = jsondecode(file("${path.module}/session.json"))
+    jars          = module.spark["spark"].places.jars
+    pyfiles       = module.spark["spark"].places.pyfiles
+  }
+  cluster = each.value
+  network = {
+    vpc_id    = module.network.vpc_id
+    subnet_id = values(module.network.workload_subnet_ids)[0]
+    egress    = local.egress
+  }
+  parameters_path = each.value.parameters_path
+  policies        = { for name in each.value.jobs : name => local.job_policies[name] }
+  retention       = var.retention
+  runs = {
+    for name in each.value.jobs : name => {
+      arguments = [for word in local.runs[name].arguments : lookup(module.spark["spark"].files, word, word)]
+      program   = module.spark["spark"].places.programs[local.runs[name].program]
+    }
+  }
+
+  permissions_boundary = var.permissions_boundary
+}

@@ -210,6 +210,10 @@ variable "jobs" {
     condition     = length(distinct(flatten([for job in values(var.jobs) : values(job.writes)]))) == length(flatten([for job in values(var.jobs) : values(job.writes)]))
     error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each schema of each job a table of its own."
   }
+  validation {
+    condition     = try(var.spark.cluster, null) == null ? true : length(var.spark.cluster.jobs) > 0 && length(setsubtract(var.spark.cluster.jobs, keys(var.jobs))) == 0
+    error_message = "spark.cluster.jobs has ${join(", ", try(var.spark.cluster.jobs, []))}; name at least one, and jobs of this root (${join(", ", keys(var.jobs))})."
+  }
 }
 
 variable "lake" {
@@ -271,6 +275,11 @@ variable "lake" {
   validation {
     condition     = try(var.lake.sync, null) == null || var.spark == null ? true : length(var.lake.sync.tables) > 0 && length(setsubtract(keys(var.lake.sync.tables), flatten([for job in values(local.jobs) : job.lake if job.kind == "consume"]))) == 0 && alltrue([for schemas in values(var.lake.sync.tables) : length(schemas) > 0])
     error_message = "lake.sync has the tables ${jsonencode(try(var.lake.sync.tables, {}))}; name at least one, tables of the lake that a job without staging writes, and for each the schemas whose records it holds."
+  }
+
+  validation {
+    condition     = try(var.spark.cluster, null) == null || var.lake.grants == null
+    error_message = "There are spark.cluster and lake.grants; leave one out, since the grants of Lake Formation are for the roles of EMR Serverless."
   }
 }
 
@@ -374,7 +383,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), the folders of the jars and of the job files, and jars of EMR's image in place of those (image_jars); null for no Spark."
+  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), a cluster of EMR on EC2 for some of them (cluster.jobs; infra/modules/emr-cluster says what the rest means; null for none, replays and maintenance stay on EMR Serverless), the folders of the jars and of the job files, and jars of EMR's image in place of those (image_jars); null for no Spark."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
@@ -385,6 +394,17 @@ variable "spark" {
         memory = optional(string, "128 GB")
       }), {})
     }), {})
+    cluster = optional(object({
+      core_nodes             = optional(number)
+      core_type              = optional(string)
+      idle_minutes           = optional(number)
+      jobs                   = set(string)
+      parameters_path        = optional(string)
+      primary_type           = optional(string)
+      release_label          = optional(string)
+      termination_protection = optional(bool)
+      volume_gib             = optional(number)
+    }))
     image_jars = optional(list(string), [])
     jars       = optional(string, "../../jars/spark/lib")
     jobs       = optional(string, "../../jobs")

@@ -83,6 +83,13 @@ locals {
         Action    = "s3:GetObject"
         Resource  = "arn:${local._partition}:s3:::al2023-repos-${var.region}-de612dc2/*"
       } if name == "ssmmessages"],
+      [for statement in [{
+        Sid       = "BucketsOfAws"
+        Effect    = "Allow"
+        Principal = "*"
+        Action    = "s3:GetObject"
+        Resource  = [for bucket in var.aws_buckets : "arn:${local._partition}:s3:::${bucket}/*"]
+      }] : statement if length(var.aws_buckets) > 0],
     )
   }
   endpoint_policies = {

@@ -8,6 +8,12 @@ variable "account_id" {
   }
 }
 
+variable "aws_buckets" {
+  description = "Buckets of AWS that instances read through the endpoint for S3, such as those of EMR's packages."
+  type        = list(string)
+  default     = []
+}
+
 variable "cidr" {
   description = "The IPv4 address range of the VPC, /16 to /24; each zone gets a quarter of it."
   type        = string

@@ -53,3 +53,4 @@ lake = {
   parquet = { crawler = { schedule = "cron(0 6 * * ? *)" }, jobs = ["shop"] }
   quality = { tables = { orders = { late-share = "0.05" }, readings = {} } }
 }
+spark = { cluster = { core_nodes = 3, jobs = ["shop"], parameters_path = "/sales" } }

@@ -1,0 +1,161 @@
+# An EMR cluster on EC2 in a private subnet: one primary node, core nodes, Spark, logs on S3, encrypted disks.
+locals {
+  partition = data.aws_partition.this.partition
+
+  name        = "${var.prefix}-emr"
+  logs_bucket = "${var.prefix}-emr-logs-${var.account_id}-${var.region}"
+  home        = "/home/hadoop"
+  packages    = "${local.home}/penstock/packages"
+  # The service role may use what has this tag, and EMR gives an instance the tags of its cluster.
+  own_tag = { emr-cluster = local.name }
+
+  _environment = {
+    AWS_DEFAULT_REGION = var.region
+    PYTHONPATH         = local.packages
+  }
+  configurations = [
+    {
+      Classification = "spark-env"
+      Properties     = {}
+      # In client mode the driver runs on the primary node with what spark-env.sh exports.
+      Configurations = [{ Classification = "export", Properties = local._environment }]
+    },
+    {
+      Classification = "spark-defaults"
+      Properties = merge(
+        { for name, value in local._environment : "spark.executorEnv.${name}" => value },
+        var.artifacts.configuration,
+      )
+    },
+  ]
+}
+
+data "aws_partition" "this" {}
+
+resource "aws_emr_cluster" "this" {
+  name                              = local.name
+  release_label                     = var.cluster.release_label
+  applications                      = ["Spark"]
+  service_role                      = aws_iam_role.service.arn
+  configurations_json               = jsonencode(local.configurations)
+  keep_job_flow_alive_when_no_steps = true
+  log_uri                           = "s3://${module.logs.name}/"
+  security_configuration            = aws_emr_security_configuration.this.name
+  termination_protection            = var.cluster.termination_protection
+
+  auto_termination_policy {
+    idle_timeout = var.cluster.idle_minutes * 60
+  }
+
+  bootstrap_action {
+    name = "packages"
+    path = "s3://${aws_s3_object.bootstrap.bucket}/${aws_s3_object.bootstrap.key}"
+    args = var.artifacts.archives
+  }
+
+  core_instance_group {
+    instance_count = var.cluster.core_nodes
+    instance_type  = var.cluster.core_type
+
+    ebs_config {
+      size                 = var.cluster.volume_gib
+      type                 = "gp3"
+      volumes_per_instance = 1
+    }
+  }
+
+  ec2_attributes {
+    emr_managed_master_security_group = aws_security_group.node.id
+    emr_managed_slave_security_group  = aws_security_group.node.id
+    instance_profile                  = aws_iam_instance_profile.this.arn
+    service_access_security_group     = aws_security_group.access.id
+    subnet_id                         = var.network.subnet_id
+  }
+
+  master_instance_group {
+    instance_type = var.cluster.primary_type
+
+    ebs_config {
+      size                 = var.cluster.volume_gib
+      type                 = "gp3"
+      volumes_per_instance = 1
+    }
+  }
+
+  tags = local.own_tag
+
+  depends_on = [
+    aws_iam_role_policy.runtime,
+    aws_iam_role_policy.service,
+    aws_iam_role_policy.work,
+    aws_vpc_security_group_egress_rule.access,
+    aws_vpc_security_group_egress_rule.node,
+    aws_vpc_security_group_ingress_rule.access,
+    aws_vpc_security_group_ingress_rule.node,
+  ]
+
+  lifecycle {
+    # EMR lists the steps of a cluster, which are submitted later.
+    ignore_changes = [step]
+
+    precondition {
+      condition     = sum(concat([0], [for policy in values(var.policies) : length(policy)])) <= 8000
+      error_message = "The policies ${join(", ", keys(var.policies))} have ${sum(concat([0], [for policy in values(var.policies) : length(policy)]))} characters together; a role takes 10240, of which this module needs some: run fewer jobs on the cluster, since all share the role of its instances."
+    }
+  }
+}
+
+resource "aws_emr_security_configuration" "this" {
+  # checkov:skip=CKV_AWS_351: between the nodes, which one security group closes to all others; certificates would be the caller's to renew
+  name = local.name
+  configuration = jsonencode({
+    EncryptionConfiguration = {
+      EnableInTransitEncryption = false
+      EnableAtRestEncryption    = true
+      # Objects on S3 are encrypted as their buckets say.
+      AtRestEncryptionConfiguration = {
+        LocalDiskEncryptionConfiguration = {
+          EnableEbsEncryption       = true
+          EncryptionKeyProviderType = "AwsKms"
+          AwsKmsKey                 = module.key.arn
+        }
+      }
+    }
+    InstanceMetadataServiceConfiguration = {
+      MinimumInstanceMetadataServiceVersion = 2
+      HttpPutResponseHopLimit               = 1
+    }
+  })
+}
+
+resource "aws_s3_object" "bootstrap" {
+  bucket      = var.artifacts.bucket
+  key         = "bootstrap/${local.name}.sh"
+  source      = "${path.module}/bootstrap.sh"
+  source_hash = filebase64sha256("${path.module}/bootstrap.sh")
+
+  # S3 takes ten tags of an object, and the bucket has them all.
+  override_provider {
+    default_tags {
+      tags = {}
+    }
+  }
+}
+
+module "key" {
+  source = "../customer-key"
+
+  account_id    = var.account_id
+  alias         = local.name
+  deletion_days = var.retention.key_deletion_days
+  description   = "Disks and logs of ${local.name}"
+}
+
+module "logs" {
+  source = "../private-bucket"
+
+  name          = local.logs_bucket
+  expiry        = { logs = { days = var.retention.log_days } }
+  force_destroy = var.retention.force_destroy
+  kms_key_arn   = module.key.arn
+}

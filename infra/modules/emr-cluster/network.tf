@@ -1,0 +1,89 @@
+# Security groups: one for all nodes, one for EMR's own network interface in the subnet.
+locals {
+  # EMR adds these rules itself where they are missing; here they are known, so that a destroy finds them.
+  _node_egress = merge(
+    { for name, way in var.network.egress : name => way },
+    { service-access = { port = 9443, to_port = null, cidr = null, prefix_list_id = null, security_group_id = aws_security_group.access.id } },
+    var.kafka == null ? {} : { kafka-iam = { port = 9098, to_port = null, cidr = var.kafka.cidr, prefix_list_id = null, security_group_id = var.kafka.security_group_id } },
+  )
+}
+
+resource "aws_security_group" "node" {
+  # checkov:skip=CKV2_AWS_5: the cluster has it, where checkov does not look
+  name        = "${local.name}-node"
+  description = "The nodes of ${local.name}"
+  vpc_id      = var.network.vpc_id
+
+  # EMR adds rules between the two groups, and a group that another one names cannot be deleted.
+  revoke_rules_on_delete = true
+
+  tags = merge(local.own_tag, { Name = "${local.name}-node" })
+}
+
+resource "aws_security_group" "access" {
+  # checkov:skip=CKV2_AWS_5: the cluster has it, where checkov does not look
+  name        = "${local.name}-access"
+  description = "The access of EMR to ${local.name}"
+  vpc_id      = var.network.vpc_id
+
+  revoke_rules_on_delete = true
+
+  tags = merge(local.own_tag, { Name = "${local.name}-access" })
+}
+
+resource "aws_vpc_security_group_ingress_rule" "node" {
+  for_each = {
+    nodes          = { group = aws_security_group.node.id, protocol = "-1", port = null }
+    service-access = { group = aws_security_group.access.id, protocol = "tcp", port = 8443 }
+  }
+
+  security_group_id            = aws_security_group.node.id
+  description                  = each.key
+  ip_protocol                  = each.value.protocol
+  from_port                    = each.value.port
+  to_port                      = each.value.port
+  referenced_security_group_id = each.value.group
+
+  tags = { Name = "${local.name}-${each.key}" }
+}
+
+resource "aws_vpc_security_group_egress_rule" "node" {
+  for_each = merge(
+    { for name, way in local._node_egress : name => merge(way, { protocol = "tcp" }) },
+    { nodes = { port = null, to_port = null, cidr = null, prefix_list_id = null, security_group_id = aws_security_group.node.id, protocol = "-1" } },
+  )
+
+  security_group_id            = aws_security_group.node.id
+  description                  = each.key
+  ip_protocol                  = each.value.protocol
+  from_port                    = each.value.port
+  to_port                      = each.value.to_port == null ? each.value.port : each.value.to_port
+  cidr_ipv4                    = each.value.cidr
+  prefix_list_id               = each.value.prefix_list_id
+  referenced_security_group_id = each.value.security_group_id
+
+  tags = { Name = "${local.name}-${each.key}" }
+}
+
+# Since release 5.30.0 EMR does not start a cluster in a private subnet without this one.
+resource "aws_vpc_security_group_ingress_rule" "access" {
+  security_group_id            = aws_security_group.access.id
+  description                  = "nodes"
+  ip_protocol                  = "tcp"
+  from_port                    = 9443
+  to_port                      = 9443
+  referenced_security_group_id = aws_security_group.node.id
+
+  tags = { Name = "${local.name}-access-nodes" }
+}
+
+resource "aws_vpc_security_group_egress_rule" "access" {
+  security_group_id            = aws_security_group.access.id
+  description                  = "nodes"
+  ip_protocol                  = "tcp"
+  from_port                    = 8443
+  to_port                      = 8443
+  referenced_security_group_id = aws_security_group.node.id
+
+  tags = { Name = "${local.name}-access-nodes" }
+}

@@ -1,0 +1,41 @@
+output "cluster" {
+  description = "The cluster: its id, ARN and name."
+  value = {
+    id   = aws_emr_cluster.this.id
+    arn  = aws_emr_cluster.this.arn
+    name = local.name
+  }
+}
+
+output "logs_bucket" {
+  description = "The bucket with the logs, each step's in CLUSTER/steps/STEP/."
+  value       = local.logs_bucket
+}
+
+output "role_arn" {
+  description = "The role of the instances, with which every step runs."
+  value       = local.role_arn
+}
+
+output "security_group_id" {
+  description = "The security group of the nodes."
+  value       = aws_security_group.node.id
+}
+
+output "submit_commands" {
+  description = "The command that adds a step for each run, for a shell."
+  value = {
+    for name, run in var.runs : name => templatefile("${path.module}/submit.tftpl", {
+      cluster_id = aws_emr_cluster.this.id
+      name       = name
+      region     = var.region
+      words = concat(
+        ["--deploy-mode", "client"],
+        flatten([for flag, places in { "--jars" = var.artifacts.jars, "--py-files" = [var.artifacts.pyfiles] } : [flag, join(",", places)] if length(places) > 0]),
+        flatten([for setting, value in run.settings : ["--conf", "${setting}=${value}"]]),
+        [run.program],
+        run.arguments,
+      )
+    })
+  }
+}

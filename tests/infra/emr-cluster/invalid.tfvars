@@ -1,0 +1,23 @@
+account_id = "222222222222"
+region     = "eu-central-1"
+prefix     = "penstock-analytics"
+artifacts = {
+  bucket  = "artifacts"
+  pyfiles = "build/penstock.zip"
+}
+cluster = {
+  core_nodes    = 0
+  core_type     = "m7g"
+  idle_minutes  = 0
+  release_label = "spark-8.1.0"
+  volume_gib    = 8
+}
+kafka = { cluster_arn = "sales" }
+network = {
+  vpc_id    = "vpc-0123456789abcdef0"
+  subnet_id = "subnet-0123456789abcdef0"
+  egress    = { nowhere = { port = 443 } }
+}
+parameters_path = "sales/"
+policies        = { totals = "none" }
+runs            = { totals = { program = "jobs/sales.py" } }
