@@ -83,7 +83,7 @@ def _run_replay(environ: Mapping[str, str], flags: argparse.Namespace) -> int:
         for word in (row.flag, value)
     ]
     run = submit_job(flags.consumer, "replay", words)
-    say(f"submitted replay as job run {run.id} of application {run.application_id}")
+    say(f"submitted replay as {run}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`penstock submit`: submit a consumer's Spark job to EMR Serverless."""
+"""`penstock submit`: submit a consumer's Spark job to EMR Serverless or to its cluster."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from collections.abc import Mapping
 
 from penstock.cli._arguments import add_consumer
 from penstock.cli.terminal import say
-from penstock.operations import submit_job
+from penstock.operations import JobStep, submit_job, wait_for_step
 
 HELP = (
-    "Submit a Spark job of a consumer to EMR Serverless, with the arguments of its Terraform root."
+    "Submit a Spark job of a consumer to EMR Serverless, or to its cluster of EMR if the Terraform "
+    "root runs it there, with the arguments of the root."
 )
 
 
 def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add the arguments."""
     add_consumer(parser)
+    parser.add_argument(
+        "--wait",
+        action="store_true",
+        help="wait for the end of a step of a cluster; print the end of its log if it fails",
+    )
     parser.add_argument(
         "job", metavar="JOB", help="its name in the output `submit_commands`, such as consume"
     )
@@ -31,5 +37,8 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 
 def _run(settings: argparse.Namespace) -> int:
     run = submit_job(settings.consumer, settings.job, settings.flags)
-    say(f"submitted {settings.job} as job run {run.id} of application {run.application_id}")
+    say(f"submitted {settings.job} as {run}")
+    if settings.wait and isinstance(run, JobStep):
+        wait_for_step(run)
+        say(f"{run} is COMPLETED")
     return 0

@@ -46,6 +46,7 @@ from penstock.operations.schemas import (
     register_schema,
 )
 from penstock.operations.staging import PlannedTable, check_staging
+from penstock.operations.steps import JobStep, wait_for_step
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "ExportedSchema",
     "GeneratedEvents",
     "JobRun",
+    "JobStep",
     "ListedEvent",
     "PlannedTable",
     "ProduceSettings",
@@ -96,5 +98,6 @@ __all__ = [
     "start_job",
     "submit_job",
     "sync_lake",
+    "wait_for_step",
     "write_contract",
 ]

@@ -1,4 +1,4 @@
-"""Spark jobs of a consumer: submit them to EMR Serverless with the arguments from Terraform."""
+"""Spark jobs of a consumer: submit them where its Terraform root says, with its arguments."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
 from penstock.operations._outputs import choose, read_output
+from penstock.operations.steps import ADD_STEPS, JobStep, add_step
 
 _COMMAND = ["aws", "emr-serverless", "start-job-run"]
 _DOCUMENTS = {"configurationOverrides", "jobDriver", "retryPolicy"}
@@ -26,15 +27,23 @@ class JobRun:
     application_id: str
     id: str
 
+    def __str__(self) -> str:
+        return f"job run {self.id} of application {self.application_id}"
 
-def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun:
+
+def submit_job(consumer: Path, job: str, flags: Sequence[str] = ()) -> JobRun | JobStep:
     """Submit a job of a consumer's Terraform root with the operator's own credentials.
 
+    The command of the root decides between EMR Serverless and a cluster of EMR.
+
     Raises:
-        OperationError: the root has no such job, or EMR Serverless rejects it.
+        OperationError: the root has no such job, or EMR rejects it.
     """
     remedy = f"see `submit_commands` in the outputs of {consumer}"
     command = choose(read_output(consumer, "submit_commands"), job, "job", remedy)
+    words = shlex.split(command)
+    if words[:3] == ADD_STEPS:
+        return add_step(words[3:], flags)
     request = _read_command(command)
     return _start(build_client("emr-serverless", region=request.pop("region")), request, flags)
 

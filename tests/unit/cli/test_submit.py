@@ -9,7 +9,7 @@ import pytest
 
 from penstock.cli import main
 from penstock.errors import OperationError
-from penstock.operations import JobRun
+from penstock.operations import JobRun, JobStep
 
 
 def test_a_job_is_submitted_with_more_flags(
@@ -28,6 +28,22 @@ def test_a_job_is_submitted_with_more_flags(
     assert asked == [Path("infra/consumer"), "replay", ["--reason", "unknown-schema"]]
     printed = capsys.readouterr().out
     assert printed == "submitted replay as job run 00b of application 00a\n"
+
+
+def test_a_step_is_awaited_if_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step, awaited = JobStep("eu-central-1", "j-1", "s-1"), []
+    monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: step)
+    monkeypatch.setattr("penstock.cli._submit.wait_for_step", awaited.append)
+
+    assert main(["submit", "--wait", "totals"], {}) == 0
+    assert main(["submit", "totals"], {}) == 0
+
+    assert awaited == [step]
+    submitted = "submitted totals as step s-1 of cluster j-1\n"
+    completed = "step s-1 of cluster j-1 is COMPLETED\n"
+    assert capsys.readouterr().out == submitted + completed + submitted
 
 
 def test_a_rejected_job_is_an_error(

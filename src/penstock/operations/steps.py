@@ -1,0 +1,113 @@
+"""Steps of an EMR cluster: add one by its command, and wait for its end with its log."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from penstock.errors import OperationError
+from penstock.operations._clients import build_client
+
+ADD_STEPS = ["aws", "emr", "add-steps"]
+_RUNNER = "command-runner.jar"
+_FINAL = ("COMPLETED", "FAILED", "CANCELLED", "INTERRUPTED")
+_POLL_SECONDS = 10.0
+# EMR Management Guide, "View log files": logs are copied to S3 every five minutes.
+_LOG_POLLS = 36
+_SHOWN_LINES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class JobStep:
+    """A step that a cluster accepted."""
+
+    region: str
+    cluster_id: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"step {self.id} of cluster {self.cluster_id}"
+
+
+def add_step(words: Sequence[str], flags: Sequence[str]) -> JobStep:
+    """Add the step of an `aws emr add-steps` command, with more arguments of the job.
+
+    Raises:
+        OperationError: the cluster has ended or the step is rejected.
+    """
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    region, cluster = options["--region"], options["--cluster-id"]
+    (step,) = json.loads(options["--steps"])
+    request = {
+        "Name": step["Name"],
+        "ActionOnFailure": step["ActionOnFailure"],
+        # What the AWS CLI makes of a step of the type Spark.
+        "HadoopJarStep": {"Jar": _RUNNER, "Args": ["spark-submit", *step["Args"], *flags]},
+    }
+    try:
+        answer = build_client("emr", region=region).add_job_flow_steps(
+            JobFlowId=cluster, Steps=[request]
+        )
+    except (ClientError, BotoCoreError) as error:
+        raise OperationError(
+            f"the step was not added to cluster {cluster}: {str(error).rstrip('.')}; a cluster "
+            "ends when it is idle, and an apply of the root makes a new one"
+        ) from error
+    return JobStep(region, cluster, answer["StepIds"][0])
+
+
+def wait_for_step(step: JobStep, pause: Callable[[float], None] = time.sleep) -> None:
+    """Wait until a step has ended.
+
+    Raises:
+        OperationError: it did not complete; the message has the end of its log.
+    """
+    emr = build_client("emr", region=step.region)
+    while True:
+        try:
+            shown = emr.describe_step(ClusterId=step.cluster_id, StepId=step.id)["Step"]
+        except (ClientError, BotoCoreError) as error:
+            raise OperationError(f"{step} cannot be described: {error}") from error
+        state = shown["Status"]["State"]
+        if state in _FINAL:
+            break
+        pause(_POLL_SECONDS)
+    if state == "FAILED":
+        raise OperationError(f"{step} is FAILED\n{_read_log(emr, step, pause)}")
+    if state != "COMPLETED":
+        raise OperationError(f"{step} is {state}")
+
+
+def _read_log(emr: Any, step: JobStep, pause: Callable[[float], None]) -> str:
+    """Return the end of what a step printed: PySpark's tracebacks are on its standard output."""
+    uri = emr.describe_cluster(ClusterId=step.cluster_id)["Cluster"].get("LogUri", "")
+    if not uri:
+        return "the cluster keeps no logs"
+    place = urlsplit(uri)  # EMR writes s3n:// for s3://
+    start = f"{place.path.strip('/')}/{step.cluster_id}/steps/{step.id}".lstrip("/")
+    s3 = build_client("s3", region=step.region)
+    for _ in range(_LOG_POLLS):
+        found = [_read(s3, place.netloc, f"{start}/{name}.gz") for name in ("stderr", "stdout")]
+        if any(found):
+            return "\n".join(filter(None, found))
+        pause(_POLL_SECONDS)
+    return f"its log is not in s3://{place.netloc}/{start}/ yet"
+
+
+def _read(s3: Any, bucket: str, key: str) -> str:
+    """Return the last lines of a log, nothing if it is missing."""
+    try:
+        body = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+    except ClientError as error:
+        if error.response["Error"]["Code"] in {"NoSuchKey", "404"}:
+            return ""
+        raise OperationError(f"s3://{bucket}/{key} cannot be read: {error}") from error
+    lines = gzip.decompress(body).decode(errors="replace").splitlines()
+    return "\n".join(lines[-_SHOWN_LINES:])
