@@ -1,22 +1,22 @@
 # The role of the instances, which all steps share, and the role with which EMR starts and ends them.
 locals {
   place = "${var.region}:${var.account_id}"
-  _ec2  = "arn:${local.partition}:ec2:${local.place}"
+  ec2   = "arn:${local.partition}:ec2:${local.place}"
 
   # No job of EMR Serverless has such a name, and what trusts the roles of jobs by pattern trusts this one.
   role_name = "${var.prefix}-job-emr_cluster"
   role_arn  = "arn:${local.partition}:iam::${var.account_id}:role/${local.role_name}"
 
-  _own_new      = { StringEquals = { for key, value in local.own_tag : "aws:RequestTag/${key}" => value } }
-  _own_existing = { StringEquals = { for key, value in local.own_tag : "aws:ResourceTag/${key}" => value } }
-  _made         = [for kind in ["instance", "launch-template", "network-interface", "volume"] : "${local._ec2}:${kind}/*"]
+  own_new      = { StringEquals = { for key, value in local.own_tag : "aws:RequestTag/${key}" => value } }
+  own_existing = { StringEquals = { for key, value in local.own_tag : "aws:ResourceTag/${key}" => value } }
+  made         = [for kind in ["instance", "launch-template", "network-interface", "volume"] : "${local.ec2}:${kind}/*"]
 
   _kafka = var.kafka == null ? null : {
     cluster = var.kafka.cluster_arn
     start   = replace(var.kafka.cluster_arn, ":cluster/", ":topic/")
     group   = "${replace(var.kafka.cluster_arn, ":cluster/", ":group/")}/${var.kafka.group_prefix}*"
   }
-  _kafka_statements = var.kafka == null ? [] : [for statement in [
+  kafka_statements = var.kafka == null ? [] : [for statement in [
     {
       Sid      = "ConnectToKafka"
       Effect   = "Allow"
@@ -43,7 +43,7 @@ locals {
     },
   ] : statement if length(statement.Resource) > 0]
 
-  _parameters = var.parameters_path == null ? [] : [{
+  parameters = var.parameters_path == null ? [] : [{
     Sid    = "ReadParameters"
     Effect = "Allow"
     Action = ["ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath"]
@@ -113,7 +113,7 @@ resource "aws_iam_role_policy" "runtime" {
         Action   = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
         Resource = [module.key.arn]
       },
-    ], local._kafka_statements, local._parameters)
+    ], local.kafka_statements, local.parameters)
   })
 }
 
@@ -159,30 +159,30 @@ resource "aws_iam_role_policy" "service" {
         Effect = "Allow"
         Action = ["ec2:CreateFleet", "ec2:CreateLaunchTemplate", "ec2:CreateLaunchTemplateVersion", "ec2:CreateNetworkInterface", "ec2:RunInstances"]
         Resource = [
-          "${local._ec2}:security-group/${aws_security_group.access.id}",
-          "${local._ec2}:security-group/${aws_security_group.node.id}",
-          "${local._ec2}:subnet/${var.network.subnet_id}",
+          "${local.ec2}:security-group/${aws_security_group.access.id}",
+          "${local.ec2}:security-group/${aws_security_group.node.id}",
+          "${local.ec2}:subnet/${var.network.subnet_id}",
         ]
       },
       {
         Sid      = "StartFromImages"
         Effect   = "Allow"
         Action   = ["ec2:CreateFleet", "ec2:RunInstances"]
-        Resource = ["arn:${local.partition}:ec2:${var.region}::image/*", "${local._ec2}:fleet/*", "${local._ec2}:placement-group/*"]
+        Resource = ["arn:${local.partition}:ec2:${var.region}::image/*", "${local.ec2}:fleet/*", "${local.ec2}:placement-group/*"]
       },
       {
         Sid       = "MakeWhatHasTheTag"
         Effect    = "Allow"
         Action    = ["ec2:CreateFleet", "ec2:CreateLaunchTemplate", "ec2:CreateNetworkInterface", "ec2:RunInstances"]
-        Resource  = local._made
-        Condition = local._own_new
+        Resource  = local.made
+        Condition = local.own_new
       },
       {
         Sid      = "TagWhatItMakes"
         Effect   = "Allow"
         Action   = ["ec2:CreateTags"]
-        Resource = local._made
-        Condition = merge(local._own_new, {
+        Resource = local.made
+        Condition = merge(local.own_new, {
           "ForAnyValue:StringEquals" = { "ec2:CreateAction" = ["CreateFleet", "CreateLaunchTemplate", "CreateNetworkInterface", "RunInstances"] }
         })
       },
@@ -190,15 +190,15 @@ resource "aws_iam_role_policy" "service" {
         Sid       = "EndWhatHasTheTag"
         Effect    = "Allow"
         Action    = ["ec2:CreateLaunchTemplateVersion", "ec2:CreateTags", "ec2:DeleteLaunchTemplate", "ec2:DeleteNetworkInterface", "ec2:DeleteTags", "ec2:ModifyInstanceAttribute", "ec2:RunInstances", "ec2:TerminateInstances"]
-        Resource  = local._made
-        Condition = local._own_existing
+        Resource  = local.made
+        Condition = local.own_existing
       },
       {
         Sid       = "SetRulesOfItsGroups"
         Effect    = "Allow"
         Action    = ["ec2:AuthorizeSecurityGroupEgress", "ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupEgress", "ec2:RevokeSecurityGroupIngress"]
-        Resource  = ["${local._ec2}:security-group/*"]
-        Condition = local._own_existing
+        Resource  = ["${local.ec2}:security-group/*"]
+        Condition = local.own_existing
       },
       {
         Sid    = "LookUp"

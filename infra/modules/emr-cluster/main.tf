@@ -4,14 +4,13 @@ locals {
 
   name        = "${var.prefix}-emr"
   logs_bucket = "${var.prefix}-emr-logs-${var.account_id}-${var.region}"
-  home        = "/home/hadoop"
-  packages    = "${local.home}/penstock/packages"
   # The service role may use what has this tag, and EMR gives an instance the tags of its cluster.
   own_tag = { emr-cluster = local.name }
 
   _environment = {
     AWS_DEFAULT_REGION = var.region
-    PYTHONPATH         = local.packages
+    # Where bootstrap.sh unpacks the archives.
+    PYTHONPATH = "/home/hadoop/penstock/packages"
   }
   configurations = [
     {

@@ -1,7 +1,7 @@
 # Security groups: one for all nodes, one for EMR's own network interface in the subnet.
 locals {
   # EMR adds these rules itself where they are missing; here they are known, so that a destroy finds them.
-  _node_egress = merge(
+  node_egress = merge(
     { for name, way in var.network.egress : name => way },
     { service-access = { port = 9443, to_port = null, cidr = null, prefix_list_id = null, security_group_id = aws_security_group.access.id } },
     var.kafka == null ? {} : { kafka-iam = { port = 9098, to_port = null, cidr = var.kafka.cidr, prefix_list_id = null, security_group_id = var.kafka.security_group_id } },
@@ -49,7 +49,7 @@ resource "aws_vpc_security_group_ingress_rule" "node" {
 
 resource "aws_vpc_security_group_egress_rule" "node" {
   for_each = merge(
-    { for name, way in local._node_egress : name => merge(way, { protocol = "tcp" }) },
+    { for name, way in local.node_egress : name => merge(way, { protocol = "tcp" }) },
     { nodes = { port = null, to_port = null, cidr = null, prefix_list_id = null, security_group_id = aws_security_group.node.id, protocol = "-1" } },
   )
 

@@ -23,6 +23,13 @@ locals {
   # A driver can read S3 wherever it runs; the place of `--files` differs.
   _places = { for name, key in local.file_keys : name => "${local._start}${key}" }
 
+  urls = {
+    archives = { for name, key in local._archive_keys : name => "${local._start}${key}" }
+    jars     = [for key in values(local._jar_keys) : "${local._start}${key}"]
+    programs = { for name, key in local._program_keys : name => "${local._start}${key}" }
+    pyfiles  = "${local._start}${local._pyfiles_key}"
+  }
+
   submit_commands = {
     for name, run in var.runs : name => templatefile("${path.module}/submit.tftpl", {
       application_id = aws_emrserverless_application.this.id

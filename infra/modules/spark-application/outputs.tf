@@ -21,12 +21,7 @@ output "files" {
 
 output "places" {
   description = "The S3 URLs of the artifacts: archives and programs by name, jars, and the package's zip."
-  value = {
-    archives = { for name, key in local._archive_keys : name => "s3://${local.bucket_name}/${key}" }
-    jars     = [for key in values(local._jar_keys) : "s3://${local.bucket_name}/${key}"]
-    programs = { for name, key in local._program_keys : name => "s3://${local.bucket_name}/${key}" }
-    pyfiles  = "s3://${local.bucket_name}/${local._pyfiles_key}"
-  }
+  value       = local.urls
 
   depends_on = [aws_s3_object.upload]
 }

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import secrets
 
 import pytest
 from botocore.exceptions import ClientError
 
+from localcloud.tests.jobs.clusters import (
+    ENDED,
+    bootstrap,
+    list_steps,
+    read_log,
+    submit,
+    wait_cluster,
+    wait_step,
+)
 from localcloud.tests.policy_documents import allow, allow_role, keys_of, make_role, trust
-from tests.fixtures.functions import wait_until
 
 _ACCOUNT = "111111111111"
-_SECONDS = 300
-_ENDED = ("TERMINATED", "TERMINATED_WITH_ERRORS")
-_APPLICATIONS = [{"Name": "Spark"}]
 _BOOTSTRAP = """#!/bin/sh
 set -e
 aws s3 cp --only-show-errors "$1" packages.zip
@@ -32,107 +36,6 @@ spark = SparkSession.builder.getOrCreate()
 print(servers, spark.range(5).count(), spark.conf.get("spark.sql.shuffle.partitions"))
 print(boto3.client("sts").get_caller_identity()["Arn"])
 """
-
-
-@pytest.fixture(scope="module")
-def emr(client):
-    return client("emr")
-
-
-@pytest.fixture(scope="module")
-def bucket(client):
-    name = f"emr-{secrets.token_hex(4)}"
-    place = {"LocationConstraint": "eu-central-1"}
-    client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=place)
-    return name
-
-
-@pytest.fixture(scope="module")
-def profile(client):
-    """An instance profile whose role may use the buckets and the parameters of one path."""
-    iam, name = client("iam"), f"emr-{secrets.token_hex(4)}"
-    role = make_role(
-        iam,
-        trust({"Service": "ec2.amazonaws.com"}),
-        allow("s3:*"),
-        allow("ssm:GetParameter", f"arn:aws:ssm:eu-central-1:{_ACCOUNT}:parameter/sales/*"),
-    )
-    iam.create_instance_profile(InstanceProfileName=name)
-    made = {"InstanceProfileName": name, "RoleName": role.rpartition("/")[2]}
-    iam.add_role_to_instance_profile(**made)
-    return name
-
-
-@pytest.fixture(scope="module")
-def service_role(client):
-    """A service role that may do what EMR needs."""
-    iam = client("iam")
-    trusted = trust({"Service": "elasticmapreduce.amazonaws.com"})
-    return make_role(iam, trusted, allow("ec2:*"), allow("iam:PassRole"))
-
-
-@pytest.fixture
-def run(emr, profile, service_role):
-    """Start clusters with one primary and two core nodes; all are ended after the test."""
-    made = []
-
-    def start(**given):
-        instances = {
-            "InstanceGroups": [
-                {"InstanceRole": "MASTER", "InstanceType": "m7g.xlarge", "InstanceCount": 1},
-                {"InstanceRole": "CORE", "InstanceType": "m7g.xlarge", "InstanceCount": 2},
-            ],
-            "KeepJobFlowAliveWhenNoSteps": True,
-        } | given.pop("Instances", {})
-        asked = {
-            "Name": "sales",
-            "ReleaseLabel": "emr-spark-8.1.0",
-            "Applications": _APPLICATIONS,
-            "JobFlowRole": profile,
-            "ServiceRole": service_role,
-            "Instances": instances,
-        } | given
-        made.append(emr.run_job_flow(**asked)["JobFlowId"])
-        return made[-1]
-
-    yield start
-    left = [each for each in made if _state(emr, each) not in _ENDED]
-    emr.set_termination_protection(JobFlowIds=left or made[-1:], TerminationProtected=False)
-    emr.terminate_job_flows(JobFlowIds=left or made[-1:])
-
-
-def _state(emr, cluster):
-    return emr.describe_cluster(ClusterId=cluster)["Cluster"]["Status"]["State"]
-
-
-def _wait(emr, cluster, *states):
-    def reached():
-        status = emr.describe_cluster(ClusterId=cluster)["Cluster"]["Status"]
-        return status if status["State"] in states else None
-
-    return wait_until(f"{states} of {cluster}", reached, _SECONDS)
-
-
-def _submit(name, *words, **given):
-    step = {"Jar": "command-runner.jar", "Args": ["spark-submit", *words]}
-    return {"Name": name, "HadoopJarStep": step} | given
-
-
-def _bootstrap(path, *args):
-    return {"Name": "packages", "ScriptBootstrapAction": {"Path": path, "Args": list(args)}}
-
-
-def _wait_step(emr, cluster, step):
-    def ended():
-        status = emr.describe_step(ClusterId=cluster, StepId=step)["Step"]["Status"]
-        return status if status["State"] in {"COMPLETED", "FAILED", "CANCELLED"} else None
-
-    return wait_until(f"the end of {step}", ended, _SECONDS)
-
-
-def _read(client, bucket, key):
-    body = client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
-    return gzip.decompress(body).decode()
 
 
 @pytest.mark.spark
@@ -170,33 +73,34 @@ def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_paramet
                 "Properties": {"spark.sql.shuffle.partitions": "3"},
             },
         ],
-        Steps=[_submit("fails", f"s3://{bucket}/fails.py", ActionOnFailure="CONTINUE")],
+        Steps=[submit("fails", f"s3://{bucket}/fails.py", ActionOnFailure="CONTINUE")],
     )
     words = ["--master", "yarn", "--deploy-mode=client", f"s3a://{bucket}/reads.py"]
-    step = _submit("reads", *words, "/sales/kafka_servers", ActionOnFailure="CONTINUE")
+    step = submit("reads", *words, "/sales/kafka_servers", ActionOnFailure="CONTINUE")
     reads = emr.add_job_flow_steps(JobFlowId=cluster, Steps=[step])["StepIds"][0]
 
-    ended = _wait_step(emr, cluster, reads)
+    ended = wait_step(emr, cluster, reads)
     logs = [f"logs/{cluster}/steps/{reads}/{name}.gz" for name in ("stdout", "stderr")]
-    printed, said = (_read(client, bucket, key) for key in logs)
+    printed, said = (read_log(client, bucket, key) for key in logs)
     assert ended["State"] == "COMPLETED", printed + said
-    assert _wait(emr, cluster, "WAITING")["StateChangeReason"]["Message"].startswith("Cluster rea")
+    waiting = wait_cluster(emr, cluster, "WAITING")["StateChangeReason"]
+    assert waiting["Message"] == "Cluster ready to run steps."
     instance = emr.list_instances(ClusterId=cluster, InstanceGroupTypes=["MASTER"])["Instances"][0]
     start = f"logs/{cluster}"
     node = f"{start}/node/{instance['Ec2InstanceId']}/bootstrap-actions/1"
-    assert "installed in" in _read(client, bucket, f"{node}/stdout.gz")
+    assert "installed in" in read_log(client, bucket, f"{node}/stdout.gz")
     assert "b-1:9098 5 3" in printed
     assert ":assumed-role/role-" in printed
 
     failed = emr.list_steps(ClusterId=cluster, StepStates=["FAILED"])["Steps"][0]
     log = failed["Status"]["FailureDetails"]["LogFile"]
     assert log == f"s3://{bucket}/{start}/steps/{failed['Id']}/stderr.gz"
-    assert "so long" in _read(client, bucket, f"{start}/steps/{failed['Id']}/stdout.gz")
-    controller = _read(client, bucket, f"{start}/steps/{failed['Id']}/controller.gz")
+    assert "so long" in read_log(client, bucket, f"{start}/steps/{failed['Id']}/stdout.gz")
+    controller = read_log(client, bucket, f"{start}/steps/{failed['Id']}/controller.gz")
     assert "Step failed with exitCode 3" in controller
 
     emr.terminate_job_flows(JobFlowIds=[cluster])
-    ended = _wait(emr, cluster, *_ENDED)
+    ended = wait_cluster(emr, cluster, *ENDED)
     assert ended["State"] == "TERMINATED"
     assert ended["StateChangeReason"]["Code"] == "USER_REQUEST"
     with pytest.raises(ClientError, match="may not be modified"):
@@ -212,7 +116,7 @@ def test_a_cluster_is_shown_and_listed(emr, bucket, run, profile):
     )
     emr.add_tags(ResourceId=cluster, Tags=[{"Key": "stage", "Value": "b"}])
     emr.remove_tags(ResourceId=cluster, TagKeys=["team"])
-    _wait(emr, cluster, "WAITING")
+    wait_cluster(emr, cluster, "WAITING")
 
     found = emr.describe_cluster(ClusterId=cluster)["Cluster"]
     assert found["LogUri"] == f"s3n://{bucket}/logs/"
@@ -236,7 +140,7 @@ def test_a_protected_cluster_is_not_terminated(emr, run):
     cluster = run(Instances={"TerminationProtected": True})
     with pytest.raises(ClientError, match="since they are termination protected"):
         emr.terminate_job_flows(JobFlowIds=[cluster])
-    assert _wait(emr, cluster, "WAITING")
+    assert wait_cluster(emr, cluster, "WAITING")
 
 
 @pytest.mark.parametrize(
@@ -250,10 +154,10 @@ def test_a_protected_cluster_is_not_terminated(emr, run):
 def test_a_bootstrap_action_that_fails_ends_the_cluster(client, bucket, run, script, said):
     emr = client("emr")
     client("s3").put_object(Bucket=bucket, Key="fails.sh", Body=script)
-    action = _bootstrap(f"s3://{bucket}/fails.sh")
+    action = bootstrap(f"s3://{bucket}/fails.sh")
     cluster = run(LogUri=f"s3://{bucket}/logs", BootstrapActions=[action])
 
-    ended = _wait(emr, cluster, *_ENDED)
+    ended = wait_cluster(emr, cluster, *ENDED)
 
     assert ended["State"] == "TERMINATED_WITH_ERRORS"
     assert ended["StateChangeReason"]["Code"] == "BOOTSTRAP_FAILURE"
@@ -261,55 +165,51 @@ def test_a_bootstrap_action_that_fails_ends_the_cluster(client, bucket, run, scr
     assert message.endswith("bootstrap action 1 returned a non-zero return code")
     instance = message.partition("(")[2].partition(")")[0]
     key = f"logs/{cluster}/node/{instance}/bootstrap-actions/1/stderr.gz"
-    assert said in _read(client, bucket, key)
+    assert said in read_log(client, bucket, key)
 
 
 def test_a_step_that_fails_ends_the_cluster_unless_it_says_otherwise(emr, bucket, run):
     missing = f"s3://{bucket}/missing.py"
-    steps = [_submit("first", missing), _submit("second", missing)]
+    steps = [submit("first", missing), submit("second", missing)]
     cluster = run(Steps=steps, Instances={"KeepJobFlowAliveWhenNoSteps": False})
 
-    ended = _wait(emr, cluster, *_ENDED)
+    ended = wait_cluster(emr, cluster, *ENDED)
 
     assert ended["State"] == "TERMINATED_WITH_ERRORS"
     assert ended["StateChangeReason"]["Code"] == "STEP_FAILURE"
-    states = {each["Name"]: each["Status"]["State"] for each in _steps(emr, cluster)}
+    states = {each["Name"]: each["Status"]["State"] for each in list_steps(emr, cluster)}
     assert states == {"first": "FAILED", "second": "CANCELLED"}
 
 
 def test_a_step_that_cancels_the_others_leaves_the_cluster_waiting(emr, bucket, run):
     missing = f"s3://{bucket}/missing.py"
-    steps = [_submit("first", missing, ActionOnFailure="CANCEL_AND_WAIT"), _submit("2", missing)]
+    steps = [submit("first", missing, ActionOnFailure="CANCEL_AND_WAIT"), submit("2", missing)]
     cluster = run(Steps=steps)
 
-    assert _wait(emr, cluster, "WAITING")
-    assert [each["Status"]["State"] for each in _steps(emr, cluster)] == ["CANCELLED", "FAILED"]
+    assert wait_cluster(emr, cluster, "WAITING")
+    assert [each["Status"]["State"] for each in list_steps(emr, cluster)] == ["CANCELLED", "FAILED"]
 
 
 def test_a_cluster_without_more_steps_ends(emr, bucket, run):
-    steps = [_submit("first", f"s3://{bucket}/missing.py", ActionOnFailure="CONTINUE")]
+    steps = [submit("first", f"s3://{bucket}/missing.py", ActionOnFailure="CONTINUE")]
     cluster = run(Steps=steps, Instances={"KeepJobFlowAliveWhenNoSteps": False})
 
-    reason = _wait(emr, cluster, *_ENDED)["StateChangeReason"]
+    reason = wait_cluster(emr, cluster, *ENDED)["StateChangeReason"]
 
     assert reason == {"Code": "ALL_STEPS_COMPLETED", "Message": "Steps completed with errors"}
 
 
-def _steps(emr, cluster):
-    return emr.list_steps(ClusterId=cluster)["Steps"]
-
-
 def test_a_step_that_waits_is_cancelled(client, emr, bucket, run):
     client("s3").put_object(Bucket=bucket, Key="slow.sh", Body="#!/bin/sh\nsleep 60\n")
-    slow = _bootstrap(f"s3://{bucket}/slow.sh")
-    cluster = run(Steps=[_submit("waits", f"s3://{bucket}/x.py")], BootstrapActions=[slow])
-    (step,) = _steps(emr, cluster)
+    slow = bootstrap(f"s3://{bucket}/slow.sh")
+    cluster = run(Steps=[submit("waits", f"s3://{bucket}/x.py")], BootstrapActions=[slow])
+    (step,) = list_steps(emr, cluster)
 
     asked = {"ClusterId": cluster, "StepIds": [step["Id"], "s-NONE"]}
     answers = emr.cancel_steps(**asked)["CancelStepsInfoList"]
 
     assert [each["Status"] for each in answers] == ["SUBMITTED", "FAILED"]
-    assert _steps(emr, cluster)[0]["Status"]["State"] == "CANCELLED"
+    assert list_steps(emr, cluster)[0]["Status"]["State"] == "CANCELLED"
 
 
 _WRONG = [
@@ -323,9 +223,9 @@ _WRONG = [
     ({"AutoTerminationPolicy": {"IdleTimeout": 59}}, "between 60 seconds and 7 days"),
     ({"Configurations": [{"Classification": "yarn-site"}]}, "not yarn-site"),
     ({"Instances": {"InstanceGroups": []}}, "either instance groups or instance counts"),
-    ({"Applications": [], "Steps": [_submit("s", "s3://b/k.py")]}, "needs the application Spark"),
-    ({"Steps": [_submit("s", "--deploy-mode", "cluster", "x")]}, "--deploy-mode is cluster"),
-    ({"Steps": [_submit("s", "--verbose")]}, "spark-submit has no program"),
+    ({"Applications": [], "Steps": [submit("s", "s3://b/k.py")]}, "needs the application Spark"),
+    ({"Steps": [submit("s", "--deploy-mode", "cluster", "x")]}, "--deploy-mode is cluster"),
+    ({"Steps": [submit("s", "--verbose")]}, "spark-submit has no program"),
     (
         {"Steps": [{"Name": "s", "HadoopJarStep": {"Jar": "s3://b/my.jar"}}]},
         "localcloud runs steps of command-runner.jar with spark-submit",
@@ -368,7 +268,7 @@ def test_a_private_cluster_needs_the_access_of_the_service(client, emr, run, net
     place = {"Ec2SubnetId": subnet} | dict.fromkeys(managed, nodes)
 
     def end(**given):
-        found = _wait(emr, run(Instances=place | given), "WAITING", *_ENDED)
+        found = wait_cluster(emr, run(Instances=place | given), "WAITING", *ENDED)
         return found["State"], found["StateChangeReason"].get("Message", "")
 
     assert "must also specify a ServiceAccessSecurityGroup" in end()[1]
@@ -387,7 +287,7 @@ def test_a_private_cluster_needs_the_access_of_the_service(client, emr, run, net
 def test_a_service_role_without_a_permission_ends_the_cluster(client, emr, run):
     iam, trusted = client("iam"), trust({"Service": "elasticmapreduce.amazonaws.com"})
     role = make_role(iam, trusted, allow("ec2:*"))
-    reason = _wait(emr, run(ServiceRole=role), *_ENDED)["StateChangeReason"]
+    reason = wait_cluster(emr, run(ServiceRole=role), *ENDED)["StateChangeReason"]
     assert reason["Code"] == "VALIDATION_ERROR"
     assert "has insufficient EC2 permissions: iam:PassRole on arn:aws:iam::" in reason["Message"]
 
@@ -429,8 +329,8 @@ def test_a_change_of_a_step_is_an_event(client, emr, bucket, run):
     pattern["detail"] = {"state": ["FAILED"]}
     events.put_rule(Name=rule, EventPattern=json.dumps(pattern))
     events.put_targets(Rule=rule, Targets=[{"Id": "1", "Arn": topic}])
-    cluster = run(Steps=[_submit("gone", f"s3://{bucket}/none.py", ActionOnFailure="CONTINUE")])
-    _wait(emr, cluster, "WAITING")
+    cluster = run(Steps=[submit("gone", f"s3://{bucket}/none.py", ActionOnFailure="CONTINUE")])
+    wait_cluster(emr, cluster, "WAITING")
 
     (message,) = sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=5)["Messages"]
 

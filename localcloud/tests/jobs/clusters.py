@@ -1,0 +1,48 @@
+"""Clusters of EMR as the tests ask for them and wait for them."""
+
+from __future__ import annotations
+
+import gzip
+
+from tests.fixtures.functions import wait_until
+
+ENDED = ("TERMINATED", "TERMINATED_WITH_ERRORS")
+_SECONDS = 300
+
+
+def state_of(emr, cluster):
+    return emr.describe_cluster(ClusterId=cluster)["Cluster"]["Status"]["State"]
+
+
+def wait_cluster(emr, cluster, *states):
+    def reached():
+        status = emr.describe_cluster(ClusterId=cluster)["Cluster"]["Status"]
+        return status if status["State"] in states else None
+
+    return wait_until(f"{states} of {cluster}", reached, _SECONDS)
+
+
+def submit(name, *words, **given):
+    step = {"Jar": "command-runner.jar", "Args": ["spark-submit", *words]}
+    return {"Name": name, "HadoopJarStep": step} | given
+
+
+def bootstrap(path, *args):
+    return {"Name": "packages", "ScriptBootstrapAction": {"Path": path, "Args": list(args)}}
+
+
+def wait_step(emr, cluster, step):
+    def ended():
+        status = emr.describe_step(ClusterId=cluster, StepId=step)["Step"]["Status"]
+        return status if status["State"] in {"COMPLETED", "FAILED", "CANCELLED"} else None
+
+    return wait_until(f"the end of {step}", ended, _SECONDS)
+
+
+def read_log(client, bucket, key):
+    body = client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+    return gzip.decompress(body).decode()
+
+
+def list_steps(emr, cluster):
+    return emr.list_steps(ClusterId=cluster)["Steps"]
