@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+import yaml
 from pyiceberg import types as iceberg
 from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.exceptions import CommitFailedException, ValidationError
 
+from localcloud.tests.policy_documents import allow, document, make_role, trust
 from penstock.attempts import Attempts
+from penstock.credentials import load_session
 from penstock.errors import OperationError, SinkAccessDeniedError, SinkUnavailableError
+from penstock.operations import TableSettings, sync_lake
 from penstock.schemas import merge_schemas
 from penstock.tables import Limits, TableTarget, inspect_tables, read_event, sync_tables
 from penstock.tables._clients import Clients
-from tests.fixtures.lakes import Lake, lake
+from tests.fixtures.lakes import ACCOUNT, Lake, lake
+from tests.stubs.sessions import REGION
 
 __all__ = ["lake"]
 
+# What the plan of the case `full` of the consumer's root lets the function `sync` do, and where.
+_PLANNED = Path(__file__).parents[3] / "tests/infra/consumer/full.policies.yaml"
+_SYNC = 'module.sync["sync"].aws_iam_role_policy.work'
+_BUCKET, _DATABASE = "penstock-fraud-detection-lake", "penstock_fraud_detection_lake"
+_PRODUCER = "333333333333"
+_READER = f"arn:aws:iam::{_PRODUCER}:role/acme-data-platform-kafka-fraud-detection-reader"
 _INT, _LONG, _FLOAT = iceberg.IntegerType(), iceberg.LongType(), iceberg.FloatType()
 _DOUBLE, _TEXT = iceberg.DoubleType(), iceberg.StringType()
 
@@ -326,3 +340,54 @@ def test_a_commit_that_glue_rejects_is_made_again_until_the_time_is_over(
         SinkUnavailableError, match=r"the columns of .*\.t could not be changed for 0 s: each time"
     ):
         _sync(lake, _event(a="long", b="int"))
+
+
+def test_a_version_of_another_account_is_a_column_by_the_policy_that_terraform_plans(
+    lake: Lake, client: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.create("orders")
+    planned = yaml.safe_load(_PLANNED.read_text())[_SYNC]
+    moved = {
+        f"{_BUCKET}-222222222222-ap-southeast-1": lake.bucket,
+        "111111111111": _PRODUCER,
+        "222222222222": ACCOUNT,
+        "ap-southeast-1": REGION,
+        _DATABASE: lake.database,
+    }
+
+    def move(arn: str) -> str:
+        for old, new in moved.items():
+            arn = arn.replace(old, new)
+        return arn
+
+    may = [allow(each["may"], [move(arn) for arn in each["on"]]) for each in planned]
+    sync = make_role(client("iam"), trust(ACCOUNT), *may)
+    reads = allow(["glue:GetSchemaVersion", "glue:ListSchemaVersions"])
+    iam, reader = client("iam", account=_PRODUCER), _READER.rpartition("/")[2]
+    iam.create_role(RoleName=reader, AssumeRolePolicyDocument=trust(ACCOUNT))
+    iam.put_role_policy(RoleName=reader, PolicyName="schemas", PolicyDocument=document(reads))
+    glue = client("glue", account=_PRODUCER)
+    glue.create_registry(RegistryName=lake.database)
+    glue.create_schema(
+        RegistryId={"RegistryName": lake.database},
+        SchemaName="order",
+        DataFormat="AVRO",
+        Compatibility="NONE",
+        SchemaDefinition=json.dumps(_record(note="string")),
+    )
+    taken = client("sts").assume_role(RoleArn=sync, RoleSessionName="sync")["Credentials"]
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", taken["AccessKeyId"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", taken["SecretAccessKey"])
+    monkeypatch.setenv("AWS_SESSION_TOKEN", taken["SessionToken"])
+    monkeypatch.setenv("AWS_REGION", REGION)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    monkeypatch.setattr("penstock.tables._clients.load_session", load_session)
+    url = f"glue://{lake.database}?region={REGION}&role_arn={_READER}"
+    table = TableSettings(lake_table=lake.name("orders"))
+
+    (synced,) = sync_lake(url, ["order"], table, apply=True)
+    (again,) = sync_lake(url, ["order"], table, apply=True)
+
+    assert (synced.applied, synced.left) == (True, ())
+    assert lake.columns("orders") == {"note": "string"}
+    assert (again.changes, again.left, again.applied) == ((), (), False)
