@@ -105,6 +105,7 @@ resource "aws_emr_cluster" "this" {
 }
 
 resource "aws_emr_security_configuration" "this" {
+  # checkov:skip=CKV_AWS_171: objects on S3 are encrypted with the keys of their buckets, which a setting here would replace
   # checkov:skip=CKV_AWS_351: between the nodes, which one security group closes to all others; certificates would be the caller's to renew
   name = local.name
   configuration = jsonencode({
