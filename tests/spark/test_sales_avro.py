@@ -19,6 +19,7 @@ from penstock.errors import SchemaNotFoundError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.spark import session
+from tests.spark.consuming import PASSWORD, USER
 from tests.spark.sales_figures import SEED
 from tests.spark.test_sales import SETS, Story, spread
 
@@ -76,17 +77,17 @@ def registry(monkeypatch):
 
 
 @pytest.fixture
-def story(spark, kafka, account, tmp_path, capsys, monkeypatch):  # noqa: PLR0913, PLR0917
+def story(spark, kafka, keep_secret, tmp_path, capsys, monkeypatch):  # noqa: PLR0913, PLR0917
     monkeypatch.setattr(session, "build_session", lambda name: spark)
     figures = SETS[max(SETS)]  # the sample, if it is there
-    told = Story(spark, kafka, account[0], tmp_path, figures, capsys)
+    told = Story(spark, kafka, keep_secret(USER, PASSWORD), tmp_path, figures, capsys)
     told.fill()
     return told
 
 
 @pytest.mark.usefixtures("only_full_batches")
 def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, reader):
-    topic, totals = (story.add_topic() for _ in range(2))
+    topic, totals = story.add_topics(2)
     for name, schema in list_artifacts("x").items():
         registry.add(name.replace("x.summary.avro", totals).replace("x.avro", topic), schema)
     registry_flags = ("--registry-url", "http://unused", "--prefix", "x")
