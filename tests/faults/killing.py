@@ -196,7 +196,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.executor.extraJavaOptions": f"{options} {_QUICK_JAVA}",
+        "spark.executor.extraJavaOptions": f"{options} {_QUICK_JAVA} {archive_options()}",
         "spark.executor.memory": "512m",
         "spark.log.level": "WARN",
         "spark.local.dir": str(folder / "local"),
