@@ -51,6 +51,9 @@ _SETTINGS = re.compile(
 )
 _DECISION = re.compile(r"# (.+)\n\nStatus: ([^,;\n]+)")
 _NAME = re.compile(r"\[`(\w+)`\]\(([^)#]+\.py)\)")
+_WIDTH = 120
+_CODE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+_NO_PROSE = re.compile(r"\s*(\||\[[^\]]+\]:)")  # a row of a table, or the target of a link
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
@@ -69,6 +72,10 @@ def main() -> int:
         name = page.relative_to(_ROOT)
         problems += [f"{name}: links to {link}, which is not there" for link in dead_links(page)]
         problems += [f"{name}: {missing}" for missing in missing_names(page)]
+        if page != _ROOT / "README.md":  # it has few lines, so they are long
+            problems += [
+                f"{name}: a line of prose is too long: {line}" for line in long_lines(page)
+            ]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -132,6 +139,16 @@ def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
 def dead_links(page: Path) -> list[str]:
     """Return the relative links of a page whose target is missing."""
     return [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+
+
+def long_lines(page: Path) -> list[str]:
+    """Return the lines of prose that are longer than 120 characters, shortened."""
+    prose = _CODE.sub("", page.read_text())
+    return [
+        f"{line[:60]}..."
+        for line in prose.splitlines()
+        if len(line) > _WIDTH and " " in line.strip()[:_WIDTH] and not _NO_PROSE.match(line)
+    ]
 
 
 def missing_names(page: Path) -> list[str]:

@@ -11,6 +11,7 @@ from penstock.settings import Settings, nested, setting
 from tools.check_docs import (
     dead_links,
     generated_pages,
+    long_lines,
     missing_names,
     with_decisions_table,
     with_rooms_table,
@@ -56,6 +57,14 @@ def test_a_dead_link_is_found_and_others_are_left(tmp_path: Path) -> None:
     page.write_text("[a](there.md) [b](there.md#part) [c](https://example.org/x) [d](gone.md)")
 
     assert dead_links(page) == ["gone.md"]
+
+
+def test_a_long_line_of_prose_is_found_and_others_are_left(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    long = "word " * 30
+    page.write_text(f"{long}\n| {long} |\n```sh\n{long}\n```\n[a]: {long}\n{'x' * 130} y\nshort\n")
+
+    assert long_lines(page) == [f"{long[:60]}..."]
 
 
 def test_a_name_that_a_linked_file_does_not_define_is_found(tmp_path: Path) -> None:
