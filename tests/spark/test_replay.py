@@ -72,7 +72,7 @@ class World:
     def give_up(self, values, stage="spark", reason=Reason.UNKNOWN_SCHEMA):
         """Keep records as consumers keep them."""
         table = ErrorTable(DynamoDbClient(), self.errors.name, ObjectStore(self.bucket))
-        table.keep(
+        failed = [
             FailedRecord(
                 Record(Source("t", 0, at), b"k", value, (("h", b"x"),), NOON_MS),
                 Failure(reason, ""),
@@ -81,7 +81,8 @@ class World:
                 5,
             )
             for at, value in values.items()
-        )
+        ]
+        table.keep(failed)
 
     def consume(self, *versions):
         """Have versions known to the job that consumes."""

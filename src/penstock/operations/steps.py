@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from penstock.aws import Fault, classify
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
 
@@ -106,7 +107,7 @@ def _read(s3: Any, bucket: str, key: str) -> str:
     try:
         body = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
     except ClientError as error:
-        if error.response["Error"]["Code"] in {"NoSuchKey", "404"}:
+        if classify(error) is Fault.MISSING:
             return ""
         raise OperationError(f"s3://{bucket}/{key} cannot be read: {error}") from error
     lines = gzip.decompress(body).decode(errors="replace").splitlines()
