@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,31 @@ def main() -> int:
         steps = Steps()
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            with steps.step("start a broker, Apicurio and Spark, apart from the accounts"):
+            with steps.step("start a broker, Apicurio and Spark"):
                 servers = stack.enter_context(running_broker(folder / "broker"))
                 registry = ApicurioProcess("127.0.0.1", 0, folder / "apicurio.log")
                 stack.callback(registry.kill)
-                stack.callback(_start_spark(folder).stop)
+                with _errors_in(folder / "spark.log"):
+                    stack.callback(_start_spark(folder).stop)
             SalesStory(servers, registry.url, folder).tell(steps)
         steps.finish()
     except StepFailedError as error:
         print_failure(error)
         return 1
     return 0
+
+
+@contextmanager
+def _errors_in(log: Path) -> Iterator[None]:
+    """Let processes that start here, such as Spark's JVM, write their errors to a file."""
+    own = os.dup(2)
+    with log.open("wb") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
 
 
 def _start_spark(folder: Path) -> SparkSession:

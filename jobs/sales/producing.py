@@ -14,8 +14,9 @@ from penstock.errors import BrokerError
 from penstock.kafka import KafkaSettings, Message, Topic, ensure_topic, open_producer
 
 _CHUNK: Final = 500
-# The timestamp of a record is when the sale was made, not when a broker took it.
-_TOPIC_PROPERTIES: Final = {"message.timestamp.type": "CreateTime"}
+# The timestamp of a record is when the sale was made, not when a broker took it. Brokers delete
+# records by this timestamp, and `--since` may be long ago.
+_TOPIC_PROPERTIES: Final = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
 
 
 def ensure_sales_topic(kafka: KafkaSettings, name: str) -> None:

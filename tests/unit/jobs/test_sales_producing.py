@@ -40,7 +40,8 @@ def sent():
         patch("jobs.sales.producing.open_producer", return_value=producer),
     ):
         yield calls
-    assert ensure.call_args.args[1].properties == {"message.timestamp.type": "CreateTime"}
+    properties = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
+    assert ensure.call_args.args[1].properties == properties
     producer.close.assert_called_once_with()
 
 
