@@ -42,7 +42,7 @@ status: install ## Show what runs in localcloud
 
 ##@ Test
 check: install ## Check style, types and documents, and run the unit tests
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs unit
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target unit lint docs
 
 unit: install
 	@$(VENV)/python -m tools.suite unit localcloud-unit
