@@ -38,10 +38,8 @@ print(boto3.client("sts").get_caller_identity()["Arn"])
 """
 
 
-@pytest.mark.spark
-@pytest.mark.timeout(400)
-def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_parameters, bucket, run):
-    emr = client("emr")
+def _start_cluster(client, boto3_parameters, bucket, run):
+    """Start a cluster that installs packages, with settings of Spark and a step that fails."""
     client("ssm").put_parameter(Name="/sales/kafka_servers", Value="b-1:9098", Type="String")
     put = client("s3").put_object
     put(Bucket=bucket, Key="bootstrap.sh", Body=_BOOTSTRAP)
@@ -52,7 +50,7 @@ def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_paramet
         "AWS_DEFAULT_REGION": "eu-central-1",
         "PYTHONPATH": "/home/hadoop/penstock/packages",
     }
-    cluster = run(
+    return run(
         LogUri=f"s3://{bucket}/logs/",
         BootstrapActions=[
             {
@@ -75,6 +73,13 @@ def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_paramet
         ],
         Steps=[submit("fails", f"s3://{bucket}/fails.py", ActionOnFailure="CONTINUE")],
     )
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(400)
+def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_parameters, bucket, run):
+    emr = client("emr")
+    cluster = _start_cluster(client, boto3_parameters, bucket, run)
     words = ["--master", "yarn", "--deploy-mode=client", f"s3a://{bucket}/reads.py"]
     step = submit("reads", *words, "/sales/kafka_servers", ActionOnFailure="CONTINUE")
     reads = emr.add_job_flow_steps(JobFlowId=cluster, Steps=[step])["StepIds"][0]
