@@ -200,8 +200,8 @@ def test_the_sync_imports_all_that_changes_columns(zips: Path, tmp_path: Path) -
 
 
 def test_two_builds_give_the_same_bytes(zips: Path, tmp_path: Path) -> None:
-    anew = partial(fetch_packages, cache=tmp_path / "cache")
-    with patch("tools.build_zip.fetch_packages", anew):
+    uncached = partial(fetch_packages, cache=tmp_path / "cache")
+    with patch("tools.build_zip.fetch_packages", uncached):
         build(_HOST, tmp_path / "again")
 
     assert _hashes(tmp_path / "again") == _hashes(zips)

@@ -29,7 +29,7 @@ def peak():
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 
 value = sys.stdin.buffer.read()
-Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+Path("/proc/self/clear_refs").write_text("5")  # the peak is reset
 before = peak()
 try:
     decode_frame(value)

@@ -130,7 +130,7 @@ def peak():
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 
 bombs = json.load(sys.stdin)
-Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+Path("/proc/self/clear_refs").write_text("5")  # the peak is reset
 before = peak()
 for schema, payload in bombs:
     try:
