@@ -104,5 +104,5 @@ clean: ## Remove everything that make put into this clone
 	@rm -rf .venv .cache .localcloud build jars/*/lib .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 ##@ Measure
-bench: install ## Run the benchmark ladder (FULL=1 for the long form)
-	@$(VENV)/python -m bench $(if $(FULL),--full)
+bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 write-4" for some)
+	@$(VENV)/python -m bench $(if $(FORM),--form $(FORM)) $(RUNGS)

@@ -1,91 +1,101 @@
-"""Climb the ladder: measure each rung, write bench/results.json and docs/performance.md, .svg."""
+"""Climb the ladder: measure rungs, write bench/results.json, docs/performance.md and its plots."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
+import signal
+import sys
+import tempfile
+import traceback
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.ladder import Rung
-from bench.plot import draw_speeds
+from bench.ladder import FORMS, Form, Rung
+from bench.machine import Load, describe_machine
+from bench.page import describe_figure, describe_goal, write_page
+from bench.results import Results
 from bench.rungs import RUNGS
+from bench.spark.world import close_world
 
 _ROOT = Path(__file__).parents[1]
-_RESULTS = _ROOT / "bench/results.json"
-_PAGE = _ROOT / "docs/performance.md"
-_NOTES = _ROOT / "bench/notes.md"
-_PLOT = _ROOT / "docs/performance.svg"
-_SHORT, _FULL = 2_000, 50_000
+_LONGEST_SECONDS = 900  # of a rung; one that hangs takes no other with it
 
 
-def main() -> None:
+def main() -> int:
     """Measure the rungs that were asked for and report all that is known."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="the long form: 25 times the calls")
+    parser.add_argument("--form", choices=FORMS, default="ordinary", help="tiny writes nothing")
     parser.add_argument("rung", nargs="*", help="names of rungs; all of them when left out")
     arguments = parser.parse_args()
     unknown = set(arguments.rung) - {rung.name for rung in RUNGS}
     if unknown:
         parser.error(f"no rung {sorted(unknown)}; there are {[rung.name for rung in RUNGS]}")
-    known = json.loads(_RESULTS.read_text())["rungs"] if _RESULTS.exists() else {}
-    for rung in RUNGS:
-        if not arguments.rung or rung.name in arguments.rung:
-            known[rung.name] = _measured(rung, _FULL if arguments.full else _SHORT)
-            print(_row(rung, known[rung.name]), flush=True)
-            _publish(known)  # a rung that fails takes none with it
+    chosen = [rung for rung in RUNGS if not arguments.rung or rung.name in arguments.rung]
+    if arguments.form == "tiny":
+        with tempfile.TemporaryDirectory() as folder:
+            return climb(chosen, arguments.form, Path(folder))
+    return climb(chosen, arguments.form, _ROOT)
 
 
-def _publish(known: dict[str, Any]) -> None:
-    _RESULTS.write_text(json.dumps({"machine": _machine(), "rungs": known}, indent=2) + "\n")
-    _PAGE.write_text(_page(known))
-    _PLOT.write_text(draw_speeds(known))
+def climb(rungs: list[Rung], form: str, folder: Path) -> int:
+    """Measure rungs one after the other, and write all files below a folder after each.
+
+    Returns:
+        1 if a rung failed, which keeps the figure that it had; otherwise 0.
+    """
+    results = Results.read(folder / "bench/results.json")
+    run = datetime.now(UTC).isoformat(timespec="seconds")
+    results.runs[run] = {"form": form, **asdict(FORMS[form]), "machine": describe_machine()}
+    failed = []
+    for rung in rungs:
+        try:
+            measured = _measure(rung, FORMS[form])
+        except Exception:  # the others are measured, and the exit code says so
+            traceback.print_exc()
+            print(f"{rung.name}: failed", flush=True)
+            failed.append(rung.name)
+            close_world()
+            continue
+        print(_line(rung, measured), flush=True)
+        results.add(rung.name, measured | {"run": run})
+        results.write([each.name for each in RUNGS])
+        write_page(results, folder / "docs")
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
-def _measured(rung: Rung, count: int) -> dict[str, Any]:
-    result = rung.measure(count)
+def _measure(rung: Rung, form: Form) -> dict[str, Any]:
+    load = Load()
+    before = signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(_LONGEST_SECONDS)
+    try:
+        result = rung.measure(form)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
     return {
-        "figure": round(result.figure, 2),
+        "figure": float(f"{result.figure:.4g}"),
         "unit": result.unit,
         "reached": rung.is_reached(result.figure),
+        **load.measure(),
         "parts": result.parts,
     }
 
 
-def _machine() -> dict[str, Any]:
-    return {
-        "cores": os.cpu_count(),
-        "architecture": platform.machine(),
-        "python": platform.python_version(),
-        "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+def _give_up(*_: object) -> None:
+    raise TimeoutError(f"the rung is not done after {_LONGEST_SECONDS} seconds")
 
 
-def _row(rung: Rung, measured: dict[str, Any]) -> str:
-    verdict = "reached" if measured["reached"] else "**not reached**"
-    figure = f"{measured['figure']} {measured['unit']}"
-    return f"| {rung.name} | {rung.what} | {figure} | {rung.goal} | {verdict} |"
-
-
-def _page(known: dict[str, Any]) -> str:
-    machine = _machine()
-    head = f"""# Performance
-
-`make bench` measures this table and writes this page; `make bench FULL=1` takes longer.
-Nothing in the ordinary tests is timed.
-Ratios are between two ways measured in turns in one run: machines are shared and noisy.
-
-Last run on {machine["cores"]} cores ({machine["architecture"]}), Python {machine["python"]}.
-
-| rung | what | figure | goal | |
-| --- | --- | --- | --- | --- |
-"""
-    rows = "".join(f"{_row(rung, known[rung.name])}\n" for rung in RUNGS if rung.name in known)
-    return f"{head}{rows}\n{_NOTES.read_text()}"
+def _line(rung: Rung, measured: dict[str, Any]) -> str:
+    verdict = "" if measured["reached"] else ", not reached"
+    return (
+        f"{rung.name}: {describe_figure(measured)} ({describe_goal(rung, measured)}{verdict}); "
+        f"{measured['seconds']:.0f} s, others used {measured['others_cores']} cores"
+    )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,18 +1,41 @@
-"""The rungs of the benchmark ladder, and the timing of two ways side by side.
+"""The rungs of the benchmark ladder, and the timing of ways side by side.
 
-Machines are shared and noisy, so a rung compares: the product's way and the other way run in turns
-(A B B A), the first turn is dropped, and medians are reported.
+Machines are shared and noisy, so a rung compares: the product's way and other ways run in turns
+(A B B A), the first turn is dropped, and the median of the ratios of the turns is reported.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-_TURNS = 5
+_TURNS = 5  # of calls, which take milliseconds
+Turns = dict[str, list[float]]
+Ways = Mapping[str, Callable[[], float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The size of a run.
+
+    Attributes:
+        calls: how often a function is called in a turn.
+        records: the records of a topic.
+        turns: the turns of Spark's ways that count.
+    """
+
+    calls: int
+    records: int
+    turns: int
+
+
+FORMS = {
+    "tiny": Form(calls=20, records=2_000, turns=1),
+    "ordinary": Form(calls=2_000, records=2_000_000, turns=3),
+    "full": Form(calls=50_000, records=2_000_000, turns=5),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +49,39 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of the ladder: what it measures, and when its goal is reached."""
+    """One step of the ladder: what it measures, and its goal.
+
+    Attributes:
+        at_least: the smallest figure that reaches the goal.
+        at_most: the largest figure that reaches the goal.
+    """
 
     name: str
     what: str
-    goal: str
-    is_reached: Callable[[float], bool]
-    measure: Callable[[int], Result]
+    measure: Callable[[Form], Result]
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def is_reached(self, figure: float) -> bool:
+        """Return whether a figure reaches the goal; without a goal, each does."""
+        return (self.at_least is None or figure >= self.at_least) and (
+            self.at_most is None or figure <= self.at_most
+        )
 
 
-def least(name: str, what: str, times: float, measure: Callable[[int], Result]) -> Rung:
-    """Return a rung whose figure must be at least `times`."""
-    return Rung(name, what, f"at least {times:g} times", lambda figure: figure >= times, measure)
+def least(name: str, what: str, figure: float, measure: Callable[[Form], Result]) -> Rung:
+    """Return a rung whose figure must be at least `figure`."""
+    return Rung(name, what, measure, at_least=figure)
 
 
-def reported(name: str, what: str, measure: Callable[[int], Result]) -> Rung:
+def most(name: str, what: str, figure: float, measure: Callable[[Form], Result]) -> Rung:
+    """Return a rung whose figure must be at most `figure`."""
+    return Rung(name, what, measure, at_most=figure)
+
+
+def reported(name: str, what: str, measure: Callable[[Form], Result]) -> Rung:
     """Return a rung without a goal."""
-    return Rung(name, what, "reported", lambda figure: figure > 0, measure)
+    return Rung(name, what, measure)
 
 
 def compare(
@@ -59,13 +98,7 @@ def compare(
         items: the number of things that one call does; the parts hold the time of one of them.
         clock: `time.process_time` measures the CPU time of this process only.
     """
-    turns: dict[str, list[float]] = {"product": [], "other": []}
-    ways = {"product": product, "other": other}
-    for turn in range(_TURNS + 1):
-        order = ("product", "other") if turn % 2 == 0 else ("other", "product")
-        for name in order:
-            turns[name].append(_microseconds_a_call(ways[name], count, clock) / items)
-    medians = {name: statistics.median(times[1:]) for name, times in turns.items()}
+    medians = time_ways({"product": product, "other": other}, count, items=items, clock=clock)
     return Result(
         figure=medians["other"] / medians["product"],
         unit="times",
@@ -73,18 +106,38 @@ def compare(
     )
 
 
-def race(
-    ways: Mapping[str, Callable[[], float | None]], turns: int = _TURNS
-) -> dict[str, list[float]]:
+def time_ways(
+    ways: Mapping[str, Callable[[], object]],
+    count: int,
+    *,
+    items: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
+    """Return the microseconds of each way for one of its items: the median over turns."""
+    turns = race(
+        {
+            name: lambda way=way: _microseconds_a_call(way, count, clock) / items  # type: ignore[misc]
+            for name, way in ways.items()
+        },
+        _TURNS,
+    )
+    return {name: statistics.median(times) for name, times in turns.items()}
+
+
+def race(ways: Ways, turns: int = _TURNS, *, warm: Ways | None = None) -> Turns:
     """Time ways in turns, forward and backward, and return the seconds of each but the first turn.
 
-    A way may return its own seconds, which then replace those of the clock.
+    Args:
+        ways: functions; the seconds that one returns replace those of the clock.
+        turns: the turns that count.
+        warm: what runs in the first turn instead, such as the same with fewer records.
     """
-    times: dict[str, list[float]] = {name: [] for name in ways}
+    times: Turns = {name: [] for name in ways}
     for turn in range(turns + 1):
-        for name in list(ways) if turn % 2 == 0 else reversed(ways):
+        now = ways if turn or warm is None else warm
+        for name in list(now) if turn % 2 == 0 else reversed(now):
             started = time.perf_counter()
-            own = ways[name]()
+            own = now[name]()
             times[name].append(time.perf_counter() - started if own is None else own)
     return {name: seconds[1:] for name, seconds in times.items()}
 
@@ -99,22 +152,24 @@ def speeds(turns: Mapping[str, list[float]], rows: int) -> dict[str, float]:
     """Return the rows per second of each way: the median, and the slowest and the fastest turn."""
     parts: dict[str, float] = {"records": rows}
     for name, seconds in turns.items():
-        speed = rows / statistics.median(seconds)
-        parts[f"{name}_rows_per_second"] = round(speed)
+        parts[f"{name}_rows_per_second"] = round(rows / statistics.median(seconds))
         parts[f"{name}_slowest"] = round(rows / max(seconds))
         parts[f"{name}_fastest"] = round(rows / min(seconds))
-        parts[f"{name}_core_microseconds_a_row"] = round((os.cpu_count() or 1) / speed * 1e6, 2)
     return parts
+
+
+def choose(turns: Turns, names: Iterable[str]) -> Turns:
+    """Return the turns of some ways."""
+    return {name: turns[name] for name in names}
 
 
 def time_call(way: Callable[[], object], count: int) -> Result:
     """Return how long one call takes: the median over turns, without the first."""
-    times = [_microseconds_a_call(way, count) for _ in range(_TURNS + 1)]
-    return Result(figure=statistics.median(times[1:]), unit="microseconds")
+    return Result(figure=time_ways({"call": way}, count)["call"], unit="microseconds")
 
 
 def _microseconds_a_call(
-    way: Callable[[], object], count: int, clock: Callable[[], float] = time.perf_counter
+    way: Callable[[], object], count: int, clock: Callable[[], float]
 ) -> float:
     started = clock()
     for _ in range(count):

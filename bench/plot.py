@@ -1,64 +1,141 @@
-"""Draw the rows per second of each way of Spark's rungs, as an SVG."""
+"""Two plots as SVG: the rows per second of each way, and each figure against its goal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from bench.ladder import Rung
+
 _SPEED = "_rows_per_second"
-_ROW, _BAR, _LEFT, _WIDE, _RIGHT, _TOP = 22, 14, 270, 480, 90, 44
-_OURS, _OTHERS, _RANGE = "#1f77b4", "#b0b7bf", "#444444"
-_PRODUCT = {"product", "parquet", "iceberg"}
+_ROW, _BAR, _LEFT, _WIDE, _RIGHT, _TOP = 20, 13, 270, 480, 90, 58
+_OURS, _OTHERS, _MISSED, _RANGE, _GRID = "#1f77b4", "#b0b7bf", "#d1495b", "#444444", "#dddddd"
+# Ways of other programs, or of one schema for all; the rest are Penstock's.
+_COMPARED = frozenset(
+    "scan values one_schema filters arrow pandas cached write test by_hand scans".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    label: str
+    ours: bool
+    median: float
+    slowest: float
+    fastest: float
 
 
 def draw_speeds(rungs: Mapping[str, Mapping[str, Any]]) -> str:
-    """Draw a bar for each way of each rung: the median, and a line from slowest to fastest."""
-    bars = [bar for name, rung in rungs.items() for bar in _bars(name, rung["parts"])]
-    most = max((fastest for *_, fastest in bars), default=1.0)
-    height = _TOP + _ROW * len(bars) + 8
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _WIDE + _RIGHT}" '
-        f'height="{height}" font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="{_LEFT}" y="18" font-size="14">rows a second (thousands); the line is from '
-        "the slowest turn to the fastest</text>",
-        *_legend(),
-        *(line for at, bar in enumerate(bars) for line in _draw(at, bar, _WIDE / most)),
-        "</svg>",
+    """Draw a bar for each way of each rung: the median, and a line from slowest to fastest.
+
+    Each rung has a scale of its own, since rungs differ in the size and the number of records.
+    """
+    lines, y = [], _TOP
+    for name, rung in rungs.items():
+        bars = list(_bars(rung["parts"]))
+        if not bars:
+            continue
+        lines.append(_text(8, y + _BAR, name, style='font-weight="bold"'))
+        scale = _WIDE / max(bar.fastest for bar in bars)
+        for bar in bars:
+            y += _ROW
+            lines += _draw(y, bar, scale)
+        y += _ROW + 6
+    title = "rows per second, each rung to its own scale; lines are from slowest to fastest turn"
+    return _svg(title, ((_OURS, "Penstock"), (_OTHERS, "compared with")), y, lines)
+
+
+def draw_goals(rungs: Sequence[Rung], measured: Mapping[str, Mapping[str, Any]]) -> str:
+    """Draw how far each figure is beyond its goal, or how much is missing."""
+    shares = [
+        (rung, share)
+        for rung in rungs
+        if rung.name in measured and (share := _share(rung, measured[rung.name]["figure"]))
     ]
-    return "\n".join(lines) + "\n"
+    high = max([share for _, share in shares], default=1.0)
+    low = min([share for _, share in shares], default=1.0)
+    scale = _Scale(min(low, 0.1), max(high, 1.0))
+    lines, zero = list(scale.draw(_TOP + _ROW * len(shares))), scale.x(1)
+    for at, (rung, share) in enumerate(shares):
+        y, x = _TOP + at * _ROW, scale.x(share)
+        colour = _OURS if share >= 1 else _MISSED
+        lines.append(_text(_LEFT - 8, y + _BAR - 3, rung.name, anchor="end"))
+        lines.append(_bar(min(x, zero), y, abs(x - zero), colour))
+        words = f"{share:,.2f}" if share < 10 else f"{share:,.0f}"
+        lines.append(_text(max(x, zero) + 6, y + _BAR - 3, words))
+    title = "figure divided by its goal (goal by figure for `at most`), logarithmic; 1 is the goal"
+    legend = ((_OURS, "reached"), (_MISSED, "not reached"))
+    return _svg(title, legend, _TOP + _ROW * len(shares), lines)
 
 
-def _bars(rung: str, parts: Mapping[str, float]) -> Iterator[tuple[str, bool, float, float, float]]:
-    """Yield a bar for each way: name, whether it is the product's, median, slowest, fastest."""
+def _share(rung: Rung, figure: float) -> float | None:
+    if rung.at_least:
+        return figure / rung.at_least
+    return rung.at_most / figure if rung.at_most and figure > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """A logarithmic scale between two figures."""
+
+    low: float
+    high: float
+
+    def x(self, figure: float) -> float:
+        """Return the place of a figure."""
+        span = math.log10(self.high / self.low) or 1.0
+        return _LEFT + _WIDE * math.log10(max(figure, self.low) / self.low) / span
+
+    def draw(self, height: int) -> Iterator[str]:
+        """Yield a line for each power of ten."""
+        for power in range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1):
+            x = self.x(10.0**power)
+            yield (
+                f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 6}" y2="{height}" stroke="{_GRID}"/>'
+            )
+            yield _text(x, _TOP - 10, f"{10.0**power:,g}", anchor="middle")
+
+
+def _bars(parts: Mapping[str, float]) -> Iterator[_Bar]:
     for part, median in parts.items():
         if part.endswith(_SPEED):
             way = part.removesuffix(_SPEED)
-            label = f"{rung}: {way.replace('_', ' ')}"
-            ours = way in _PRODUCT or way.startswith("poison")
-            yield label, ours, median, parts[f"{way}_slowest"], parts[f"{way}_fastest"]
+            label = way.replace("_", " ")
+            ours = way not in _COMPARED
+            yield _Bar(label, ours, median, parts[f"{way}_slowest"], parts[f"{way}_fastest"])
 
 
-def _legend() -> Iterator[str]:
-    for at, (colour, text) in enumerate(((_OURS, "Penstock"), (_OTHERS, "compared with"))):
-        x = _LEFT + at * 90
-        yield f'<rect x="{x}" y="26" width="10" height="10" fill="{colour}"/>'
-        yield f'<text x="{x + 14}" y="35">{text}</text>'
-
-
-def _draw(at: int, bar: tuple[str, bool, float, float, float], scale: float) -> Iterator[str]:
-    label, ours, median, slowest, fastest = bar
-    y = _TOP + at * _ROW
-    middle, base = y + _BAR / 2, y + _BAR - 3
-    colour = _OURS if ours else _OTHERS
-    yield f'<text x="{_LEFT - 8}" y="{base}" text-anchor="end">{escape(label)}</text>'
+def _draw(y: int, bar: _Bar, scale: float) -> Iterator[str]:
+    middle = y + _BAR / 2
+    yield _text(_LEFT - 8, y + _BAR - 3, bar.label, anchor="end")
+    yield _bar(_LEFT, y, bar.median * scale, _OURS if bar.ours else _OTHERS)
     yield (
-        f'<rect x="{_LEFT}" y="{y}" width="{median * scale:.1f}" height="{_BAR}" fill="{colour}"/>'
+        f'<line x1="{_LEFT + bar.slowest * scale:.1f}" x2="{_LEFT + bar.fastest * scale:.1f}" '
+        f'y1="{middle}" y2="{middle}" stroke="{_RANGE}" stroke-width="2"/>'
     )
-    yield (
-        f'<line x1="{_LEFT + slowest * scale:.1f}" x2="{_LEFT + fastest * scale:.1f}" '
-        f'y1="{middle}" y2="{middle}" stroke="{_RANGE}"/>'
-    )
-    x = _LEFT + max(median, fastest) * scale + 6
-    yield f'<text x="{x:.1f}" y="{base}">{median / 1e3:.0f}</text>'
+    end = _LEFT + max(bar.median, bar.fastest) * scale
+    yield _text(end + 6, y + _BAR - 3, f"{bar.median:,.0f}")
+
+
+def _svg(title: str, legend: Sequence[tuple[str, str]], height: int, lines: Sequence[str]) -> str:
+    drawn = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _WIDE + _RIGHT}" '
+        f'height="{height + 8}" font-family="sans-serif" font-size="12">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        _text(8, 18, title, style='font-size="14"'),
+    ]
+    for at, (colour, words) in enumerate(legend):
+        x = 8 + at * 100
+        drawn += [_bar(x, 28, 10, colour, height=10), _text(x + 14, 37, words)]
+    return "\n".join([*drawn, *lines, "</svg>"]) + "\n"
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start", style: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}" {style}>{escape(words)}</text>'
+
+
+def _bar(x: float, y: float, width: float, colour: str, *, height: int = _BAR) -> str:
+    return f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}"/>'

@@ -1,19 +1,32 @@
-"""The rungs, in the order in which they run; each part of the project adds its own."""
+"""The rungs by the question that they answer, in the order in which they run."""
 
 from __future__ import annotations
+
+from itertools import chain
 
 from bench.ladder import Rung
 from bench.rungs.batches import BATCHES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
+from bench.rungs.frames import FRAMES
 from bench.rungs.joins import JOINS
 from bench.rungs.lake import LAKE
 from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
+from bench.rungs.routes import ROUTES
 from bench.rungs.rows import ROWS
 from bench.rungs.staged import STAGED
 from bench.rungs.windows import WINDOWS
 
-RUNGS: tuple[Rung, ...] = (
-    *CORE, *ROWS, *JOINS, *PRODUCER, *PRODUCING, *DECODING, *BATCHES, *STAGED, *LAKE, *WINDOWS,
-)  # fmt: skip
+QUESTIONS: dict[str, tuple[Rung, ...]] = {
+    "events": CORE,
+    "dynamodb": ROWS,
+    "producing": (*PRODUCER, *PRODUCING),
+    "catalog": LAKE,
+    "decoding": DECODING,
+    "sent": (*FRAMES, *ROUTES),
+    "sinks": BATCHES,
+    "staging": (*STAGED, *JOINS),
+    "sales": WINDOWS,
+}
+RUNGS: tuple[Rung, ...] = tuple(chain.from_iterable(QUESTIONS.values()))

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import fastavro
 
-from bench.ladder import Result, Rung, compare, time_call
+from bench.ladder import Form, Result, compare, least, most, reported, time_call
 from penstock.framing import SchemaKey, decode_frame, encode_glue_frame
 from penstock.records import READING, base_fields
 from penstock.registry import CachedRegistry, load_registry
@@ -38,47 +38,49 @@ _PAYLOAD = compile_encoder(_SCHEMA)(_RECORD)
 _PARSED = fastavro.parse_schema(_SCHEMA)
 
 
-def _look_up(count: int) -> Result:
+def _look_up(form: Form) -> Result:
     registry = CachedRegistry(load_registry("memory://"))
     registry.register("sensor", _SCHEMA)
-    return time_call(lambda: registry.register("sensor", _SCHEMA), count)
+    return time_call(lambda: registry.register("sensor", _SCHEMA), form.calls)
 
 
-def _decode(count: int) -> Result:
+def _decode(form: Form) -> Result:
     decode = compile_decoder(_SCHEMA)
     return compare(
         lambda: decode(_PAYLOAD),
         lambda: fastavro.schemaless_reader(io.BytesIO(_PAYLOAD), _PARSED, None),
-        count,
+        form.calls,
     )
 
 
-def _encode(count: int) -> Result:
+def _encode(form: Form) -> Result:
     def bare() -> bytes:
         buffer = io.BytesIO()
         fastavro.schemaless_writer(buffer, _PARSED, _RECORD)
         return buffer.getvalue()
 
     encode = compile_encoder(_SCHEMA)
-    return compare(lambda: encode(_RECORD), bare, count)
+    return compare(lambda: encode(_RECORD), bare, form.calls)
 
 
-def _open_frame(count: int) -> Result:
+def _open_frame(form: Form) -> Result:
     value = encode_glue_frame(SchemaKey.parse("d3e21a3b-f828-4ef7-a864-ea05cba14f2c"), _PAYLOAD)
 
     def by_hand() -> tuple[str, bytes]:
         struct.unpack_from("BB", value)
         return str(UUID(bytes=value[2:18])), value[18:]
 
-    return compare(lambda: decode_frame(value), by_hand, count)
+    return compare(lambda: decode_frame(value), by_hand, form.calls)
 
 
-def _infer(count: int) -> Result:
+def _infer(form: Form) -> Result:
     known = _SCHEMA
-    return time_call(lambda: infer_schema(_EVENT, "sensor", known, base_fields(READING)), count)
+    return time_call(
+        lambda: infer_schema(_EVENT, "sensor", known, base_fields(READING)), form.calls
+    )
 
 
-def _choose(policy: Policy, count: int) -> Result:
+def _choose(policy: Policy, form: Form) -> Result:
     """Choose a schema among 15 versions, with one version set or a new one for each event."""
     versions: list[Schema] = []
     names = list(_EVENT)
@@ -92,52 +94,27 @@ def _choose(policy: Policy, count: int) -> Result:
         lambda: kept.choose(inferred, policy, 100),
         # One merge to infer with, and one to choose with.
         lambda: (VersionSet(versions), VersionSet(versions).choose(inferred, policy, 100)),
-        max(10, count // 100),
+        max(5, form.calls // 200),
     )
 
 
 CORE = (
-    Rung(
-        "look-up",
-        "an inferred schema of 20 fields to its registered id, warm",
-        "under 20 microseconds",
-        lambda figure: figure < 20,
-        _look_up,
-    ),
-    Rung(
-        "decode",
-        "our decode of 20 fields, bounded and exact, against bare fastavro",
-        "at least 0.9 times",
-        lambda figure: figure >= 0.9,
-        _decode,
-    ),
-    Rung(
-        "encode",
-        "our encode of 20 fields, exact, against bare fastavro",
-        "at least 0.9 times",
-        lambda figure: figure >= 0.9,
-        _encode,
-    ),
-    Rung(
+    most("look-up", "an inferred schema of 20 fields to its registered id, warm", 20, _look_up),
+    least("decode", "our decode of 20 fields, bounded and exact, against fastavro", 0.9, _decode),
+    least("encode", "our encode of 20 fields, exact, against fastavro", 0.9, _encode),
+    least(
         "open-frame",
-        "decode_frame of a plain Glue frame against the same three reads by hand",
-        "at least 0.5 times",
-        lambda figure: figure >= 0.5,
+        "`decode_frame` of a plain Glue frame against the same three reads by hand",
+        0.5,
         _open_frame,
     ),
-    Rung(
-        "infer",
-        "the schema of an event of 20 fields, the merge of all versions known",
-        "reported",
-        lambda figure: figure > 0,
-        _infer,
-    ),
+    reported("infer", "the schema of an event of 20 fields, the merge of versions known", _infer),
     *(
-        Rung(
+        least(
             f"choose-{policy}",
-            f"the schema for an event among 15 versions, policy {policy}, the versions kept",
-            "at least 3 times as fast as working them out for each event",
-            lambda figure: figure >= 3,
+            f"the schema for an event among 15 versions by the policy {policy}: versions that are"
+            " kept, against versions worked out for each event",
+            3,
             partial(_choose, policy),
         )
         for policy in (Policy.EXACT, Policy.GROW)

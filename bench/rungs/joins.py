@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-from bench.ladder import Result, Rung, least, race, ratio, speeds
+from bench.ladder import Form, Result, Rung, least, race, ratio, speeds
 from demo.staging.publisher import DRIVER, TABLES, Publisher
 from penstock.records import Record, Source, make_row
 from penstock.sinks import ObjectStore, UnjoinedTable, UpsertWriter
@@ -19,7 +19,7 @@ _SCANNED = 10  # rows that are joined by scans in a turn
 _Row = dict[str, Any]
 
 
-def _stage() -> tuple[StagingPlan, DynamoDbTables, dict[str, list[_Row]]]:
+def _stage(drivers: int) -> tuple[StagingPlan, DynamoDbTables, dict[str, list[_Row]]]:
     """Return a plan, its tables in memory, and the rows that are in them."""
     plan = read_configuration(json.dumps({"tables": TABLES}), {}).plan
     keys = {each.name: each.shape.table_key for each in plan.tables}
@@ -32,7 +32,7 @@ def _stage() -> tuple[StagingPlan, DynamoDbTables, dict[str, list[_Row]]]:
         }
     )
     rows: dict[str, list[_Row]] = {each.name: [] for each in plan.tables}
-    changes = next(Publisher(1, _ROWS, ticks=1, lateness=(1, 0, 0, 0, 0)).publish())
+    changes = next(Publisher(1, drivers, ticks=1, lateness=(1, 0, 0, 0, 0)).publish())
     for offset, each in enumerate(changes):
         shape, record = (
             plan.table(each.table).shape,
@@ -58,8 +58,8 @@ def _scan(plan: StagingPlan, tables: DynamoDbTables, drivers: list[_Row]) -> Non
         writer.write([final])
 
 
-def _join(count: int) -> Result:
-    plan, tables, rows = _stage()
+def _join(form: Form) -> Result:
+    plan, tables, rows = _stage(min(_ROWS, form.calls))
     client: Any = tables
     errors = UnjoinedTable(client, "errors", ObjectStore(""), 60)
     joiner = Joiner(client, plan, "{table}", WaitingTable(client, "waiting"), errors)
@@ -90,7 +90,7 @@ def _not_given_up(failure: Any) -> Any:
 JOINS: tuple[Rung, ...] = (
     least(
         "join",
-        f"rows of {_ROWS:,} drivers joined with four tables in memory (R17), CPU against a scan of"
+        f"rows of {_ROWS:,} drivers joined with four tables in memory, CPU against a scan of"
         " each table for each row",
         10,
         _join,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from bench.ladder import Result, Rung
+from bench.ladder import Form, Result, most
 from bench.stubs.lake import DATABASE, make_tables
 from penstock.schemas import Schema, merge_schemas
 from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
@@ -24,7 +24,7 @@ def _version(fields: int) -> Schema:
     return {"type": "record", "name": "event", "fields": optional}
 
 
-def _drift(_: int) -> Result:
+def _drift(_: Form) -> Result:
     clients = make_tables(_TABLES, _FILES)
     event = read_event(merge_schemas([_version(1)]))
     tables = tuple(f"{DATABASE}.{name}" for name in clients.tables)
@@ -37,7 +37,7 @@ def _drift(_: int) -> Result:
     return Result(sum(calls.values()), "calls", calls | {"seconds": round(seconds, 1)})
 
 
-def _sync(_: int) -> Result:
+def _sync(_: Form) -> Result:
     clients = make_tables(1, 0)
     started = time.perf_counter()
     event = read_event(merge_schemas([_version(at) for at in range(1, _VERSIONS + 1)]))
@@ -52,18 +52,16 @@ def _sync(_: int) -> Result:
 
 
 LAKE = (
-    Rung(
+    most(
         "drift-1000",
         "AWS calls of `penstock schema drift` for 1,000 Iceberg tables with 10,000 Parquet files",
-        f"at most {_MOST_CALLS:,}",
-        lambda figure: figure <= _MOST_CALLS,
+        _MOST_CALLS,
         _drift,
     ),
-    Rung(
+    most(
         "sync-200",
         "commits of `penstock schema sync` for a table that lacks the fields of 200 versions",
-        "1",
-        lambda figure: figure == 1,
+        1,
         _sync,
     ),
 )

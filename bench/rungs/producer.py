@@ -15,7 +15,7 @@ from pathlib import Path
 import boto3
 
 from bench.brokers import running_broker
-from bench.ladder import Result, Rung
+from bench.ladder import Form, Result, most, reported
 from localcloud.door.server import start_server
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +77,7 @@ def _call(folder: Path, environ: dict[str, str], count: int) -> dict[str, float]
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _produce_cold(count: int) -> Result:
+def _produce_cold(_: Form) -> Result:
     times: dict[Path, list[float]] = {_OURS: [], _PLAIN: []}
     with _world() as environ:
         for folder in (_OURS, _PLAIN):  # create the topic, and compile the modules that both import
@@ -90,10 +90,10 @@ def _produce_cold(count: int) -> Result:
     return Result(ours / plain, "times the time", parts)
 
 
-def _produce_warm(count: int) -> Result:
+def _produce_warm(form: Form) -> Result:
     with _world() as environ:
         _call(_OURS, environ, 0)
-        ours, plain = (_call(folder, environ, count) for folder in (_OURS, _PLAIN))
+        ours, plain = (_call(folder, environ, form.calls) for folder in (_OURS, _PLAIN))
     parts = {
         f"{name}_{quantile}_milliseconds": round(figures[quantile], 2)
         for name, figures in (("product", ours), ("other", plain))
@@ -103,18 +103,15 @@ def _produce_warm(count: int) -> Result:
 
 
 PRODUCER = (
-    Rung(
+    reported(
         "produce-warm",
-        "an event into Kafka by the warm producer function (R12), median",
-        "reported",
-        lambda figure: figure > 0,
+        "an event into Kafka by the warm producer function, median",
         _produce_warm,
     ),
-    Rung(
+    most(
         "produce-cold",
-        "a new environment's first event (R12), against a plain handler on boto3; both compiled",
-        "at most 0.5 times the time",
-        lambda figure: figure <= 0.5,
+        "the first event of a new environment, against a plain handler on boto3; both compiled",
+        0.5,
         _produce_cold,
     ),
 )

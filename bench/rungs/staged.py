@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from pyspark.sql import DataFrame
 
-from bench.ladder import Result, Rung, least, ratio, reported
+from bench.ladder import Form, Result, Rung, Turns, least, race, ratio, reported
 from bench.rungs.rows import running_dynamodb
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import NoErrors, Outlet, QuickRegistry
@@ -29,23 +29,25 @@ from penstock.spark.state.losses import OffsetRange
 
 _RECORDS = 10_000  # of a batch, as the job reads by default
 _BATCHES = 4  # of a query; the first one looks up the schema, and is not counted
-_TURNS = 3  # the first one is not counted
+_TURNS = 2  # that count
+_MANY = (15, 50)  # topics
 _COLUMNS = Projection(lower_case=True)
 _SHAPE = RowShape(("deviceid",), sort_name=None, event_time=None, mode=Mode.UPSERT)
 _Tables = Mapping[str, TableSinks | RecordTable]
+Parts = dict[str, float]
 
 
 class _Meter:
     """Notes the time, the CPU time of the session and the rows at the end of each batch."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, world: World, records: int) -> None:
+        self._world, self._records = world, records
         self.ends: list[tuple[float, float, int]] = []
 
     def seconds(self) -> Iterator[tuple[float, float]]:
-        """Yield the CPU time and the time of each full batch but the first, for 10,000 rows."""
+        """Yield the CPU time and the time of each full batch but the first, for as many rows."""
         for start, end in pairwise(self.ends[:_BATCHES]):
-            scale = _RECORDS / end[2]
+            scale = self._records / end[2]
             yield (end[0] - start[0]) * scale, (end[1] - start[1]) * scale
 
     def before(self, records: DataFrame, number: int) -> DataFrame:
@@ -66,11 +68,11 @@ def _start_dynamodb() -> str:
     return stack.enter_context(running_dynamodb(0))
 
 
-def _run(world: World, tables: _Tables) -> list[tuple[float, float]]:
+def _run(world: World, tables: _Tables, records: int) -> list[tuple[float, float]]:
     """Stage all records of the tables' topics; return the CPU time and the time of batches."""
-    read = ReadSettings(topics=tuple(tables), max_offsets_per_trigger=_RECORDS)
+    read = ReadSettings(topics=tuple(tables), max_offsets_per_trigger=records)
     registry = QuickRegistry(make_versions(1))
-    meter = _Meter(world)
+    meter = _Meter(world, records)
     # A session of its own: a query leaves a listener in its session, which hears of later ones.
     StreamQuery(
         stream=open_stream(world.spark.newSession(), world.kafka(), read),
@@ -81,34 +83,39 @@ def _run(world: World, tables: _Tables) -> list[tuple[float, float]]:
         watch=lambda checkpoint: meter,
         bounded=True,
     ).start(availableNow=True).awaitTermination()
-    assert sum(rows for _, _, rows in meter.ends) == _RECORDS * _BATCHES
+    assert sum(rows for _, _, rows in meter.ends) == records * _BATCHES
     return list(meter.seconds())
 
 
-def _compare(world: World, ways: Mapping[str, _Tables]) -> Result:
-    """Compare the last way with the first one in CPU seconds, in turns."""
+def _compare(world: World, ways: Mapping[str, _Tables], records: int) -> tuple[Turns, Parts]:
+    """Return the CPU seconds of batches of each way, in turns, and the parts of the figures."""
     for tables in ways.values():
-        world.write(list(tables), make_frames(make_versions(1)), _RECORDS * _BATCHES)
-    cpu: dict[str, list[float]] = {name: [] for name in ways}
-    elapsed: dict[str, list[float]] = {name: [] for name in ways}
-    for turn in range(_TURNS):
-        for name in list(ways) if turn % 2 == 0 else reversed(ways):
-            for batch in _run(world, ways[name]) if turn else ():
-                cpu[name].append(batch[0])
-                elapsed[name].append(batch[1])
-    parts = {"records": float(_RECORDS)}
+        world.write(list(tables), make_frames(make_versions(1)), records * _BATCHES)
+    cpu: Turns = {name: [] for name in ways}
+    elapsed: Turns = {name: [] for name in ways}
+
+    def run(name: str) -> float:
+        batches = _run(world, ways[name], records)
+        cpu[name] += (each for each, _ in batches)
+        elapsed[name] += (each for _, each in batches)
+        return 0.0
+
+    race({name: partial(run, name) for name in ways}, _TURNS)
+    first = len(next(iter(cpu.values()))) // (_TURNS + 1)  # of the turn that does not count
+    parts = {"records": float(records)}
     for name in ways:
+        del cpu[name][:first], elapsed[name][:first]
         parts[f"{name}_cpu_seconds"] = round(statistics.median(cpu[name]), 2)
         parts[f"{name}_least_cpu_seconds"] = round(min(cpu[name]), 2)
         parts[f"{name}_most_cpu_seconds"] = round(max(cpu[name]), 2)
         parts[f"{name}_seconds"] = round(statistics.median(elapsed[name]), 2)
-    first, last = list(ways)
-    return Result(ratio(cpu, last, first), "times", parts)
+    return cpu, parts
 
 
-def _compare_rows(topics: int, count: int) -> Result:
+@cache
+def _compare_rows(form: Form) -> tuple[Turns, Parts]:
     """Compare tables of DynamoDB."""
-    world = world_for(count)
+    world = world_for(form)
     world.spark.sparkContext.environment.update(
         AWS_ENDPOINT_URL=_start_dynamodb(),
         AWS_ACCESS_KEY_ID="AKIA",
@@ -117,20 +124,37 @@ def _compare_rows(topics: int, count: int) -> Result:
     )
 
     def open_tables(number: int) -> dict[str, RecordTable]:
-        names = [f"rows-{topics}-{number}-{at}" for at in range(number)]
+        names = [f"rows-{number}-{at}" for at in range(number)]
         return {name: RecordTable(name, _SHAPE, _COLUMNS) for name in names}
 
-    return _compare(world, {f"topics_{number}": open_tables(number) for number in (1, topics)})
+    ways = {f"topics_{number}": open_tables(number) for number in (1, *_MANY)}
+    return _compare(world, ways, _records(form))
 
 
-def _compare_columns(count: int) -> Result:
+def _rows(topics: int, form: Form) -> Result:
+    cpu, parts = _compare_rows(form)
+    own = {name: figure for name, figure in parts.items() if _is_of(name, {1, topics})}
+    return Result(ratio(cpu, f"topics_{topics}", "topics_1"), "times", own)
+
+
+def _is_of(part: str, numbers: set[int]) -> bool:
+    return not part.startswith("topics_") or int(part.split("_")[1]) in numbers
+
+
+def _columns(form: Form) -> Result:
     """Compare tables that Spark decodes, as for a lake, and whose columns go nowhere."""
 
     def open_tables(number: int) -> dict[str, TableSinks]:
         names = [f"columns-{number}-{at}" for at in range(number)]
         return {name: TableSinks([Outlet()], columns=_COLUMNS) for name in names}
 
-    return _compare(world_for(count), {f"topics_{each}": open_tables(each) for each in (1, 5)})
+    ways = {f"topics_{each}": open_tables(each) for each in (1, 5)}
+    cpu, parts = _compare(world_for(form), ways, _records(form))
+    return Result(ratio(cpu, "topics_5", "topics_1"), "times", parts)
+
+
+def _records(form: Form) -> int:
+    return min(_RECORDS, form.records)
 
 
 STAGED: tuple[Rung, ...] = (
@@ -138,15 +162,15 @@ STAGED: tuple[Rung, ...] = (
         least(
             f"staged-{topics}",
             f"rows per CPU second, batches of {_RECORDS:,} records of {topics} topics into"
-            f" {topics} DynamoDB tables (R20), against one topic and table",
+            f" {topics} DynamoDB tables, against one topic and table",
             0.8,
-            partial(_compare_rows, topics),
+            partial(_rows, topics),
         )
-        for topics in (5, 50)
+        for topics in _MANY
     ),
     reported(
         "staged-columns-5",
         "the same of 5 topics that Spark decodes, as for a lake, to nowhere, against one topic",
-        _compare_columns,
+        _columns,
     ),
 )

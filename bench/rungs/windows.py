@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from bench.ladder import Result, least, race, ratio, reported, speeds
+from bench.ladder import Form, Result, least, race, ratio, reported, speeds
 from bench.spark.ways import QuickRegistry
 from bench.spark.world import World, world_for
 from jobs.sales.summaries import REGION, join_regions, total_in_windows
@@ -33,6 +33,7 @@ _COLUMNS: Final = {"payment_id": "INT", "amount": "DECIMAL(10,2)", "country": "S
 _HEADER = 9  # of Apicurio's frame
 _REGIONS = 8
 _FEW, _MANY = 1_000, 10_000  # countries, each a key of the state
+_SHARE = 4  # of the records
 _TIME = "timestamp"
 _Totals = Callable[[DataFrame], DataFrame]
 
@@ -48,6 +49,11 @@ def _make_frames(countries: int) -> list[bytes]:
         )
         for at in range(countries)
     ]
+
+
+def _sales(world: World, countries: int) -> str:
+    """Return a topic of sales of so many countries."""
+    return world.topic(f"sales-{countries}", _make_frames(countries), world.records // _SHARE)
 
 
 def _run(world: World, topic: str, totals: _Totals) -> dict[str, Any]:
@@ -70,8 +76,8 @@ def _run(world: World, topic: str, totals: _Totals) -> dict[str, Any]:
     )
     query.awaitTermination()
     (batch,) = [each for each in query.recentProgress if each["numInputRows"]]
-    if batch["numInputRows"] != world.records:
-        raise AssertionError(f"read {batch['numInputRows']}, expected {world.records}")
+    if batch["numInputRows"] != world.records // _SHARE:
+        raise AssertionError(f"read {batch['numInputRows']}, expected {world.records // _SHARE}")
     found: dict[str, Any] = batch
     return found
 
@@ -103,9 +109,9 @@ def _make_regions(world: World, countries: int) -> DataFrame:
     return world.spark.createDataFrame(names, "country string, region string").cache()
 
 
-def _windows(count: int) -> Result:
-    world = world_for(count)
-    topic = world.topic(f"sales-{_FEW}", _make_frames(_FEW))
+def _windows(form: Form) -> Result:
+    world = world_for(form)
+    topic, some = _sales(world, _FEW), world.records // _SHARE
     regions = _make_regions(world, _FEW)
 
     def time_batch(way: Callable[[str, DataFrame, DataFrame], DataFrame]) -> float:
@@ -113,18 +119,19 @@ def _windows(count: int) -> Result:
         return float(batch["durationMs"]["addBatch"]) / 1e3
 
     turns = race(
-        {"product": lambda: time_batch(_by_product), "by_hand": lambda: time_batch(_by_hand)}
+        {"product": lambda: time_batch(_by_product), "by_hand": lambda: time_batch(_by_hand)},
+        form.turns,
     )
     regions.unpersist()
-    return Result(ratio(turns, "product", "by_hand"), "times", speeds(turns, world.records))
+    return Result(ratio(turns, "product", "by_hand"), "times", speeds(turns, some))
 
 
-def _state(count: int) -> Result:
+def _state(form: Form) -> Result:
     """Measure the state and the batch by country, with ten times as many countries."""
-    world = world_for(count)
+    world = world_for(form)
     parts: dict[str, float] = {}
     for countries in (_FEW, _MANY):
-        topic = world.topic(f"sales-{countries}", _make_frames(countries))
+        topic = _sales(world, countries)
         regions = _make_regions(world, countries)
         totals = partial(_by_product, "country", regions)
         _run(world, topic, totals)  # the first one compiles
@@ -141,7 +148,7 @@ def _state(count: int) -> Result:
 WINDOWS = (
     least(
         "windows",
-        "sales joined with regions, in sliding windows, as a stream (R14), against the same query"
+        "sales joined with regions, in sliding windows, as a stream, against the same query"
         " by hand with one schema",
         0.95,
         _windows,

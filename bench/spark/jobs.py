@@ -26,12 +26,17 @@ class BegunJobs:
         world: where the jobs run.
         sinks: where each job writes, by the job's name.
         written: the folders that the sinks write into.
+        records: how many a job reads in the batch that is measured.
     """
 
     def __init__(
-        self, world: World, sinks: Mapping[str, SinkSettings], written: Sequence[Path]
+        self,
+        world: World,
+        sinks: Mapping[str, SinkSettings],
+        written: Sequence[Path],
+        records: int,
     ) -> None:
-        self._world, self._sinks = world, sinks
+        self._world, self._sinks, self._records = world, sinks, records
         self._checkpoints = world.new_folder()
         self._kept = {folder: world.new_folder() / "kept" for folder in written}
         self._kept[self._checkpoints] = world.new_folder() / "kept"
@@ -43,14 +48,14 @@ class BegunJobs:
             self._run(name, _FIRST)
         for folder, kept in self._kept.items():
             shutil.copytree(folder, kept)
-        world.write(["jobs"], frames, world.records)
+        world.write(["jobs"], frames, records)
 
     def run(self, name: str) -> float:
         """Run a job on the new records, from the state that it had after the first records."""
         for folder, kept in self._kept.items():
             shutil.rmtree(folder)
             shutil.copytree(kept, folder)
-        return self._run(name, self._world.records)
+        return self._run(name, self._records)
 
     def _run(self, name: str, records: int) -> float:
         """Return the seconds of the one batch, from reading offsets to committing them."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from random import Random
 from typing import Any
 
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
@@ -15,6 +17,7 @@ _EXTRAS = 50  # versions that each add a field to the one before; later ones cha
 _VALUES: dict[str, Any] = {"string": "running-smoothly", "long": 1_000_000, "double": 0.5}
 _KINDS = tuple(_VALUES)
 _FRAMES = 1_000
+_WORDS = "ok warm idle running degraded maintenance offline north south pump valve".split()
 
 
 def make_version(number: int) -> SchemaVersion:
@@ -39,6 +42,34 @@ def make_versions(count: int) -> tuple[SchemaVersion, ...]:
     return tuple(map(make_version, range(count)))
 
 
+def make_named_versions(count: int) -> tuple[SchemaVersion, ...]:
+    """Return the first version of so many schemas, which differ in their names."""
+    return tuple(
+        replace(make_version(0), name=f"schema{at}", key=make_version(at).key)
+        for at in range(count)
+    )
+
+
+def make_sized_frames(version: SchemaVersion, size: int, compressed_percent: int) -> list[bytes]:
+    """Return a thousand frames of this size before some are compressed.
+
+    Half of the text is random, as in ids; numbers are random. So zlib saves what it saves of true
+    records.
+    """
+    random = Random(size)
+    empty = len(encode(_make_sized_event(version, random, 0), version.schema))
+    texts = sum(_kind(field["name"]) == "string" for field in version.schema["fields"][2:])
+    length = (size - empty) // texts
+    return [
+        encode_glue_frame(
+            version.key,
+            encode(_make_sized_event(version, random, length), version.schema),
+            number % 100 < compressed_percent,
+        )
+        for number in range(_FRAMES)
+    ]
+
+
 def make_frames(versions: Sequence[SchemaVersion], poison_share: float = 0.0) -> list[bytes]:
     """Return a thousand frames of the versions in turns, some of them cut off."""
     frames = [
@@ -56,6 +87,23 @@ def _make_event(version: SchemaVersion, number: int) -> dict[str, Any]:
     names = [field["name"] for field in version.schema["fields"][2:]]
     own = {"deviceId": f"device-{number:06d}", "timestamp": 1_795_239_498_031 + number}
     return own | {name: _VALUES[_kind(name)] for name in names}
+
+
+def _make_sized_event(version: SchemaVersion, random: Random, length: int) -> dict[str, Any]:
+    """Return an event of random values, whose texts have this length."""
+
+    def text() -> str:
+        half = random.randbytes(length // 4).hex()
+        return half + " ".join(random.choices(_WORDS, k=length))[: length - len(half)]
+
+    values = {
+        "string": text,
+        "long": lambda: random.randrange(10**9),
+        "double": lambda: random.uniform(-40, 120),
+    }
+    names = [field["name"] for field in version.schema["fields"][2:]]
+    own = {"deviceId": f"{random.randrange(1000):06d}", "timestamp": 1_795_239_498_031}
+    return own | {name: values[_kind(name)]() for name in names}
 
 
 def _kind(name: str) -> str:

@@ -11,15 +11,17 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from bench.brokers import running_broker
+from bench.ladder import Form
+from bench.machine import cpu_seconds
 from bench.spark.records import make_frames, make_versions
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
 from penstock.spark.session import session_settings
@@ -51,8 +53,7 @@ class World:
     def cpu_seconds(self) -> float:
         """Return the CPU time of the JVM, its Python workers and this process so far."""
         machine: Any = self.spark._jvm
-        jvm = machine.java.lang.ProcessHandle.current().pid()
-        return time.process_time() + _cpu_ticks(jvm) / os.sysconf("SC_CLK_TCK")
+        return time.process_time() + cpu_seconds(machine.java.lang.ProcessHandle.current().pid())
 
     def new_folder(self) -> Path:
         """Make a new folder."""
@@ -61,7 +62,10 @@ class World:
         return folder
 
     def write(self, topics: Sequence[str], frames: Sequence[bytes], records: int) -> None:
-        """Write a number of records to topics, as many to each, repeating the frames."""
+        """Write a number of records to topics, as many to each, repeating the frames.
+
+        Partitions take turns with all frames, so each has as many records of each kind.
+        """
         for topic in topics:
             ensure_topic(self.kafka(), Topic(topic, PARTITIONS, 1))
         numbered = self.spark.createDataFrame(list(enumerate(frames)), "at int, value binary")
@@ -69,15 +73,15 @@ class World:
         self.spark.range(0, records, 1, PARTITIONS).join(
             F.broadcast(numbered), F.expr(f"id % {len(frames)} = at")
         ).join(F.broadcast(named), F.expr(f"id % {len(topics)} = number")).selectExpr(
-            "topic", "value", f"pmod(hash(id), {PARTITIONS}) AS partition"
+            "topic", "value", f"CAST(id DIV {len(frames)} % {PARTITIONS} AS INT) AS partition"
         ).write.format("kafka").options(
             **{"kafka.bootstrap.servers": self.servers, "kafka.linger.ms": "20"}
         ).save()
 
-    def topic(self, name: str, frames: Sequence[bytes]) -> str:
-        """Return a topic of these frames, which is written once."""
+    def topic(self, name: str, frames: Sequence[bytes], records: int | None = None) -> str:
+        """Return a topic of these frames, which is written once, all of it or so many records."""
         if name not in self._topics:
-            self.write([name], frames, self.records)
+            self.write([name], frames, records or self.records)
             self._topics.add(name)
         return name
 
@@ -99,41 +103,40 @@ class World:
         )
 
 
-def _cpu_ticks(root: int) -> int:
-    """Return the CPU time of a process, and of all that it started."""
-    ticks: dict[int, int] = {}
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents[int(folder.name)] = int(fields[1])
-            ticks[int(folder.name)] = sum(map(int, fields[11:15]))  # with children that ended
-    own = {root}
-    while more := {pid for pid, parent in parents.items() if parent in own} - own:
-        own |= more
-    return sum(ticks[pid] for pid in own)
-
-
 def mixed_topic(world: World, count: int) -> str:
     """Return a topic whose records have this many versions in turns."""
     return world.topic(f"mixed-{count}", make_frames(make_versions(count)))
 
 
-def world_for(count: int) -> World:
-    """Return the world of a run: the short form reads 400,000 records, the long one 2,000,000."""
-    return open_world(min(count * 200, 2_000_000))
+def world_for(form: Form) -> World:
+    """Return the world of this process; it starts with the first rung that asks for it."""
+    if not _OPEN:
+        _OPEN.append(_open_world(form.records))
+    return _OPEN[0]
 
 
-@cache
-def open_world(records: int) -> World:
-    """Start a world that ends with this process."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    servers = stack.enter_context(running_broker(folder / "broker"))
+def close_world() -> None:
+    """End the broker and Spark's JVM, if they run, whatever state they are in."""
+    _OPEN.clear()
+    with suppress(Exception):
+        _STACK.close()
+    if gateway := SparkContext._gateway:
+        SparkContext._gateway = SparkContext._jvm = None
+        gateway.shutdown()
+        gateway.proc.terminate()
+
+
+_OPEN: list[World] = []
+_STACK = ExitStack()
+atexit.register(close_world)
+
+
+def _open_world(records: int) -> World:
+    folder = Path(_STACK.enter_context(tempfile.TemporaryDirectory()))
+    servers = _STACK.enter_context(running_broker(folder / "broker"))
     os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = SparkSession.builder.config(map=_settings(folder)).getOrCreate()
-    stack.callback(spark.stop)
+    _STACK.callback(spark.stop)
     spark.sparkContext.setLogLevel("ERROR")
     return World(spark, servers, folder / "world", records)
 

@@ -110,7 +110,7 @@ def test_damaged_records_and_new_versions_are_counted(world):
 def test_a_job_reads_the_same_records_again(world, lake_folder):
     sinks = {"iceberg": SinkSettings("errors", "parked", lake_table="bench.readings")}
     lake = lake_folder / "bench/readings"
-    jobs = BegunJobs(world, sinks, [lake])
+    jobs = BegunJobs(world, sinks, [lake], _RECORDS)
 
     first, second = jobs.run("iceberg"), jobs.run("iceberg")
 

@@ -1,0 +1,133 @@
+"""The page of figures: bench/page.md with a table of rungs for each question, and the plots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.ladder import Rung
+from bench.plot import draw_goals, draw_speeds
+from bench.results import Results
+from bench.rungs import QUESTIONS, RUNGS
+
+_TEMPLATE = Path(__file__).parent / "page.md"
+_PLACE = re.compile(r"<!-- (\w+)(?:: (\w+))? -->")
+_SETUP = {
+    "processor": "processor", "cores": "cores", "memory_gib": "memory, GiB", "linux": "Linux",
+    "java": "Java", "python": "Python", "spark": "Spark", "kafka": "Kafka", "iceberg": "Iceberg",
+    "boto3": "boto3", "fastavro": "fastavro", "kafka-python": "kafka-python",
+}  # fmt: skip
+
+
+def write_page(results: Results, folder: Path) -> None:
+    """Write the page and its plots."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "performance.md").write_text(fill_page(_TEMPLATE.read_text(), results))
+    (folder / "performance.svg").write_text(draw_speeds(results.rungs))
+    (folder / "performance_goals.svg").write_text(draw_goals(RUNGS, results.rungs))
+
+
+def fill_page(template: str, results: Results) -> str:
+    """Return the page; comments such as `<!-- rungs: decoding -->` become tables."""
+    tables: dict[str, Callable[[str], Iterator[str]]] = {
+        "setup": lambda _: _describe_runs(results),
+        "rungs": lambda question: _table(QUESTIONS[question], results),
+        "parts": lambda question: _parts(QUESTIONS[question], results),
+        "missed": lambda _: _missed(results),
+    }
+    return _PLACE.sub(
+        lambda place: "\n".join(tables[place.group(1)](place.group(2))),
+        template,
+    )
+
+
+def describe_figure(measured: Mapping[str, Any]) -> str:
+    """Return a figure with its unit."""
+    return f"{_number(measured['figure'])} {measured['unit']}"
+
+
+def describe_goal(rung: Rung, measured: Mapping[str, Any]) -> str:
+    """Return a goal with its unit, or that there is none."""
+    for words, limit in (("at least", rung.at_least), ("at most", rung.at_most)):
+        if limit is not None:
+            return f"{words} {_number(limit)} {measured['unit']}"
+    return "reported"
+
+
+def _number(figure: float) -> str:
+    """Return a number of three digits or more."""
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
+
+
+def _describe_runs(results: Results) -> Iterator[str]:
+    """Yield the machine, and for each run its size and how busy others kept the machine."""
+    measured = [results.rungs[rung.name] for rung in RUNGS if rung.name in results.rungs]
+    names = sorted({rung["run"] for rung in measured})
+    if not names:
+        return
+    machine = results.runs[names[-1]]["machine"]
+    yield "| setup | |"
+    yield "| --- | --- |"
+    for key, words in _SETUP.items():
+        yield f"| {words} | {machine[key]} |"
+    yield ""
+    yield "| run | began | form | records | turns | rungs | minutes | cores that others used |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for number, name in enumerate(names, 1):
+        own = [rung for rung in measured if rung["run"] == name]
+        run = results.runs[name]
+        minutes = sum(rung["seconds"] for rung in own) / 60
+        others = sorted(rung["others_cores"] + rung["stolen_cores"] for rung in own)
+        yield (
+            f"| {number} | {name[:16].replace('T', ' ')} UTC | {run['form']}"
+            f" | {run['records']:,} | {run['turns']} | {len(own)} | {minutes:.0f}"
+            f" | {others[len(others) // 2]:.2f}, at most {others[-1]:.2f} |"
+        )
+
+
+def _table(rungs: tuple[Rung, ...], results: Results) -> Iterator[str]:
+    """Yield the rungs of a question; those of several runs say which."""
+    numbers = {name: at for at, name in enumerate(sorted(results.runs), 1)}
+    runs = len({rung["run"] for rung in results.rungs.values()})
+    yield f"| rung | what | figure | goal | |{' run |' * (runs > 1)}"
+    yield f"| --- | --- | --- | --- | --- |{' --- |' * (runs > 1)}"
+    for rung in rungs:
+        if measured := results.rungs.get(rung.name):
+            verdict = "reached" if rung.is_reached(measured["figure"]) else "**not reached**"
+            cells = [f"`{rung.name}`", rung.what, describe_figure(measured)]
+            cells += [describe_goal(rung, measured), _verdict(rung, verdict)]
+            yield _row(*cells, *([str(numbers[measured["run"]])] * (runs > 1)))
+
+
+def _verdict(rung: Rung, verdict: str) -> str:
+    return verdict if rung.at_least is not None or rung.at_most is not None else ""
+
+
+def _parts(rungs: tuple[Rung, ...], results: Results) -> Iterator[str]:
+    """Yield the speeds of the ways that the rungs of a question compare."""
+    yield "| rung | way | rows per second | slowest to fastest turn | records |"
+    yield "| --- | --- | --- | --- | --- |"
+    for rung in rungs:
+        parts = results.rungs.get(rung.name, {}).get("parts", {})
+        for name, speed in parts.items():
+            if name.endswith("_rows_per_second"):
+                way = name.removesuffix("_rows_per_second")
+                turns = f"{parts[f'{way}_slowest']:,} to {parts[f'{way}_fastest']:,}"
+                words = way.replace("_", " ")
+                yield _row(f"`{rung.name}`", words, f"{speed:,}", turns, f"{parts['records']:,}")
+
+
+def _missed(results: Results) -> Iterator[str]:
+    """Yield the rungs whose goals are not reached."""
+    yield "| rung | figure | goal |"
+    yield "| --- | --- | --- |"
+    for rung in RUNGS:
+        measured = results.rungs.get(rung.name)
+        if measured and not rung.is_reached(measured["figure"]):
+            yield _row(f"`{rung.name}`", describe_figure(measured), describe_goal(rung, measured))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
