@@ -87,8 +87,9 @@ def _run(world: World, tables: _Tables, records: int) -> list[tuple[float, float
     return list(meter.seconds())
 
 
-def _compare(world: World, ways: Mapping[str, _Tables], records: int) -> tuple[Turns, Parts]:
+def _compare(world: World, ways: Mapping[str, _Tables], form: Form) -> tuple[Turns, Parts]:
     """Return the CPU seconds of batches of each way, in turns, and the parts of the figures."""
+    records, turns = min(_RECORDS, form.records), min(_TURNS, form.turns)
     for tables in ways.values():
         world.write(list(tables), make_frames(make_versions(1)), records * _BATCHES)
     cpu: Turns = {name: [] for name in ways}
@@ -100,11 +101,11 @@ def _compare(world: World, ways: Mapping[str, _Tables], records: int) -> tuple[T
         elapsed[name] += (each for _, each in batches)
         return 0.0
 
-    race({name: partial(run, name) for name in ways}, _TURNS)
-    first = len(next(iter(cpu.values()))) // (_TURNS + 1)  # of the turn that does not count
+    race({name: partial(run, name) for name in ways}, turns)
+    counted = turns * (_BATCHES - 1)  # without the first turn, and the first batch of each
     parts = {"records": float(records)}
     for name in ways:
-        del cpu[name][:first], elapsed[name][:first]
+        del cpu[name][:-counted], elapsed[name][:-counted]
         parts[f"{name}_cpu_seconds"] = round(statistics.median(cpu[name]), 2)
         parts[f"{name}_least_cpu_seconds"] = round(min(cpu[name]), 2)
         parts[f"{name}_most_cpu_seconds"] = round(max(cpu[name]), 2)
@@ -128,7 +129,7 @@ def _compare_rows(form: Form) -> tuple[Turns, Parts]:
         return {name: RecordTable(name, _SHAPE, _COLUMNS) for name in names}
 
     ways = {f"topics_{number}": open_tables(number) for number in (1, *_MANY)}
-    return _compare(world, ways, _records(form))
+    return _compare(world, ways, form)
 
 
 def _rows(topics: int, form: Form) -> Result:
@@ -149,12 +150,8 @@ def _columns(form: Form) -> Result:
         return {name: TableSinks([Outlet()], columns=_COLUMNS) for name in names}
 
     ways = {f"topics_{each}": open_tables(each) for each in (1, 5)}
-    cpu, parts = _compare(world_for(form), ways, _records(form))
+    cpu, parts = _compare(world_for(form), ways, form)
     return Result(ratio(cpu, "topics_5", "topics_1"), "times", parts)
-
-
-def _records(form: Form) -> int:
-    return min(_RECORDS, form.records)
 
 
 STAGED: tuple[Rung, ...] = (

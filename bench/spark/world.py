@@ -73,7 +73,9 @@ class World:
         self.spark.range(0, records, 1, PARTITIONS).join(
             F.broadcast(numbered), F.expr(f"id % {len(frames)} = at")
         ).join(F.broadcast(named), F.expr(f"id % {len(topics)} = number")).selectExpr(
-            "topic", "value", f"CAST(id DIV {len(frames)} % {PARTITIONS} AS INT) AS partition"
+            "topic",
+            "value",
+            f"CAST((id % {len(frames)} + id DIV {len(frames)}) % {PARTITIONS} AS INT) AS partition",
         ).write.format("kafka").options(
             **{"kafka.bootstrap.servers": self.servers, "kafka.linger.ms": "20"}
         ).save()
