@@ -79,17 +79,24 @@ nothing_to_do() {
     done
 }
 
+# Each process would compile them again where Python writes no bytecode. Packages bring tests, a fifth
+# of all, and files for other versions of Python.
+compile_modules() { .venv/bin/python -m compileall -qq -j 0 -x 'site-packages/.*/tests?/' "$@" || true; }
+
 install_packages() {
     packages_ready && return
     say "Python packages into .venv ($(grep -c '^[a-z]' requirements.lock) of them, pinned by hash)"
     rm -rf .venv
     "$python" -m venv .venv
     # PySpark comes as source alone. Left to itself, an installer would build it with any newest
-    # setuptools. uv keeps the wheel that it built for the next time.
+    # setuptools, and compress its jars again. uv keeps the wheel that it built for the next time.
+    # The lock file names all dependencies; to find them once more, uv would fetch PySpark twice.
     sed -n '/^\(setuptools\|uv\)==/,/[^\\]$/p' requirements.lock |
         .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement /dev/stdin
-    .venv/bin/python -m uv pip install --quiet --python .venv/bin/python --compile-bytecode \
-        --require-hashes --no-build-isolation --requirement requirements.lock
+    .venv/bin/python -m uv pip install --quiet --python .venv/bin/python --no-deps --require-hashes \
+        --no-build-isolation --config-settings-package 'pyspark:--build-option=--compression=stored' \
+        --requirement requirements.lock
+    compile_modules .venv/lib
     fingerprint requirements.lock >"$packages_stamp"
 }
 
@@ -97,17 +104,28 @@ install_packages() {
 install_project() {
     project_ready && return
     say "Penstock itself, editable"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    .venv/bin/python -m uv pip install --quiet --python .venv/bin/python \
         --no-build-isolation --no-deps --editable .
+    compile_modules src localcloud demo
     fingerprint pyproject.toml >"$project_stamp"
 }
 
+# One Maven for all of them: its start costs more than what it does.
 fetch_jars() {
+    stale=""
     for pom in jars/*/pom.xml; do
         jars_ready "$pom" && continue
         say "Jars into ${pom%/pom.xml}/lib"
         rm -rf "${pom%/pom.xml}/lib"
-        mvn --quiet --batch-mode -Dstyle.color=never --file "$pom" dependency:copy-dependencies -DoutputDirectory=lib
+        name=${pom#jars/}
+        stale="${stale:+$stale,}${name%/pom.xml}"
+    done
+    [ -n "$stale" ] || return 0
+    MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${MAVEN_OPTS:-}" \
+        mvn --quiet --batch-mode -Dstyle.color=never --threads 2 --file jars/pom.xml --projects "$stale" \
+        dependency:copy-dependencies -DoutputDirectory=lib
+    for pom in jars/*/pom.xml; do
+        jars_ready "$pom" && continue
         for archive in "${pom%/pom.xml}"/lib/*.tar.gz; do
             [ -f "$archive" ] || continue
             tar -xzf "$archive" -C "${pom%/pom.xml}/lib"
