@@ -168,6 +168,7 @@ module "alarms" {
   retention   = var.retention
   spark = one([for spark in values(module.spark) : {
     application_id = spark.application.id
+    clusters       = { for name, emr in module.emr : name => emr.cluster.id }
     jobs           = keys(local.jobs)
     joins          = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
     quality        = local.quality_alarms

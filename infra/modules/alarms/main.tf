@@ -62,31 +62,6 @@ resource "aws_cloudwatch_metric_alarm" "broker_cpu" {
   }
 }
 
-# A run that ended and should not have; a streaming run ends in no other way.
-resource "aws_cloudwatch_event_rule" "job_ended" {
-  for_each = var.spark == null ? {} : { spark = var.spark }
-
-  name        = "${var.prefix}-job-ended"
-  description = "Job runs of Spark that failed or were cancelled"
-  event_pattern = jsonencode({
-    source      = ["aws.emr-serverless"]
-    detail-type = ["EMR Serverless Job Run State Change"]
-    detail      = { applicationId = [each.value.application_id], state = ["FAILED", "CANCELLED"] }
-  })
-}
-
-resource "aws_cloudwatch_event_target" "job_ended" {
-  for_each = aws_cloudwatch_event_rule.job_ended
-
-  arn  = module.topic.arn
-  rule = each.value.name
-
-  input_transformer {
-    input_paths    = { application = "$.detail.applicationId", run = "$.detail.jobRunId", state = "$.detail.state" }
-    input_template = "\"The Spark job run <run> of the application <application> is <state>. See why with aws emr-serverless get-job-run, fix the cause, and start it again by its submit command.\""
-  }
-}
-
 # A rejected endpoint has no metric of its own; a consumer's deploy role may reject those of others.
 resource "aws_vpc_endpoint_connection_notification" "rejected" {
   for_each = var.endpoint_services
@@ -106,7 +81,7 @@ module "topic" {
   publishers = merge(
     { "cloudwatch.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.alarms_arn } } },
     # EventBridge publishes to no topic whose policy has conditions for it.
-    { for rule in aws_cloudwatch_event_rule.job_ended : "events.amazonaws.com" => null },
+    var.spark == null ? {} : { "events.amazonaws.com" = null },
     length(var.endpoint_services) == 0 ? {} : {
       "vpce.amazonaws.com" = { ArnLike = { "aws:SourceArn" = local.services_arn } }
     },

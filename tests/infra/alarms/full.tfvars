@@ -14,6 +14,7 @@ lag_records = 500
 retention   = { key_deletion_days = 7 }
 spark = {
   application_id = terraform_data.later.output
+  clusters       = { emr = terraform_data.later.output }
   jobs           = ["consume", "shop"]
   joins          = { orders = { schedule = "penstock-producer-retry-orders", waiting_records = 1000 } }
   quality        = { schedule = "penstock-producer-consumer-quality", silent_hours = 26, tables = ["lake.readings"] }
