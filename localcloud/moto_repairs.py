@@ -16,9 +16,11 @@ from importlib.metadata import version
 from typing import Any
 
 from moto.core.errors import COMMON_ERROR_CODES
+from moto.core.responses import BaseResponse
 from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.elbv2 import models as elbv2_models
 from moto.elbv2.utils import make_arn_for_load_balancer
+from moto.emr.responses import ElasticMapReduceResponse
 from moto.iam.access_control import PermissionResult
 from moto.kms import utils as kms_utils
 from moto.moto_server import werkzeug_app
@@ -139,6 +141,13 @@ REPAIRS = (
     Repair(FakeDeleteMarker, "dispose", "nothing", _dispose_marker),
     Repair(FakeBucket, "get_permission", "(self, action, resource)", _get_permission),
     Repair(Parameter, "response_object", "(self, decrypt, region)", _seal_parameter),
+    # It would take the region from the host name, and us-east-1 if there is none in it.
+    Repair(
+        ElasticMapReduceResponse,
+        "get_region_from_url",
+        "(self, request, full_url)",
+        BaseResponse.get_region_from_url,
+    ),
     Repair(kms_utils, "_deserialize_ciphertext_blob", "(ciphertext_blob)"),
     # It would accept every web page; the gateway refuses them (door/web_pages.py).
     Repair(werkzeug_app, "DISABLE_GLOBAL_CORS", "bool", True),

@@ -113,9 +113,11 @@ def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_paramet
 
 
 def test_a_cluster_is_shown_and_listed(emr, bucket, run, profile):
+    emr.create_security_configuration(Name=bucket, SecurityConfiguration="{}")
     cluster = run(
         Name=f"shown-{bucket}",
         LogUri=f"s3://{bucket}/logs/",
+        SecurityConfiguration=bucket,
         Tags=[{"Key": "team", "Value": "a"}],
         AutoTerminationPolicy={"IdleTimeout": 600},
     )
