@@ -54,7 +54,7 @@ def show_cluster(cluster: Cluster) -> dict[str, Any]:
     """Return a cluster as DescribeCluster shows it."""
     asked, instances = cluster.asked, cluster.asked["Instances"]
     network: dict[str, Any] = {n: instances[n] for n in _NETWORK if instances.get(n)}
-    network["IamInstanceProfile"] = asked["JobFlowRole"].rpartition("/")[2]
+    network["IamInstanceProfile"] = asked["JobFlowRole"]
     if cluster.place.subnets:
         network["Ec2SubnetId"] = cluster.place.subnets[0]
         network["RequestedEc2SubnetIds"] = list(cluster.place.subnets)
