@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from penstock.cli._arguments import add_consumer
 from penstock.cli.terminal import say
-from penstock.operations import JobStep, submit_job, wait_for_step
+from penstock.operations import submit_job, wait_for_job
 
 HELP = (
     "Submit a Spark job of a consumer to EMR Serverless, or to its cluster of EMR if the Terraform "
@@ -21,7 +21,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     parser.add_argument(
         "--wait",
         action="store_true",
-        help="wait for the end of a step of a cluster; print the end of its log if it fails",
+        help="wait for the end of the job run or step; say why if it fails",
     )
     parser.add_argument(
         "job", metavar="JOB", help="its name in the output `submit_commands`, such as consume"
@@ -38,7 +38,6 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
 def _run(settings: argparse.Namespace) -> int:
     run = submit_job(settings.consumer, settings.job, settings.flags)
     say(f"submitted {settings.job} as {run}")
-    if settings.wait and isinstance(run, JobStep):
-        wait_for_step(run)
-        say(f"{run} is COMPLETED")
+    if settings.wait:
+        say(f"{run} is {wait_for_job(run)}")
     return 0

@@ -19,7 +19,7 @@ from penstock.operations.copying import (
 )
 from penstock.operations.dead_letters import list_dead_letters, read_dead_letter
 from penstock.operations.drift import SyncSettings, TableSettings, find_drift, sync_lake
-from penstock.operations.jobs import JobRun, start_job, submit_job
+from penstock.operations.jobs import JobRun, start_job, submit_job, wait_for_job
 from penstock.operations.producing import (
     EventLines,
     GeneratedEvents,
@@ -46,7 +46,7 @@ from penstock.operations.schemas import (
     register_schema,
 )
 from penstock.operations.staging import PlannedTable, check_staging
-from penstock.operations.steps import JobStep, wait_for_step
+from penstock.operations.steps import JobStep
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
 
 __all__ = [
@@ -98,6 +98,6 @@ __all__ = [
     "start_job",
     "submit_job",
     "sync_lake",
-    "wait_for_step",
+    "wait_for_job",
     "write_contract",
 ]

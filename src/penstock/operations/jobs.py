@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 from penstock.errors import OperationError
 from penstock.operations._clients import build_client
 from penstock.operations._outputs import choose, read_output
-from penstock.operations.steps import ADD_STEPS, JobStep, add_step
+from penstock.operations.steps import ADD_STEPS, JobStep, add_step, wait_for_step
 
 _COMMAND = ["aws", "emr-serverless", "start-job-run"]
 _DOCUMENTS = {"configurationOverrides", "jobDriver", "retryPolicy"}
+_FINAL = ("SUCCESS", "FAILED", "CANCELLED")
+_POLL_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class JobRun:
 
     application_id: str
     id: str
+    region: str
 
     def __str__(self) -> str:
         return f"job run {self.id} of application {self.application_id}"
@@ -64,13 +68,36 @@ def start_job(client: Any, command: str, flags: Sequence[str] = ()) -> JobRun:
     return _start(client, request, flags)
 
 
+def wait_for_job(run: JobRun | JobStep, pause: Callable[[float], None] = time.sleep) -> str:
+    """Wait until a job run or a step has ended well, and return its state.
+
+    Raises:
+        OperationError: it failed, or was cancelled; the message says why.
+    """
+    if isinstance(run, JobStep):
+        return wait_for_step(run, pause)
+    emr = build_client("emr-serverless", region=run.region)
+    while True:
+        try:
+            asked = {"applicationId": run.application_id, "jobRunId": run.id}
+            shown = emr.get_job_run(**asked)["jobRun"]
+        except (ClientError, BotoCoreError) as error:
+            raise OperationError(f"{run} cannot be described: {error}") from error
+        state: str = shown["state"]
+        if state == "SUCCESS":
+            return state
+        if state in _FINAL:
+            raise OperationError(f"{run} is {state}: {shown['stateDetails'].rstrip('.')}")
+        pause(_POLL_SECONDS)
+
+
 def _start(client: Any, request: dict[str, Any], flags: Sequence[str]) -> JobRun:
     request["jobDriver"]["sparkSubmit"]["entryPointArguments"] += flags
     try:
         answer = client.start_job_run(**request)
     except (ClientError, BotoCoreError) as error:
         raise OperationError(f"the job was not submitted: {str(error).rstrip('.')}") from error
-    return JobRun(answer["applicationId"], answer["jobRunId"])
+    return JobRun(answer["applicationId"], answer["jobRunId"], client.meta.region_name)
 
 
 def _read_command(command: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,8 +63,8 @@ def add_step(words: Sequence[str], flags: Sequence[str]) -> JobStep:
     return JobStep(region, cluster, answer["StepIds"][0])
 
 
-def wait_for_step(step: JobStep, pause: Callable[[float], None] = time.sleep) -> None:
-    """Wait until a step has ended.
+def wait_for_step(step: JobStep, pause: Callable[[float], None]) -> str:
+    """Wait until a step has ended well, and return its state.
 
     Raises:
         OperationError: it did not complete; the message has the end of its log.
@@ -76,7 +75,7 @@ def wait_for_step(step: JobStep, pause: Callable[[float], None] = time.sleep) ->
             shown = emr.describe_step(ClusterId=step.cluster_id, StepId=step.id)["Step"]
         except (ClientError, BotoCoreError) as error:
             raise OperationError(f"{step} cannot be described: {error}") from error
-        state = shown["Status"]["State"]
+        state: str = shown["Status"]["State"]
         if state in _FINAL:
             break
         pause(_POLL_SECONDS)
@@ -84,6 +83,7 @@ def wait_for_step(step: JobStep, pause: Callable[[float], None] = time.sleep) ->
         raise OperationError(f"{step} is FAILED\n{_read_log(emr, step, pause)}")
     if state != "COMPLETED":
         raise OperationError(f"{step} is {state}")
+    return state
 
 
 def _read_log(emr: Any, step: JobStep, pause: Callable[[float], None]) -> str:

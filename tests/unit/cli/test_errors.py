@@ -131,7 +131,7 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
     def submit(*words: Any) -> JobRun:
         asked.extend(words)
-        return JobRun("00a", "00b")
+        return JobRun("00a", "00b", "eu-central-1")
 
     monkeypatch.setattr("penstock.cli._errors.submit_job", submit)
 
@@ -146,7 +146,8 @@ def test_a_selection_is_replayed(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_selection_of_the_environment_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(
-        "penstock.cli._errors.submit_job", lambda *words: asked.extend(words) or JobRun("a", "b")
+        "penstock.cli._errors.submit_job",
+        lambda *words: asked.extend(words) or JobRun("a", "b", "c"),
     )
 
     assert main(["errors", "replay", "--attempts", "0"], {"PENSTOCK_WHICH": "due"}) == 0

@@ -19,7 +19,7 @@ def test_a_job_is_submitted_with_more_flags(
 
     def submit(*words: Any) -> JobRun:
         asked.extend(words)
-        return JobRun("00a", "00b")
+        return JobRun("00a", "00b", "eu-central-1")
 
     monkeypatch.setattr("penstock.cli._submit.submit_job", submit)
 
@@ -33,9 +33,12 @@ def test_a_job_is_submitted_with_more_flags(
 def test_a_step_is_awaited_if_asked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    step, awaited = JobStep("eu-central-1", "j-1", "s-1"), []
+    step = JobStep("eu-central-1", "j-1", "s-1")
+    awaited: list[Any] = []
     monkeypatch.setattr("penstock.cli._submit.submit_job", lambda *_: step)
-    monkeypatch.setattr("penstock.cli._submit.wait_for_step", awaited.append)
+    monkeypatch.setattr(
+        "penstock.cli._submit.wait_for_job", lambda run: awaited.append(run) or "COMPLETED"
+    )
 
     assert main(["submit", "--wait", "totals"], {}) == 0
     assert main(["submit", "totals"], {}) == 0

@@ -13,7 +13,7 @@ from botocore.exceptions import NoRegionError
 from botocore.stub import Stubber
 
 from penstock.errors import OperationError
-from penstock.operations import JobRun, start_job, submit_job
+from penstock.operations import JobRun, start_job, submit_job, wait_for_job
 from tests.fixtures.outputs import put_out
 from tests.stubs.sessions import make_session
 
@@ -80,14 +80,53 @@ def test_a_command_is_sent_as_a_request_with_more_flags(emr: Stubber) -> None:
 
     run = start_job(emr.client, command_of("--which", "due"), ["--reason", "a 'b'"])
 
-    assert run == JobRun("00a", "00b")
+    assert run == JobRun("00a", "00b", "eu-central-1")
 
 
 def test_a_job_is_submitted_by_its_name(emr: Stubber, put_out: Callable[..., Path]) -> None:
     root = put_out(submit_commands={"consume": "", "replay": command_of()})
     emr.add_response("start_job_run", _ANSWER, request_of("--attempts", "0"))
 
-    assert submit_job(root, "replay", ["--attempts", "0"]) == JobRun("00a", "00b")
+    assert submit_job(root, "replay", ["--attempts", "0"]) == JobRun("00a", "00b", "eu-central-1")
+
+
+def _answer(emr: Stubber, *states: str) -> None:
+    shown = {
+        **dict.fromkeys(("arn", "createdBy", "executionRole", "releaseLabel"), "a" * 60),
+        "applicationId": "00a",
+        "jobRunId": "00b",
+        "stateDetails": "No such file.",
+        "createdAt": 0,
+        "updatedAt": 0,
+        "jobDriver": driver_of(),
+    }
+    for state in states:
+        asked = {"applicationId": "00a", "jobRunId": "00b"}
+        emr.add_response("get_job_run", {"jobRun": shown | {"state": state}}, asked)
+
+
+def test_a_job_run_is_awaited(emr: Stubber) -> None:
+    pauses: list[float] = []
+    _answer(emr, "PENDING", "RUNNING", "SUCCESS")
+
+    assert wait_for_job(JobRun("00a", "00b", "eu-central-1"), pauses.append) == "SUCCESS"
+    assert pauses == [10, 10]
+
+
+@pytest.mark.parametrize("state", ["FAILED", "CANCELLED"])
+def test_a_job_run_that_failed_is_an_error_with_the_reason(emr: Stubber, state: str) -> None:
+    _answer(emr, state)
+
+    message = f"^job run 00b of application 00a is {state}: No such file$"
+    with pytest.raises(OperationError, match=message):
+        wait_for_job(JobRun("00a", "00b", "eu-central-1"))
+
+
+def test_a_job_run_that_is_unknown_is_an_error(emr: Stubber) -> None:
+    emr.add_client_error("get_job_run", "ResourceNotFoundException", "no such run")
+
+    with pytest.raises(OperationError, match=r"00a cannot be described: .* no such run"):
+        wait_for_job(JobRun("00a", "00b", "eu-central-1"))
 
 
 def test_errors_of_the_service_are_passed_on(emr: Stubber) -> None:

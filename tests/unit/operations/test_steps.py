@@ -15,7 +15,7 @@ from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
 from penstock.errors import OperationError
-from penstock.operations import JobStep, submit_job, wait_for_step
+from penstock.operations import JobStep, submit_job, wait_for_job
 from tests.fixtures.outputs import put_out
 from tests.stubs.sessions import make_session
 
@@ -68,7 +68,7 @@ def _put_log(stubs: dict[str, Stubber], name: str, text: str | None) -> None:
 
 def _wait() -> list[float]:
     pauses: list[float] = []
-    wait_for_step(_STEP, pauses.append)
+    wait_for_job(_STEP, pauses.append)
     return pauses
 
 
