@@ -94,7 +94,7 @@ def _choose(policy: Policy, form: Form) -> Result:
         lambda: kept.choose(inferred, policy, 100),
         # One merge to infer with, and one to choose with.
         lambda: (VersionSet(versions), VersionSet(versions).choose(inferred, policy, 100)),
-        max(5, form.calls // 200),
+        max(1, form.calls // 200),
     )
 
 

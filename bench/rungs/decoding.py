@@ -23,8 +23,8 @@ from penstock.spark.decoding.frames import split_frames
 
 _FRAME = ("status", "schema", "compression", "payload")
 _WARM_SHARE = 10  # of the records: as many compile what runs
-_SCAN_SHARE = 2
-_SLOW_SHARE = 8  # for ways that are several times slower
+_SCAN_SHARE = 4
+_SLOW_SHARE = 16  # for ways that are several times slower
 
 
 @cache
@@ -70,7 +70,7 @@ def _decode(versions: int, form: Form) -> Result:
 
     warm = make_ways(world.records // _WARM_SHARE)
     started, collected = time.perf_counter(), world.gc_seconds()
-    turns = race(make_ways(world.records), form.turns, warm=warm)
+    turns = race(make_ways(world.records), form.turns + 1, warm=warm)
     collecting = (world.gc_seconds() - collected) / (time.perf_counter() - started)
     parts = speeds(turns, world.records) | {"garbage_collection_share": round(collecting, 3)}
     return Result(ratio(turns, "product", "one_schema"), "times", parts)
@@ -79,7 +79,7 @@ def _decode(versions: int, form: Form) -> Result:
 def _decode_memory(form: Form) -> Result:
     """Measure the steps of decoding from memory, where Kafka's scan does not hide their cost."""
     world = world_for(form)
-    known, some = make_versions(1), world.records // _SCAN_SHARE
+    known, some = make_versions(1), world.records // 2
     records = world.read(mixed_topic(world, 1), some).cache()
     records.count()
     decoder, product = Decoder(known), Product(world, known)

@@ -9,7 +9,7 @@ from bench.spark.records import make_sized_frames, make_version
 from bench.spark.ways import Product
 from bench.spark.world import world_for
 
-_SHARE = {200: 4, 500: 4, 2_000: 16}  # of the records, by the bytes of one
+_SHARE = {200: 8, 500: 8, 2_000: 16}  # of the records, by the bytes of one
 
 
 def _compressed(size: int, form: Form) -> Result:

@@ -101,11 +101,9 @@ def _compare(world: World, ways: Mapping[str, _Tables], form: Form) -> tuple[Tur
         elapsed[name] += (each for _, each in batches)
         return 0.0
 
-    race({name: partial(run, name) for name in ways}, turns)
-    counted = turns * (_BATCHES - 1)  # without the first turn, and the first batch of each
+    race({name: partial(run, name) for name in ways}, turns, warm={})
     parts = {"records": float(records)}
     for name in ways:
-        del cpu[name][:-counted], elapsed[name][:-counted]
         parts[f"{name}_cpu_seconds"] = round(statistics.median(cpu[name]), 2)
         parts[f"{name}_least_cpu_seconds"] = round(min(cpu[name]), 2)
         parts[f"{name}_most_cpu_seconds"] = round(max(cpu[name]), 2)

@@ -75,19 +75,22 @@ class QuickRegistry:
 
 
 class Product:
-    """The product's batches, from number 1, with versions that its ledger knows and `new` ones."""
+    """The product's batches, from number 1, with versions that its ledger knows and `new` ones.
+
+    Rows go to one outlet, or each to that of its schema's name.
+    """
 
     def __init__(
         self,
         world: World,
         versions: Sequence[SchemaVersion],
         new: Sequence[SchemaVersion] = (),
-        outlet: Outlet | None = None,
+        outlet: Outlet | Mapping[str, Sequence[Outlet]] | None = None,
     ) -> None:
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lookup(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
-        sinks = TableSinks([outlet or Outlet()])
+        sinks = TableSinks(outlet if isinstance(outlet, Mapping) else [outlet or Outlet()])
         self.batches = Batches(world.spark, Registries([registry]), ledger, sinks, NoErrors())
         self._number = 0
 
