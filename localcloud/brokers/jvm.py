@@ -115,7 +115,7 @@ def _compile(made: Path, classes: Path) -> None:
     made.mkdir()
     class_path = f"{_JARS}/*"
     done = subprocess.run(
-        ["javac", "-d", str(classes), "-cp", class_path, str(_SOURCE)],
+        ["javac", "-J-XX:TieredStopAtLevel=1", "-d", str(classes), "-cp", class_path, str(_SOURCE)],
         capture_output=True,
         text=True,
         check=False,

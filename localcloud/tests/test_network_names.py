@@ -16,6 +16,7 @@ from localcloud.errors import MissingHopError
 from localcloud.network import Source, find_source, load_network
 from localcloud.tests.account_ids import CONSUMER
 from localcloud.tests.two_accounts import PORT
+from tests.fixtures.java import SHORT_LIVED
 
 ZONE = "names.abc123.c1.kafka.eu-central-1.amazonaws.com"
 CHILD_SECONDS = 30
@@ -194,7 +195,7 @@ def test_java_resolves_by_the_view_alone(environment, accounts, tmp_path):
     assert java, "Java runs Kafka, so the tests of this marker need it"
 
     done = subprocess.run(
-        [java, str(source), host],
+        [java, *SHORT_LIVED, str(source), host],
         env={"PATH": os.environ["PATH"], **environment},
         capture_output=True,
         text=True,

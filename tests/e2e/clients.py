@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from localcloud.identity.credentials import credentials_for_role
 from localcloud.jobs import Place, driver_variables
 from tests.e2e.accounts import Accounts
+from tests.fixtures.java import SHORT_LIVED
 
 _ROOT = Path(__file__).parents[2]
 _EXAMPLES = _ROOT / "examples" / "clients"
@@ -34,7 +35,8 @@ class Host:
 
     def compile(self) -> None:
         """Compile the client in Java once for all its runs."""
-        subprocess.run(["javac", "-d", str(self.folder), "-cp", _JARS, str(_JAVA)], check=True)
+        command = ["javac", f"-J{SHORT_LIVED[0]}", "-d", str(self.folder), "-cp", _JARS, str(_JAVA)]
+        subprocess.run(command, check=True)
 
     def run(self, language: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a client with words after the file that tells it where everything is."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.fixtures.java import SHORT_LIVED
+
 _HERE = Path(__file__).parent
 _JARS = _HERE.parents[1] / "jars" / "test" / "lib"
 _OUT_OF_MEMORY = 3  # the exit code of ExitOnOutOfMemoryError
@@ -24,7 +26,7 @@ class AvroOracle:
         return self
 
     def _start(self) -> None:
-        options = ["-Xmx256m", "-XX:+ExitOnOutOfMemoryError", "-cp", f"{_JARS}/*"]
+        options = ["-Xmx256m", *SHORT_LIVED, "-XX:+ExitOnOutOfMemoryError", "-cp", f"{_JARS}/*"]
         self._process = subprocess.Popen(
             ["java", *options, str(_HERE / "AvroOracle.java")],
             stdin=subprocess.PIPE,

@@ -31,6 +31,7 @@ from localcloud.cloud import Cloud
 from localcloud.services.kafka import ClusterDirectory
 from penstock.errors import BrokerLoginError
 from penstock.kafka import check_access
+from tests.fixtures.java import SHORT_LIVED
 
 REGION = "eu-central-1"
 _PATIENCE_MS = 3_000
@@ -169,7 +170,7 @@ class JavaProducer:
     def compile(self):
         """Compile it; returns itself."""
         source = Path(__file__).with_name("Produce.java")
-        command = ["javac", "-d", self.folder, "-cp", _JAVA_PATH, source]
+        command = ["javac", f"-J{SHORT_LIVED[0]}", "-d", self.folder, "-cp", _JAVA_PATH, source]
         subprocess.run(command, check=True, timeout=60)
         return self
 
@@ -179,8 +180,7 @@ class JavaProducer:
         done = subprocess.run(
             [
                 "java",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
+                *SHORT_LIVED,
                 f"-Daws.accessKeyId={keys['AccessKeyId']}",
                 f"-Daws.secretAccessKey={keys['SecretAccessKey']}",
                 f"-Daws.sessionToken={keys['SessionToken']}",
