@@ -14,6 +14,12 @@ from bench.rungs import QUESTIONS, RUNGS
 
 _TEMPLATE = Path(__file__).parent / "page.md"
 _PLACE = re.compile(r"<!-- (\w+)(?:: (\w+))? -->")
+_UNITS = {
+    "rows_per_second": "rows per second",
+    "cpu_microseconds": "microseconds of CPU per row",
+    "cpu_seconds": "seconds of CPU per batch",
+}
+_PART = re.compile(rf"(.+?)_({'|'.join(_UNITS)})(?<!least_cpu_seconds)(?<!most_cpu_seconds)")
 _SETUP = {
     "processor": "processor", "cores": "cores", "memory_gib": "memory, GiB", "linux": "Linux",
     "java": "Java", "python": "Python", "spark": "Spark", "kafka": "Kafka", "iceberg": "Iceberg",
@@ -106,17 +112,30 @@ def _verdict(rung: Rung, verdict: str) -> str:
 
 
 def _parts(rungs: tuple[Rung, ...], results: Results) -> Iterator[str]:
-    """Yield the speeds of the ways that the rungs of a question compare."""
-    yield "| rung | way | rows per second | slowest to fastest turn | records |"
-    yield "| --- | --- | --- | --- | --- |"
-    for rung in rungs:
-        parts = results.rungs.get(rung.name, {}).get("parts", {})
-        for name, speed in parts.items():
-            if name.endswith("_rows_per_second"):
-                way = name.removesuffix("_rows_per_second")
-                turns = f"{parts[f'{way}_slowest']:,} to {parts[f'{way}_fastest']:,}"
-                words = way.replace("_", " ")
-                yield _row(f"`{rung.name}`", words, f"{speed:,}", turns, f"{parts['records']:,}")
+    """Yield what each way of the rungs of a question took."""
+    rows = [row for rung in rungs for row in _ways(rung, results.rungs.get(rung.name, {}))]
+    if rows:
+        yield "| rung | way | median | slowest to fastest turn | records |"
+        yield "| --- | --- | --- | --- | --- |"
+        yield from rows
+
+
+def _ways(rung: Rung, measured: Mapping[str, Any]) -> Iterator[str]:
+    parts = measured.get("parts", {})
+    records = f"{parts['records']:,.0f}" if "records" in parts else ""
+    for name, figure in parts.items():
+        if match := _PART.fullmatch(name):
+            way, unit = match.groups()
+            words = f"{_number(figure)} {_UNITS[unit]}"
+            cells = [f"`{rung.name}`", way.replace("_", " "), words]
+            yield _row(*cells, _spread(way, parts), records)
+
+
+def _spread(way: str, parts: Mapping[str, float]) -> str:
+    for low, high in (("slowest", "fastest"), ("most_cpu_seconds", "least_cpu_seconds")):
+        if f"{way}_{low}" in parts:
+            return f"{_number(parts[f'{way}_{low}'])} to {_number(parts[f'{way}_{high}'])}"
+    return ""
 
 
 def _missed(results: Results) -> Iterator[str]:

@@ -89,7 +89,7 @@ def _run(world: World, tables: _Tables, records: int) -> list[tuple[float, float
 
 def _compare(world: World, ways: Mapping[str, _Tables], form: Form) -> tuple[Turns, Parts]:
     """Return the CPU seconds of batches of each way, in turns, and the parts of the figures."""
-    records, turns = min(_RECORDS, form.records), min(_TURNS, form.turns)
+    records, turns = min(_RECORDS, form.records // 4), min(_TURNS, form.turns)
     for tables in ways.values():
         world.write(list(tables), make_frames(make_versions(1)), records * _BATCHES)
     cpu: Turns = {name: [] for name in ways}

@@ -97,6 +97,19 @@ def test_the_page_says_which_run_a_figure_is_of_only_if_there_are_several(tmp_pa
     assert "**not reached**" in first
 
 
+def test_the_page_has_what_each_way_took(tmp_path):
+    cpu = {"records": 20, "one_cpu_seconds": 3.14, "one_least_cpu_seconds": 3.0}
+    parts = cpu | {"one_most_cpu_seconds": 4.0, "one_seconds": 2.0}
+    rungs = {"staged-15": {"parts": parts, "run": "1"}, "join": {"parts": _PARTS, "run": "1"}}
+    results = Results(tmp_path / "results.json", {"1": {}}, rungs)
+
+    assert fill_page("<!-- parts: staging -->", results).splitlines()[2:] == [
+        "| `staged-15` | one | 3.14 seconds of CPU per batch | 4 to 3 | 20 |",
+        "| `join` | ours | 5 rows per second | 4 to 6 | 10 |",
+    ]
+    assert fill_page("<!-- parts: sales -->", results) == ""
+
+
 def test_plots_have_every_way_and_every_goal():
     measured = {"write-4": {"figure": 14.0, "parts": _PARTS}}
 
