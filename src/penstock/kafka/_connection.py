@@ -11,9 +11,10 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from threading import Thread
 from typing import Any
+from weakref import finalize
 
 from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 from kafka.net.sasl import get_sasl_mechanism
@@ -50,17 +51,65 @@ def read_metadata(
         BrokerLoginError: it refuses the login.
         BrokerUnavailableError: it cannot be reached, or does not answer before the deadline.
     """
-    request = MetadataRequest(
-        topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
-        allow_auto_topic_creation=False,
-        version=version,
-    )
-    with (
-        _translated(server, options),
-        closing(Connection(server, options, deadline)) as connection,
-    ):
-        connection.log_in(options)
-        return connection.ask(request)
+    with closing(MetadataReader()) as reader:
+        return reader.read(server, options, topics, deadline, version)
+
+
+class MetadataReader:
+    """Reads metadata as `read_metadata` does, and keeps its connections for the next time."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Connection] = {}
+        # A query has no end at which it could be closed.
+        self._finalizer = finalize(self, _close_all, self._open)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._finalizer()
+
+    def read(
+        self,
+        server: str,
+        options: Mapping[str, Any],
+        topics: Sequence[str],
+        deadline: float,
+        version: int = METADATA_VERSION,
+    ) -> MetadataResponse:
+        """Return a broker's metadata, by the connection of before while the broker keeps it."""
+        request = MetadataRequest(
+            topics=[MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
+            allow_auto_topic_creation=False,
+            version=version,
+        )
+        if kept := self._open.pop(server, None):
+            with suppress(OSError, KafkaError):
+                return self._ask(server, kept, request, (time.monotonic() + deadline) / 2)
+        with _translated(server, options):
+            connection = Connection(server, options, deadline)
+            try:
+                connection.log_in(options)
+            except BaseException:
+                connection.close()
+                raise
+            return self._ask(server, connection, request, deadline)
+
+    def _ask(
+        self, server: str, connection: Connection, request: MetadataRequest, deadline: float
+    ) -> MetadataResponse:
+        """Ask, and keep the connection if there is an answer."""
+        connection.deadline = deadline
+        try:
+            answer: MetadataResponse = connection.ask(request)
+        except BaseException:
+            connection.close()
+            raise
+        self._open[server] = connection
+        return answer
+
+
+def _close_all(connections: dict[str, Connection]) -> None:
+    while connections:
+        connections.popitem()[1].close()
 
 
 def check_topics(metadata: MetadataResponse) -> None:
@@ -97,7 +146,7 @@ class Connection:
 
     def __init__(self, server: str, options: Mapping[str, Any], deadline: float) -> None:
         host, _, port = server.rpartition(":")
-        self._deadline = deadline
+        self.deadline = deadline
         self._protocol = KafkaProtocol(client_id=options["client_id"])
         self._socket = self._connect(host, int(port))
         if context := options.get("ssl_context"):
@@ -151,7 +200,7 @@ class Connection:
         raise failure
 
     def _left(self) -> float:
-        left = self._deadline - time.monotonic()
+        left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
         return left

@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 from kafka.protocol.metadata import MetadataResponse
 
 from penstock.errors import BrokerError, BrokerLoginError, TopicForbiddenError
-from penstock.kafka._connection import METADATA_VERSION, PROBE_SECONDS, check_topics, read_metadata
+from penstock.kafka._connection import (
+    METADATA_VERSION,
+    PROBE_SECONDS,
+    MetadataReader,
+    check_topics,
+    read_metadata,
+)
 
 _PAUSE_SECONDS = 1.0
 _Result = TypeVar("_Result")
@@ -37,10 +43,12 @@ def ask_brokers(
     topics: Sequence[str],
     timeout_seconds: float = PROBE_SECONDS,
     version: int = METADATA_VERSION,
+    reader: MetadataReader | None = None,
 ) -> MetadataResponse:
     """Log in to the first usable broker and return its metadata of the topics.
 
-    `version` is the version of the metadata request; it determines the fields of the response.
+    `version` is the version of the metadata request; it determines the fields of the response. A
+    `reader` keeps the connection for the next time.
 
     Raises:
         BrokerLoginError: a broker refuses the login; the others are not asked.
@@ -49,12 +57,13 @@ def ask_brokers(
     deadline = time.monotonic() + timeout_seconds
     servers = options["bootstrap_servers"]
     failures: list[BrokerError] = []
+    read = reader.read if reader else read_metadata
     for position, server in enumerate(servers):
         now = time.monotonic()
         try:
             # A broker that does not answer takes half of the time left; the rest is for the next.
             end = deadline if position == len(servers) - 1 else (now + deadline) / 2
-            return read_metadata(server, options, topics, end, version)
+            return read(server, options, topics, end, version)
         except BrokerLoginError:
             raise
         except BrokerError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from penstock.errors import (
     TopicForbiddenError,
     TopicNotFoundError,
 )
-from penstock.kafka._connection import check_topic
+from penstock.kafka._connection import MetadataReader, check_topic
 from penstock.kafka.login import client_options
 from penstock.kafka.probe import ask_brokers
 from penstock.kafka.settings import KafkaSettings
@@ -30,7 +30,7 @@ _ABSENCES = Attempts(first_seconds=0.5, longest_seconds=5, total_seconds=15)
 
 
 class TopicIds:
-    """Finds the ids of topics; a topic that is created again has another id.
+    """Finds the ids of topics by a connection that it keeps; a recreated topic has another id.
 
     `attempts` are the retries while no broker answers, `absences` while a topic is missing.
     """
@@ -46,6 +46,7 @@ class TopicIds:
         self._absences = absences
         self._options: dict[str, Any] | None = None
         self._missing: set[str] = set()
+        self._reader = MetadataReader()
 
     def find(self, topics: Sequence[str], optional: Container[str] = ()) -> dict[str, str | None]:
         """Return the ids by topic name; None means that the topic does not exist.
@@ -82,9 +83,12 @@ class TopicIds:
     def _ask(self, topics: Sequence[str]) -> MetadataResponse:
         if self._options is not None:
             with suppress(BrokerLoginError):  # the password may have been rotated
-                return ask_brokers(self._options, topics, version=_VERSION)
+                return self._ask_with(self._options, topics)
         self._options = _read_secret_once(client_options(self._settings))
-        return ask_brokers(self._options, topics, version=_VERSION)
+        return self._ask_with(self._options, topics)
+
+    def _ask_with(self, options: Mapping[str, Any], topics: Sequence[str]) -> MetadataResponse:
+        return ask_brokers(options, topics, version=_VERSION, reader=self._reader)
 
 
 def _read_id(topic: Any, optional: Container[str]) -> str | None:

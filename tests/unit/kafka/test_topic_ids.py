@@ -30,7 +30,7 @@ class Brokers:
         self.read += 1
         return {"client_id": "x", "sasl_plain_password": Secret(self.password)}
 
-    def ask_brokers(self, options, topics, *, version):
+    def ask_brokers(self, options, topics, *, version, reader):
         assert version == 10
         self.asked += 1
         if self.failures:
