@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
+
 import pytest
 
 from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
 from penstock.spark.failures import raise_sink_error
+from penstock.spark.query import dynamodb
 from penstock.spark.query.dynamodb import Pace
 from tests.stubs.registries import FakeTime
+
+_SCHEMA = '{"type": "record", "name": "event", "fields": []}'
 
 
 def test_rows_take_their_time_even_if_they_are_the_last() -> None:
@@ -37,6 +43,48 @@ def test_many_small_tasks_keep_the_rate() -> None:
         Pace(1_000, sleep=time.sleep, clock=time.clock).wait(100)
 
     assert sum(time.pauses) == pytest.approx(50)
+
+
+class Slot(FakeTime):
+    """A core of an executor, which runs one task after the other; all slots share `written`."""
+
+    def __init__(self, begins: float, written: list[tuple[float, int]]) -> None:
+        super().__init__(begins)
+        self.shape, self._written = None, written
+
+    def load_keys(self) -> None:
+        """There are no keys."""
+
+    def write_chunk(self, chunk: list[object], *_: object) -> Counter[str]:
+        self._written.append((self.now, len(chunk)))
+        return Counter()
+
+
+@pytest.mark.parametrize(
+    ("partitions", "slots"),
+    [(1, [0]), (50, [0] * 50), (50, [0]), (50, [0, 0, *range(1, 49)]), (8, [0, 500, 500, 1_000])],
+    ids=["one", "all at once", "one after the other", "more and more", "executors come late"],
+)
+@pytest.mark.parametrize("rows", [7, 1_030])
+def test_the_rate_holds_for_all_tasks_together(monkeypatch, partitions, slots, rows) -> None:
+    """At every moment: what is written is the rate's share of the time, and a chunk of each task.
+
+    Counted on clocks that only pauses move, so writing itself takes no time at all.
+    """
+    rate, written = 1_000, []
+    running = [Slot(begins, written) for begins in slots]
+    for _ in range(partitions):
+        slot = min(running, key=Slot.clock)  # the next one that is free
+        pace = partial(Pace, sleep=slot.sleep, clock=slot.clock)
+        monkeypatch.setattr(dynamodb, "Pace", pace)
+        assert [*dynamodb._Write(slot, _SCHEMA, rate / partitions)(range(rows))]
+
+    total = 0
+    for moment, count in sorted(written):
+        total += count
+        assert total <= rate * moment + 100 * partitions + 1e-6
+    assert total == rows * partitions
+    assert max(map(Slot.clock, running)) >= total / rate - 1e-6
 
 
 def test_without_a_rate_nothing_waits() -> None:
