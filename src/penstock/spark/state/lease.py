@@ -49,6 +49,8 @@ _LOG = logging.getLogger(__name__)
 _LOOKS: Final = 20  # reads of the row in the seconds of a lease
 _KEPT_SECONDS: Final = 30 * 86_400
 _FAILURES: Final = (PySparkException, Py4JError, OSError)
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on in a sleep
+_SURE: Final = 0.5  # of a lease, after a heartbeat was sent
 _TAKE: Final = (
     "SET #holder = :me, #driver = :driver, #beat = :zero, #leaseSeconds = :seconds, "
     "#expiresAt = :expires, #fence = if_not_exists(#fence, :zero) + :one"
@@ -128,9 +130,11 @@ class Lease:
         self._settings = settings
         self._row = LeaseRow(table, name, me)
         self._beats = LeaseRow(table, name, me)  # a connection serves one thread
+        self._looking = threading.Lock()
         self._query: StreamingQuery | None = None
         self._is_over = False
         self._seen = ""
+        self._held_until = 0.0
         self._woken = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
         self.fence = 0
@@ -149,7 +153,7 @@ class Lease:
         """
         lease = cls(table, name, settings)
         found = lease._wait_for_silence()
-        began = _now()
+        began, until = _now(), lease._sure_until()
         driver = f"process {os.getpid()} on {socket.gethostname()} since {began}"
         fence = lease._row.take(found, driver, settings.lease_seconds)
         if fence is None:
@@ -157,7 +161,7 @@ class Lease:
                 f"another job took the lease of {name} at the same moment: "
                 f"{_describe(lease._row.read())}; see whether it runs, and start one alone"
             )
-        lease.fence, lease._seen = fence, began
+        lease.fence, lease._seen, lease._held_until = fence, began, until
         lease._keeper.start()
         return lease
 
@@ -186,15 +190,18 @@ class Lease:
         atexit.register(self._keeper.join, self._settings.heartbeat_seconds)
 
     def check(self) -> None:
-        """Check that this run holds the lease; the check counts as a heartbeat.
+        """Check that this run holds the lease.
+
+        Nobody can take it until it had no heartbeat for its whole length. So the check is free for
+        half of it after the last heartbeat was sent, and is a heartbeat of its own from then on.
 
         Raises:
             CheckpointTakenError: another run took it, or its row was deleted.
         """
-        if self._row.beat():
-            self._seen = _now()
-            return
-        found = self._row.read()
+        with self._looking:
+            if _clock() < self._held_until or self._beat_by(self._row):
+                return
+            found = self._row.read()
         now = f"{_describe(found)} holds it" if "holder" in found else "no job holds it now"
         raise CheckpointTakenError(
             f"this job has lost the lease of {self._name}: {now}; the last heartbeat of this one "
@@ -245,10 +252,21 @@ class Lease:
 
     def _beat(self) -> None:
         try:
-            if self._beats.beat():
-                self._seen = _now()
+            self._beat_by(self._beats)
         except SinkError as error:
             _LOG.warning("no heartbeat for the lease of %s: %s", self._name, error)
+
+    def _beat_by(self, row: LeaseRow) -> bool:
+        """Write a heartbeat; return False if this run does not hold the lease."""
+        until = self._sure_until()
+        is_held = row.beat()
+        if is_held:
+            self._seen = _now()
+        self._held_until = until if is_held else 0.0
+        return is_held
+
+    def _sure_until(self) -> float:
+        return _clock() + _SURE * self._settings.lease_seconds
 
 
 def name_lease(checkpoint: str) -> str:
@@ -283,6 +301,10 @@ class LeasedSink:
         # The driver may have stalled in the write; without the lease it must not continue.
         self.lease.check()
         return refused
+
+
+def _clock() -> float:
+    return time.clock_gettime(_CLOCK)
 
 
 def _describe(row: Mapping[str, Any]) -> str:
