@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from tests.spark.records import KAFKA, frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.registries import UNKNOWN, CountedRegistry, unavailable
 
+_SECONDS = 120  # for a pass on a machine with much else to do
 _V1 = make_record(("deviceId", "string"))
 _V2 = make_record(("deviceId", "string"), ("temperature", ["null", "long"]))
 _V3 = make_record(("deviceId", "string"), ("temperature", ["null", "double"]))
@@ -343,7 +345,13 @@ def test_records_deleted_between_two_sinks_stop_the_batch(job, topic, kind):
     topic.add(*(frame(v1, {"deviceId": name}) for name in "abc"))
     (job.folder / "second").mkdir()
     second = RddSink() if kind is RddSink else FileSink(job.folder / "second")
-    job.restart([job.sink, Then(second, before=lambda: topic.delete(1))])
+    first_is_over = Event()
+
+    def delete():
+        first_is_over.wait(_SECONDS)
+        topic.delete(1)
+
+    job.restart([Then(job.sink, after=first_is_over.set), Then(second, before=delete)])
 
     with pytest.raises(LostRecordsError, match=(
         r"^batch 0 had 3 records in its first pass and 2 in later ones, expected the same: Kafka "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +19,7 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.framing import FrameKind, decode_frame, encode_glue_frame
+from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state.lease import Lease
@@ -202,13 +204,21 @@ def test_records_of_aborted_transactions_are_neither_rows_nor_lost(job, capsys):
 
 
 def _delete_before_the_files(job, monkeypatch):
-    """Let Kafka delete two records after the first sink is written."""
-    write = ParquetFiles.write
+    """Let Kafka delete two records after the lake is written, and before the files are."""
+    fill, write, has_lake = Lake.write, ParquetFiles.write, Event()
+
+    def fill_first(self, *given):
+        try:
+            return fill(self, *given)
+        finally:
+            has_lake.set()
 
     def delete_and_write(self, *given):
+        has_lake.wait(SECONDS)
         job.delete(before=2)
         return write(self, *given)
 
+    monkeypatch.setattr(Lake, "write", fill_first)
     monkeypatch.setattr(ParquetFiles, "write", delete_and_write)
 
 

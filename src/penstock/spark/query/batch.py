@@ -57,7 +57,7 @@ class TableSinks:
     """The sinks of a table, or of tables by schema name.
 
     Attributes:
-        sinks: sinks for rows, written in this order.
+        sinks: sinks for rows, written at once.
         tombstones: sinks for records without a value.
         columns: for a staged table, the fields that become columns, and their names.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -21,6 +21,7 @@ from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import FrameStatus, inflate_payloads
 from penstock.spark.failures import ErrorSink, Judge, file_errors
+from penstock.spark.query.at_once import run_at_once
 from penstock.spark.rows import Sink
 from penstock.tables import BatchId
 
@@ -121,7 +122,9 @@ class PartWriter:
         """Write the rows and dead letters; return the number of records left for the next part."""
 
         def write(sink: Sink, decoder: Decoder, observed: DataFrame) -> None:
-            figures.refuse(sink.write(decoder.select(observed), batch, part))
+            refused.append(sink.write(decoder.select(observed), batch, part))
+
+        refused: list[Mapping[Reason, int]] = []  # the sinks are written to at once
 
         writes = [partial(write, each, decoder) for each in self._sinks] if decoder else []
         is_marked = time.monotonic() < self._marked_until.get(part % 2, 0)
@@ -133,13 +136,15 @@ class PartWriter:
         elif writes and not is_marked:
             self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
+        for each in refused:
+            figures.refuse(each)
         if counts["tombstones"]:
             rows = judged.filter(f"status = '{FrameStatus.TOMBSTONE}'")
             if "headers" not in rows.columns:
                 rows = rows.withColumn("headers", F.lit(None))
             rows = rows.selectExpr(*_TOMBSTONE)
-            for each in self._tombstones:
-                figures.refuse(each.write(rows, batch, part))
+            for sink in self._tombstones:
+                figures.refuse(sink.write(rows, batch, part))
         if counts["errors"]:
             versions = decoder.versions if decoder else ()
             judge = Judge.of_versions(versions, {}, self._framing)
@@ -192,18 +197,21 @@ class Figures:
 
 
 def count_passes(
-    judged: DataFrame, writes: Iterable[Callable[[DataFrame], None]]
+    judged: DataFrame, writes: Sequence[Callable[[DataFrame], None]]
 ) -> Iterator[dict[str, int]]:
-    """Run each write, and yield the counts of the records that it read, by status.
+    """Run the writes at once, and yield the counts of the records that each read, by status.
 
     A write that reads nothing, since its sink has the part already, yields nothing. If the last one
     yields nothing, or there is none, the records are counted in a pass of their own.
     """
     measures = [F.expr(f"count_if({sql})").alias(name) for name, sql in _MEASURES.items()]
+    observed = [(each, Observation()) for each in writes]
+    passes = [
+        partial(write, judged.observe(observation, *measures)) for write, observation in observed
+    ]
+    run_at_once(judged.sparkSession, passes)
     is_reported = False
-    for write in writes:
-        observation = Observation()
-        write(judged.observe(observation, *measures))
+    for _, observation in observed:
         is_reported = _is_reported(observation)
         if is_reported:
             yield observation.get
@@ -216,7 +224,6 @@ def _compare(batch: BatchId, passes: Iterator[dict[str, int]]) -> dict[str, int]
     """Return the counts of all passes.
 
     Each pass reads Kafka again, which may have deleted records meanwhile and says nothing of it.
-    Deleted records do not come back. So if the last pass counts what the first did, all passes did.
 
     Raises:
         LostRecordsError: a later pass counts other records than the first.
