@@ -13,7 +13,8 @@ from penstock.errors import (
     SchemaLimitError,
     UnroutableError,
 )
-from penstock.spark.decoding.decoder import Decoder, admit
+from penstock.spark.decoding.admission import admit
+from penstock.spark.decoding.decoder import Decoder
 from tests.spark.records import make_record, make_version
 
 _TREE = make_record(("children", {"type": "array", "items": "Tree"}), name="Tree")

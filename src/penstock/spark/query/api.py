@@ -14,7 +14,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from penstock.errors import Reason
 from penstock.framing import SchemaKey
 from penstock.registry import Registries
-from penstock.spark.decoding.decoder import Decoder, RowStatus, admit_versions, find_versions
+from penstock.spark.decoding.admission import admit_versions, find_versions
+from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import inflate_payloads, split_frames
 from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
 from penstock.spark.query.parts import FRAMED

@@ -23,7 +23,8 @@ from penstock.attempts import Attempts
 from penstock.errors import PenstockError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry import Registries, SchemaVersion
-from penstock.spark.decoding.decoder import Decoder, RowStatus, admit_versions, find_versions
+from penstock.spark.decoding.admission import admit_versions, find_versions
+from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import FrameStatus, inflate_payloads, split_frames
 from penstock.spark.rows import EVENT, event_type
 

@@ -12,7 +12,7 @@ from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
 from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
-from penstock.spark.decoding.decoder import Versions, admit_versions, find_versions
+from penstock.spark.decoding.admission import Versions, admit_versions, find_versions
 from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
 
