@@ -69,7 +69,7 @@ class LakeReader:
         """Ask DuckDB, which gets the rows from pyiceberg; the table is called `t`."""
         metadata = self._folder / "metadata"
         version = (metadata / "version-hint.text").read_text().strip()
-        found = StaticTable.from_metadata(str(metadata / f"v{version}.metadata.json"))
+        found = StaticTable.from_metadata(str(metadata / f"v{version}.gz.metadata.json"))
         with duckdb.connect() as connection:
             connection.register("t", found.scan().to_arrow())
             return connection.execute(sql).fetchall()

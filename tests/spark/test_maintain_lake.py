@@ -10,7 +10,8 @@ import pytest
 from jobs import maintain_lake
 from penstock.errors import SettingsError
 from penstock.spark import MaintainSettings, maintain_table
-from penstock.spark.lake.maintenance import _refresh_writers
+from penstock.spark.lake.expiration import Expiration, refresh_writers
+from penstock.tables import WriterRecord, list_writers
 from tests.spark.lakes import batch, make_rows
 
 
@@ -39,7 +40,7 @@ def test_files_become_few_and_batches_are_still_known(spark, reader, maintain):
     assert done["snapshots_after"] > done["snapshots_before"] == 5  # none of them is old yet
 
     table = reader.table()
-    _refresh_writers(table)
+    refresh_writers(table)
     table.expire(2**62)  # as after days without a batch
 
     assert table.count_snapshots() == 1
@@ -61,6 +62,31 @@ def test_old_snapshots_are_removed_after_their_markers_are_written_down(spark, r
     assert done.snapshots_after == 1
     reader.again().write(make_rows(spark, "n int", (1,)), batch(1), 0)
     assert reader.query("SELECT n FROM t") == [(1,)]
+
+
+def test_a_job_expires_old_snapshots_itself_and_what_only_they_need(spark, reader):
+    for number in range(3):  # each adds a column
+        columns = ", ".join(f"n{at} int" for at in range(number + 1))
+        rows = make_rows(spark, columns, (number,) * (number + 1), first=number)
+        reader.lake.write(rows, batch(number), 0)
+    assert reader.table().count_snapshots() == 3
+    later = reader.again()
+    later._expiration = Expiration(lambda: time.time() + 6 * 24 * 3_600)
+    rows = make_rows(spark, columns, (3, 3, 3), first=3)
+
+    for lake in (later, later, reader.again()):
+        lake.write(rows, batch(3), 0)
+
+    table = reader.table()
+    assert table.count_snapshots() == 1
+    assert table._table.schemas().size() == 1
+    assert list_writers(table.properties()) == {"q": WriterRecord(3, 1, 4)}
+    assert reader.query("SELECT n0, n2 FROM t ORDER BY _offset") == [
+        (0, None),
+        (1, None),
+        (2, 2),
+        (3, 3),
+    ]
 
 
 def test_a_table_without_a_row_is_left_alone(spark, reader, maintain):

@@ -9,6 +9,7 @@ with an error.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -21,7 +22,8 @@ LEAST_KEPT_HOURS: Final = 24
 _QUERY: Final = "penstock.query"
 _BATCH: Final = "penstock.batch"
 _PART: Final = "penstock.part"
-_OFFSETS: Final = "penstock.offsets"
+_OFFSETS: Final = "penstock.offsets-digest"
+_DIGEST_SIZE: Final = 16
 # Iceberg's summary property with the WAP id of a staged snapshot, which it publishes once.
 _PUBLISHED: Final = "published-wap-id"
 MARKER_KEYS: Final = (_QUERY, _BATCH, _PART, _OFFSETS, _PUBLISHED)
@@ -34,20 +36,38 @@ class BatchId:
     """A batch of a streaming query, the same when it comes again after a crash.
 
     `query` is the id in the checkpoint, the same after a restart. `offsets` are the batch's offsets
-    in the checkpoint; sinks that store them detect a checkpoint that differs.
+    in the checkpoint; sinks that store their digest detect a checkpoint that differs.
     """
 
     query: str
     number: int
     offsets: str = ""
 
+    @property
+    def digest(self) -> str:
+        """Return the digest of the offsets; it is empty if they are not known."""
+        if not self.offsets:
+            return ""
+        return hashlib.sha256(self.offsets.encode()).hexdigest()[:_DIGEST_SIZE]
+
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The part of a batch that a snapshot added."""
+    """The part of a batch that a snapshot added.
 
-    batch: BatchId
+    Its summary has a digest of the batch's offsets: with the offsets of each partition, the table's
+    metadata would grow with snapshots times partitions. They are in the checkpoint.
+    """
+
+    query: str
+    batch: int
     part: int
+    digest: str = ""
+
+    @classmethod
+    def of(cls, batch: BatchId, part: int) -> Self:
+        """Return the marker of a part of a batch."""
+        return cls(batch.query, batch.number, part, batch.digest)
 
     @classmethod
     def from_summary(cls, summary: Mapping[str, str]) -> Self | None:
@@ -56,28 +76,28 @@ class Marker:
         if _QUERY not in summary and published.startswith(_WAP):
             # Published after another writer's commit, which copies the files but not the summary.
             query, number, part = published.removeprefix(_WAP).rsplit("/", 2)
-            return cls(BatchId(query, int(number)), int(part))
+            return cls(query, int(number), int(part))
         if _QUERY not in summary:
             return None
-        batch = BatchId(summary[_QUERY], int(summary[_BATCH]), summary.get(_OFFSETS, ""))
-        return cls(batch, int(summary[_PART]))
+        digest = summary.get(_OFFSETS, "")
+        return cls(summary[_QUERY], int(summary[_BATCH]), int(summary[_PART]), digest)
 
     def __str__(self) -> str:
         """Return the part for messages."""
-        return f"part {self.part} of batch {self.batch.number} of query {self.batch.query}"
+        return f"part {self.part} of batch {self.batch} of query {self.query}"
 
     @property
     def wap_id(self) -> str:
         """Return the WAP id, which Iceberg publishes at most once."""
-        return f"{_WAP}{self.batch.query}/{self.batch.number}/{self.part}"
+        return f"{_WAP}{self.query}/{self.batch}/{self.part}"
 
     def to_summary(self) -> dict[str, str]:
         """Return the marker as properties of a snapshot's summary."""
         return {
-            _QUERY: self.batch.query,
-            _BATCH: str(self.batch.number),
+            _QUERY: self.query,
+            _BATCH: str(self.batch),
             _PART: str(self.part),
-            _OFFSETS: self.batch.offsets,
+            _OFFSETS: self.digest,
         }
 
 
@@ -145,14 +165,14 @@ def is_written(
     for commit in commits:
         oldest = commit
         marker = commit.marker
-        if marker is None or marker.batch.query != batch.query:
+        if marker is None or marker.query != batch.query:
             continue
-        if marker.batch.number == batch.number and marker.part >= part:
+        if marker.batch == batch.number and marker.part >= part:
             # Parts are written in order: an earlier part without a marker had no rows.
-            _check_offsets(table, marker.batch, batch)
+            _check_offsets(table, marker, batch)
             return True
-        newest = max(newest, marker.batch.number)
-        if marker.batch.number <= batch.number:
+        newest = max(newest, marker.batch)
+        if marker.batch <= batch.number:
             break
     else:
         if record is not None:
@@ -173,8 +193,8 @@ def refresh_record(
     for commit in commits:
         oldest = commit
         marker = commit.marker
-        if marker is not None and marker.batch.query == query:
-            return WriterRecord(marker.batch.number, marker.part + 1, now)
+        if marker is not None and marker.query == query:
+            return WriterRecord(marker.batch, marker.part + 1, now)
     return replace(record, sequence=now) if _covers(record, oldest) else record
 
 
@@ -192,11 +212,12 @@ def _check_age(table: str, newest: int, batch: BatchId, part: int) -> None:
         )
 
 
-def _check_offsets(table: str, written: BatchId, batch: BatchId) -> None:
-    if written.offsets and batch.offsets and written.offsets != batch.offsets:
+def _check_offsets(table: str, written: Marker, batch: BatchId) -> None:
+    if written.digest and batch.digest and written.digest != batch.digest:
         raise LakeHistoryError(
-            f"{table} has batch {batch.number} of query {batch.query} with the offsets "
-            f"{written.offsets}, and the checkpoint says {batch.offsets}, expected the same: "
+            f"{table} has batch {batch.number} of query {batch.query} with offsets of the digest "
+            f"{written.digest}, and the checkpoint says {batch.offsets}, of the digest "
+            f"{batch.digest}, expected the same: "
             "the checkpoint lost files or is an old copy; start again with an empty one and the "
             "offsets that follow what the table has"
         )

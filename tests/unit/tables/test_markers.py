@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from penstock.errors import LakeHistoryError
@@ -25,9 +27,9 @@ def _commits(*markers: tuple[int, int] | str | None, until: int = 0) -> list[Com
     for sequence, marker in zip(range(len(markers) + until, until, -1), markers, strict=True):
         found = None
         if isinstance(marker, str):
-            found = Marker(BatchId(marker, 99), 0)
+            found = Marker(marker, 99, 0)
         elif marker is not None:
-            found = Marker(BatchId("q", marker[0]), marker[1])
+            found = Marker("q", *marker)
         made.append(Commit(sequence, sequence == 1, found))
     return made
 
@@ -109,22 +111,33 @@ def test_a_checkpoint_that_is_older_than_the_table_is_refused(commits, record) -
 
 
 def test_a_batch_of_other_offsets_is_refused() -> None:
-    commits = [Commit(1, True, Marker(BatchId("q", 3, "to 7"), 0))]
+    commits = [Commit(1, True, Marker.of(BatchId("q", 3, "to 7"), 0))]
 
     assert _ask(commits, 3, offsets="to 7")
     assert _ask(commits, 3)
     with pytest.raises(
         LakeHistoryError,
-        match="has batch 3 of query q with the offsets to 7, and the checkpoint says to 9, exp",
+        match="has batch 3 of query q with offsets of the digest 6a56e6c45952e3de, and the "
+        "checkpoint says to 9, of the digest 07339d7631916667, expected the same",
     ):
         _ask(commits, 3, offsets="to 9")
 
 
 def test_a_marker_is_read_from_the_summary_it_is_written_to() -> None:
-    marker = Marker(BatchId("q", 3, "to 7"), 1)
+    marker = Marker.of(BatchId("q", 3, "to 7"), 1)
 
     assert Marker.from_summary({**marker.to_summary(), "added-records": "5"}) == marker
     assert Marker.from_summary({"added-records": "5"}) is None
+
+
+def test_a_summary_does_not_grow_with_partitions() -> None:
+    few, many = (
+        Marker.of(BatchId("q", 3, json.dumps([("t", at, 10**6) for at in range(count)])), 1)
+        for count in (1, 500)
+    )
+
+    assert few.digest != many.digest
+    assert len(str(few.to_summary())) == len(str(many.to_summary())) < 150
 
 
 def test_records_are_found_among_properties() -> None:

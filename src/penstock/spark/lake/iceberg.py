@@ -94,14 +94,23 @@ class IcebergTable:
         """Return the number of snapshots that are kept."""
         return int(self._table.operations().current().snapshots().size())
 
+    def oldest_ms(self) -> int:
+        """Return the time of the oldest snapshot, in milliseconds; 0 without any."""
+        snapshots = self._table.operations().current().snapshots()
+        return int(snapshots.get(0).timestampMillis()) if snapshots.size() else 0
+
     def count_files(self) -> int:
         """Return the number of data files in the newest snapshot."""
         snapshot = self._table.currentSnapshot()
         return 0 if snapshot is None else int(snapshot.summary().get("total-data-files"))
 
     def expire(self, before_ms: int) -> None:
-        """Expire snapshots before a time, except the newest, and delete files only they use."""
-        self._table.expireSnapshots().expireOlderThan(before_ms).commit()
+        """Expire snapshots before a time, except the newest, and delete what only they use.
+
+        That is files, and the columns that the table had at each of its changes.
+        """
+        expire = self._table.expireSnapshots().expireOlderThan(before_ms)
+        expire.cleanExpiredMetadata(True).commit()
 
     def publish(self, key: str, text: str) -> bool:
         """Publish a staged snapshot; return False if another with its WAP id was published.

@@ -21,6 +21,7 @@ from penstock.spark.lake.conversion import (
     project_event,
     quote,
 )
+from penstock.spark.lake.expiration import DEFAULT_AGE_MS, HOUR_MS, MAX_AGE, Expiration
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
 from penstock.spark.lake.inexact import file_inexact, write_exact
 from penstock.spark.lake.widening import refill_columns, rewrite_columns
@@ -40,22 +41,24 @@ from penstock.tables import (
 _LOG = logging.getLogger(__name__)
 
 _EVENT_TIME: Final = EventTime()
-_HOUR_MS: Final = 3_600_000
 # Properties with the age at which Iceberg and Athena expire snapshots, and their units per hour.
 _KEPT: Final = {
-    "history.expire.max-snapshot-age-ms": _HOUR_MS,
+    MAX_AGE: HOUR_MS,
     "vacuum_max_snapshot_age_seconds": 3_600,
 }
 _WAP_ENABLED: Final = "write.wap.enabled"
+_COMPRESSION: Final = "write.metadata.compression-codec"
 _WAP_ID: Final = "spark.wap.id"
 _ATTEMPT: Final = "penstock.attempt"
 _FENCE: Final = "penstock.fence"
 _PROPERTIES: Final = {
     "commit.retry.num-retries": "10",
     "format-version": "2",
-    "history.expire.max-snapshot-age-ms": str(5 * 24 * _HOUR_MS),
+    MAX_AGE: str(DEFAULT_AGE_MS),
     # One commit per minute would leave half a million metadata files a year.
     "write.metadata.delete-after-commit.enabled": "true",
+    # The list of snapshots is most of it, and is written again at each commit.
+    _COMPRESSION: "gzip",
     # Lets an append be staged, and published if nobody has published the same (`Lake._publish`).
     _WAP_ENABLED: "true",
     # By day, all rows of a batch would go to one task. A task has a file open for each day instead,
@@ -88,6 +91,7 @@ class Lake:
         errors: ErrorSink | None = None,
     ) -> None:
         self._fence = fence
+        self._expiration = Expiration()
         self._errors = errors or LoggedErrors()
         self._spark = spark
         self._name = qualify_table(table)
@@ -116,7 +120,7 @@ class Lake:
             # Before the first append: without a record, the table has no rows of this query.
             record = WriterRecord(batch.number, part, table.sequence())
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
-        return self._append(table, rows, Marker(batch, part))
+        return self._append(table, rows, Marker.of(batch, part))
 
     def read(self) -> DataFrame:
         """Return the rows of the table."""
@@ -157,8 +161,10 @@ class Lake:
         A driver may stall for any time in the append while another takes over. Iceberg looks for
         the id in the same commit that publishes (docs/adr/20261122-lease-and-fence.md).
         """
-        if table.properties().get(_WAP_ENABLED) != "true":
-            table.set_properties({_WAP_ENABLED: "true"})
+        given = table.properties()
+        wanted = {_COMPRESSION: _PROPERTIES[_COMPRESSION], **given, _WAP_ENABLED: "true"}
+        if wanted != given:
+            table.set_properties(dict(wanted.items() - given.items()))
         attempt = uuid4().hex
         fence = {} if self._fence is None else {_FENCE: str(self._fence.fence)}
         summary = {} if isinstance(marker, str) else marker.to_summary()
@@ -175,6 +181,7 @@ class Lake:
         if table.schema() != columns:
             # Another query may have widened a column after these rows were staged.
             refill_columns(self._spark, table)
+        self._expiration.expire(table)
 
     def _stage(
         self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]

@@ -10,9 +10,10 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from penstock.settings import Settings, setting
+from penstock.spark.lake.expiration import expire_snapshots
 from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
 from penstock.spark.lake.widening import refill_columns
-from penstock.tables import LEAST_KEPT_HOURS, WriterRecord, list_writers, refresh_record
+from penstock.tables import LEAST_KEPT_HOURS
 
 _HOUR: Final = 3_600
 
@@ -83,8 +84,7 @@ def maintain_table(
     )
     spark.sql(f"{call}.rewrite_manifests(table => '{table}')")
     found.refresh()
-    _refresh_writers(found)
-    found.expire((now - settings.keep_hours * _HOUR) * 1_000)
+    expire_snapshots(found, (now - settings.keep_hours * _HOUR) * 1_000)
     orphans = spark.sql(
         f"{call}.remove_orphan_files(table => '{table}', prefix_listing => true, "
         f"older_than => TIMESTAMP_SECONDS({now - settings.orphan_hours * _HOUR}))"
@@ -93,16 +93,3 @@ def maintain_table(
     return Upkeep(
         found.name, files, found.count_files(), snapshots, found.count_snapshots(), orphans
     )
-
-
-def _refresh_writers(table: IcebergTable) -> None:
-    """Update the record of each query before the snapshots with its markers expire."""
-    now = table.sequence()
-    refreshed = {
-        WriterRecord.property_of(query): refresh_record(
-            table.commits(), query, record, now
-        ).to_property()
-        for query, record in list_writers(table.properties()).items()
-    }
-    if refreshed:
-        table.set_properties(refreshed)

@@ -1,0 +1,127 @@
+"""Old snapshots of a table are expired by the job that writes to it, so their number is bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from penstock.spark.lake.expiration import HOUR_MS, Expiration
+from penstock.tables import Commit, Marker, WriterRecord, list_writers
+
+_WRITER = WriterRecord.property_of("q")
+
+
+@dataclass
+class _Table:
+    """A table with a snapshot at each of these hours, of a batch of query q each."""
+
+    hours: list[float]
+    written: dict[str, str] = field(
+        default_factory=lambda: {_WRITER: '{"batch": 0, "parts": 0, "sequence": 0}'}
+    )
+    expired_at: list[float] = field(default_factory=list)
+
+    def properties(self):
+        return self.written
+
+    def set_properties(self, properties):
+        assert not self.expired_at, "markers expire before their records are up to date"
+        self.written |= properties
+
+    def count_snapshots(self):
+        return len(self.hours)
+
+    def oldest_ms(self):
+        return int(self.hours[0] * HOUR_MS)
+
+    def sequence(self):
+        return len(self.hours)
+
+    def commits(self):
+        for number in reversed(range(len(self.hours))):
+            yield Commit(number + 1, number == 0, Marker("q", number, 0))
+
+    def expire(self, before_ms):
+        self.expired_at.append(before_ms / HOUR_MS)
+        self.hours = [hour for hour in self.hours[:-1] if hour >= self.expired_at[-1]] + self.hours[
+            -1:
+        ]
+
+
+@pytest.mark.parametrize(
+    ("hours", "kept", "expired_at"),
+    [
+        pytest.param(120, {}, [], id="none is as old as the default of five days"),
+        pytest.param(120.9, {}, [], id="one is, but for less than an hour"),
+        pytest.param(121.1, {}, [1.1], id="one is for more than an hour"),
+        pytest.param(
+            60,
+            {"history.expire.max-snapshot-age-ms": str(50 * HOUR_MS)},
+            [10],
+            id="the table says less",
+        ),
+        pytest.param(
+            130,
+            {"history.expire.max-snapshot-age-ms": str(200 * HOUR_MS)},
+            [],
+            id="the table says more",
+        ),
+    ],
+)
+def test_snapshots_are_kept_for_as_long_as_the_table_says(hours, kept, expired_at) -> None:
+    table = _Table([0, 1])
+    table.written |= kept
+
+    Expiration(lambda: hours * 3_600).expire(table)
+
+    assert table.expired_at == pytest.approx(expired_at, abs=0.001)
+
+
+def test_of_too_many_snapshots_only_those_of_a_day_are_kept() -> None:
+    now = 100.0
+    table = _Table([now * at / 400 for at in range(400)])  # one each quarter of an hour
+
+    Expiration(lambda: now * 3_600, most=400).expire(table)
+    assert table.expired_at == []
+    Expiration(lambda: now * 3_600, most=399).expire(table)
+
+    assert table.expired_at == [76]
+    assert len(table.hours) == 96
+
+
+def test_the_number_of_snapshots_is_bounded_over_a_year_of_batches() -> None:
+    table, clock = _Table([0.0]), 0.0
+    expiration = Expiration(lambda: clock * 3_600, most=60)
+    most = 0
+    for _ in range(2 * 24 * 365):
+        clock += 0.5
+        table.hours.append(clock)
+        table.expired_at.clear()
+        expiration.expire(table)
+        most = max(most, len(table.hours))
+
+    assert most <= 64
+
+
+def test_markers_are_recorded_before_they_expire() -> None:
+    table = _Table([0, 1, 2])
+
+    Expiration(lambda: 200 * 3_600).expire(table)
+
+    assert table.expired_at == [80]
+    assert list_writers(table.properties()) == {"q": WriterRecord(2, 1, 3)}
+
+
+def test_a_snapshot_that_a_tag_keeps_is_not_expired_at_each_batch() -> None:
+    seconds = [1_000 * 3_600.0]
+    table = _Table([0, 1])
+    table.expire = table.expired_at.append
+    expiration = Expiration(lambda: seconds[0])
+
+    for later in (0, 10, 3_580, 10):
+        seconds[0] += later
+        table.written.pop(_WRITER, None)
+        expiration.expire(table)
+
+    assert len(table.expired_at) == 2
