@@ -53,7 +53,7 @@ def test_a_version_is_refused_for_its_reason(spark, schema, error, reason, messa
     version = make_version(7, schema)
 
     with pytest.raises(error, match=message) as caught:
-        admit(spark, [_KNOWN], version)
+        admit(spark, _KNOWN.schema, version)
 
     assert caught.value.reason is reason
     assert f"schema version {version.key} of sensor: " in str(caught.value)
@@ -62,7 +62,7 @@ def test_a_version_is_refused_for_its_reason(spark, schema, error, reason, messa
 def test_admitted_versions_make_a_decoder(spark):
     grown = make_version(2, make_record(("temperature", ["null", "long"]), ("more", "int")))
 
-    admit(spark, [_KNOWN], grown)
+    admit(spark, _KNOWN.schema, grown)
 
     assert [each["name"] for each in Decoder([_KNOWN, grown]).schema["fields"]] == [
         "more",
@@ -72,4 +72,4 @@ def test_admitted_versions_make_a_decoder(spark):
 
 def test_a_refusal_is_an_error_of_ours(spark):
     with pytest.raises(PenstockError):
-        admit(spark, [], make_version(1, {"type": "nonsense"}))
+        admit(spark, None, make_version(1, {"type": "nonsense"}))

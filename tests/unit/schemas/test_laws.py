@@ -97,7 +97,8 @@ def test_the_merge_of_generated_versions_does_not_depend_on_order(seed: int) -> 
     for order in itertools.permutations(versions):
         assert _merge(order) == merged
         # Two may contradict each other where the third, a union, says that both are meant.
-        assert _grouped(*order) in ("conflict", merged)
+        if _merge(order[:2]) != "conflict":
+            assert _grouped(*order) == merged
     if merged != "conflict":
         again = merge_schemas([merge_schemas(versions)])
         assert _settled(again) == merged

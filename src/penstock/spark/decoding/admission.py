@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -24,8 +24,6 @@ from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, canonical_form, check_schema, merge_schemas
 from penstock.spark.decoding.columns import EventColumns
 from penstock.spark.decoding.decoder import write_schemas
-
-Versions = Sequence[SchemaVersion]
 
 
 def find_versions(
@@ -53,19 +51,32 @@ def find_versions(
 def admit_versions(
     spark: SparkSession,
     found: Iterable[SchemaVersion],
-    beside: Callable[[SchemaVersion, Versions], Versions],
+    known: Iterable[SchemaVersion] = (),
+    table_of: Callable[[SchemaVersion], str] = lambda _: "",
     columns: Projection | None = None,
 ) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
     """Check versions, older ones first; return those that can be used, and why others cannot.
 
-    `beside` returns the versions that share a table with a version; it is given the version and
-    those admitted so far. `columns` are those of a staged table.
+    Each is merged with the merge of those before it, which is the same as to merge all of them: so
+    the time is linear in the number of versions.
+
+    Args:
+        spark: the session.
+        found: the versions to check.
+        known: versions that are used already.
+        table_of: the table of a version; versions of one table are merged.
+        columns: those of a staged table.
     """
+    schemas: dict[str, list[Schema]] = {}
+    for each in known:
+        schemas.setdefault(table_of(each), []).append(each.schema)
+    merged = {table: merge_schemas(own) for table, own in schemas.items()}
     admitted: list[SchemaVersion] = []
     refused: dict[SchemaKey, Failure] = {}
     for version in sorted(found, key=lambda each: each.number):
+        table = table_of(version)
         try:
-            admit(spark, beside(version, admitted), version, columns)
+            merged[table] = admit(spark, merged.get(table), version, columns)
         except PenstockError as error:
             refused[version.key] = Failure.of(error)
         else:
@@ -75,11 +86,11 @@ def admit_versions(
 
 def admit(
     spark: SparkSession,
-    known: Iterable[SchemaVersion],
+    known: Schema | None,
     version: SchemaVersion,
     columns: Projection | None = None,
-) -> None:
-    """Check a version, alone and together with the known versions, and for columns.
+) -> Schema:
+    """Check a version, alone and with the merge of those known; return the merge with it.
 
     Raises:
         RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, exceeds a limit,
@@ -93,13 +104,15 @@ def admit(
         check_schema(version.schema)
         if not isinstance(version.schema, dict) or version.schema["type"] != "record":
             raise UnroutableError(f"{where}: found no record, expected an event")
-        merged = merge_schemas([*(each.schema for each in known), version.schema])
+        alone = merge_schemas([version.schema])
+        merged = alone if known is None else merge_schemas([known, version.schema])
         if columns is not None:
-            for schema in (merge_schemas([version.schema]), merged):
+            for schema in (alone, merged):
                 EventColumns(columns, schema).schema()
         _try_in_java(spark, merged, version.schema)
     except SchemaError as error:
         raise type(error)(f"{where}: {error}") from error
+    return merged
 
 
 def _try_in_java(spark: SparkSession, merged: Schema, schema: Schema) -> None:

@@ -48,7 +48,7 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
     frames = split_frames(records, registries.framing)
     keys = frames.filter(FRAMED).select("schema").distinct().collect()
     found, _ = find_versions(registries, (SchemaKey.unpack(bytes(row.schema)) for row in keys))
-    versions, _ = admit_versions(frames.sparkSession, found, lambda _, admitted: admitted)
+    versions, _ = admit_versions(frames.sparkSession, found)
     plain = frames.filter("coalesce(compression, 'none') <> 'zlib'")
     whole = plain.unionByName(inflate_payloads(frames.filter("compression = 'zlib'")))
     decoder = Decoder(versions)

@@ -104,9 +104,8 @@ class StatefulQuery:
                 _LOG.warning("schema %s is looked up again: %s", key, error)
                 down = error
                 continue
-            admitted, inadmissible = admit_versions(
-                self.stream.sparkSession, found, lambda _, more: [*known.versions, *more]
-            )
+            session = self.stream.sparkSession
+            admitted, inadmissible = admit_versions(session, found, known.versions)
             for each, failure in (refused | inadmissible).items():
                 _LOG.warning("records of schema %s are left out: %s", each, failure.detail)
             _LOG.warning("the query starts again from its checkpoint with schema %s", key)

@@ -12,7 +12,7 @@ from penstock.errors import Failure, Reason
 from penstock.framing import SchemaKey
 from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
-from penstock.spark.decoding.admission import Versions, admit_versions, find_versions
+from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
 
@@ -88,16 +88,14 @@ class VersionLookup:
         Raises:
             PenstockError: an answer is not final.
         """
-
-        def beside(version: SchemaVersion, admitted: Sequence[SchemaVersion]) -> Versions:
-            return self.of_table(self.table_of(version), [*batch.all(), *admitted])
-
         left = _MAX_REFUSED - len(batch.refused())
         found, refused = find_versions(self._registries, keys, left)
         others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP
         refused |= self.find_unroutable(found)
         routed = [each for each in found if each.key not in refused]
-        admitted, inadmissible = admit_versions(self._spark, routed, beside, self._columns)
+        admitted, inadmissible = admit_versions(
+            self._spark, routed, batch.all(), self.table_of, self._columns
+        )
         refused |= inadmissible
         number = len(batch.lookups) + 1
         lookup = Lookup(batch.id.number, number, tuple(admitted), refused, others)

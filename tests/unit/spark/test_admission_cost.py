@@ -1,0 +1,67 @@
+"""What the admission of versions costs grows with their number, not with its square."""
+
+from __future__ import annotations
+
+from collections import Counter
+from unittest.mock import Mock
+from uuid import UUID
+
+import pytest
+
+from penstock.errors import Reason
+from penstock.framing import SchemaKey
+from penstock.registry import SchemaVersion, VersionStatus
+from penstock.schemas import Schema, merge_schemas
+from penstock.spark.decoding import admission
+
+
+def _version(number: int, type_: str = "long", name: str = "sensor") -> SchemaVersion:
+    """Return a version with one field more than the one before, up to 30."""
+    fields = [{"name": "a", "type": type_}] + [
+        {"name": f"f{at}", "type": ["null", "long"], "default": None} for at in range(number % 30)
+    ]
+    schema: Schema = {"type": "record", "name": name, "fields": fields}
+    key = SchemaKey.parse(str(UUID(int=number)))
+    return SchemaVersion(key, name, number, VersionStatus.AVAILABLE, schema, None)
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """The schemas that were merged, and the versions that Java resolved."""
+    counted: Counter[str] = Counter()
+
+    def merge(schemas):
+        own = list(schemas)
+        counted["merged"] += len(own)
+        return merge_schemas(own)
+
+    def resolve(*_):
+        counted["resolved"] += 1
+
+    monkeypatch.setattr(admission, "merge_schemas", merge)
+    monkeypatch.setattr(admission, "_try_in_java", resolve)
+    return counted
+
+
+def test_each_version_is_merged_with_the_merge_of_those_before_it(counts) -> None:
+    for known, new in ((0, 50), (0, 100), (100, 50)):
+        counts.clear()
+        versions = [_version(number) for number in range(known + new)]
+
+        admitted, refused = admission.admit_versions(Mock(), versions[known:], versions[:known])
+
+        assert (len(admitted), refused) == (new, {})
+        assert counts == {"resolved": new, "merged": known + 3 * new - (known == 0) * 2}
+
+
+def test_a_refused_version_and_one_of_another_table_leave_a_table_as_it_is(counts) -> None:
+    known = [_version(1)]
+    odd = _version(2, "string")
+    other = _version(3, "string", "shop")
+
+    admitted, refused = admission.admit_versions(
+        Mock(), [_version(4), other, odd], known, lambda version: version.name
+    )
+
+    assert admitted == [other, _version(4)]
+    assert [failure.reason for failure in refused.values()] == [Reason.SCHEMA_CONFLICT]
