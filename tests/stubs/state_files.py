@@ -10,13 +10,17 @@ class MemoryFiles(dict[str, str]):
         """List the files, in order."""
         return sorted(self)
 
-    def read(self, name: str) -> str:
+    def read(self, name: str) -> str | None:
         """Read a file."""
-        return self[name]
+        return self.get(name)
 
     def write(self, name: str, text: str) -> None:
         """Write a file."""
         assert self.setdefault(name, text) == text
+
+    def delete(self, name: str) -> None:
+        """Delete a file if it exists."""
+        self.pop(name, None)
 
     def append(self, text: str) -> None:
         """Write a file with the next number."""

@@ -14,7 +14,11 @@ them. Each lookup is one file, `BATCH-ROUND.jsonl`, with one JSON value per line
 |                                                  | files with versions precede this file    |
 
 A file of the current batch without its last line was cut off by a crash; nothing depends on it.
-Files are never merged: a start reads one file for each batch that brought new versions.
+
+If more than a hundred earlier batches brought versions, their files become one, which is named
+after the last of them: `BATCH-ROUND.all.jsonl`. It has their versions, and as M the number of files
+with versions that it replaces. They are deleted once it is there; a start deletes what a crash
+left of them.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,7 +38,12 @@ from penstock.registry import SchemaVersion, read_version, write_version
 from penstock.spark.state.files import WHAT_TO_DO, StateFiles
 
 _LOG = logging.getLogger(__name__)
-_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})\.jsonl")
+_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})(\.all)?\.jsonl")
+_ALL: Final = ".all"
+# A start reads each file, which takes some 50 ms on S3.
+_MOST_FILES: Final = 100
+# A job may replace files while another one reads them.
+_MOST_LISTINGS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +108,8 @@ class Ledger(Lookups):
         self._folder = folder
         self._next_batch = next_batch
         self._files = StateFiles(spark, folder)
-        for name in self._files.names():
-            lookup = self._read(name)
-            if lookup is not None:
-                self._lookups[lookup.batch, lookup.round] = lookup
+        self._with_versions = 0  # files with versions so far, whether they were replaced or not
+        self._recall()
 
     def add(self, lookup: Lookup) -> None:
         """Write a lookup; call this before writing any record that depends on it.
@@ -119,60 +126,136 @@ class Ledger(Lookups):
         ]
         if lookup.others:
             lines.append({"others": lookup.others.reason.value, "detail": lookup.others.detail})
-        lines.append({"lines": len(lines), "before": self._count_with_versions()})
-        name = _name(lookup.batch, lookup.round)
-        self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in lines))
+        self._write(_name(lookup.batch, lookup.round), lines, self._with_versions)
+        self._with_versions += bool(lookup.versions)
         super().add(lookup)
+
+    def tidy(self, batch: int) -> None:
+        """Delete lookups of earlier batches without versions; make one file of many others."""
+        super().tidy(batch)
+        over = [place for place in self._lookups if place[0] < batch]
+        if len(over) <= _MOST_FILES:
+            return
+        versions = self.before(batch)
+        lines = [{"version": write_version(version)} for version in versions]
+        later = sum(bool(each.versions) for at, each in self._lookups.items() if at[0] >= batch)
+        last = max(over)
+        self._write(_name(*last, _ALL), lines, self._with_versions - later)
+        for place in over:
+            del self._lookups[place]
+        self._lookups[last] = Lookup(*last, versions)
+        self._delete(_find_replaced(self._files.names(), _name(*last, _ALL)))
 
     def _forget(self, place: tuple[int, int]) -> None:
         self._files.delete(_name(*place))
         super()._forget(place)
 
-    def _count_with_versions(self) -> int:
-        return sum(bool(lookup.versions) for lookup in self._lookups.values())
+    def _write(self, name: str, lines: list[dict[str, Any]], before: int) -> None:
+        end = {"lines": len(lines), "before": before}
+        self._files.write(name, "".join(f"{json.dumps(line)}\n" for line in [*lines, end]))
 
-    def _read(self, name: str) -> Lookup | None:
+    def _recall(self) -> None:
+        texts = self._load()
+        for name in texts:
+            self._check_name(name)
+        for name in [name for name in texts if self._was_cut_off(name, texts)]:
+            _LOG.warning("%s/%s was cut off when it was written", self._folder, name)
+            del texts[name]
+            self._delete([name])
+        newest = max((name for name in texts if _is_all(name)), default="")
+        replaced = _find_replaced(texts, newest) if newest else []
+        for name in sorted(texts.keys() - set(replaced)):
+            self._read(name, texts[name])
+        self._delete(replaced)
+
+    def _load(self) -> dict[str, str]:
+        """Return the texts of the files, as of one time.
+
+        Raises:
+            CheckpointError: files disappear again and again.
+        """
+        for _ in range(_MOST_LISTINGS):
+            texts = {name: self._files.read(name) for name in self._files.names()}
+            found = {name: text for name, text in texts.items() if text is not None}
+            if len(found) == len(texts):
+                return found
+        raise CheckpointError(
+            f"files of {self._folder} disappeared while they were read, {_MOST_LISTINGS} times, "
+            "expected a job that replaces them rarely; start again"
+        )
+
+    def _check_name(self, name: str) -> None:
         where = f"{self._folder}/{name}"
-        match = _NAME.fullmatch(name)
-        if match is None:
+        if _NAME.fullmatch(name) is None:
             raise CheckpointError(f"found {where}, expected only files of a schema ledger")
-        batch = int(match[1])
+        # Files are replaced in a batch after the last one that they are of.
+        batch = _place(name)[0] + _is_all(name)
         if self._next_batch is not None and batch > self._next_batch:
             raise CheckpointError(
                 f"{where} is of batch {batch}, and the checkpoint's files in offsets end before "
                 f"batch {self._next_batch}, expected those of all batches; {WHAT_TO_DO}"
             )
+
+    def _was_cut_off(self, name: str, texts: Mapping[str, str]) -> bool:
+        """Return whether a crash ended a write on which nothing depends."""
+        if _is_whole(texts[name]):
+            return False
+        if _is_all(name):
+            return _name(*_place(name)) in texts
+        return _place(name)[0] >= (self._next_batch or 0)
+
+    def _delete(self, names: Iterable[str]) -> None:
+        """Delete files of this job; those of another one are left alone."""
+        if self._next_batch is not None:
+            for name in names:
+                self._files.delete(name)
+
+    def _read(self, name: str, text: str) -> None:
         try:
-            values = _parse(self._files.read(name) or "")
-            if values is None and batch >= (self._next_batch or 0):
-                _LOG.warning("%s was cut off when it was written", where)
-                if self._next_batch is not None:
-                    self._files.delete(name)
-                return None
-            return _parse_lookup(batch, int(match[2]), values, self._count_with_versions())
+            values = _parse(text)
+            if _is_all(name):
+                self._with_versions = values[-1]["before"]
+            lookup = _parse_lookup(*_place(name), values, self._with_versions)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
-                f"{where} is damaged ({error}), expected it as it was written; {WHAT_TO_DO}"
+                f"{self._folder}/{name} is damaged ({error}), expected it as it was written; "
+                f"{WHAT_TO_DO}"
             ) from error
+        self._with_versions += bool(lookup.versions) and not _is_all(name)
+        self._lookups[lookup.batch, lookup.round] = lookup
 
 
-def _name(batch: int, round_: int) -> str:
-    return f"{batch:020d}-{round_:04d}.jsonl"
+def _name(batch: int, round_: int, kind: str = "") -> str:
+    return f"{batch:020d}-{round_:04d}{kind}.jsonl"
 
 
-def _parse(text: str) -> list[dict[str, Any]] | None:
-    """Return the values of a file; None if its end is missing."""
+def _is_all(name: str) -> bool:
+    return name.endswith(f"{_ALL}.jsonl")
+
+
+def _place(name: str) -> tuple[int, int]:
+    """Return the batch and round in the name of a file."""
+    batch, round_ = name.partition(".")[0].split("-")
+    return int(batch), int(round_)
+
+
+def _find_replaced(names: Iterable[str], by: str) -> list[str]:
+    """Return the names of the files that the file `by` replaces."""
+    return [name for name in names if name != by and _place(name) <= _place(by)]
+
+
+def _is_whole(text: str) -> bool:
     *lines, rest = text.split("\n")
-    if rest or not lines or not lines[-1].startswith('{"lines": '):
-        return None
-    return [json.loads(line) for line in lines]
+    return not rest and bool(lines) and lines[-1].startswith('{"lines": ')
 
 
-def _parse_lookup(
-    batch: int, round_: int, found: list[dict[str, Any]] | None, before: int
-) -> Lookup:
-    if found is None:
+def _parse(text: str) -> list[dict[str, Any]]:
+    if not _is_whole(text):
         raise ValueError("its end is missing")
+    return [json.loads(line) for line in text.split("\n")[:-1]]
+
+
+def _parse_lookup(batch: int, round_: int, found: Sequence[dict[str, Any]], before: int) -> Lookup:
     *values, end = found
     if end["lines"] != len(values):
         raise ValueError(f"found {len(values)} lines before {end}")
