@@ -44,11 +44,19 @@ _SETTINGS: Final = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
 }
+# Each execution has its plan as text, and the decoder's has the schema of each version: 0.4 MB with
+# 200 of them. The UI keeps texts in the driver's memory, the event log on disk.
+_BOUNDS: Final = {
+    "spark.sql.codegen.cache.maxEntries": "500",
+    "spark.sql.debug.maxToStringFields": "2",
+    "spark.sql.maxPlanStringLength": "8192",
+    "spark.sql.ui.retainedExecutions": "100",
+}
 
 
 def session_settings() -> dict[str, str]:
     """Return the settings that every session starts with."""
-    return dict(_SETTINGS)
+    return {**_SETTINGS, **_BOUNDS}
 
 
 def build_session(name: str) -> SparkSession:
@@ -56,7 +64,9 @@ def build_session(name: str) -> SparkSession:
 
     Settings that the user gave with `--conf` are kept; Java options are appended to the user's.
     """
-    wanted: dict[str, Any] = {**add_settings({**_SETTINGS, **catalog_settings()}, _read_given())}
+    wanted: dict[str, Any] = {
+        **add_settings({**session_settings(), **catalog_settings()}, _read_given())
+    }
     spark = SparkSession.builder.appName(name).config(map=wanted).getOrCreate()
     keep_lookups(spark)
     return spark
