@@ -67,13 +67,15 @@ def admit_versions(
         table_of: the table of a version; versions of one table are merged.
         columns: those of a staged table.
     """
-    schemas: dict[str, list[Schema]] = {}
+    found = sorted(found, key=lambda each: each.number)
+    schemas: dict[str, list[Schema]] = {table_of(each): [] for each in found}
     for each in known:
-        schemas.setdefault(table_of(each), []).append(each.schema)
-    merged = {table: merge_schemas(own) for table, own in schemas.items()}
+        if table_of(each) in schemas:
+            schemas[table_of(each)].append(each.schema)
+    merged = {table: merge_schemas(own) for table, own in schemas.items() if own}
     admitted: list[SchemaVersion] = []
     refused: dict[SchemaKey, Failure] = {}
-    for version in sorted(found, key=lambda each: each.number):
+    for version in found:
         table = table_of(version)
         try:
             merged[table] = admit(spark, merged.get(table), version, columns)

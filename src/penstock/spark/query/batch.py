@@ -173,12 +173,11 @@ class Batches:
 
 def count_batch(records: int, figures: Figures, versions: BatchVersions) -> BatchCounts:
     """Return the counts of a table's batch."""
-    count = len(versions.all())
     return BatchCounts(
         records,
         figures.rows,
-        count,
-        count - len(versions.known),
+        len(versions.all()),
+        versions.count_new(),
         figures.errors,
         empty=figures.empty,
         tombstones=figures.tombstones,

@@ -1,7 +1,13 @@
-"""The schema versions of a table's batch: those known when it began, and what it looks up since."""
+"""The schema versions of a table's batch: those known when it began, and what it looks up since.
+
+A batch begins with the `WORKING_SET` versions of each table that were looked up last, since each
+task reads the schemas of all versions that a batch is decoded with. A record of an earlier version
+makes its batch look it up again, in the ledger alone; so versions that are in use stay in the set.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,6 +23,9 @@ from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
 
 IDS_AT_ONCE: Final = 1_000
+# A batch that comes again after a crash must begin with the same set: to change this number, first
+# end jobs between two batches.
+WORKING_SET: Final = 500
 # Records with random ids must not keep a batch from its end: every lookup is a call.
 _MAX_REFUSED: Final = 100
 _NOT_LOOKED_UP: Final = Failure(
@@ -28,15 +37,21 @@ _NOT_LOOKED_UP: Final = Failure(
 
 @dataclass(slots=True)
 class BatchVersions:
-    """The versions that a batch is split by."""
+    """The versions that a batch is split by; those in `dormant` are known, and not in the set."""
 
     id: BatchId
     known: tuple[SchemaVersion, ...]
+    dormant: tuple[SchemaVersion, ...] = ()
     lookups: list[Lookup] = field(default_factory=list)
 
     def all(self) -> tuple[SchemaVersion, ...]:
         """Return all versions that are known by now."""
         return (*self.known, *(each for lookup in self.lookups for each in lookup.versions))
+
+    def count_new(self) -> int:
+        """Return the number of versions that no earlier batch had."""
+        dormant = {each.key for each in self.dormant}
+        return sum(each.key not in dormant for each in self.all()) - len(self.known)
 
     def refused(self) -> list[SchemaKey]:
         """Return the keys of versions that were looked up and cannot be used."""
@@ -76,7 +91,15 @@ class VersionLookup:
     def open(self, batch: BatchId) -> BatchVersions:
         """Return the versions that are known when a batch begins, whether it comes again or not."""
         self._ledger.tidy(batch.number)
-        return BatchVersions(batch, self._ledger.before(batch.number))
+        versions = self._ledger.before(batch.number)
+        later = Counter(map(self.table_of, versions))
+        known: list[SchemaVersion] = []
+        dormant: list[SchemaVersion] = []
+        for version in versions:
+            table = self.table_of(version)
+            (dormant if later[table] > WORKING_SET else known).append(version)
+            later[table] -= 1
+        return BatchVersions(batch, tuple(known), tuple(dormant))
 
     def earlier(self, batch: BatchVersions) -> tuple[Lookup, ...]:
         """Return the lookups that the batch made before it came again."""
@@ -85,20 +108,28 @@ class VersionLookup:
     def look_up(self, batch: BatchVersions, keys: Sequence[SchemaKey]) -> Lookup:
         """Look up versions until too many are unknown, and write the answers to the ledger.
 
+        Those that the ledger has are not looked up in a registry, and not checked again.
+
         Raises:
             PenstockError: an answer is not final.
         """
+        dormant = {each.key: each for each in batch.dormant}
+        again = [dormant[key] for key in keys if key in dormant]
+        new = [key for key in keys if key not in dormant]
         left = _MAX_REFUSED - len(batch.refused())
-        found, refused = find_versions(self._registries, keys, left)
-        others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP
+        found, refused = find_versions(self._registries, new, left)
+        others = None if len(found) + len(refused) == len(new) else _NOT_LOOKED_UP
+        if others:
+            # All that is unknown after this lookup is given up.
+            again = list(batch.dormant)
         refused |= self.find_unroutable(found)
         routed = [each for each in found if each.key not in refused]
         admitted, inadmissible = admit_versions(
-            self._spark, routed, batch.all(), self.table_of, self._columns
+            self._spark, routed, (*batch.dormant, *batch.all()), self.table_of, self._columns
         )
         refused |= inadmissible
         number = len(batch.lookups) + 1
-        lookup = Lookup(batch.id.number, number, tuple(admitted), refused, others)
+        lookup = Lookup(batch.id.number, number, (*again, *admitted), refused, others)
         self._ledger.add(lookup)
         return lookup
 

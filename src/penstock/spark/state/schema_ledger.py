@@ -67,13 +67,14 @@ class Lookups:
         self._lookups: dict[tuple[int, int], Lookup] = {}
 
     def before(self, batch: int) -> tuple[SchemaVersion, ...]:
-        """Return the versions known when a batch began, in the order of their lookups."""
-        return tuple(
-            version
-            for place in sorted(self._lookups)
-            if place[0] < batch
-            for version in self._lookups[place].versions
-        )
+        """Return the versions known when a batch began, in the order of their last lookups."""
+        found: dict[SchemaKey, SchemaVersion] = {}
+        for place in sorted(self._lookups):
+            if place[0] < batch:
+                for version in self._lookups[place].versions:
+                    found.pop(version.key, None)
+                    found[version.key] = version
+        return tuple(found.values())
 
     def lookups(self, batch: int) -> tuple[Lookup, ...]:
         """Return the lookups that a batch has already, from before it came again."""
