@@ -9,6 +9,7 @@ from bench.rungs.batches import BATCHES
 from bench.rungs.core import CORE
 from bench.rungs.decoding import DECODING
 from bench.rungs.frames import FRAMES
+from bench.rungs.growth import GROWTH
 from bench.rungs.joins import JOINS
 from bench.rungs.lake import LAKE
 from bench.rungs.producer import PRODUCER
@@ -27,6 +28,7 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
     "staging": (*STAGED, *JOINS),
+    "growth": GROWTH,
     "sales": WINDOWS,
 }
 RUNGS: tuple[Rung, ...] = tuple(chain.from_iterable(QUESTIONS.values()))

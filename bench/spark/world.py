@@ -32,12 +32,13 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(slots=True)
 class World:
-    """The place where ways are measured; `records` is the number of records of a topic."""
+    """The place where ways are measured, with the records and partitions of its topics."""
 
     spark: SparkSession
     servers: str
     folder: Path
     records: int
+    partitions: int = PARTITIONS
     _topics: set[str] = field(default_factory=set)
     _folders: count[int] = field(default_factory=count)
 
@@ -67,15 +68,16 @@ class World:
         Partitions take turns with all frames, so each has as many records of each kind.
         """
         for topic in topics:
-            ensure_topic(self.kafka(), Topic(topic, PARTITIONS, 1))
+            ensure_topic(self.kafka(), Topic(topic, self.partitions, 1))
         numbered = self.spark.createDataFrame(list(enumerate(frames)), "at int, value binary")
         named = self.spark.createDataFrame(list(enumerate(topics)), "number int, topic string")
-        self.spark.range(0, records, 1, PARTITIONS).join(
+        self.spark.range(0, records, 1, self.partitions).join(
             F.broadcast(numbered), F.expr(f"id % {len(frames)} = at")
         ).join(F.broadcast(named), F.expr(f"id % {len(topics)} = number")).selectExpr(
             "topic",
             "value",
-            f"CAST((id % {len(frames)} + id DIV {len(frames)}) % {PARTITIONS} AS INT) AS partition",
+            f"CAST((id % {len(frames)} + id DIV {len(frames)}) % {self.partitions} AS INT)"
+            " AS partition",
         ).write.format("kafka").options(
             **{"kafka.bootstrap.servers": self.servers, "kafka.linger.ms": "20"}
         ).save()
@@ -89,7 +91,8 @@ class World:
 
     def read(self, topic: str, records: int | None = None) -> DataFrame:
         """Read a topic, or about this many of its first records."""
-        ends = dict.fromkeys(map(str, range(PARTITIONS)), (records or 0) // PARTITIONS)
+        partitions = self.partitions
+        ends = dict.fromkeys(map(str, range(partitions)), (records or 0) // partitions)
         ending = "latest" if records is None else json.dumps({topic: ends})
         return (
             self.spark.read.format("kafka")

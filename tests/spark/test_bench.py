@@ -6,6 +6,7 @@ import pytest
 
 from bench.brokers import running_broker
 from bench.ladder import race, ratio, speeds
+from bench.spark.growth import fit_exponent, routed_batch
 from bench.spark.jobs import BegunJobs
 from bench.spark.records import BASE_FIELDS, make_frames, make_version
 from bench.spark.ways import (
@@ -70,6 +71,18 @@ def test_ways_are_timed_there_and_back():
     assert speeds(turns, 12)["ours_rows_per_second"] == 6
 
 
+@pytest.mark.parametrize(
+    ("costs", "exponent"),
+    [
+        ({1: 3.0, 2: 6.0, 4: 12.0}, 1),
+        ({10: 0.5, 100: 50.0}, 2),
+        ({5: 7.0, 50: 7.0, 500: 7.0}, 0),
+    ],
+)
+def test_the_exponent_of_growth_is_that_of_the_law_that_fits_best(costs, exponent):
+    assert fit_exponent(costs) == pytest.approx(exponent, abs=1e-9)
+
+
 @pytest.mark.kafka
 def test_ways_to_read_one_version_give_the_same_rows(world):
     version = make_version(0)
@@ -116,3 +129,8 @@ def test_a_job_reads_the_same_records_again(world, lake_folder):
 
     assert min(first, second) > 0
     assert world.spark.table("lake.bench.readings").count() == 400 + _RECORDS
+
+
+@pytest.mark.kafka
+def test_records_of_each_route_are_rows(world):
+    routed_batch(world, 3)()

@@ -1,0 +1,67 @@
+"""How the cost of a batch grows with records, versions, partitions and routes."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bench.ladder import Form, Result, race
+from bench.spark.records import make_frames, make_named_versions, make_versions
+from bench.spark.ways import NoErrors, Outlet, Product, QuickRegistry
+from bench.spark.world import World
+from penstock.registry import Registries
+from penstock.spark.query.batch import Batches, TableSinks
+from penstock.spark.state.schema_ledger import Lookup, Lookups
+from penstock.tables import BatchId
+
+_Way = Callable[[], object]
+
+
+def fit_exponent(costs: Mapping[int, float]) -> float:
+    """Return the exponent e for which `cost = c * size ** e` fits the costs by size best."""
+    sizes, found = [math.log(size) for size in costs], [math.log(cost) for cost in costs.values()]
+    return statistics.linear_regression(sizes, found).slope
+
+
+def measure_growth(world: World, ways: Mapping[int, _Way], form: Form) -> Result:
+    """Run a batch of each size in turns; return the exponent of its CPU time."""
+
+    def measure(way: _Way) -> Callable[[], float]:
+        def run() -> float:
+            started = world.cpu_seconds()
+            way()
+            return world.cpu_seconds() - started
+
+        return run
+
+    turns = race({str(size): measure(way) for size, way in ways.items()}, form.turns)
+    costs = {size: statistics.median(turns[str(size)]) for size in ways}
+    parts = {f"cpu_seconds_at_{size}": round(cost, 2) for size, cost in costs.items()}
+    return Result(fit_exponent(costs), "exponent", parts)
+
+
+def batch_of(world: World, name: str, versions: int) -> _Way:
+    """Return a way to process the records of so many versions as one batch."""
+    known = make_versions(versions)
+    topic = world.topic(name, make_frames(known))
+    product = Product(world, known)
+    return lambda: product.expect(world.records, world.read(topic))
+
+
+def routed_batch(world: World, routes: int) -> _Way:
+    """Return a way to process the records of as many schemas as one batch, a table for each."""
+    versions = make_named_versions(routes)
+    topic = world.topic(f"tables-{routes}", make_frames(versions))
+    ledger = Lookups()
+    ledger.add(Lookup(0, 1, tuple(versions)))
+    registry: Any = QuickRegistry(versions)
+    sinks = TableSinks({each.name: [Outlet()] for each in versions})
+    batches = Batches(world.spark, Registries([registry]), ledger, sinks, NoErrors())
+
+    def take() -> None:
+        found = batches.take(world.read(topic), BatchId("bench", 1)).rows
+        assert found == world.records, f"found {found} rows, expected {world.records}"
+
+    return take
