@@ -18,7 +18,7 @@ from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.registry import CachedRegistry, Registries
 from penstock.schemas import encode
 from penstock.spark.failures import count_by_reason
-from penstock.spark.query import parts, versions
+from penstock.spark.query import parts
 from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
@@ -92,24 +92,6 @@ def test_a_running_query_takes_new_versions(job):
         101: {"deviceId": "c", "temperature": 7},
         200: {"deviceId": "d", "temperature": None},
     }
-
-
-def test_a_record_of_a_version_outside_the_working_set_is_a_row_too(job, monkeypatch):
-    monkeypatch.setattr(versions, "WORKING_SET", 1)
-    v1, v2 = job.register(_V1), job.register(_V2)
-    old, new = frame(v1, {"deviceId": "a"}), frame(v2, {"deviceId": "b", "temperature": 7})
-    job.take([old])
-    job.take([new], 1)
-    calls = list(job.registry.calls)
-
-    for _ in range(2):  # the second time after a crash, with the ledger that the first one wrote
-        done = job.take([old, new], 2)
-        assert (done.rows, done.schemas, done.new_schemas, done.errors) == (2, 2, 0, {})
-        job.restart()
-
-    assert job.registry.calls == calls
-    assert job.sink.parts == [(0, 2), (1, 0), (1, 2), (2, 0), (2, 2)]
-    assert set(job.rows()) == {0, 100, 200, 201}
 
 
 def test_without_rows_nothing_is_written_until_there_are_some(job, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.registry import CachedRegistry, Registries
+from penstock.spark.query import versions
 from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
@@ -93,3 +94,21 @@ def test_a_route_that_is_taken_away_leaves_errors_and_no_rows(job):
     assert (
         job.errors.read()[101]["detail"] == "found a record of schema order, expected one of sensor"
     )
+
+
+def test_a_record_of_a_version_outside_the_working_set_is_a_row_too(job, monkeypatch):
+    monkeypatch.setattr(versions, "WORKING_SET", 1)
+    first, grown = job.register("order", _ORDER), job.register("order", _GROWN)
+    old = frame(first, {"deviceId": "a", "value": "x"})
+    new = frame(grown, {"deviceId": "b", "at": 7})
+    job.take([old], 0)
+    job.take([new], 1)
+    calls = list(job.registry.calls)
+
+    for _ in range(2):  # the second time after a crash, with the ledger that the first one wrote
+        done = job.take([old, new], 2)
+        assert (done.rows, done.schemas, done.new_schemas, done.errors) == (2, 2, 0, {})
+
+    assert job.registry.calls == calls
+    assert {(2, 0), (2, 2)} <= set(job.sinks["order"].parts)
+    assert set(job.rows("order")) == {0, 100, 200, 201}
