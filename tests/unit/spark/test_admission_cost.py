@@ -35,15 +35,16 @@ def counts(monkeypatch):
         counted["merged"] += len(own)
         return merge_schemas(own)
 
-    def resolve(*_):
-        counted["resolved"] += 1
+    def resolve(spark, merged, schemas):
+        counted["calls of Java"] += 1
+        counted["resolved"] += len(schemas)
 
     monkeypatch.setattr(admission, "merge_schemas", merge)
     monkeypatch.setattr(admission, "_try_in_java", resolve)
     return counted
 
 
-def test_each_version_is_merged_with_the_merge_of_those_before_it(counts) -> None:
+def test_versions_that_fit_together_are_merged_and_resolved_once(counts) -> None:
     for known, new in ((0, 50), (0, 100), (100, 50)):
         counts.clear()
         versions = [_version(number) for number in range(known + new)]
@@ -51,7 +52,21 @@ def test_each_version_is_merged_with_the_merge_of_those_before_it(counts) -> Non
         admitted, refused = admission.admit_versions(Mock(), versions[known:], versions[:known])
 
         assert (len(admitted), refused) == (new, {})
-        assert counts == {"resolved": new, "merged": known + 3 * new - (known == 0) * 2}
+        assert counts == {"calls of Java": 1, "resolved": new, "merged": known + new}
+
+
+def test_otherwise_each_is_merged_with_the_merge_of_those_before_it(counts) -> None:
+    for new in (50, 100):
+        counts.clear()
+        versions = [_version(number) for number in range(10 + new)]
+        odd = _version(99_999, "string")
+
+        admitted, refused = admission.admit_versions(Mock(), [*versions[10:], odd], versions[:10])
+
+        assert (len(admitted), list(refused)) == (new, [odd.key])
+        assert counts == {
+            "calls of Java": new, "resolved": new, "merged": (10 + new + 1) + 10 + 2 * (new + 1),
+        }  # fmt: skip
 
 
 def test_a_refused_version_and_one_of_another_table_leave_a_table_as_it_is(counts) -> None:

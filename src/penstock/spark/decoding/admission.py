@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -57,8 +57,8 @@ def admit_versions(
 ) -> tuple[list[SchemaVersion], dict[SchemaKey, Failure]]:
     """Check versions, older ones first; return those that can be used, and why others cannot.
 
-    Each is merged with the merge of those before it, which is the same as to merge all of them: so
-    the time is linear in the number of versions.
+    All are checked at once; only if one cannot be used, each is checked with those before it. Both
+    take time that is linear in the number of versions.
 
     Args:
         spark: the session.
@@ -68,22 +68,57 @@ def admit_versions(
         columns: those of a staged table.
     """
     found = sorted(found, key=lambda each: each.number)
-    schemas: dict[str, list[Schema]] = {table_of(each): [] for each in found}
+    tables: dict[str, list[SchemaVersion]] = {table_of(each): [] for each in found}
     for each in known:
-        if table_of(each) in schemas:
-            schemas[table_of(each)].append(each.schema)
-    merged = {table: merge_schemas(own) for table, own in schemas.items() if own}
+        if table_of(each) in tables:
+            tables[table_of(each)].append(each)
     admitted: list[SchemaVersion] = []
     refused: dict[SchemaKey, Failure] = {}
-    for version in found:
-        table = table_of(version)
+    for table, before in tables.items():
+        new = [each for each in found if table_of(each) == table]
+        if not _fit_together(spark, before, new, columns):
+            refused |= _admit_each(spark, before, new, columns)
+        admitted += [each for each in new if each.key not in refused]
+    return sorted(admitted, key=lambda each: each.number), refused
+
+
+def _fit_together(
+    spark: SparkSession,
+    known: Sequence[SchemaVersion],
+    new: Sequence[SchemaVersion],
+    columns: Projection | None,
+) -> bool:
+    """Return whether all versions are valid and fit together, which one merge of all tells."""
+    try:
+        for each in new:
+            _check_alone(each, columns)
+        merged = merge_schemas([each.schema for each in (*known, *new)])
+        if columns is not None:
+            EventColumns(columns, merged).schema()
+        _try_in_java(spark, merged, [each.schema for each in new])
+    except PenstockError:
+        return False
+    return True
+
+
+def _admit_each(
+    spark: SparkSession,
+    known: Sequence[SchemaVersion],
+    new: Sequence[SchemaVersion],
+    columns: Projection | None,
+) -> dict[SchemaKey, Failure]:
+    """Return why versions are refused, if each is checked with those admitted before it.
+
+    The merge with the merge of those is the same as a merge of all.
+    """
+    refused: dict[SchemaKey, Failure] = {}
+    merged = merge_schemas([each.schema for each in known]) if known else None
+    for version in new:
         try:
-            merged[table] = admit(spark, merged.get(table), version, columns)
+            merged = admit(spark, merged, version, columns)
         except PenstockError as error:
             refused[version.key] = Failure.of(error)
-        else:
-            admitted.append(version)
-    return admitted, refused
+    return refused
 
 
 def admit(
@@ -103,23 +138,30 @@ def admit(
     """
     where = f"schema version {version.key} of {version.name}"
     try:
-        check_schema(version.schema)
-        if not isinstance(version.schema, dict) or version.schema["type"] != "record":
-            raise UnroutableError(f"{where}: found no record, expected an event")
-        alone = merge_schemas([version.schema])
-        merged = alone if known is None else merge_schemas([known, version.schema])
+        _check_alone(version, columns)
+        merged = merge_schemas([version.schema] if known is None else [known, version.schema])
         if columns is not None:
-            for schema in (alone, merged):
-                EventColumns(columns, schema).schema()
-        _try_in_java(spark, merged, version.schema)
+            EventColumns(columns, merged).schema()
+        _try_in_java(spark, merged, [version.schema])
     except SchemaError as error:
         raise type(error)(f"{where}: {error}") from error
     return merged
 
 
-def _try_in_java(spark: SparkSession, merged: Schema, schema: Schema) -> None:
-    """Resolve a version with Spark and Avro for Java, as a decoder would."""
-    writer, reader = write_schemas(merged, [schema])
+def _check_alone(version: SchemaVersion, columns: Projection | None) -> None:
+    schema = version.schema
+    check_schema(schema)
+    if not isinstance(schema, dict) or schema["type"] != "record":
+        raise UnroutableError(
+            f"schema version {version.key} of {version.name}: found no record, expected an event"
+        )
+    if columns is not None:
+        EventColumns(columns, merge_schemas([schema])).schema()
+
+
+def _try_in_java(spark: SparkSession, merged: Schema, schemas: Sequence[Schema]) -> None:
+    """Resolve versions with Spark and Avro for Java, as a decoder would."""
+    writer, reader = write_schemas(merged, schemas)
     jvm: Any = spark.sparkContext._jvm
     find = partial(getattr, jvm)  # by whole names: for each package, py4j would search every jar
     try:
@@ -131,5 +173,5 @@ def _try_in_java(spark: SparkSession, merged: Schema, schema: Schema) -> None:
     except (Py4JJavaError, PySparkException) as error:
         cause = getattr(error, "java_exception", error)
         raise InvalidSchemaError(
-            f"Spark cannot read {canonical_form(schema)[:200]}: {str(cause).splitlines()[0]}"
+            f"Spark cannot read {canonical_form(schemas[0])[:200]}: {str(cause).splitlines()[0]}"
         ) from error
