@@ -18,7 +18,7 @@ from penstock.spark.state.schema_ledger import Lookups
 from penstock.tables import BatchId
 
 
-def _version(number: int, name: str = "sensor", **fields: str) -> SchemaVersion:
+def _version(number: int, name: str = "sensor", **fields: object) -> SchemaVersion:
     key = SchemaKey.parse(str(UUID(int=number)))
     made = [{"name": field, "type": type_} for field, type_ in fields.items()]
     schema = {"type": "record", "name": name, "fields": made}
@@ -119,6 +119,34 @@ def test_a_version_that_contradicts_one_outside_the_set_is_refused(run):
     *_, last = run([first], [_V[2]], [_V[3]], [_V[4]], [odd])
     assert last.lookups[0].refused[odd.key].reason is Reason.SCHEMA_CONFLICT
     assert last.lookups[0].versions == ()
+
+
+def test_versions_that_only_an_earlier_one_lets_fit_together_keep_it(run):
+    union, number, text = (
+        _version(1, f=["int", "string"]),
+        _version(2, f="int"),
+        _version(3, f="string"),
+    )
+
+    *_, last = run([union], [number], [text], [_V[4]], [])
+
+    assert _numbers(last.known) == [1, 2, 3, 4]
+    assert last.dormant == ()
+
+
+def test_a_version_that_is_used_again_brings_the_one_that_lets_it_fit(run):
+    union, number, text = (
+        _version(1, f=["int", "string"]),
+        _version(2, f="int"),
+        _version(3, f="string"),
+    )
+
+    *_, used, last = run([union], [text], [_V[4]], [_V[5]], [number], [text])
+
+    assert _numbers(used.known) == [3, 4, 5]
+    assert _numbers(used.lookups[0].versions) == [1, 2]
+    assert _numbers(last.known) == [5, 1, 2]
+    assert _numbers(last.lookups[0].versions) == [3]
 
 
 def test_a_flood_of_unknown_ids_gives_up_no_version_outside_the_set(run, monkeypatch):

@@ -3,6 +3,8 @@
 A batch begins with the `WORKING_SET` versions of each table that were looked up last, since each
 task reads the schemas of all versions that a batch is decoded with. A record of an earlier version
 makes its batch look it up again, in the ledger alone; so versions that are in use stay in the set.
+Versions that fit together only beside an earlier one, such as a union of their types, are not left
+without it: then the set is all versions.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from penstock.errors import Failure, Reason
+from penstock.errors import Failure, Reason, SchemaConflictError
 from penstock.framing import SchemaKey
 from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
+from penstock.schemas import merge_schemas
 from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
@@ -87,6 +90,7 @@ class VersionLookup:
         self._ledger = ledger
         self._names = names
         self._columns = columns
+        self._merged: tuple[tuple[SchemaKey, ...], bool] = ((), True)
 
     def open(self, batch: BatchId) -> BatchVersions:
         """Return the versions that are known when a batch begins, whether it comes again or not."""
@@ -99,6 +103,8 @@ class VersionLookup:
             table = self.table_of(version)
             (dormant if later[table] > WORKING_SET else known).append(version)
             later[table] -= 1
+        if dormant and not self._fit_together(known):
+            return BatchVersions(batch, versions)
         return BatchVersions(batch, tuple(known), tuple(dormant))
 
     def earlier(self, batch: BatchVersions) -> tuple[Lookup, ...]:
@@ -128,10 +134,27 @@ class VersionLookup:
             self._spark, routed, (*batch.dormant, *batch.all()), self.table_of, self._columns
         )
         refused |= inadmissible
+        if batch.dormant and not self._fit_together([*batch.all(), *again, *admitted]):
+            again = list(batch.dormant)
         number = len(batch.lookups) + 1
         lookup = Lookup(batch.id.number, number, (*again, *admitted), refused, others)
         self._ledger.add(lookup)
         return lookup
+
+    def _fit_together(self, versions: Sequence[SchemaVersion]) -> bool:
+        """Return whether the versions of each table can be merged without others."""
+        keys = tuple(each.key for each in versions)
+        if self._merged[0] != keys:
+            self._merged = (keys, self._can_merge(versions))
+        return self._merged[1]
+
+    def _can_merge(self, versions: Sequence[SchemaVersion]) -> bool:
+        try:
+            for table in {self.table_of(each) for each in versions}:
+                merge_schemas([each.schema for each in self.of_table(table, versions)])
+        except SchemaConflictError:
+            return False
+        return True
 
     def has_versions(self, number: int) -> bool:
         """Return whether any version is known when a batch begins."""
