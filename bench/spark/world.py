@@ -121,14 +121,10 @@ def world_for(form: Form) -> World:
 
 
 def close_world() -> None:
-    """End the broker and Spark's JVM, if they run, whatever state they are in."""
+    """End the broker and Spark's JVM of this world, if it is open, whatever state they are in."""
     _OPEN.clear()
     with suppress(Exception):
         _STACK.close()
-    if gateway := SparkContext._gateway:
-        SparkContext._gateway = SparkContext._jvm = None
-        gateway.shutdown()
-        gateway.proc.terminate()
 
 
 _OPEN: list[World] = []
@@ -140,10 +136,22 @@ def _open_world(records: int) -> World:
     folder = Path(_STACK.enter_context(tempfile.TemporaryDirectory()))
     servers = _STACK.enter_context(running_broker(folder / "broker"))
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    _STACK.callback(_end_jvm)
     spark = SparkSession.builder.config(map=_settings(folder)).getOrCreate()
     _STACK.callback(spark.stop)
     spark.sparkContext.setLogLevel("ERROR")
     return World(spark, servers, folder / "world", records)
+
+
+def _end_jvm() -> None:
+    """End the JVM, so that the next session has a new one."""
+    if gateway := SparkContext._gateway:
+        SparkContext._gateway = SparkContext._jvm = None
+        with suppress(Exception):
+            gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.terminate()
+        gateway.proc.wait(30)
 
 
 def _settings(folder: Path) -> dict[str, str]:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 
 from bench.brokers import running_broker
-from bench.ladder import race, ratio, speeds
+from bench.ladder import Form, race, ratio, speeds
+from bench.rungs import routes
+from bench.rungs.core import CORE
+from bench.rungs.decoding import DECODING
+from bench.rungs.joins import JOINS
+from bench.rungs.rows import ROWS
+from bench.rungs.windows import WINDOWS
+from bench.spark import world as worlds
 from bench.spark.growth import fit_exponent, routed_batch
 from bench.spark.jobs import BegunJobs
-from bench.spark.records import BASE_FIELDS, make_frames, make_version
+from bench.spark.records import BASE_FIELDS, make_frames, make_sized_frames, make_version
 from bench.spark.ways import (
     COORDINATES,
     Outlet,
@@ -23,7 +30,8 @@ from bench.spark.world import World
 from penstock.schemas import canonical_form
 from penstock.spark.settings.sinks import SinkSettings
 
-_RECORDS = 1_000
+_RECORDS = 1_600
+_FORM = Form(calls=10, records=_RECORDS, turns=1)  # the fewest with whole shares
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +39,12 @@ def world(spark, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     with running_broker(folder / "broker") as servers:
         yield World(spark, servers, folder / "world", _RECORDS)
+
+
+@pytest.fixture
+def ladder_world(world, monkeypatch):
+    """Let rungs use the world of these tests."""
+    monkeypatch.setattr(worlds, "_OPEN", [world])
 
 
 def _by_product(world, versions, records):
@@ -47,6 +61,12 @@ def _same(rows, others):
     return set(rows.collect()) == set(others.collect())
 
 
+def _ways(found):
+    """The ways that a figure is from."""
+    names = [part.removesuffix("_rows_per_second") for part in found.parts]
+    return [name for name, part in zip(names, found.parts, strict=True) if name != part]
+
+
 def test_versions_are_all_different():
     versions = [make_version(number) for number in range(200)]
 
@@ -55,6 +75,18 @@ def test_versions_are_all_different():
     assert [len(make_version(number).schema["fields"]) for number in (0, 49, 50, 199)] == [
         BASE_FIELDS, 69, BASE_FIELDS, 69,
     ]  # fmt: skip
+
+
+def test_sized_frames_have_their_size_and_shrink_as_true_records_do():
+    version = make_version(0)
+
+    for size in (200, 500, 2_000):
+        plain, some, packed = (make_sized_frames(version, size, share) for share in (0, 10, 100))
+        bytes_of = [sum(map(len, frames)) / len(frames) for frames in (plain, packed)]
+        assert abs(bytes_of[0] - 18 - size) < 20
+        assert sum(frame[1] == 5 for frame in some) == len(some) // 10
+        assert {frame[1] for frame in packed} == {5}
+        assert bytes_of[1] / bytes_of[0] > 0.5
 
 
 def test_ways_are_timed_there_and_back():
@@ -81,6 +113,32 @@ def test_ways_are_timed_there_and_back():
 )
 def test_the_exponent_of_growth_is_that_of_the_law_that_fits_best(costs, exponent):
     assert fit_exponent(costs) == pytest.approx(exponent, abs=1e-9)
+
+
+def test_rungs_without_a_broker_have_figures():
+    figures = {rung.name: rung.measure(_FORM).figure for rung in (*CORE, *ROWS, *JOINS)}
+
+    assert min(figures.values()) > 0
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("rung", [DECODING[2], WINDOWS[0]], ids=lambda rung: rung.name)
+def test_a_rung_of_spark_has_a_figure_and_its_parts(rung, ladder_world):
+    found = rung.measure(_FORM)
+
+    assert found.figure > 0
+    assert {f"{way}_{part}" for way in _ways(found) for part in ("slowest", "fastest")} <= {
+        *found.parts
+    }
+
+
+@pytest.mark.kafka
+def test_records_of_routes_go_to_many_tables(ladder_world, monkeypatch):
+    monkeypatch.setattr(routes, "_MANY", (2,))
+
+    found = routes._routes(2, _FORM)
+
+    assert {*_ways(found)} == {"routes_1", "routes_2"}
 
 
 @pytest.mark.kafka
