@@ -1,4 +1,4 @@
-"""Records that were given up reach the table of errors from the executors, whole."""
+"""Records that were given up reach the table of errors from the executors, whole and many."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import json
 from base64 import b64decode
 
 from penstock.framing import Framing
+from penstock.registry import CachedRegistry, MemoryRegistry, Registries
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures import DynamoDbErrors, Judge, file_errors
+from penstock.spark.query.batch import Batches
+from penstock.spark.state.schema_ledger import Ledger
+from penstock.tables import BatchId
 from tests.spark.lakes import NOON_MS
-from tests.spark.records import GLUE, make_topic
+from tests.spark.records import GLUE, frame, make_record, make_topic
+from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.dynamodb_api import serve_dynamodb
+
+_FLOOD = 500
 
 
 def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
@@ -41,3 +48,37 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
     assert "expected a header of 18" in cut["detail"]["S"]
     logged = b"".join(api.objects.values()).splitlines()
     assert {json.loads(line)["id"] for line in logged} == kept.keys()
+
+
+def test_a_topic_of_bad_records_alone_costs_another_one_as_much_as_one_of_them(spark, tmp_path):
+    """The batch has as many jobs of Spark, whatever the number of bad records."""
+    registry = MemoryRegistry()
+    schema = make_record(("deviceId", "string"))
+    version = registry.register("sensor", schema).version
+    good = frame(version, {"deviceId": "a"})
+    for name in ("rows", "errors"):
+        (tmp_path / name).mkdir()
+    sink, errors = FileSink(tmp_path / "rows"), FileErrors(tmp_path / "errors")
+    ledger = Ledger(spark, str(tmp_path / "schemas"))
+    batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, [sink], errors)
+    context = spark.sparkContext
+
+    def take(number, bad):
+        first = 1_000 * number
+        records = make_topic(spark, [good] * 3, "good", first).unionByName(
+            make_topic(spark, [good[:-1]] * bad, "bad", first + 3)
+        )
+        group = f"{tmp_path.name} {number}"
+        context.setJobGroup(group, "a batch")
+        try:
+            counts = batches.take(records, BatchId("q", number))
+        finally:
+            context.setLocalProperty("spark.jobGroup.id", None)
+        assert (counts.rows, counts.errors) == (3, {"truncated": bad})
+        return len(context.statusTracker().getJobIdsForGroup(group))
+
+    take(0, 1)
+    assert take(1, _FLOOD) == take(2, 1)
+
+    assert len(sink.rows(spark)) == 9
+    assert errors.reasons().keys() >= set(range(1_003, 1_003 + _FLOOD))
