@@ -20,6 +20,7 @@ from penstock.spark.lake.columns import to_field, to_type
 from penstock.tables import MARKER_KEYS, Commit, Growth, Marker
 
 LAKE_CATALOG: Final = "lake"
+WRITER_CATALOG: Final = "penstock_writer"
 
 _CONFLICT: Final = ".CommitFailedException"
 _DUPLICATE: Final = ".DuplicateWAPCommitException"
@@ -43,15 +44,42 @@ def catalog_settings() -> dict[str, str]:
     return {f"spark.sql.catalog.{LAKE_CATALOG}{name}": text for name, text in properties.items()}
 
 
-def qualify_table(table: str) -> str:
+def register_writer_catalog(spark: SparkSession) -> None:
+    """Register the lake's catalog a second time, for the writers of the queries that start now.
+
+    It loads a table once for Spark and for `IcebergTable`, which refreshes it for both. Whoever
+    reads a table by the catalog `lake` sees the commits of others immediately.
+    """
+    lake, writer = f"spark.sql.catalog.{LAKE_CATALOG}", f"spark.sql.catalog.{WRITER_CATALOG}"
+    settings = {
+        f"{writer}{name.removeprefix(lake)}": text
+        for name, text in spark.conf.getAll.items()
+        if name == lake or name.startswith(f"{lake}.")
+    }
+    kept = {f"{writer}.cache-enabled": "true", f"{writer}.cache.expiration-interval-ms": "-1"}
+    for name, text in {**settings, **kept}.items():
+        spark.conf.set(name, text)
+
+
+def qualify_table(table: str, catalog: str = LAKE_CATALOG) -> str:
     """Return a table's name, DATABASE.TABLE, with the catalog in front."""
-    return f"{LAKE_CATALOG}.{table}"
+    return f"{catalog}.{table}"
 
 
 class IcebergTable:
-    """The existing table `catalog.database.table`, as of the last `refresh`."""
+    """The existing table `catalog.database.table`, as of the last `refresh` or commit.
 
-    def __init__(self, spark: SparkSession, name: str, *, attempts: Attempts = _ATTEMPTS) -> None:
+    `loaded_as` is its name in another catalog.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        loaded_as: str = "",
+        *,
+        attempts: Attempts = _ATTEMPTS,
+    ) -> None:
         self.name = name
         self._attempts = attempts
         context: Any = spark.sparkContext
@@ -60,7 +88,7 @@ class IcebergTable:
         self._convert = find("org.apache.iceberg.spark.SparkSchemaUtil").convert
         self._parse_type = find("org.apache.spark.sql.types.DataType").fromJson
         util = find("org.apache.iceberg.spark.Spark3Util")
-        self._table = util.loadIcebergTable(spark._jsparkSession, name)
+        self._table = util.loadIcebergTable(spark._jsparkSession, loaded_as or name)
 
     def refresh(self) -> None:
         """Load the changes that others made to the table."""
@@ -121,20 +149,23 @@ class IcebergTable:
             key: a property in the snapshot's summary.
             text: its value, which no other snapshot has.
         """
-        self._table.refresh()
-        snapshots = self._table.operations().current().snapshots()
-        # The newest is last.
-        newest_first = map(snapshots.get, range(snapshots.size() - 1, -1, -1))
-        staged = next(each for each in newest_first if each.summary().get(key) == text)
+        staged = self._find_snapshot(key, text)
+        if staged is None:  # it was staged by another object of the table
+            self._table.refresh()
+            staged = self._find_snapshot(key, text)
         try:
             self._table.manageSnapshots().cherrypick(staged.snapshotId()).commit()
         except Py4JJavaError as error:
             if not error.java_exception.getClass().getName().endswith((_ANCESTOR, _DUPLICATE)):
                 raise
             return self._is_published(staged.snapshotId())
-        finally:
-            self._table.refresh()
         return True
+
+    def _find_snapshot(self, key: str, text: str) -> Any:
+        snapshots = self._table.operations().current().snapshots()
+        # The newest is last.
+        newest_first = map(snapshots.get, range(snapshots.size() - 1, -1, -1))
+        return next((each for each in newest_first if each.summary().get(key) == text), None)
 
     def _is_published(self, snapshot_id: int) -> bool:
         """Return whether a staged snapshot was published: as it is, or as a copy."""

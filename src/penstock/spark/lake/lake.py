@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -22,7 +22,7 @@ from penstock.spark.lake.conversion import (
     quote,
 )
 from penstock.spark.lake.expiration import DEFAULT_AGE_MS, HOUR_MS, MAX_AGE, Expiration
-from penstock.spark.lake.iceberg import IcebergTable, qualify_table
+from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
 from penstock.spark.lake.inexact import file_inexact, write_exact
 from penstock.spark.lake.widening import refill_columns, rewrite_columns
 from penstock.spark.rows import Fence, event_type
@@ -80,23 +80,27 @@ class Lake:
         event_time: the time of an event, whose day its row belongs to.
         fence: checked between an append and its publication.
         errors: a sink for records that the table cannot hold exactly; without it they are logged.
+        catalog: the catalog by which rows are written; see `register_writer_catalog`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a table needs of its job
         self,
         spark: SparkSession,
         table: str,
         event_time: EventTime = _EVENT_TIME,
         fence: Fence | None = None,
         errors: ErrorSink | None = None,
+        *,
+        catalog: str = LAKE_CATALOG,
     ) -> None:
         self._fence = fence
         self._expiration = Expiration()
         self._errors = errors or LoggedErrors()
         self._spark = spark
-        self._name = qualify_table(table)
+        self._name, self._written_as = qualify_table(table), qualify_table(table, catalog)
         self._event_time = event_time
         self._table: IcebergTable | None = None
+        self._session: Any = None
 
     def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
         """Append the rows of a part of a batch, unless the table has it.
@@ -110,7 +114,7 @@ class Lake:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointTakenError: another job wrote the part meanwhile; nothing is written.
         """
-        table = self._open()
+        table = self._open(rows.sparkSession)
         record = list_writers(table.properties()).get(batch.query)
         if is_written(self._name, table.commits(), record, batch, part):
             _LOG.info("%s has part %d of batch %d already", self._name, part, batch.number)
@@ -124,7 +128,7 @@ class Lake:
 
     def read(self) -> DataFrame:
         """Return the rows of the table."""
-        return self._spark.table(self._open().name)
+        return self._spark.table(self._open(self._spark).name)
 
     def add(self, rows: DataFrame, name: str) -> Mapping[Reason, int]:
         """Append rows that belong to no batch, under a name that is published once.
@@ -135,7 +139,7 @@ class Lake:
             SchemaConflictError: a column cannot hold a field of the records; nothing is written.
             CheckpointTakenError: rows of this name were published; nothing is written.
         """
-        return self._append(self._open(), rows, name)
+        return self._append(self._open(rows.sparkSession), rows, name)
 
     def _append(
         self, table: IcebergTable, rows: DataFrame, marker: Marker | str
@@ -187,7 +191,7 @@ class Lake:
         self, table: IcebergTable, rows: DataFrame, wap_id: str, summary: Mapping[str, str]
     ) -> None:
         columns = self._project(table.schema(), event_type(rows))
-        writer = rows.selectExpr(*columns).writeTo(self._name)
+        writer = rows.selectExpr(*columns).writeTo(self._written_as)
         for name, text in summary.items():
             writer = writer.option(f"snapshot-property.{name}", text)
         session = rows.sparkSession
@@ -197,16 +201,17 @@ class Lake:
         finally:
             session.conf.unset(_WAP_ID)
 
-    def _open(self) -> IcebergTable:
-        """Load or refresh the table; create it if it is missing."""
-        if self._table is not None:
+    def _open(self, session: SparkSession) -> IcebergTable:
+        """Load the table as the session writes it, or refresh it; create it if it is missing."""
+        if self._table is not None and session._jsparkSession == self._session:
             self._table.refresh()
             return self._table
         if not self._spark.catalog.tableExists(self._name):
             self._create()
-        table = IcebergTable(self._spark, self._name)
+        table = IcebergTable(session, self._name, self._written_as)
         _check_table(table)
-        self._table = table
+        # Each session has catalogs of its own, and so another object of the table.
+        self._table, self._session = table, session._jsparkSession
         return table
 
     def _create(self) -> None:

@@ -10,6 +10,7 @@ from penstock.records import KeyFormat, Projection, Tombstone
 from penstock.registry import RegistrySettings
 from penstock.spark.failures import ErrorSink
 from penstock.spark.lake.conversion import EventTime
+from penstock.spark.lake.iceberg import WRITER_CATALOG, register_writer_catalog
 from penstock.spark.lake.lake import Lake
 from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.lake.replay import ReplayedFiles, ReplayedLake
@@ -36,6 +37,8 @@ def open_sinks(  # noqa: PLR0913 - what the sinks of a job share
     look up the schemas of Avro keys in `schemas`. Sinks for `replayed` records skip rows that
     exist, whichever batch wrote them. The `follower` takes the rows that DynamoDB has.
     """
+
+    register_writer_catalog(spark)
 
     def open_tables(given: SinkSettings) -> list[Sink]:
         open_ = _open_replayed if replayed else _open
@@ -113,7 +116,8 @@ def _open_lake(
 ) -> list[Lake]:
     if not settings.lake_table:
         return []
-    return [Lake(spark, settings.lake_table, _event_time(settings), fence, errors)]
+    time = _event_time(settings)
+    return [Lake(spark, settings.lake_table, time, fence, errors, catalog=WRITER_CATALOG)]
 
 
 def _open_files(settings: SinkSettings, errors: ErrorSink) -> list[ParquetFiles]:
