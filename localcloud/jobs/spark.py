@@ -113,6 +113,7 @@ def _settings(job: SparkJob, folder: Path) -> list[str]:
         "spark.hadoop.hadoop.tmp.dir": str(folder / "local"),
         # EMR has its own filesystem for this scheme.
         "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "spark.hadoop.fs.AbstractFileSystem.s3.impl": "org.apache.hadoop.fs.s3a.S3A",
         "spark.hadoop.fs.s3a.endpoint": endpoint,
         "spark.hadoop.fs.s3a.endpoint.region": job.region,
         "spark.hadoop.fs.s3a.path.style.access": "true",

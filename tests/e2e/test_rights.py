@@ -43,6 +43,8 @@ _DONE_BY_EMR = {
     ("WriteItsLog", "logs:DescribeLogStreams"),
     ("WriteTheLake", "s3:AbortMultipartUpload"),
 }
+# Spark deletes files of a checkpoint after 100 batches, and Iceberg those of a commit that failed.
+_DONE_LATER = _DONE_BY_EMR | {("WriteTheLake", "s3:DeleteObject")}
 _NOT_USED_HERE = {
     _PRODUCER_ROLE: _DONE_BY_LAMBDA
     | {
@@ -52,22 +54,16 @@ _NOT_USED_HERE = {
         ("RegisterSchemas", "glue:PutSchemaVersionMetadata"),
     },
     _CONSUMER_ROLE: _DONE_BY_LAMBDA,
-    _JOB_ROLE: _DONE_BY_EMR,
-    _REPLAY_ROLE: _DONE_BY_EMR
+    _JOB_ROLE: _DONE_LATER,
+    _REPLAY_ROLE: _DONE_LATER
     | {
         # Nothing fails a third time (tests/spark), and no parked bytes are gone (tests/unit).
         ("ParkRecordsAndTellOfThem", "s3:PutObject"),
         ("SeeWhatNoRowHolds", "s3:ListBucket"),
-        # No commit fails, after which Iceberg deletes the files of it.
-        ("WriteTheLake", "s3:DeleteObject"),
     },
-    _MAINTAIN_ROLE: _DONE_BY_EMR
-    | {
-        ("SeeItsArtifacts", "s3:ListBucket"),
-        # No snapshot is old enough to go.
-        ("WriteTheLake", "s3:DeleteObject"),
-    },
-    _STAGE_ROLE: _DONE_BY_EMR,
+    # No snapshot is old enough to go.
+    _MAINTAIN_ROLE: _DONE_LATER | {("SeeItsArtifacts", "s3:ListBucket")},
+    _STAGE_ROLE: _DONE_LATER,
     _RETRY_ROLE: _DONE_BY_LAMBDA
     | {
         # No record that waits is too large for a row.

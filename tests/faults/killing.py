@@ -203,6 +203,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "spark.hadoop.fs.AbstractFileSystem.s3.impl": "org.apache.hadoop.fs.s3a.S3A",
         f"{s3a}.endpoint": endpoint,
         f"{s3a}.endpoint.region": REGION,
         f"{s3a}.path.style.access": "true",

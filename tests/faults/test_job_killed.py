@@ -12,13 +12,13 @@ from tests.faults.world import entered, running_broker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
-_OFFSETS = Step("CopyObject", r"/offsets/\d+$")
+_OFFSETS = Step("PutObject", r"/offsets/\d+$")
 _LOOKUP = Step("PutObject", r"/penstock-ledger/.*\.jsonl$")
 _FILE = Step("PutObject", r"/data/.*\.parquet$")
 _SNAPSHOT = Step("PutObject", r"/metadata/snap-")
 _STAGED = Step("UpdateTable")
 _PUBLISHED = Step("UpdateTable")
-_DONE = Step("CopyObject", r"/commits/\d+$")
+_DONE = Step("PutObject", r"/commits/\d+$")
 # The steps to each point, and whether the last of them has its effect. A lookup says that the batch
 # brings a version that is new, whose records are a part of their own.
 _POINTS = {

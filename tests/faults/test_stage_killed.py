@@ -14,14 +14,14 @@ from tests.faults.world import entered, running_broker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(3_600)]
 
-_OFFSETS = Step("CopyObject", r"/offsets/\d+$")
+_OFFSETS = Step("PutObject", r"/offsets/\d+$")
 _ROW = Step("PutItem", r"-customers$")
 _SHIPMENT = Step("PutItem", r"-shipments$")
 _JOIN = Step("BatchGetItem", r"-shipments$")
 _WAITING = Step("BatchWriteItem", r"-waiting$")
 _RELEASE = Step("Query", r"-waiting$")
 _RELEASED = Step("PutItem", r"-fulfilments$")
-_DONE = Step("CopyObject", r"/commits/\d+$")
+_DONE = Step("PutObject", r"/commits/\d+$")
 # The steps to each point, and whether the last of them has its effect; `make pr` takes the first
 # two, where the tables contradict each other.
 _POINTS = {

@@ -36,6 +36,7 @@ from penstock.spark.query.versions import VersionLookup
 from penstock.spark.rows import Fence, Sink
 from penstock.spark.settings.consume import ReadSettings
 from penstock.spark.state.checkpoint import Checkpoint, check_routes
+from penstock.spark.state.checkpoint_writes import checkpoint_without_renames
 from penstock.spark.state.lease import NoLease
 from penstock.spark.state.losses import LossWatch, OffsetRange
 from penstock.spark.state.schema_ledger import Ledger
@@ -229,7 +230,8 @@ class StreamQuery:
 
         writer = self.stream.writeStream.foreachBatch(write)
         writer = writer.option("checkpointLocation", self.checkpoint)
-        return (writer.trigger(**trigger) if trigger else writer).start()
+        with checkpoint_without_renames(spark, self.checkpoint):
+            return (writer.trigger(**trigger) if trigger else writer).start()
 
     def _take(
         self, records: DataFrame, batch: BatchId, batches: Batches | TopicBatches, watch: Watch
