@@ -33,7 +33,7 @@ locals {
       tables  = sort(try([for table, made in local.staged[name] : table if made.dynamodb], local._own_tables[name]))
       trigger = job.trigger
       workers = job.workers
-    }
+    } if job.sales == null
   }
   lake_tables = sort(flatten(values(local.jobs)[*].lake))
 

@@ -18,7 +18,7 @@ module "network" {
     ["glue", "lambda", "secretsmanager", "sts"],
     var.spark == null ? [] : ["logs"],
     length(local.quality) > 0 ? ["athena"] : [],
-    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : try(var.spark.cluster.parameters_path, null) != null ? ["ssm"] : [],
+    length(local.hosts) > 0 ? ["ssm", "ssmmessages"] : length(local.sales) > 0 ? ["ssm"] : [],
   )
   log_days    = var.retention.log_days
   other_cidrs = var.network.other_cidrs

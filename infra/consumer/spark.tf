@@ -8,7 +8,7 @@ locals {
     stage         = ["dynamodb-rows-per-second", "group-prefix", "max-offsets-per-partition", "max-offsets-per-trigger", "on-lost-offsets", "starting"]
   }
   # The programs of a job, by its kind: a job with staging has no replay.
-  programs = { consume = ["consume", "maintain_lake", "replay"], stage = ["maintain_lake", "stage"] }
+  programs = { consume = ["consume", "maintain_lake", "replay"], sales = ["sales"], stage = ["maintain_lake", "stage"] }
   _free_words = {
     for name, job in local.jobs : name => {
       for program in keys(local.free_flags) : program => flatten([
@@ -40,7 +40,7 @@ locals {
     )
   }
 
-  runs = merge(flatten([
+  runs = merge(local.sales_runs, flatten([
     for name, job in local.jobs : [
       {
         (name) = {
@@ -112,7 +112,7 @@ module "spark" {
     jars = {
       for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}"
     }
-    programs = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program}.py" }
+    programs = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program == "sales" ? "sales/main" : program}.py" }
     pyfiles  = "${var.functions.packages}/penstock-pyfiles.zip"
   }
   network = {
@@ -120,9 +120,10 @@ module "spark" {
     subnet_ids = values(module.network.workload_subnet_ids)
     egress     = local.egress
   }
-  retention = var.retention
-  roles     = local.job_policies
-  runs      = local.runs
+  parameters = local.sales_parameters
+  retention  = var.retention
+  roles      = merge(local.job_policies, local.sales_policies)
+  runs       = local.runs
 
   permissions_boundary = var.permissions_boundary
 }
@@ -148,14 +149,14 @@ module "emr" {
     subnet_id = values(module.network.workload_subnet_ids)[0]
     egress    = local.egress
   }
-  parameters_path = each.value.parameters_path
-  policies        = { for name in each.value.jobs : name => local.job_policies[name] }
+  parameters_path = length(setintersection(each.value.jobs, keys(local.sales))) > 0 ? "/${local.prefix}" : null
+  policies        = { for name in each.value.jobs : name => try(local.sales_policies[name], local.job_policies[name]) }
   retention       = var.retention
   runs = {
-    for name in each.value.jobs : name => {
-      arguments = [for word in local.runs[name].arguments : lookup(module.spark["spark"].files, word, word)]
-      program   = module.spark["spark"].places.programs[local.runs[name].program]
-    }
+    for name, run in local.runs : name => {
+      arguments = [for word in run.arguments : lookup(module.spark["spark"].files, word, word)]
+      program   = module.spark["spark"].places.programs[run.program]
+    } if contains(each.value.jobs, run.role)
   }
 
   permissions_boundary = var.permissions_boundary

@@ -121,12 +121,18 @@ variable "functions" {
 }
 
 variable "jobs" {
-  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, and the workers of its run (infra/modules/spark-application says what each means); with staging in place of writes, a plan names topics and tables (docs/deploying.md): joins are retried by schedule, first after retry_seconds, and waiting_records may wait for an hour before an alarm."
+  description = "The Spark jobs that read topics into tables, by name: the topics (reads; all of the contract unless given), the table of each schema (writes; * alone for one table of all schemas), the trigger (an interval, or available-now to read once what there is), the folder of its checkpoint, the file of its program, and by program its other flags, without dashes, and the workers of its run (infra/modules/spark-application says what each means); with staging in place of writes, a plan names topics and tables (docs/deploying.md): joins are retried by schedule, first after retry_seconds, and waiting_records may wait for an hour before an alarm; with sales, a run for each command of jobs/sales (docs/sales.md), a table of the lake to read and one for the totals, and more parameters by the names of flags with underscores, which all are in Parameter Store."
   type = map(object({
     arguments  = optional(map(map(string)), {})
     checkpoint = optional(string)
     program    = optional(string)
     reads      = optional(list(string))
+    sales = optional(object({
+      commands     = set(string)
+      output_table = optional(string)
+      parameters   = optional(map(string), {})
+      table        = optional(string)
+    }))
     staging = optional(object({
       plan            = string
       retry_seconds   = optional(number, 300)
@@ -153,14 +159,14 @@ variable "jobs" {
   validation {
     condition = alltrue(flatten([
       for job in values(var.jobs) : [
-        for program, flags in job.arguments : [for flag in keys(flags) : contains(lookup(local.free_flags, program, []), flag) && contains(local.programs[job.staging == null ? "consume" : "stage"], program)]
+        for program, flags in job.arguments : [for flag in keys(flags) : contains(lookup(local.free_flags, program, []), flag) && contains(local.programs[job.sales != null ? "sales" : job.staging == null ? "consume" : "stage"], program)]
       ]
     ]))
-    error_message = "The jobs have the arguments ${jsonencode({ for name, job in var.jobs : name => job.arguments })}; choose from ${jsonencode(local.free_flags)}, for a job with staging those of stage and maintain_lake and for another the others, since the other flags follow from what else is set, with the rights that they need."
+    error_message = "The jobs have the arguments ${jsonencode({ for name, job in var.jobs : name => job.arguments })}; choose from ${jsonencode(local.free_flags)}, for a job with staging those of stage and maintain_lake, for one with sales none, and for another the others, since the other flags follow from what else is set, with the rights that they need."
   }
   validation {
-    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.workers), local.programs[job.staging == null ? "consume" : "stage"])) == 0])
-    error_message = "The jobs have workers for ${jsonencode({ for name, job in var.jobs : name => keys(job.workers) })}; name the programs ${join(", ", local.programs.consume)}, or ${join(", ", local.programs.stage)} for a job with staging."
+    condition     = alltrue([for job in values(var.jobs) : length(setsubtract(keys(job.workers), local.programs[job.sales != null ? "sales" : job.staging == null ? "consume" : "stage"])) == 0])
+    error_message = "The jobs have workers for ${jsonencode({ for name, job in var.jobs : name => keys(job.workers) })}; name the programs ${join(", ", local.programs.consume)}, or ${join(", ", local.programs.stage)} for a job with staging, or sales for one with sales."
   }
   validation {
     condition     = alltrue([for name, job in var.jobs : can(regex("^[a-z0-9-]+$", coalesce(job.checkpoint, name)))])
@@ -171,7 +177,7 @@ variable "jobs" {
     error_message = "The checkpoints are ${join(", ", [for name, job in var.jobs : coalesce(job.checkpoint, name)])}; give each job a folder of its own."
   }
   validation {
-    condition     = alltrue([for job in values(var.jobs) : (var.spark == null ? true : fileexists("${try(var.spark.jobs, "")}/${coalesce(job.program, job.staging == null ? "consume" : "stage")}.py")) && !contains(["maintain_lake", "replay"], coalesce(job.program, "consume"))])
+    condition     = alltrue([for job in values(var.jobs) : (var.spark == null ? true : fileexists("${try(var.spark.jobs, "")}/${coalesce(job.program, job.sales != null ? "sales/main" : job.staging == null ? "consume" : "stage")}.py")) && !contains(["maintain_lake", "replay"], coalesce(job.program, "consume"))])
     error_message = "The programs are ${join(", ", [for job in values(var.jobs) : coalesce(job.program, job.staging == null ? "consume" : "stage")])}; give for each the name of a file in ${try(var.spark.jobs, "../../jobs")}, without .py, that takes the flags of consume."
   }
   validation {
@@ -195,8 +201,24 @@ variable "jobs" {
     error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none dead_letters, errors or parked_records, which are other tables."
   }
   validation {
-    condition     = alltrue([for job in values(var.jobs) : (length(job.writes) > 0) == (job.staging == null) && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each a table by schema, or one table for * and nothing else, or a plan in staging and neither."
+    condition     = alltrue([for job in values(var.jobs) : (length(job.writes) > 0 ? 1 : 0) + (job.staging != null ? 1 : 0) + (job.sales != null ? 1 : 0) == 1 && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; give each a table by schema, or one table for * and nothing else, or a plan in staging, or sales, and only one of the three."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : job.sales == null ? true : length(job.sales.commands) > 0 && length(setsubtract(job.sales.commands, flatten(values(local.sales_commands)))) == 0])
+    error_message = "The sales have the commands ${jsonencode([for job in values(var.jobs) : job.sales.commands if job.sales != null])}; name at least one of ${join(", ", sort(flatten(values(local.sales_commands))))}."
+  }
+  validation {
+    condition     = alltrue(flatten([for name, job in var.jobs : [for other in keys(var.jobs) : !startswith(other, "${name}-")] if job.sales != null]))
+    error_message = "The jobs are ${join(", ", keys(var.jobs))}; let none begin with the name of a job with sales and a dash, as the runs of its commands do."
+  }
+  validation {
+    condition     = alltrue([for job in values(var.jobs) : job.sales == null ? true : alltrue([for key, value in job.sales.parameters : can(regex("^[a-z][a-z0-9_]*$", key)) && value != ""])])
+    error_message = "The sales have the parameters ${jsonencode([for job in values(var.jobs) : job.sales.parameters if job.sales != null])}; name them as flags with underscores, such as output_topic, and give none that is empty, which Parameter Store refuses."
+  }
+  validation {
+    condition     = alltrue(flatten([for job in values(var.jobs) : [for table in try(compact([job.sales.table, job.sales.output_table]), []) : can(regex("^[a-z0-9_]+$", table))]]))
+    error_message = "The sales have the tables ${jsonencode([for job in values(var.jobs) : [job.sales.table, job.sales.output_table] if job.sales != null])}; name tables of the lake with small letters, digits and underscores."
   }
   validation {
     condition     = alltrue([for job in values(var.jobs) : job.staging == null ? true : can(jsondecode(file(job.staging.plan)).tables[0])])
@@ -399,7 +421,6 @@ variable "spark" {
       core_type              = optional(string)
       idle_minutes           = optional(number)
       jobs                   = set(string)
-      parameters_path        = optional(string)
       primary_type           = optional(string)
       release_label          = optional(string)
       termination_protection = optional(bool)

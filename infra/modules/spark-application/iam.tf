@@ -38,7 +38,7 @@ resource "aws_iam_role_policy" "runtime" {
   role = aws_iam_role.job[each.key].id
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
+    Statement = concat([
       {
         Sid      = "ReadItsArtifacts"
         Effect   = "Allow"
@@ -77,7 +77,15 @@ resource "aws_iam_role_policy" "runtime" {
         Action   = ["logs:DescribeLogGroups"]
         Resource = ["arn:${local.partition}:logs:${local.place}:*"]
       },
-    ]
+      ], [
+      # A call by path is judged by the path itself.
+      for path in contains(keys(var.parameters), each.key) ? ["/${var.prefix}/${each.key}"] : [] : {
+        Sid      = "ReadItsParameters"
+        Effect   = "Allow"
+        Action   = ["ssm:GetParametersByPath"]
+        Resource = ["arn:${local.partition}:ssm:${local.place}:parameter${path}"]
+      }
+    ])
   })
 }
 

@@ -48,6 +48,7 @@ output "submit_commands" {
     aws_iam_role_policy.work,
     aws_s3_object.file,
     aws_s3_object.upload,
+    aws_ssm_parameter.this,
     aws_vpc_security_group_egress_rule.this,
   ]
 }

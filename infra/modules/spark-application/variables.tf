@@ -104,6 +104,17 @@ variable "network" {
   }
 }
 
+variable "parameters" {
+  description = "Parameters by execution role and name, which are written to Parameter Store as /PREFIX/ROLE/NAME and which the role may read; no secrets."
+  type        = map(map(string))
+  default     = {}
+
+  validation {
+    condition     = length(setsubtract(keys(var.parameters), keys(var.roles))) == 0
+    error_message = "There are parameters for ${join(", ", keys(var.parameters))}; name roles, which are ${join(", ", keys(var.roles))}."
+  }
+}
+
 variable "permissions_boundary" {
   description = "The ARN of the permissions boundary of its roles; null for none."
   type        = string

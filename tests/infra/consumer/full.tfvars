@@ -62,6 +62,9 @@ jobs = {
     trigger    = "available-now"
     writes     = { "sensor" = "readings", "shop.order" = "orders" }
   }
+  sales = {
+    sales = { commands = ["generate", "lake"], output_table = "sales_totals", parameters = { by = "region" }, table = "orders" }
+  }
 }
 consumer_functions = {
   consumer-meter  = { memory_mib = 256, table = "meters", topics = ["meter"] }

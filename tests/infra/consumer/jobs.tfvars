@@ -44,6 +44,7 @@ consumer_functions = {
 jobs = {
   consume = { reads = ["sensor"], writes = { "*" = "readings" }, workers = { consume = { executor = { cores = 2 }, max_executors = 3 } } }
   shop    = { reads = ["order"], writes = { order = "orders", refund = "refunds" }, trigger = "1 minute" }
+  figures = { reads = ["order"], sales = { commands = ["summarize", "windows"] }, trigger = "30 seconds", workers = { sales = { max_executors = 2 } } }
 }
 tables = {
   carts  = { deleted_when = { field = "op", values = ["D", "X"] }, key = ["cartId"], key_format = "string", mode = "upsert", sort_name = "none" }
@@ -53,4 +54,4 @@ lake = {
   parquet = { crawler = { schedule = "cron(0 6 * * ? *)" }, jobs = ["shop"] }
   quality = { tables = { orders = { late-share = "0.05" }, readings = {} } }
 }
-spark = { cluster = { core_nodes = 3, jobs = ["shop"], parameters_path = "/sales" } }
+spark = { cluster = { core_nodes = 3, jobs = ["figures", "shop"] } }

@@ -24,7 +24,8 @@ network = {
     s3      = { port = 443, prefix_list_id = "pl-0123456789abcdef0" }
   }
 }
-retention = { force_destroy = true, key_deletion_days = 7, log_days = 7 }
+parameters = { consume = { topics = "sensor" } }
+retention  = { force_destroy = true, key_deletion_days = 7, log_days = 7 }
 roles = {
   consume = jsonencode({
     Version = "2012-10-17"

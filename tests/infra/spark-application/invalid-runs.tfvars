@@ -7,4 +7,5 @@ network = {
   subnet_ids = ["subnet-0123456789abcdef0"]
   egress     = {}
 }
-runs = { consume = { program = "consume", role = "consume" } }
+parameters = { replay = { topics = "sensor" } }
+runs       = { consume = { program = "consume", role = "consume" } }
