@@ -85,9 +85,14 @@ def build(target: Target, into: Path) -> list[str]:
         lines.append(write_zip(into / f"{name}-lambda.zip", shared | own | {"handler.py": handler}))
     for_jobs = {name: packages[name] for name in packages if name.startswith(_FOR_JOBS)}
     boto3 = list_files(fetch_packages(BOTO3, target))
-    # The packages beside the programs: an upload holds the program alone.
+    # The packages beside the programs: an upload holds the program alone. Python finds no package
+    # without `__init__.py` in a zip that has no entries for folders.
     jobs = {f"jobs/{name}": path for name, path in list_files(_ROOT / "jobs").items()}
-    for_jobs |= {name: path for name, path in jobs.items() if name.count("/") > 1}
+    for_jobs |= {
+        name: path
+        for name, path in jobs.items()
+        if name.count("/") > 1 or name == "jobs/__init__.py"
+    }
     lines.append(write_zip(into / "penstock-pyfiles.zip", for_jobs | source))
     return [*lines, write_zip(into / "penstock-boto3.zip", boto3)]
 

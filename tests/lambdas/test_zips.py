@@ -98,6 +98,7 @@ import kafka, penstock.kafka, penstock.registry.glue, penstock.sinks
 from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token
 generate_auth_token('eu-central-1')  # looks for its version in METADATA
 print(kafka.__file__.split("/")[-3])
+import jobs.sales.generated
 import boto3
 boto3.client("dynamodb")
 print(boto3.__file__)

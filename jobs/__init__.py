@@ -1,0 +1,1 @@
+"""Programs of Spark jobs, and the package of those that share code."""
