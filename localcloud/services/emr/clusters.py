@@ -91,6 +91,13 @@ def list_instance_groups(call: Call, clusters: Clusters) -> dict[str, Any]:
     return {"InstanceGroups": [show_group(cluster, each) for each in cluster.groups]}
 
 
+@cluster_operation("ListInstanceFleets")
+def list_instance_fleets(call: Call, clusters: Clusters) -> dict[str, Any]:
+    """Refuse: clusters have instance groups here."""
+    find_cluster(clusters, call.params["ClusterId"])
+    raise AwsError(INVALID, "Instance fleets and instance groups are mutually exclusive.")
+
+
 @cluster_operation("ListInstances")
 def list_instances(call: Call, clusters: Clusters) -> dict[str, Any]:
     """List the instances, by group, kind of group and state."""

@@ -134,6 +134,8 @@ def test_a_cluster_is_shown_and_listed(emr, bucket, run, profile):
     shown = [(each["InstanceGroupType"], each["RunningInstanceCount"]) for each in groups]
     assert shown == [("MASTER", 1), ("CORE", 2)]
     assert len(emr.list_instances(ClusterId=cluster)["Instances"]) == 3
+    with pytest.raises(ClientError, match="fleets and instance groups are mutually exclusive"):
+        emr.list_instance_fleets(ClusterId=cluster)
     policy = emr.get_auto_termination_policy(ClusterId=cluster)["AutoTerminationPolicy"]
     assert policy == {"IdleTimeout": 600}
     emr.remove_auto_termination_policy(ClusterId=cluster)
