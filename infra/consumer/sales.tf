@@ -31,7 +31,7 @@ locals {
     )
   }
 
-  sales_runs = merge([
+  _sales_runs = merge([
     for name, job in local.sales : {
       for command in job.commands : "${name}-${command}" => {
         arguments = concat(
@@ -46,6 +46,8 @@ locals {
     }
   ]...)
 
+  _catalog_arns = ["${local._glue}:catalog", "${local._glue}:database/${module.lake.database.name}"]
+  _tables_arn   = "${local._glue}:table/${module.lake.database.name}"
   sales_policies = {
     for name, job in local.sales : name => jsonencode({
       Version = "2012-10-17"
@@ -79,6 +81,4 @@ locals {
       )
     })
   }
-  _catalog_arns = ["${local._glue}:catalog", "${local._glue}:database/${module.lake.database.name}"]
-  _tables_arn   = "${local._glue}:table/${module.lake.database.name}"
 }

@@ -40,7 +40,7 @@ locals {
     )
   }
 
-  runs = merge(local.sales_runs, flatten([
+  runs = merge(local._sales_runs, flatten([
     for name, job in local.jobs : [
       {
         (name) = {
