@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
 from jobs.sales.enrichment import ArtifactSettings
-from jobs.sales.lake import LakeSettings
+from jobs.sales.lake import LakeSettings, LakeStreamSettings
 from jobs.sales.settings import ProduceSettings, StreamSettings
 from penstock.consuming import ConsumerSettings
 from penstock.kafka import KafkaSettings
@@ -45,6 +45,7 @@ _TABLES: tuple[type[Settings], ...] = (
     StreamSettings,
     ArtifactSettings,
     LakeSettings,
+    LakeStreamSettings,
 )
 _SETTINGS = re.compile(
     r"(<!-- settings of (\w+): .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL

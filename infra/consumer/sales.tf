@@ -1,8 +1,8 @@
 # Derived from the jobs with sales (docs/sales.md): a run for each command, their parameters and their rights.
 locals {
   sales_commands = {
-    batch   = ["draw", "generate", "produce", "produce-avro", "register", "results", "results-avro", "seed", "summarize"]
-    streams = ["enrich", "lake", "totals", "windows"]
+    batch   = ["draw", "generate", "lake-summary", "produce", "produce-avro", "register", "results", "results-avro", "seed", "summarize"]
+    streams = ["enrich", "lake-totals", "lake-windows", "totals", "windows"]
   }
   sales = {
     for name, job in var.spark == null ? {} : var.jobs : name => merge(job.sales, {

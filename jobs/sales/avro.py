@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro, to_avro
 
+from jobs.sales.records import keep_sales
 from jobs.sales.results import write_headers
 from jobs.sales.summaries import REGION, WINDOW
 from penstock.errors import SchemaNotFoundError
@@ -118,8 +119,7 @@ def encode_sale(schemas: TopicSchemas, row: Any, moment: datetime) -> Message:
 
 def as_sales(rows: DataFrame) -> DataFrame:
     """Return the rows of `select_columns` under the names of sales from JSON."""
-    renamed = rows.withColumnsRenamed(_POSITION).drop("_topic")
-    return renamed.dropna(subset=["payment_id", "amount", "country"])
+    return keep_sales(rows.withColumnsRenamed(_POSITION).drop("_topic"))
 
 
 def encode_totals(totals: DataFrame, schemas: TopicSchemas, batch: BatchId) -> DataFrame:

@@ -22,6 +22,7 @@ from jobs.sales.avro import (
 from jobs.sales.lake import merge_totals
 from jobs.sales.producing import produce_sales
 from jobs.sales.records import AMOUNT, load_regions
+from jobs.sales.reports import print_batches
 from jobs.sales.results import write_records
 from jobs.sales.settings import ProduceSettings, StreamSettings, SummarySettings
 from jobs.sales.streams import open_records, read_records, start_totals
@@ -117,21 +118,25 @@ def run_enrichment(spark: SparkSession, settings: EnrichSettings) -> StreamingQu
         if stream.output_table:
             merge_totals(rows, REGION, stream.output_table)
 
-    def start(rows: DataFrame) -> StreamingQuery:
-        return start_totals(summarize(as_sales(rows), regions), stream, write)
+    with print_batches(spark) as lines:
 
-    query = StatefulQuery(
-        stream=open_records(spark, summary),
-        registries=sales.registries(registry),
-        columns=_SALE,
-        start=start,
-    )
-    return query.run(sales.known)
+        def start(rows: DataFrame) -> StreamingQuery:
+            totals = summarize(as_sales(rows), regions, stream.times.ahead)
+            return start_totals(totals, stream.run, write, lines)
+
+        query = StatefulQuery(
+            stream=open_records(spark, summary),
+            registries=sales.registries(registry),
+            columns=_SALE,
+            start=start,
+        )
+        return query.run(sales.known)
 
 
-def summarize(sales: DataFrame, regions: DataFrame) -> DataFrame:
+def summarize(sales: DataFrame, regions: DataFrame, ahead: str) -> DataFrame:
     """Return the totals of each region in windows; a payment that came twice counts once."""
-    return total_in_windows(join_regions(count_once(trust_times(sales)), regions), REGION)
+    once = count_once(trust_times(sales, ahead))
+    return total_in_windows(join_regions(once, regions), REGION)
 
 
 def read_summary(spark: SparkSession, settings: ResultsAvroSettings) -> DataFrame:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from jobs.sales.records import AMOUNT, POSITION, load_regions
-from jobs.sales.settings import FileSettings, Key
-from jobs.sales.summaries import (
-    WINDOW,
-    count_once,
-    join_regions,
-    total_in_windows,
-    trust_times,
-)
-from penstock.settings import Settings, nested, setting
-from penstock.spark.settings.consume import parse_trigger, when
+from jobs.sales.records import AMOUNT, POSITION, keep_sales, load_regions
+from jobs.sales.reports import BatchLines
+from jobs.sales.settings import FileSettings, Key, RunSettings, TimeSettings
+from jobs.sales.summaries import WINDOW, count_once, join_regions, trust_times
+from penstock.settings import Settings, nested, parse_count, setting
+from penstock.spark.state.checkpoint import Checkpoint
 
 # The names that positions have in tables of the consuming job.
 _POSITION: Final = dict(
@@ -30,43 +26,52 @@ _EDGES: Final = ("start", "end")
 
 @dataclass(frozen=True, slots=True)
 class LakeSettings(Settings):
-    """Settings of `lake`."""
+    """Settings of the jobs that read sales from a table of the consuming job."""
 
     files: FileSettings = nested(FileSettings)
+    times: TimeSettings = nested(TimeSettings)
     table: str = setting("SALES_TABLE", "table that the consuming job writes, as DATABASE.TABLE")
+    by: Key = setting("SALES_BY", "country or region", parse=Key, default=Key.COUNTRY)
+    rows: int = setting("SALES_ROWS", "rows to print at most", parse=parse_count, default=25)
+
+
+@dataclass(frozen=True, slots=True)
+class LakeStreamSettings(Settings):
+    """Settings of those that follow the table."""
+
+    lake: LakeSettings = nested(LakeSettings)
+    run: RunSettings = nested(RunSettings)
     output_table: str = setting(
         "SALES_OUTPUT_TABLE", "table for the totals, as DATABASE.TABLE, created if it is missing"
     )
-    checkpoint: str = setting(
-        "SALES_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
-    )
-    by: Key = setting("SALES_BY", "country or region", parse=Key, default=Key.COUNTRY)
-    trigger: str = setting(
-        "SALES_TRIGGER",
-        "available-now to read what is available and end, or an interval like '30 seconds'",
-        parse=parse_trigger,
-        default="1 minute",
-    )
-
-    def when(self) -> dict[str, Any]:
-        """Return the arguments of Spark's `trigger`."""
-        return when(self.trigger)
 
 
-def start_lake(spark: SparkSession, settings: LakeSettings) -> StreamingQuery:
-    """Start a query that merges the totals in windows of one table's sales into another table."""
-    sales = count_once(trust_times(read_table_sales(follow_table(spark, f"lake.{settings.table}"))))
-    if settings.by is Key.REGION:
-        path = settings.files.locate(settings.files.regions_file)
-        sales = join_regions(sales, load_regions(spark, path))
+def read_lake(spark: SparkSession, settings: LakeSettings, watch: Observation) -> DataFrame:
+    """Return the sales that a table has now; a payment that came twice counts once."""
+    return _prepare(spark.table(f"lake.{settings.table}"), settings, watch)
 
-    def write(totals: DataFrame, _: int) -> None:
-        merge_totals(totals, settings.by, settings.output_table)
+
+def start_lake(
+    spark: SparkSession,
+    settings: LakeStreamSettings,
+    total: Callable[[DataFrame, str], DataFrame],
+    lines: BatchLines,
+) -> StreamingQuery:
+    """Start a query that merges the totals of one table's sales into another table."""
+    lake = settings.lake
+    sales = _prepare(follow_table(spark, f"lake.{lake.table}"), lake, "sales")
+    checkpoint = Checkpoint(spark, settings.run.checkpoint)
+
+    def write(totals: DataFrame, number: int) -> None:
+        totals.persist()  # the state is read once
+        merge_totals(totals, lake.by, settings.output_table)
+        lines.add(checkpoint.query_id(), number, out=totals.count())
+        totals.unpersist()
 
     # Each batch has the totals that it changed, and windows are forgotten once they are over.
-    stream = total_in_windows(sales, settings.by).writeStream.outputMode("update")
-    stream = stream.foreachBatch(write).option("checkpointLocation", settings.checkpoint)
-    return stream.trigger(**settings.when()).start()
+    stream = total(sales, lake.by).writeStream.outputMode("update").foreachBatch(write)
+    stream = stream.option("checkpointLocation", settings.run.checkpoint)
+    return stream.trigger(**settings.run.when()).start()
 
 
 def follow_table(spark: SparkSession, table: str) -> DataFrame:
@@ -77,13 +82,6 @@ def follow_table(spark: SparkSession, table: str) -> DataFrame:
     """
     skipped = {f"streaming-skip-{kind}-snapshots": "true" for kind in ("delete", "overwrite")}
     return spark.readStream.format("iceberg").options(**skipped).load(table)
-
-
-def read_table_sales(rows: DataFrame) -> DataFrame:
-    """Return the sales in rows of a table of the consuming job, streamed or not."""
-    return rows.withColumnsRenamed(_POSITION).select(
-        "payment_id", F.col("amount").cast(AMOUNT), "country", *POSITION
-    )
 
 
 def merge_totals(totals: DataFrame, key: str, table: str) -> None:
@@ -104,3 +102,15 @@ def merge_totals(totals: DataFrame, key: str, table: str) -> None:
         f" ON {' AND '.join(f'old.`{name}` = new.`{name}`' for name in same)}"
         " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
     )
+
+
+def _prepare(rows: DataFrame, settings: LakeSettings, watch: Observation | str) -> DataFrame:
+    """Return the sales in rows of a table, streamed or not, each payment once."""
+    named = rows.withColumnsRenamed(_POSITION).select(
+        "payment_id", F.col("amount").cast(AMOUNT), "country", *POSITION
+    )
+    sales = count_once(trust_times(keep_sales(named, watch), settings.times.ahead))
+    if settings.by is Key.COUNTRY:
+        return sales
+    path = settings.files.locate(settings.files.regions_file)
+    return join_regions(sales, load_regions(rows.sparkSession, path))

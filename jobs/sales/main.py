@@ -17,7 +17,9 @@
 | produce-avro | the same as produce, in Avro |
 | enrich | follow sales in Avro, and write totals of regions in windows in Avro |
 | results-avro | print the newest of these totals |
-| lake | follow a table of the consuming job, and merge totals in windows into another table |
+| lake-summary | the same as summarize, over a table of the consuming job |
+| lake-totals | follow a table of the consuming job, and merge running totals into another table |
+| lake-windows | the same with totals in windows |
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from typing import Final, TypeVar
 from penstock.packages import explain_missing_packages
 
 with explain_missing_packages():
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, Observation, Row, SparkSession
 
     from jobs.sales.artifacts import register_artifacts
     from jobs.sales.enrichment import (
@@ -45,7 +47,7 @@ with explain_missing_packages():
         run_enrichment,
     )
     from jobs.sales.generated import make_files
-    from jobs.sales.lake import LakeSettings, start_lake
+    from jobs.sales.lake import LakeSettings, LakeStreamSettings, read_lake, start_lake
     from jobs.sales.pictures import draw_results
     from jobs.sales.producing import (
         build_message,
@@ -54,6 +56,7 @@ with explain_missing_packages():
         seed_topic,
     )
     from jobs.sales.records import load_regions, load_sales, read_sales
+    from jobs.sales.reports import print_batches
     from jobs.sales.results import print_table, read_history, read_results, write_file, write_text
     from jobs.sales.settings import (
         FileSettings,
@@ -61,6 +64,7 @@ with explain_missing_packages():
         ProduceSettings,
         StreamSettings,
         SummarySettings,
+        TimeSettings,
         add_parameters,
     )
     from jobs.sales.streams import choose_write, open_records, read_records, start_totals
@@ -102,22 +106,18 @@ def produce(argv: Sequence[str]) -> None:
 def summarize(argv: Sequence[str]) -> None:
     """Print the totals of a topic, and write all of them to the bucket as one CSV file."""
     spark, settings = _start(SummarySettings, argv)
-    totals = total_sales(_find_sales(read_records(spark, settings), settings), settings.by)
-    totals.persist()
-    print_table(totals, settings.by, settings.rows)
-    name = f"sales_by_{settings.by}.csv"
-    write_file(totals, settings.by, settings.files.locate(name, "spark_output"))
-    totals.unpersist()
+    watch = Observation("sales")
+    _write_summary(_find_sales(read_records(spark, settings), settings, watch), settings, watch)
 
 
 def totals(argv: Sequence[str]) -> None:
     """Follow a topic, and print or write running totals."""
-    _follow(argv, total_sales)
+    _follow(argv, lambda sales, key, _: total_sales(sales, key))
 
 
 def windows(argv: Sequence[str]) -> None:
     """Follow a topic, and print or write totals in sliding windows."""
-    _follow(argv, lambda sales, key: total_in_windows(trust_times(sales), key))
+    _follow(argv, lambda sales, key, times: total_in_windows(trust_times(sales, times.ahead), key))
 
 
 def results(argv: Sequence[str]) -> None:
@@ -164,9 +164,20 @@ def results_in_avro(argv: Sequence[str]) -> None:
     print_table(read_summary(spark, settings), Key.REGION, settings.summary.rows)
 
 
-def lake(argv: Sequence[str]) -> None:
-    """Follow a table of the consuming job, and merge totals in windows into another table."""
-    start_lake(*_start(LakeSettings, argv)).awaitTermination()
+def summarize_lake(argv: Sequence[str]) -> None:
+    """Print the totals of a table of the consuming job, and write them to the bucket."""
+    spark, settings = _start(LakeSettings, argv)
+    watch = Observation("sales")
+    _write_summary(read_lake(spark, settings, watch), settings, watch)
+
+
+def follow_lake(
+    argv: Sequence[str], total: Callable[[DataFrame, str], DataFrame] = total_sales
+) -> None:
+    """Follow a table of the consuming job, and merge totals into another table."""
+    spark, settings = _start(LakeStreamSettings, argv)
+    with print_batches(spark) as lines:
+        start_lake(spark, settings, total, lines).awaitTermination()
 
 
 COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
@@ -182,7 +193,9 @@ COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], None]]] = {
     "produce-avro": produce_in_avro,
     "enrich": enrich,
     "results-avro": results_in_avro,
-    "lake": lake,
+    "lake-summary": summarize_lake,
+    "lake-totals": follow_lake,
+    "lake-windows": partial(follow_lake, total=total_in_windows),
 }
 
 
@@ -206,9 +219,23 @@ def _load_rows(spark: SparkSession, files: FileSettings) -> list[Row]:
     return load_sales(spark, files.locate(files.sales_file)).collect()
 
 
-def _find_sales(records: DataFrame, settings: SummarySettings) -> DataFrame:
+def _write_summary(
+    sales: DataFrame, settings: SummarySettings | LakeSettings, watch: Observation
+) -> None:
+    """Print totals and write all of them to the bucket, then say how many records are no sales."""
+    totals = total_sales(sales, settings.by).persist()
+    print_table(totals, settings.by, settings.rows)
+    name = f"sales_by_{settings.by}.csv"
+    write_file(totals, settings.by, settings.files.locate(name, "spark_output"))
+    print(json.dumps({"service": "sales", "out": totals.count(), **watch.get}))
+    totals.unpersist()
+
+
+def _find_sales(
+    records: DataFrame, settings: SummarySettings, watch: Observation | str = "sales"
+) -> DataFrame:
     """Return the sales in records, with their regions if they are summarised by region."""
-    sales = read_sales(records)
+    sales = read_sales(records, watch)
     if settings.by is Key.COUNTRY:
         return sales
     files = settings.files
@@ -216,14 +243,18 @@ def _find_sales(records: DataFrame, settings: SummarySettings) -> DataFrame:
     return join_regions(sales, regions)
 
 
-def _follow(argv: Sequence[str], total: Callable[[DataFrame, str], DataFrame]) -> None:
+def _follow(
+    argv: Sequence[str], total: Callable[[DataFrame, str, TimeSettings], DataFrame]
+) -> None:
     spark, settings = _start(StreamSettings, argv)
     summary = settings.summary
     if settings.output_topic:
         ensure_sales_topic(summary.kafka, settings.output_topic)
     sales = _find_sales(open_records(spark, summary), summary)
-    query = start_totals(total(sales, summary.by), settings, choose_write(settings))
-    await_end(query, TopicIds(summary.kafka), summary.read.topics)
+    totals = total(sales, summary.by, settings.times)
+    with print_batches(spark) as lines:
+        query = start_totals(totals, settings.run, choose_write(settings), lines)
+        await_end(query, TopicIds(summary.kafka), summary.read.topics)
 
 
 if __name__ == "__main__":

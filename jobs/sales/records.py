@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -26,14 +26,21 @@ SALE: Final = T.StructType(
 )
 # The position of a record in Kafka, and its timestamp there.
 POSITION: Final = ("timestamp", "partition", "offset")
-_REQUIRED: Final = ("payment_id", "amount", "country")
+_IS_SALE: Final = "payment_id IS NOT NULL AND amount IS NOT NULL AND country IS NOT NULL"
 
 
-def read_sales(records: DataFrame) -> DataFrame:
-    """Return the sales in Kafka records, with their positions; other records are left out."""
+def read_sales(records: DataFrame, watch: Observation | str = "sales") -> DataFrame:
+    """Return the sales in Kafka records, with their positions; see `keep_sales`."""
     parsed = F.from_json(F.col("value").cast("string"), SALE).alias("sale")
-    rows = records.select(parsed, *POSITION).select("sale.*", *POSITION)
-    return rows.dropna(subset=list(_REQUIRED))
+    return keep_sales(records.select(parsed, *POSITION).select("sale.*", *POSITION), watch)
+
+
+def keep_sales(rows: DataFrame, watch: Observation | str = "sales") -> DataFrame:
+    """Leave out rows that are not sales; `watch` observes how many there are of both."""
+    is_sale = F.expr(_IS_SALE)
+    counts = {"sales": is_sale, "left_out": ~is_sale}
+    counted = rows.observe(watch, *(F.count_if(each).alias(name) for name, each in counts.items()))
+    return counted.filter(is_sale)
 
 
 def load_sales(spark: SparkSession, path: str) -> DataFrame:

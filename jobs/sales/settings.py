@@ -13,6 +13,7 @@ with underscores (`topics`, `output_topic`), or one of these:
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,6 +42,7 @@ _NAMES: Final = {
     "schema_registry_url_int": "registry_url",
     "schema_resistry_url_int": "registry_url",
 }
+_INTERVAL: Final = re.compile("[1-9][0-9]* (second|minute|hour)s?")
 _CONFIG: Final = Config(
     connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 4}
 )
@@ -58,6 +60,12 @@ def _parse_rate(text: str) -> float:
     if not 0 < rate <= 10_000:
         raise ValueError(text)
     return rate
+
+
+def _parse_interval(text: str) -> str:
+    if not _INTERVAL.fullmatch(text):
+        raise ValueError(text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +130,24 @@ class SummarySettings(Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class StreamSettings(Settings):
-    """Settings of the streaming jobs."""
+class TimeSettings(Settings):
+    """The times of sales that count."""
 
-    summary: SummarySettings = nested(SummarySettings)
+    ahead: str = setting(
+        "SALES_AHEAD",
+        "how far in the future the time of a sale may be, by the clock of this machine; a sale that"
+        " is further does not count in windows, and does not end the wait for others",
+        parse=_parse_interval,
+        default="5 minutes",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings(Settings):
+    """The checkpoint and the trigger of a stream."""
+
     checkpoint: str = setting(
         "SALES_CHECKPOINT", "folder for the checkpoint, such as s3://..., for this job alone"
-    )
-    output_topic: str = setting(
-        "SALES_OUTPUT_TOPIC", "topic for the results, created if it is missing", default=""
-    )
-    output_table: str = setting(
-        "SALES_OUTPUT_TABLE",
-        "Iceberg table for the results, as DATABASE.TABLE, created if it is missing",
-        default="",
     )
     trigger: str = setting(
         "SALES_TRIGGER",
@@ -147,6 +159,23 @@ class StreamSettings(Settings):
     def when(self) -> dict[str, Any]:
         """Return the arguments of Spark's `trigger`."""
         return when(self.trigger)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSettings(Settings):
+    """Settings of the streaming jobs."""
+
+    summary: SummarySettings = nested(SummarySettings)
+    times: TimeSettings = nested(TimeSettings)
+    run: RunSettings = nested(RunSettings)
+    output_topic: str = setting(
+        "SALES_OUTPUT_TOPIC", "topic for the results, created if it is missing", default=""
+    )
+    output_table: str = setting(
+        "SALES_OUTPUT_TABLE",
+        "Iceberg table for the results, as DATABASE.TABLE, created if it is missing",
+        default="",
+    )
 
 
 def add_parameters(

@@ -1,11 +1,7 @@
-"""Streaming queries over sales: each batch writes all totals again, as Spark's complete mode does.
-
-A batch prints one line of JSON: the records read, the rows written, and the offsets it ends at.
-"""
+"""Streaming queries over sales: each batch writes all totals, as Spark's complete mode does."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Final
 
@@ -13,8 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.sales.lake import merge_totals
+from jobs.sales.reports import BatchLines
 from jobs.sales.results import make_records, print_table, write_records
-from jobs.sales.settings import StreamSettings, SummarySettings
+from jobs.sales.settings import RunSettings, StreamSettings, SummarySettings
 from penstock.spark.query.source import source_options
 from penstock.spark.settings.consume import LostOffsets
 from penstock.spark.state.checkpoint import Checkpoint
@@ -41,7 +38,9 @@ def read_records(spark: SparkSession, settings: SummarySettings) -> DataFrame:
     return spark.read.format("kafka").options(**options).load()
 
 
-def start_totals(totals: DataFrame, settings: StreamSettings, write: Write) -> StreamingQuery:
+def start_totals(
+    totals: DataFrame, settings: RunSettings, write: Write, lines: BatchLines
+) -> StreamingQuery:
     """Start a query that passes all totals to `write` after each batch."""
     spark = totals.sparkSession
     checkpoint = Checkpoint(spark, settings.checkpoint)
@@ -53,9 +52,8 @@ def start_totals(totals: DataFrame, settings: StreamSettings, write: Write) -> S
         rows.persist()  # the state is read once
         try:
             write(rows, batch)
-            found = _count_records(checkpoint, number)
-            line = {"batch": number, "in": found, "out": rows.count(), "offsets": batch.offsets}
-            print(json.dumps({"service": "sales", "query": batch.query, **line}), flush=True)
+            counts = {"in": _count_records(checkpoint, number), "out": rows.count()}
+            lines.add(batch.query, number, **counts, offsets=batch.offsets)
         finally:
             rows.unpersist()
 

@@ -16,7 +16,7 @@ UNASSIGNED: Final = "Unassigned"
 WINDOW: Final = "window"  # a struct of start and end
 
 _LENGTH, _SLIDE = "10 minutes", "5 minutes"
-_DELAY, _AHEAD = "10 minutes", "5 minutes"
+_DELAY: Final = "10 minutes"
 _MINUTE: Final = "yyyy-MM-dd HH:mm"
 
 
@@ -33,9 +33,9 @@ def total_sales(sales: DataFrame, *keys: str | Column) -> DataFrame:
     )
 
 
-def trust_times(sales: DataFrame) -> DataFrame:
-    """Wait ten minutes for late sales, and leave out those whose time is far in the future."""
-    return ignore_future(sales, "timestamp", _AHEAD).withWatermark("timestamp", _DELAY)
+def trust_times(sales: DataFrame, ahead: str) -> DataFrame:
+    """Wait ten minutes for late sales, and leave out those further than `ahead` in the future."""
+    return ignore_future(sales, "timestamp", ahead).withWatermark("timestamp", _DELAY)
 
 
 def count_once(sales: DataFrame) -> DataFrame:

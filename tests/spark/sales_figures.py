@@ -17,12 +17,12 @@ class Figures:
     files: tuple[str, str, str]
     country_marks: Mapping[int, str]
     region_marks: Mapping[int, str]
-    countries: tuple[int, ...]  # with a sale, after each of `STOPS`
+    stops: tuple[int, ...]  # running totals are printed after so many messages
+    countries: tuple[int, ...]  # with a sale, after each of them
+    enriched: tuple[int, ...]  # the same for sales in Avro, which are those after the first file
     tables: Mapping[str, str]
 
 
-# Running totals are printed after so many messages.
-STOPS = (250, 652, 1_986, 2_050)
 # The windows of countries are printed after so many.
 WINDOWS_STOP = 1_626
 
@@ -47,7 +47,9 @@ SEED = Figures(
         1716: "2021-09-08 21:35",
         2050: "2021-09-08 21:40",
     },
+    stops=(250, 652, 1_986, 2_050),
     countries=(68, 88, 105, 105),
+    enriched=(1_627, 1_754, 1_800),
     tables={
         "after 250": (
             "India 138.80/20, China 133.80/20, Mexico 106.86/14, Japan 100.86/14, "
@@ -132,7 +134,9 @@ OWN = Figures(
         1850: "2026-01-05 12:15",
         2050: "2026-01-05 12:20",
     },
-    countries=(25, 26, 28, 28),
+    stops=(250, 2_050),
+    countries=(25, 28),
+    enriched=(1_627, 1_800),
     tables={
         "after 250": (
             "India 189.69/39, China 181.23/36, United States 140.29/30, Italy 92.90/16, "
@@ -141,15 +145,6 @@ OWN = Figures(
             "Egypt 34.70/7, Vietnam 31.69/8, Spain 23.95/5, Kenya 19.47/4, Australia 18.98/4, "
             "Singapore 16.48/3, New Zealand 14.98/2, Ghana 11.49/2, France 10.97/3, "
             "Chile 5.98/2, Ruritania 5.98/2, Finland 4.99/1, Morocco 4.99/1"
-        ),
-        "after 652": (
-            "China 559.13/113, India 528.45/106, United States 392.97/74, Germany 188.20/37, "
-            "Japan 181.46/35, Italy 178.81/31, Brazil 171.23/36, Canada 140.29/28, "
-            "Argentina 138.36/23, Poland 112.10/18, Egypt 90.63/18, Vietnam 84.63/16, "
-            "Indonesia 74.11/17, Spain 71.17/11, France 66.09/17, Australia 60.94/12, "
-            "Peru 58.42/13, Kenya 39.44/9, Singapore 36.46/5, Ghana 31.95/7, "
-            "Ruritania 23.45/6, New Zealand 22.96/4, Finland 21.94/6, Chile 18.95/5, "
-            "Morocco 12.97/3"
         ),
         "after 2050": (
             "China 1,732.90/344, India 1,724.40/337, United States 1,342.60/254, "

@@ -21,7 +21,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from jobs.sales.summaries import count_once, join_regions, total_in_windows, trust_times
+from jobs.sales import enrichment
 from localcloud.jobs import archive_options
 from penstock.spark.session import session_settings
 
@@ -86,7 +86,7 @@ def sum_up(sales: list[Sale]) -> dict[tuple[str, datetime], tuple[Decimal, int]]
 def summarize(spark: SparkSession, sales: DataFrame) -> DataFrame:
     """Return the totals by region and window, as the enrichment stream does."""
     regions = spark.createDataFrame([*REGIONS.items()], "country string, region string")
-    return total_in_windows(join_regions(count_once(trust_times(sales)), regions), "region")
+    return enrichment.summarize(sales, regions, "5 minutes")
 
 
 def as_rows(spark: SparkSession, sales: list[Sale]) -> DataFrame:

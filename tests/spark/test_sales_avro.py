@@ -5,19 +5,25 @@ The published sample is used where its files are, and our own data set elsewhere
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 
 from jobs.sales.artifacts import list_artifacts
 from jobs.sales.avro import TopicSchemas, encode_sale
-from jobs.sales.enrichment import ArtifactSettings
+from jobs.sales.enrichment import ArtifactSettings, summarize
 from jobs.sales.producing import send_messages
+from jobs.sales.records import load_regions
+from jobs.sales.summaries import format_totals, rank_totals
 from penstock.errors import SchemaNotFoundError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry import SchemaVersion, VersionStatus
+from penstock.schemas import encode
 from penstock.spark import session
 from tests.spark.consuming import PASSWORD, USER
 from tests.spark.sales_figures import SEED
@@ -33,7 +39,8 @@ _MARKS = {
     1814: "2021-10-03 22:35",
     2050: "2021-10-03 22:39",
 }
-_STOPS = (1_627, 1_754, 1_800)
+_BUSY = 500  # messages from here on have one key, so that the other partition is idle
+_WAIT = timedelta(minutes=10)
 _PUBLISHED = [
     "Asia & Pacific 1,593.74/226, Europe 833.89/111, Latin America 686.00/100, "
     "North America 274.57/43, Africa 216.70/30, Middle East 164.77/23, Unassigned 86.88/12, "
@@ -44,6 +51,27 @@ _PUBLISHED = [
     "Asia & Pacific 1,744.52/248, Europe 948.64/136, Latin America 840.81/119, "
     "Africa 299.59/41, North America 282.59/41, Middle East 181.74/26, Unassigned 101.84/16, "
     "Arab States 64.92/8",
+]
+
+
+# The windows that the stream printed itself, earlier that day.
+_PRINTED_MARKS = {
+    250: "2021-10-03 21:15",
+    543: "2021-10-03 21:20",
+    1100: "2021-10-03 21:25",
+    1670: "2021-10-03 21:30",
+    2050: "2021-10-03 21:34",
+}
+_PRINTED = [
+    "Asia & Pacific 1,065.47/153, Europe 632.16/84, Latin America 443.35/65, "
+    "North America 189.70/30, Africa 137.81/19, Middle East 111.83/17, Unassigned 50.92/8, "
+    "Arab States 36.96/4",
+    "Asia & Pacific 2,632.26/374, Europe 1,415.06/194, Latin America 1,260.18/182, "
+    "North America 436.32/68, Africa 419.42/58, Middle East 276.61/39, Unassigned 151.78/22, "
+    "Arab States 96.87/13",
+    "Asia & Pacific 3,130.59/441, Europe 1,679.65/235, Latin America 1,350.05/195, "
+    "Africa 603.18/82, North America 573.19/81, Middle East 291.60/40, Unassigned 205.69/31, "
+    "Arab States 162.78/22",
 ]
 
 
@@ -87,7 +115,7 @@ def story(spark, kafka, keep_secret, tmp_path, capsys, monkeypatch):  # noqa: PL
 
 @pytest.mark.usefixtures("only_full_batches")
 def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, reader):
-    topic, totals = story.add_topics(2)
+    (topic,), (totals,) = story.add_topics(1, partitions=2), story.add_topics(1)
     for name, schema in list_artifacts("x").items():
         registry.add(name.replace("x.summary.avro", totals).replace("x.avro", topic), schema)
     registry_flags = ("--registry-url", "http://unused", "--prefix", "x")
@@ -97,30 +125,37 @@ def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, read
     def send(start, end):
         schemas = TopicSchemas.load(registry, topic)
         places = range(_FIRST + start, _FIRST + end)
-        send_messages(story.kafka, [encode_sale(schemas, rows[at], marks[at]) for at in places])
+        messages = [encode_sale(schemas, rows[at], marks[at]) for at in places]
+        busy = encode(1, schemas.key)
+        send_messages(
+            story.kafka,
+            [
+                message if at < _BUSY else replace(message, key=busy)
+                for at, message in zip(places, messages, strict=True)
+            ],
+        )
 
     def enrich(*more):
         flags = ("--topics", topic, "--output-topic", totals, *registry_flags, *more)
         _, said = story.follow("enrich", "enrich", *flags, "--regions-file", story.figures.files[2])
         reports.extend(said)
 
-    send(0, _STOPS[0])
-    enrich()
-    send(_STOPS[0], _STOPS[1])
-    enrich()
+    stops = story.figures.enriched
+    for start, stop in pairwise((0, *stops[:-1])):
+        send(start, stop)
+        enrich()
     value = registry.versions(f"{topic}-value")[-1].schema
     channel = {"name": "channel", "type": ["null", "string"], "default": None}
     registry.add(f"{topic}-value", value | {"fields": [channel, *value["fields"]]})
-    send(_STOPS[1], _STOPS[2])
+    send(*stops[-2:])
     enrich("--output-table", reader.name.removeprefix("lake."))
     flags = ("--topics", totals, "--rows", "1000", *registry_flags)
     table, _ = story.run("results-avro", *flags)
 
-    assert [(each["batch"], each["in"]) for each in reports] == [(0, 1_627), (1, 127), (2, 46)]
-    found = defaultdict(list)
-    for region, amount, orders, start, _ in table:
-        found[start].append(f"{region} {amount}/{orders}")
-    windows = {start: ", ".join(lines) for start, lines in found.items()}
+    counts = [end - start for start, end in pairwise((0, *stops))]
+    assert [(each["batch"], each["in"]) for each in reports] == [*enumerate(counts)]
+    check_idle(reports, marks[_FIRST + stops[-2] - 1])
+    windows = join_lines(table)
     assert windows == sum_up(rows[_FIRST:], [*marks.values()], story.load_regions())
     assert list(windows) == sorted(windows, reverse=True)
     amount = sum(row.amount for row in rows[_FIRST:])
@@ -128,6 +163,39 @@ def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, read
     if story.figures is SEED:
         starts = [f"2021-10-03 22:{minute}" for minute in (30, 25, 20)]
         assert [windows[start] for start in starts] == _PUBLISHED
+        assert [*join_lines(summarize_printed(story, rows)).values()][:3] == _PRINTED
+
+
+def join_lines(table):
+    """Return the totals of each window by its start."""
+    found = defaultdict(list)
+    for region, amount, orders, start, _ in table:
+        found[start].append(f"{region} {amount}/{orders}")
+    return {start: ", ".join(lines) for start, lines in found.items()}
+
+
+def check_idle(reports, last):
+    """One partition has no more records, and the watermark follows those of the other one."""
+    first, *_, final = ([end for *_, end in json.loads(each["offsets"])] for each in reports)
+    assert sum(before == after for before, after in zip(first, final, strict=True)) == 1
+    watermark = datetime.fromisoformat(reports[-1]["watermark"])
+    assert abs(watermark - (last - _WAIT)) < timedelta(milliseconds=2)
+
+
+def summarize_printed(story, rows):
+    """Return the table that the stream printed itself, by the transform of the stream."""
+    moments = dict(spread(_PRINTED_MARKS))
+    sales = [
+        (row.payment_id, row.amount, row.country, moments[at])
+        for at, row in enumerate(rows)
+        if at in moments
+    ]
+    frame = story.spark.createDataFrame(
+        sales, "payment_id int, amount decimal(10,2), country string, timestamp timestamp"
+    )
+    regions = load_regions(story.spark, f"{story.folder.as_uri()}/spark/{story.figures.files[2]}")
+    totals = summarize(frame, regions, "5 minutes")
+    return format_totals(rank_totals(totals, "region"), "region").collect()
 
 
 def sum_up(rows, moments, regions):

@@ -1,8 +1,10 @@
-"""Sales that are followed from a table of the lake, and totals in another one."""
+"""Sales of a table of the lake: in a batch, and followed into tables of totals."""
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -15,10 +17,11 @@ _COLUMNS = (
     "payment_id int, amount float, country string, _topic string, _kafka_partition int, "
     "_offset bigint, _kafka_timestamp timestamp"
 )
+_YEARS = 10**8  # minutes
 
 
 @pytest.mark.usefixtures("only_full_batches")
-def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, monkeypatch):
+def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(session, "build_session", lambda name: spark)
     database = f"sales_{secrets.token_hex(4)}"
     spark.sql(f"CREATE TABLE lake.{database}.sales ({_COLUMNS}) USING iceberg")
@@ -30,22 +33,40 @@ def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, mo
         ]
         spark.createDataFrame(rows, columns).writeTo(f"lake.{database}.sales").append()
 
-    def follow():
-        sales.main([
-            "lake", "--table", f"{database}.sales", "--output-table", f"{database}.totals",
-            "--bucket", tmp_path.as_uri(), "--checkpoint", f"{tmp_path.as_uri()}/checkpoint",
-            "--trigger", "available-now",
-        ])  # fmt: skip
+    def run(command, *flags):
+        table = ("--table", f"{database}.sales", "--bucket", tmp_path.as_uri())
+        sales.main([command, *table, *flags])
+        printed = capsys.readouterr().out.splitlines()
+        return [json.loads(line) for line in printed if line.startswith("{")]
+
+    def follow(name):
+        return run(
+            f"lake-{name}", "--output-table", f"{database}.{name}", "--trigger", "available-now",
+            "--checkpoint", f"{tmp_path.as_uri()}/{name}",
+        )  # fmt: skip
 
     append((0, 4.99, "Peru"), (1, 0.99, "Mali"))
-    follow()
+    (first,) = follow("totals")
     spark.sql(f"ALTER TABLE lake.{database}.sales ADD COLUMN channel string")
     again = {"columns": f"{_COLUMNS}, channel string", "more": ("shop",)}
-    append((0, 4.99, "Peru"), (2, 7.99, "Peru"), **again)
-    append((1, 0.99, "Mali"), **again)
-    follow()
+    append((0, 4.99, "Peru"), (2, 7.99, "Peru"), (_YEARS, 1000.0, "Peru"), **again)
+    append((1, 0.99, "Mali"), (3, 0.99, None), **again)
+    others = follow("totals")
+    follow("windows")
+    (summary,) = run("lake-summary")
 
-    rows = spark.table(f"lake.{database}.totals").orderBy("country", "window_start").collect()
+    assert (first["in"], first["out"]) == (2, 2)
+    counts = sum(
+        (Counter(left_out=it["left_out"], future=it["future"]) for it in others), Counter()
+    )
+    assert counts == {"left_out": 1, "future": 1}
+    totals = spark.table(f"lake.{database}.totals").orderBy("country").collect()
+    expected = [("Mali", "0.99", 1), ("Peru", "12.98", 2)]
+    assert [(row.country, str(row.sales), row.orders) for row in totals] == expected
+    file = (tmp_path / "spark_output/sales_by_country.csv").read_text()
+    assert file.split() == ["country|sales|orders", "Peru|12.98|2", "Mali|0.99|1"]
+    assert (summary["out"], summary["left_out"]) == (2, 1)
+    rows = spark.table(f"lake.{database}.windows").orderBy("country", "window_start").collect()
     assert [(row.country, row.window_start.minute, str(row.sales), row.orders) for row in rows] == [
         ("Mali", 55, "0.99", 1), ("Mali", 0, "0.99", 1),
         ("Peru", 55, "12.98", 2), ("Peru", 0, "12.98", 2),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from pyspark.sql import Observation
 
 from jobs.sales.records import load_regions, load_sales, read_sales
 from jobs.sales.summaries import (
@@ -85,7 +86,7 @@ def test_the_newest_row_of_a_key_is_the_last_of_its_partition(spark):
     assert sorted(map(tuple, found)) == [("Chad", None, 1), ("Peru", "1,338.10", 2)]
 
 
-def test_a_payment_date_is_text_or_seconds_and_other_records_are_left_out(spark):
+def test_a_payment_date_is_text_or_seconds_and_other_records_are_left_out_and_counted(spark):
     sale = {"payment_id": 7, "customer_id": 2, "amount": 10.99, "country": "Peru"}
     values = [
         json.dumps(sale | {"payment_date": 1_795_435_200}),
@@ -98,12 +99,17 @@ def test_a_payment_date_is_text_or_seconds_and_other_records_are_left_out(spark)
     columns = "value binary, timestamp timestamp, partition int, offset bigint"
     records = spark.createDataFrame(rows, columns)
 
-    found = read_sales(records).selectExpr("amount", "unix_seconds(payment_date)", "city", "offset")
+    watch = Observation("sales")
+
+    found = read_sales(records, watch).selectExpr(
+        "amount", "unix_seconds(payment_date)", "city", "offset"
+    )
 
     noon = int(_NOON.timestamp())
     assert [tuple(row) for row in found.collect()] == [
         (Decimal("10.99"), noon, None, 0), (Decimal("10.99"), noon, "", 1),
     ]  # fmt: skip
+    assert watch.get == {"sales": 2, "left_out": 3}
 
 
 def test_a_file_of_sales_keeps_its_order_and_its_text(spark, tmp_path):

@@ -23,7 +23,7 @@ from tests.spark.sales_stream import (
 
 _ROOT = Path(__file__).parents[2]
 _SECONDS = 240
-_SEED, _BATCHES, _KILLED = 20_261_123, 6, 2
+_SEED, _BATCHES, _KILLED = 20_261_123, 4, 1
 
 
 @pytest.fixture

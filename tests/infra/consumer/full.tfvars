@@ -63,7 +63,7 @@ jobs = {
     writes     = { "sensor" = "readings", "shop.order" = "orders" }
   }
   sales = {
-    sales = { commands = ["generate", "lake"], output_table = "sales_totals", parameters = { by = "region" }, table = "orders" }
+    sales = { commands = ["generate", "lake-windows"], output_table = "sales_totals", parameters = { by = "region" }, table = "orders" }
   }
 }
 consumer_functions = {
