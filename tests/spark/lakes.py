@@ -69,7 +69,8 @@ class LakeReader:
         """Ask DuckDB, which gets the rows from pyiceberg; the table is called `t`."""
         metadata = self._folder / "metadata"
         version = (metadata / "version-hint.text").read_text().strip()
-        found = StaticTable.from_metadata(str(metadata / f"v{version}.gz.metadata.json"))
+        (newest,) = metadata.glob(f"v{version}.*metadata.json")  # tables of the lake have gzip
+        found = StaticTable.from_metadata(str(newest))
         with duckdb.connect() as connection:
             connection.register("t", found.scan().to_arrow())
             return connection.execute(sql).fetchall()
