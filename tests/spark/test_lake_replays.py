@@ -156,7 +156,7 @@ def test_a_table_whose_history_cannot_be_relied_on_is_refused(spark, reader):
 
 
 def test_columns_that_others_never_let_us_change_are_given_up(spark, reader):
-    reader.lake._open()
+    reader.lake._open(spark)
     attempts = Attempts(first_seconds=0.01, longest_seconds=0.01, total_seconds=0.03)
     table = IcebergTable(spark, reader.name, attempts=attempts)
 

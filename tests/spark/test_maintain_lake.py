@@ -90,7 +90,7 @@ def test_a_job_expires_old_snapshots_itself_and_what_only_they_need(spark, reade
 
 
 def test_a_table_without_a_row_is_left_alone(spark, reader, maintain):
-    reader.lake._open()
+    reader.lake._open(spark)
 
     done = maintain()
 
