@@ -8,7 +8,7 @@ from threading import Barrier, Event
 import pytest
 
 from penstock.spark.query.at_once import run_at_once
-from penstock.spark.query.parts import count_passes
+from penstock.spark.query.parts import count_passes, write_filters
 
 _SECONDS = 120  # for a pass on a machine with much else to do
 
@@ -22,7 +22,9 @@ def test_sinks_are_written_to_at_once_and_each_pass_is_counted(spark):
         meeting.wait(_SECONDS)
         observed.collect()
 
-    passes = [*count_passes(judged, [write, write])]
+    filters = write_filters(is_staged=False, is_routed=False)
+
+    passes = [*count_passes(judged, [write, write], filters)]
 
     assert [(each["records"], each["rows"], each["tombstones"]) for each in passes] == [
         (3, 2, 1)

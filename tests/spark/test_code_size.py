@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import Observation
-from pyspark.sql import functions as F
 
 from penstock.framing import FrameKind, Framing, SchemaKey
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.query.parts import IS_ERROR
+from penstock.spark.filter_counts import FilterCounts
+from penstock.spark.query.parts import IS_ERROR, decode_frames, write_filters
 from penstock.tables import COORDINATES
 from tests.spark.records import frame, make_record, make_topic, make_version
 
@@ -17,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 _GLUE = Framing(frozenset({FrameKind.GLUE}))
 _UNFRAMED = {"readings": SchemaKey.parse("confluent:7")}
+_FILTERS = write_filters(is_staged=True, is_routed=True)
 _HUGE_METHOD = 8_000  # bytes: HotSpot never compiles a longer one
 
 
@@ -54,17 +54,28 @@ def test_a_stage_is_one_compiled_method(spark, count, framing):
     versions = _versions(count)
     event = {f"s{at}": "a" for at in range(10)} | {f"n{at}": at for at in range(10)}
     decoder = Decoder(versions)
-    decoded = decoder.decode(_frames(spark, frame(versions[0], event), framing))
-
-    # What a batch counts stands between what judges records and what makes columns of them.
-    counted = decoded.observe(Observation(), F.expr("count_if(status = 'decoded') AS rows"))
-    rows = decoder.select(counted).select("event.*", *COORDINATES)
+    decoded = decode_frames(decoder, _frames(spark, frame(versions[0], event), framing))
+    counted = FilterCounts(_FILTERS).filter(decoded)
+    rows = decoder.project(counted).select("event.*", *COORDINATES)
 
     assert len(rows.columns) == 26 + count - 1
     for stages in (rows, decoded.filter(IS_ERROR)):
         sizes = _method_sizes(spark, stages)
         assert sizes
         assert max(sizes) < _HUGE_METHOD
+
+
+@pytest.mark.parametrize("width", [45, 70])
+def test_the_widest_records_of_a_stage_fit_into_one_method(spark, width):
+    schema = make_record(*((f"s{at}", ["null", "string"]) for at in range(width)))
+    decoder = Decoder([make_version(1, schema)])
+    frames = split_frames(make_topic(spark, [b"?"]).drop("headers"), _GLUE)
+    counted = FilterCounts(_FILTERS).filter(decode_frames(decoder, frames))
+
+    sizes = _method_sizes(spark, decoder.project(counted).select("event.*", *COORDINATES))
+
+    assert len(sizes) == (1 if width == 45 else 2)
+    assert max(sizes) < _HUGE_METHOD
 
 
 def test_a_filter_by_status_decodes_each_record_once(spark):

@@ -11,13 +11,12 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import islice
 from typing import Any, Final, Protocol, TypeVar
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -37,6 +36,7 @@ from penstock.records import FailedRecord, Record, Source
 from penstock.registry import SchemaVersion
 from penstock.schemas import compile_decoder, merge_schemas
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
+from penstock.spark.filter_counts import FilterCounts
 
 _Result = TypeVar("_Result")
 
@@ -44,7 +44,6 @@ _LOG = logging.getLogger(__name__)
 
 STAGE: Final = "spark"  # the stage that a dead letter names
 _ROWS_AT_ONCE: Final = 100
-_COMPLETE: Final = "org$apache$spark$sql$classic$ObservationManager$$tryComplete"
 _KINDS: Final = {
     kind.__name__: kind
     for kind in (
@@ -237,17 +236,10 @@ def run_task(rows: DataFrame, task: Callable[[Iterable[Any]], Iterator[_Result]]
     except Py4JJavaError as error:
         raise_sink_error(error)
         raise
-    _report_observations(rows)
-    return results
-
-
-def _report_observations(rows: DataFrame) -> None:
-    """Complete the observations of rows that ran as an RDD; Spark does so for its queries only."""
-    session: Any = rows.sparkSession._jsparkSession
+    # Spark reports queries only, and these rows ran as an RDD.
     dataset: Any = rows._jdf
-    # An internal method. Where it is missing, the caller counts the records in a pass of its own.
-    with suppress(Py4JError, TypeError):
-        getattr(session.observationManager(), _COMPLETE)(dataset.queryExecution())
+    FilterCounts.report(dataset.queryExecution())
+    return results
 
 
 def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:

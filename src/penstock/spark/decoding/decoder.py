@@ -31,7 +31,12 @@ from penstock.schemas import Schema, encode, merge_schemas
 from penstock.spark.decoding.columns import EventColumns
 from penstock.spark.decoding.frames import FrameStatus
 from penstock.spark.decoding.reader_schema import Place, Reader, write_reader
-from penstock.spark.decoding.reader_sql import find_invalid_text, find_lossy, write_value
+from penstock.spark.decoding.reader_sql import (
+    find_invalid_text,
+    find_lossy,
+    measure_width,
+    write_value,
+)
 from penstock.spark.rows import name_event
 
 _END_SIZE: Final = 8
@@ -48,6 +53,7 @@ _OWN: Final = (
 # Never true, but Spark cannot know that. So Spark does not push a filter by status down to where
 # each reference to the record would decode it again.
 _STAYS_HERE: Final = "spark_partition_id() < 0"
+_INVALID_TEXT: Final = "_invalid_text"
 _HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
@@ -86,17 +92,27 @@ class Decoder:
         self._record: Column = from_avro(
             payload, writers, {"mode": "PERMISSIVE", "avroSchema": reader}
         )
+        # Outside the status, where it would only be evaluated under a condition and inline.
+        invalid_text = find_invalid_text(self._root, "record.body") or "FALSE"
+        self._invalid_text: Column = F.expr(f"{_STAYS_HERE} OR {invalid_text}")
         self._status: Column = F.expr(self._write_status())
         write = write_value if self._columns is None else self._columns.write_event
         event = F.expr(write(self._root, "record.body"))
         self._event: Column = name_event(event, self.schema)
+
+    @property
+    def width(self) -> int:
+        """Return the number of values in a record, which the generated code grows with."""
+        return measure_width(self._root)
 
     def decode(self, frames: DataFrame) -> DataFrame:
         """Add the columns `version` and `record` to frames, and update their `status`."""
         return (
             frames.withColumn("version", self._known)
             .withColumn("record", self._record)
+            .withColumn(_INVALID_TEXT, self._invalid_text)
             .withColumn("status", self._status)
+            .drop(_INVALID_TEXT)
         )
 
     def select(self, decoded: DataFrame) -> DataFrame:
@@ -118,11 +134,9 @@ class Decoder:
         return f"map({', '.join(entries)})"
 
     def _write_status(self) -> str:
-        faults = {
-            find_invalid_text(self._root, "record.body"): Reason.INVALID_TEXT,
-            find_lossy(self._root, "record.body"): Reason.LOSSY_WIDENING,
-        }
-        cases = [f"WHEN {sql} THEN '{reason}'" for sql, reason in faults.items() if sql]
+        cases = [f"WHEN {_INVALID_TEXT} THEN '{Reason.INVALID_TEXT}'"]
+        if lossy := find_lossy(self._root, "record.body"):
+            cases.append(f"WHEN {lossy} THEN '{Reason.LOSSY_WIDENING}'")
         if self._columns and (empty := self._columns.find_empty(self._root, "record.body")):
             cases.append(f"WHEN {empty} THEN '{RowStatus.EMPTY}'")
         return f"""

@@ -39,7 +39,9 @@ def find_invalid_text(place: Place, sql: str, depth: int = 0) -> str:
         elif condition := find_invalid_text(each.item, f"v{depth}", depth + 1):
             conditions.append(f"exists({items}, v{depth} -> {condition})")
     if texts:  # the separator keeps two incomplete characters from forming one
-        conditions.insert(0, f"NOT is_valid_utf8(concat_ws(',', {', '.join(texts)}))")
+        text = f"concat_ws(',', {', '.join(texts)})"
+        # Spark generates a method of its own for what is named twice, and runs it once.
+        conditions.insert(0, f"NOT is_valid_utf8({text}) OR octet_length({text}) < 0")
     return _any(conditions)
 
 
@@ -54,6 +56,14 @@ def find_lossy(place: Place, sql: str, depth: int = 0) -> str:
             if condition := find_lossy(each.item, f"v{depth}", depth + 1):
                 conditions.append(f"exists({items}, v{depth} -> {condition})")
     return _any(conditions)
+
+
+def measure_width(place: Place) -> int:
+    """Return the number of values in a record, which the size of the generated code grows with.
+
+    A whole number beside a double has code for both, and to tell whether it would be rounded.
+    """
+    return sum(3 if each.holds_long else 1 for each, *_ in _leaves(place, ""))
 
 
 def _any(conditions: list[str]) -> str:

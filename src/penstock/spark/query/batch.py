@@ -88,7 +88,14 @@ class Batches:
         is_routed = isinstance(table.sinks, Mapping)
         by_name = table.sinks if isinstance(table.sinks, Mapping) else {"": table.sinks}
         self._writers = {
-            name: PartWriter(each, errors, registries.framing, table.tombstones, table.columns)
+            name: PartWriter(
+                each,
+                errors,
+                registries.framing,
+                table.tombstones,
+                table.columns,
+                is_routed=is_routed,
+            )
             for name, each in by_name.items()
         }
         self._lookup = VersionLookup(

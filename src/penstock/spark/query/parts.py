@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
-from typing import Any, Final
+from itertools import chain, pairwise
+from typing import Final
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from penstock.attempts import Attempts
 from penstock.errors import LostRecordsError, Reason
 from penstock.framing import Framing
 from penstock.records import Projection
@@ -21,25 +21,32 @@ from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
 from penstock.spark.decoding.frames import FrameStatus, inflate_payloads
 from penstock.spark.failures import ErrorSink, Judge, file_errors
+from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.at_once import run_at_once
 from penstock.spark.rows import Sink
 from penstock.tables import BatchId
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
 _COMPRESSED = f"{FRAMED} AND compression = 'zlib'"
+_WIDE: Final = 45
+_VERY_WIDE: Final = 70
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
 # of these markers always remains (docs/adr/20261121-lake-markers.md).
 _MARKED_SECONDS: Final = 12 * 3_600
 _FINE: Final = ", ".join(f"'{status}'" for status in (*RowStatus, FrameStatus.TOMBSTONE))
 IS_ERROR: Final = f"status NOT IN ({_FINE})"
+_LEFT_OUT: Final = {
+    "tombstones": FrameStatus.TOMBSTONE,
+    "later": RowStatus.LATER,
+    "unknown": RowStatus.UNKNOWN,
+    "empty": RowStatus.EMPTY,
+    "elsewhere": RowStatus.ELSEWHERE,
+}
 _MEASURES: Final = {
     "records": "TRUE",
-    "tombstones": f"status = '{FrameStatus.TOMBSTONE}'",
     "rows": f"status = '{RowStatus.DECODED}'",
-    "unknown": f"status = '{RowStatus.UNKNOWN}'",
-    "later": f"status = '{RowStatus.LATER}'",
-    "empty": f"status = '{RowStatus.EMPTY}'",
     "errors": IS_ERROR,
+    **{name: f"status = '{status}'" for name, status in _LEFT_OUT.items()},
 }
 _TOMBSTONE: Final = (
     "topic AS _topic",
@@ -49,27 +56,29 @@ _TOMBSTONE: Final = (
     "key AS _key",
     "headers AS _headers",
 )
-# Spark reports its counts a moment after the last task.
-_REPORTED: Final = Attempts(0.01, 0.1, 2)
 
 
 class PartWriter:
     """Writes parts of batches, all under the merge of the known versions.
 
     Sinks for `tombstones` receive records without a value; `columns` are those of a staged table.
+    If the table is routed, frames may belong to other tables.
 
     An empty part still commits a marker. After one, later parts are counted first and skipped while
     they are empty, so an idle table gets two snapshots a day, not one per batch.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a table's parts depend on
         self,
         sinks: Sequence[Sink],
         errors: ErrorSink,
         framing: Framing,
         tombstones: Sequence[Sink] = (),
         columns: Projection | None = None,
+        *,
+        is_routed: bool = False,
     ) -> None:
+        self._filters = write_filters(is_staged=columns is not None, is_routed=is_routed)
         self._sinks = tuple(sinks)
         self._tombstones = tuple(tombstones)
         self._columns = columns
@@ -107,7 +116,7 @@ class PartWriter:
             }
         )
         decoder = self._decoder
-        if self._write(batch, part, decoder.decode(plain), decoder, figures):
+        if self._write(batch, part, decode_frames(decoder, plain), decoder, figures):
             inflated = inflate_payloads(frames.filter(_COMPRESSED))
             self._write(batch, part + 1, decoder.decode(inflated), decoder, figures)
 
@@ -121,16 +130,16 @@ class PartWriter:
     ) -> int:
         """Write the rows and dead letters; return the number of records left for the next part."""
 
-        def write(sink: Sink, decoder: Decoder, observed: DataFrame) -> None:
-            refused.append(sink.write(decoder.select(observed), batch, part))
+        def write(sink: Sink, decoder: Decoder, decoded: DataFrame) -> None:
+            refused.append(sink.write(decoder.project(decoded), batch, part))
 
         refused: list[Mapping[Reason, int]] = []  # the sinks are written to at once
 
         writes = [partial(write, each, decoder) for each in self._sinks] if decoder else []
         is_marked = time.monotonic() < self._marked_until.get(part % 2, 0)
-        counts = _compare(batch, count_passes(judged, () if is_marked else writes))
+        counts = _compare(batch, count_passes(judged, () if is_marked else writes, self._filters))
         if is_marked and counts["rows"]:
-            _compare(batch, chain([counts], count_passes(judged, writes)))
+            _compare(batch, chain([counts], count_passes(judged, writes, self._filters)))
         if counts["rows"]:
             self._marked_until.pop(part % 2, None)
         elif writes and not is_marked:
@@ -196,28 +205,68 @@ class Figures:
             raise _changed(batch, self.records, found)
 
 
-def count_passes(
-    judged: DataFrame, writes: Sequence[Callable[[DataFrame], None]]
-) -> Iterator[dict[str, int]]:
-    """Run the writes at once, and yield the counts of the records that each read, by status.
+def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
+    """Decode frames in the stage that opens them, or in the next one if that would be too large.
 
-    A write that reads nothing, since its sink has the part already, yields nothing. If the last one
-    yields nothing, or there is none, the records are counted in a pass of their own.
+    Of very wide records, the columns are made in a stage of their own. HotSpot never compiles a
+    method of more than 8,000 bytes (tests/spark/test_code_size.py).
     """
-    measures = [F.expr(f"count_if({sql})").alias(name) for name, sql in _MEASURES.items()]
-    observed = [(each, Observation()) for each in writes]
-    passes = [
-        partial(write, judged.observe(observation, *measures)) for write, observation in observed
-    ]
-    run_at_once(judged.sparkSession, passes)
-    is_reported = False
-    for _, observation in observed:
-        is_reported = _is_reported(observation)
-        if is_reported:
-            yield observation.get
-    if not is_reported:
+    is_very_wide = decoder.width > _VERY_WIDE
+    if "headers" in frames.columns or _WIDE < decoder.width <= _VERY_WIDE:
+        frames = _end_stage(frames, "frames")
+    decoded = decoder.decode(frames)
+    return _end_stage(decoded, "decoded") if is_very_wide else decoded
+
+
+def _end_stage(rows: DataFrame, name: str) -> DataFrame:
+    """End the stage that Spark compiles; it copies each row there, so it should be short."""
+    return rows.observe(name, F.count(F.lit(1)).alias("rows"))
+
+
+def write_filters(*, is_staged: bool, is_routed: bool) -> dict[str, str]:
+    """Return filters that leave out the records of one status after the other, until rows remain.
+
+    They have the names of the figures; each costs a little time to plan.
+    """
+    possible = {"empty": is_staged, "elsewhere": is_routed}
+    others = {
+        name: f"status <> '{status}'"
+        for name, status in _LEFT_OUT.items()
+        if possible.get(name, True)
+    }
+    return {"records": "TRUE", **others, "errors": f"status = '{RowStatus.DECODED}'"}
+
+
+def count_passes(
+    judged: DataFrame, writes: Sequence[Callable[[DataFrame], None]], conditions: Mapping[str, str]
+) -> Iterator[dict[str, int]]:
+    """Run the writes of decoded records at once; yield the counts of all records, by status.
+
+    A write that reads nothing, since its sink has the part already, yields nothing. If the last
+    one yields nothing, or there is none, the records are counted in a pass of their own.
+    """
+    counted = [(each, FilterCounts(conditions)) for each in writes]
+    passed: Mapping[str, int] = {}
+    with ExitStack() as stack:
+        for _, filters in counted:
+            stack.enter_context(filters.watch(judged))
+        passes = [partial(write, filters.filter(judged)) for write, filters in counted]
+        run_at_once(judged.sparkSession, passes)
+        for _, filters in counted:
+            passed = filters.wait()
+            if passed:
+                yield _count_statuses(passed)
+    if not passed:
+        measures = [F.expr(f"count_if({sql})").alias(name) for name, sql in _MEASURES.items()]
         (row,) = judged.agg(*measures).collect()
         yield row.asDict()
+
+
+def _count_statuses(passed: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts by status, from the records that passed each filter."""
+    left_out = {after: passed[before] - passed[after] for before, after in pairwise(passed)}
+    rows = passed["errors"]
+    return {"records": passed["records"], "rows": rows, **dict.fromkeys(_LEFT_OUT, 0), **left_out}
 
 
 def _compare(batch: BatchId, passes: Iterator[dict[str, int]]) -> dict[str, int]:
@@ -241,8 +290,3 @@ def _changed(batch: BatchId, first: int, later: int) -> LostRecordsError:
         "expected the same: Kafka deleted records meanwhile, which some sinks have and others do "
         "not; start again to continue with the records that Kafka has, or to have the others named"
     )
-
-
-def _is_reported(observation: Observation) -> bool:
-    watched: Any = observation._jo
-    return any(watched.future().isCompleted() for _ in _REPORTED)
