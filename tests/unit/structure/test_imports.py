@@ -40,7 +40,7 @@ MAY_IMPORT = {
     | {"registry", "kafka", "sinks", "producing", "staging", "tables", "quality"},
     "cli": {"errors", "settings", "registry", "sinks", "quality", "operations"},
 }
-# The wings of `penstock.spark`, and the two modules beside them.
+# The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {
     "rows": set(),
     "settings": set(),
@@ -48,8 +48,9 @@ _WINGS_MAY_IMPORT = {
     "lake": {"rows", "state", "failures"},
     "session": {"lake", "settings"},
     "state": {"rows", "settings"},
-    "failures": set(),
-    "query": {"rows", "settings", "decoding", "lake", "state", "failures"},
+    "filter_counts": set(),
+    "failures": {"filter_counts"},
+    "query": {"rows", "settings", "decoding", "lake", "state", "filter_counts", "failures"},
 }
 # Third-party packages that only these rooms may import.
 _KEPT_TO = {
