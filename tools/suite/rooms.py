@@ -15,7 +15,7 @@ class Room:
     path: str
     waits: bool = False  # waits for Terraform or for leases, so it needs no core of its own
     spark: bool = False  # runs Spark drivers, JVMs of a gigabyte
-    longest: bool = False  # the others yield to it, which ends last otherwise
+    longest: bool = False  # the others yield to it, since they end before it anyway
 
     def others_below(self, rooms: Iterable[Room]) -> list[str]:
         """Return the paths below this one that are other rooms."""
@@ -25,7 +25,7 @@ class Room:
 
 # In the order in which they start: longest first.
 ROOMS = (
-    Room("e2e", "tests/e2e", waits=True, spark=True, longest=True),
+    Room("e2e", "tests/e2e", waits=True, spark=True),
     Room("spark", "tests/spark", spark=True, longest=True),
     Room("localcloud-kafka", "localcloud/tests/kafka"),
     Room("localcloud", "localcloud/tests"),

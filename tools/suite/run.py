@@ -1,4 +1,4 @@
-"""Run rooms in parallel: one more than cores, and beside them those that mostly wait."""
+"""Run rooms in parallel: one per core, and beside them those that mostly wait."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ def run_rooms(
 ) -> list[Result]:
     """Run rooms of a suite and return their results; `tell` gets each result as it arrives.
 
-    One room more than `cores` runs in parallel, since each waits at times, and rooms that mostly
-    wait run beside them.
+    At most `cores` rooms run in parallel, and rooms that mostly wait run beside them.
     """
     # A shell starts background jobs with SIGINT ignored; the rooms would inherit that.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -80,7 +79,7 @@ def may_start(room: Room, running: Sequence[Room], cores: int) -> bool:
     """Return whether a room may start beside the running ones: at most three with Spark."""
     if room.spark and sum(other.spark for other in running) >= _SPARK_ROOMS:
         return False
-    return room.waits or sum(not other.waits for other in running) <= cores
+    return room.waits or sum(not other.waits for other in running) < cores
 
 
 def _start(room: Room, suite: Iterable[Room], clone: Path) -> Run:

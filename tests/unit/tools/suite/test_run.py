@@ -28,10 +28,9 @@ def _without_plugins(monkeypatch):
     [
         (_WORKS, [], True),
         (_WORKS, [_ALSO], True),
-        (_WORKS, [_ALSO, _SPARK], True),
-        (_WORKS, [_ALSO, _SPARK, _ALSO], False),
+        (_WORKS, [_ALSO, _SPARK], False),
         (_WORKS, [_ALSO, _WAITS], True),
-        (_WAITS, [_ALSO, _WORKS, _ALSO], True),
+        (_WAITS, [_ALSO, _WORKS], True),
         (_MORE, [_SPARK], True),
         (_MORE, [_SPARK, _MORE], True),
         (_MORE, [_SPARK, _MORE, _MORE], False),
