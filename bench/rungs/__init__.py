@@ -12,6 +12,7 @@ from bench.rungs.frames import FRAMES
 from bench.rungs.growth import GROWTH
 from bench.rungs.joins import JOINS
 from bench.rungs.lake import LAKE
+from bench.rungs.latency import LATENCY
 from bench.rungs.producer import PRODUCER
 from bench.rungs.producing import PRODUCING
 from bench.rungs.routes import ROUTES
@@ -27,6 +28,7 @@ QUESTIONS: dict[str, tuple[Rung, ...]] = {
     "decoding": DECODING,
     "sent": (*FRAMES, *ROUTES),
     "sinks": BATCHES,
+    "latency": LATENCY,
     "staging": (*STAGED, *JOINS),
     "growth": GROWTH,
     "sales": WINDOWS,

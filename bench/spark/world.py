@@ -155,7 +155,8 @@ def _end_jvm() -> None:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    jars = sorted(map(str, _ROOT.glob("jars/spark/lib/*.jar")))
+    found = (path for kind in ("spark", "s3") for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
+    jars = sorted({path.name: str(path) for path in found}.values())
     return {
         **session_settings(),
         "spark.master": f"local[{os.cpu_count()}]",
