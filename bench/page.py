@@ -55,7 +55,7 @@ def describe_figure(measured: Mapping[str, Any]) -> str:
 
 
 def describe_goal(rung: Rung, measured: Mapping[str, Any]) -> str:
-    """Return a goal with its unit, or that there is none."""
+    """Return the goal of a rung with its unit, as a table shows it."""
     for words, limit in (("at least", rung.at_least), ("at most", rung.at_most)):
         if limit is not None:
             return f"{words} {_number(limit)} {measured['unit']}"

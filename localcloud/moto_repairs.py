@@ -141,7 +141,7 @@ REPAIRS = (
     Repair(FakeDeleteMarker, "dispose", "nothing", _dispose_marker),
     Repair(FakeBucket, "get_permission", "(self, action, resource)", _get_permission),
     Repair(Parameter, "response_object", "(self, decrypt, region)", _seal_parameter),
-    # It would take the region from the host name, and us-east-1 if there is none in it.
+    # moto takes the region from the host name, and us-east-1 if the name has no region.
     Repair(
         ElasticMapReduceResponse,
         "get_region_from_url",

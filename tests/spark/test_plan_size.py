@@ -1,4 +1,4 @@
-"""What Spark keeps and logs of each batch does not grow with the number of schema versions."""
+"""The plans that Spark keeps and logs do not grow with the number of schema versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the admission of versions costs grows with their number, not with its square."""
+"""The cost of admitting versions is linear in their number."""
 
 from __future__ import annotations
 

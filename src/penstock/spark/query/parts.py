@@ -208,7 +208,7 @@ class Figures:
 def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
     """Decode frames in the stage that opens them, or in the next one if that would be too large.
 
-    Of very wide records, the columns are made in a stage of their own. HotSpot never compiles a
+    Of very wide records, the columns are made in a stage of their own: HotSpot never compiles a
     method of more than 8,000 bytes (tests/spark/test_code_size.py).
     """
     is_very_wide = decoder.width > _VERY_WIDE
