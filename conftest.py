@@ -75,8 +75,9 @@ def cloud(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def client(cloud):
-    """Return a function that opens a client: `client("glue", account="222222222222")`."""
+    """Return a function that gives a client: `client("glue", account="222222222222")`."""
 
+    @cache  # a client takes some 30 ms of CPU time
     def make(service, account="111111111111", region="eu-central-1", **settings):
         keys = {"aws_access_key_id": account, "aws_secret_access_key": "any"}
         where = {"endpoint_url": cloud.endpoint, "region_name": region}

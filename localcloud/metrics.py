@@ -60,18 +60,24 @@ class Metric:
             backend = cloudwatch_backends[self.account][self.region]
             backend.put_metric_data(self.namespace, [datum])
 
-    def values(self, start: datetime, end: datetime) -> list[float]:
-        """Return the values of a period, without those that were put as statistics."""
+    def values(self, end: datetime, length: timedelta, periods: int) -> list[list[float]]:
+        """Return the values of each of the last periods before a time, the newest period first.
+
+        Those that were put as statistics are left out.
+        """
         with _writing:
             data = list(cloudwatch_backends[self.account][self.region].metric_data)
-        return [
-            each.value
-            for each in data
-            if isinstance(each, MetricDatum)
-            and (each.namespace, each.name) == (self.namespace, self.name)
-            and {one.name: one.value for one in each.dimensions} == self.dimensions
-            and start <= each.timestamp.replace(tzinfo=None) < end
-        ]
+        found: list[list[float]] = [[] for _ in range(periods)]
+        for each in data:
+            if isinstance(each, MetricDatum) and self._has(each):
+                period = -((each.timestamp.replace(tzinfo=None) - end) // length) - 1
+                if 0 <= period < periods:
+                    found[period].append(each.value)
+        return found
+
+    def _has(self, datum: MetricDatum) -> bool:
+        named = (datum.namespace, datum.name) == (self.namespace, self.name)
+        return named and {one.name: one.value for one in datum.dimensions} == self.dimensions
 
 
 Gauge = Callable[[Cloud], Iterable[tuple[Metric, float]]]

@@ -8,8 +8,10 @@ answering wrongly later.
 from __future__ import annotations
 
 import base64
+import copy
 import functools
 import inspect
+import json
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -22,8 +24,11 @@ from moto.elbv2 import models as elbv2_models
 from moto.elbv2.utils import make_arn_for_load_balancer
 from moto.emr.responses import ElasticMapReduceResponse
 from moto.iam.access_control import PermissionResult
+from moto.iam.aws_managed_policies import aws_managed_policies_data
+from moto.iam.models import AWSManagedPolicy, IAMBackend
 from moto.kms import utils as kms_utils
 from moto.moto_server import werkzeug_app
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.s3.models import FakeBucket, FakeDeleteMarker
 from moto.ssm.models import Parameter
 
@@ -40,6 +45,7 @@ from localcloud.identity.policies import (
 load_balancer_kind: ContextVar[str] = ContextVar("load_balancer_kind", default="app")
 
 _ANYBODY = Principal("", "")
+_PARTITION = "aws"  # localcloud has no other; moto calls it the region of IAM
 _make_rule = SecurityGroupRule.__init__
 _show_parameter = Parameter.response_object
 _rule_signature = inspect.signature(_make_rule)
@@ -87,6 +93,26 @@ def _seal_parameter(
     if parameter.parameter_type == "SecureString" and not decrypt:
         shown["Value"] = base64.b64encode(shown["Value"].encode()).decode()
     return shown
+
+
+@functools.cache
+def _read_aws_policies() -> list[AWSManagedPolicy]:
+    data = json.loads(aws_managed_policies_data).items()
+    return [AWSManagedPolicy.from_data(name, "", _PARTITION, each) for name, each in data]
+
+
+def _make_aws_policies(backend: IAMBackend) -> list[AWSManagedPolicy]:
+    """Return the managed policies of AWS, such as AWSLambdaVPCAccessExecutionRole, for an account.
+
+    moto reads 2 MB of JSON for each account and each of six partitions: a second of CPU time for
+    each account, and again for each `mock_aws`.
+    """
+    if backend.region_name != _PARTITION:
+        return []
+    policies = [copy.copy(each) for each in _read_aws_policies()]  # each counts its attachments
+    for policy in policies:
+        policy.account_id = backend.account_id
+    return policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +175,14 @@ REPAIRS = (
         BaseResponse.get_region_from_url,
     ),
     Repair(kms_utils, "_deserialize_ciphertext_blob", "(ciphertext_blob)"),
+    Repair(IAMBackend, "_init_aws_policies", "(self)", _make_aws_policies),
+    # It lists moto's folders for each call, and compares the host with some 180 patterns.
+    Repair(
+        DomainDispatcherApplication,
+        "get_backend_for_host",
+        "(self, host)",
+        functools.lru_cache(DomainDispatcherApplication.get_backend_for_host),
+    ),
     # It would accept every web page; the gateway refuses them (door/web_pages.py).
     Repair(werkzeug_app, "DISABLE_GLOBAL_CORS", "bool", True),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +20,6 @@ from localcloud.moto_repairs import repair_moto
 from localcloud.network import VpcBorder
 
 _LOOPBACK = "127.0.0.1"
-
-# Roles use AWS's managed policies, such as AWSLambdaVPCAccessExecutionRole: moto then knows them.
-os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ fulfilled or as not fulfilled.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +20,13 @@ Context: TypeAlias = Mapping[str, str | Iterable[str]]
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether a text matches a pattern with the wildcards `*` and `?`."""
+    return _compile(pattern).fullmatch(text) is not None
+
+
+@functools.lru_cache(maxsize=4096)  # each call is judged by some hundred patterns
+def _compile(pattern: str) -> re.Pattern[str]:
     expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
-    return re.fullmatch(expression, text, re.DOTALL) is not None
+    return re.compile(expression, re.DOTALL)
 
 
 def matches_arn(pattern: str, arn: str) -> bool:

@@ -26,7 +26,7 @@ class Walk:
 
     def run(self, host: str, port: int) -> tuple[Node, int]:
         """Walk to the server and return it with its port."""
-        zone = inventory.zone_of_name(self._vpc.id, host)
+        zone = inventory.zone_of_name(inventory.answering_zones(self._vpc.id), host)
         if zone is None:
             return self._to_own_server(host, port), port
         endpoint = self._to_endpoint(zone, host)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from moto.ec2.models import ec2_backends
@@ -82,15 +82,16 @@ def private_zones(vpc_id: str) -> list[Any]:
     ]
 
 
-def zone_of_name(vpc_id: str, name: str) -> Any | None:
-    """Return the private zone that answers for a name in a VPC: the longest match."""
+def answering_zones(vpc_id: str) -> list[Any]:
+    """List the private zones that answer in a VPC, none if it resolves no private names."""
     vpc = find_vpc(vpc_id)
-    if vpc is None or not resolves_private_names(vpc[1]):
-        return None
+    return private_zones(vpc_id) if vpc and resolves_private_names(vpc[1]) else []
+
+
+def zone_of_name(zones: Iterable[Any], name: str) -> Any | None:
+    """Return the one of the zones that answer in a VPC that answers for a name: the longest."""
     covering = [
-        zone
-        for zone in private_zones(vpc_id)
-        if f".{plain_name(name)}".endswith(f".{plain_name(zone.name)}")
+        zone for zone in zones if f".{plain_name(name)}".endswith(f".{plain_name(zone.name)}")
     ]
     return max(covering, key=lambda zone: len(zone.name), default=None)
 

@@ -90,15 +90,16 @@ def visible_names(nodes: Nodes, vpc_id: str) -> set[str]:
 
     As on AWS, a private zone hides all other names below its own.
     """
+    zones = inventory.answering_zones(vpc_id)
     names = {
         name
-        for zone in inventory.private_zones(vpc_id)
+        for zone in zones
         for name in inventory.address_records(zone)
-        if inventory.zone_of_name(vpc_id, name) is zone
+        if inventory.zone_of_name(zones, name) is zone
     }
     for node in nodes.all():
         interface = inventory.find_interface(node.interface_id)
         at_home = interface is not None and interface.vpc_id == vpc_id
-        if at_home and inventory.zone_of_name(vpc_id, node.name) is None:
+        if at_home and inventory.zone_of_name(zones, node.name) is None:
             names.add(inventory.plain_name(node.name))
     return names

@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 _PYTHON_PATH = Path(__file__).parent / "python_path"
 # Also the longest delay of a change that no API call made.
 _REFRESH_SECONDS = 0.5
+_PAUSE_SECONDS = 0.1  # calls come in bursts, and are followed at once
 # Network load balancers and PrivateLink forget a connection that was idle for so long.
 _IDLE_SECONDS = 350.0
 _loading = threading.Lock()
@@ -103,7 +104,7 @@ class Network:
         self._sources: dict[str, Source] = {}
         self._lock = threading.RLock()
         self._changed = threading.Event()
-        self._stopped = False
+        self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="views", daemon=True)
         self._thread.start()
 
@@ -161,7 +162,7 @@ class Network:
 
     def stop(self) -> None:
         """Stop the thread and all relays."""
-        self._stopped = True
+        self._stopping.set()
         self._changed.set()
         self._thread.join()
         self._relays.stop()
@@ -201,13 +202,17 @@ class Network:
             view.written = view.addresses
 
     def _open_ports(self, source: Source, host: str, name: _Name, ports: frozenset[int]) -> None:
-        by_endpoint = inventory.zone_of_name(source.vpc_id, host) is not None
+        missing = ports - name.links.keys()
+        if not missing:
+            return
+        zones = inventory.answering_zones(source.vpc_id)
+        by_endpoint = inventory.zone_of_name(zones, host) is not None
 
         def find_target(port: int) -> tuple[str, int]:
             path = find_path(self._nodes, source, host, port)
             return path.node.address, path.port
 
-        for port in sorted(ports - name.links.keys()):
+        for port in sorted(missing):
             title = f"{host}:{port} from {source.vpc_id}"
             link = Link(title, functools.partial(find_target, port))
             if by_endpoint:
@@ -216,8 +221,9 @@ class Network:
             name.links[port] = link
 
     def _follow(self) -> None:
-        while not self._stopped:
+        while not self._stopping.is_set():
             self._changed.wait(_REFRESH_SECONDS)
+            self._stopping.wait(_PAUSE_SECONDS)
             self._changed.clear()
             try:
                 self.refresh()

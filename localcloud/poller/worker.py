@@ -8,6 +8,7 @@ standard output is one JSON line for each change: {"state": "Enabled"}, {"result
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -227,6 +228,7 @@ class Worker:
         return running.result(), lost
 
 
+@functools.cache  # to open one takes half a second of CPU time, and a problem is tried each second
 def _open_client(service: str) -> Any:
     """Open a client with the function's role, which is in the environment."""
     session: Any = boto3.Session()

@@ -185,7 +185,7 @@ def _look_back(account: str, region: str, alarm: Any) -> Found:
     periods, length = int(alarm.evaluation_periods), timedelta(seconds=int(alarm.period))
     end = clock.now().replace(second=0, microsecond=0)  # the minute that is not over is left out
     compare, summarize = _COMPARE[alarm.comparison_operator], _STATISTICS[alarm.statistic]
-    values = [metric.values(end - (n + 1) * length, end - n * length) for n in range(periods)]
+    values = metric.values(end, length, periods)
     breaching = [each for each in values if each and compare(summarize(each), alarm.threshold)]
     return Found(len(breaching), values.count([]), periods)
 
