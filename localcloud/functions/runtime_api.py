@@ -62,7 +62,8 @@ class RuntimeApi:
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._ready = False
         self._server = _Server(self)
-        threading.Thread(target=self._server.accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._server.accept, daemon=True)
+        self._accepting.start()
 
     @property
     def address(self) -> str:
@@ -77,6 +78,8 @@ class RuntimeApi:
         """Close the port."""
         self._events.put(None)
         self._server.socket.shutdown(socket.SHUT_RDWR)
+        # The next socket may get this one's number, and the thread would accept its connections.
+        self._accepting.join()
         self._server.server_close()
 
     def wait_event(self) -> Event | None:
