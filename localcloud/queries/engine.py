@@ -85,6 +85,8 @@ def run_query(query: Query, catalog: Catalog, max_bytes: int | None) -> Result:
         load = _Load(connection, catalog, max_bytes)
         load.tables_of(statement)
         query.interrupt = connection.interrupt
+        if query.state.final:  # cancelled meanwhile, when there was nothing to interrupt
+            raise QueryFailedError(query.reason)
         try:
             return _answer(connection, query, statement, catalog, load.size)
         except duckdb.Error as error:

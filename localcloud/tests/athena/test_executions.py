@@ -10,6 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.athena.models import athena_backends
 
+from localcloud.queries.engine import run_query
+from localcloud.queries.query import Query, QueryFailedError, StatementKind
 from localcloud.tests.policy_documents import allow, make_role, trust
 from tests.fixtures.functions import wait_until
 
@@ -117,6 +119,13 @@ def test_a_query_is_stopped(lake):
     assert status["StateChangeReason"] == "Query cancelled by user"
     wait_until("its thread is gone", lambda: "query" not in [t.name for t in threading.enumerate()])
     lake.athena.stop_query_execution(QueryExecutionId=query)
+
+
+def test_a_query_that_is_cancelled_before_it_begins_never_runs():
+    query = Query("id", _SLOW, "db", StatementKind.SELECT, "s3://b/", False)
+    query.cancel("Query cancelled by user", 0)
+    with pytest.raises(QueryFailedError, match="Query cancelled by user"):
+        run_query(query, None, None)
 
 
 def test_the_same_token_begins_one_query(lake):
