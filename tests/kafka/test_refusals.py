@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import socket
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -66,10 +67,22 @@ def test_a_port_of_another_security(brokers: Brokers, security: Security, port: 
 
 
 def test_one_reachable_broker_is_enough(brokers: Brokers) -> None:
-    servers = ("127.0.0.1:9", f"{brokers.cluster.spec.name(2)}:9094")
+    unreachable = (f"127.0.0.1:{port}" for port in (9, 10, 11))
+    servers = (*unreachable, f"{brokers.cluster.spec.name(2)}:9094")
 
     with open_producer(brokers.settings(Security.TLS, bootstrap_servers=servers)):
         pass
+
+
+def test_a_producer_starts_with_a_broker_that_answers(brokers: Brokers) -> None:
+    """Others are silent, as behind an endpoint whose zone is gone: packets are dropped."""
+    with ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+        servers = [f"127.0.0.1:{each.getsockname()[1]}" for each in silent]
+        servers.append(f"{brokers.cluster.spec.name(2)}:9094")
+
+        with open_producer(brokers.settings(Security.TLS, bootstrap_servers=tuple(servers))):
+            pass
 
 
 def test_topic_that_does_not_exist(brokers: Brokers) -> None:

@@ -128,7 +128,7 @@ def test_a_login_is_renewed_before_its_credentials_end(brokers: Brokers) -> None
     ends = datetime.now(UTC) + timedelta(seconds=4)
 
     with logged_in(brokers, replace(PRODUCER, expires_at=ends)) as access_key:
-        with open_producer(brokers.settings(Security.IAM), deadline_seconds=2.0) as producer:
+        with open_producer(brokers.settings(Security.IAM), deadline_seconds=30.0) as producer:
             producer.send(topic, b"before")
             logins = brokers.logins[access_key]
             brokers.keys[access_key] = PRODUCER  # as after a renewal of the role's credentials

@@ -21,8 +21,7 @@ def connect(settings: KafkaSettings, topics: Sequence[str], **options: Any) -> K
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be used.
         BrokerError: no broker can be used; the subclass says why.
     """
-    login = client_options(settings)
-    check_access(login, topics)
+    login = check_access(client_options(settings), topics)
     with translated_kafka_errors("the consumer cannot start"):
         return KafkaConsumer(
             **login,

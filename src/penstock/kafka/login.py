@@ -11,6 +11,9 @@ from penstock.kafka.settings import KafkaSettings, Security
 _CLIENT_ID = "penstock"
 # Load balancers and PrivateLink forget a connection after 350 s and reset what comes later.
 _IDLE_MS = 300_000
+# The longest wait before a client connects again to a broker that refused. kafka-python's 30 s is
+# longer than the deadline of a send.
+_RECONNECT_MS = 250
 
 # At DEBUG these loggers print what is sent and received: tokens, and the secret with the password.
 for _name in ("kafka.net.connection", "kafka.protocol.parser", "botocore.parsers"):
@@ -23,6 +26,7 @@ def client_options(settings: KafkaSettings) -> dict[str, Any]:
         "bootstrap_servers": list(settings.bootstrap_servers),
         "client_id": _CLIENT_ID,
         "connections_max_idle_ms": _IDLE_MS,
+        "reconnect_backoff_max_ms": _RECONNECT_MS,
         **_choose_mechanism(settings).client_options(),
     }
 

@@ -25,17 +25,21 @@ def check_access(
     options: Mapping[str, Any],
     topics: Sequence[str] = (),
     timeout_seconds: float = PROBE_SECONDS,
-) -> MetadataResponse:
+) -> dict[str, Any]:
     """Log in to the first usable broker and check that the topics exist.
+
+    Returns:
+        The options with this broker alone to start with. kafka-python would choose at random, and
+        give one that never answers all the time it has.
 
     Raises:
         BrokerLoginError: a broker refuses the login; the others are not asked.
         BrokerCertificateError, BrokerNameError, BrokerUnavailableError: no broker can be used.
         TopicNotFoundError, TopicForbiddenError: a topic does not exist, or may not be used.
     """
-    metadata = ask_brokers(options, topics, timeout_seconds)
+    server, metadata = _find_broker(options, topics, timeout_seconds, METADATA_VERSION, None)
     check_topics(metadata)
-    return metadata
+    return {**options, "bootstrap_servers": [server]}
 
 
 def ask_brokers(
@@ -54,6 +58,17 @@ def ask_brokers(
         BrokerLoginError: a broker refuses the login; the others are not asked.
         BrokerCertificateError, BrokerNameError, BrokerUnavailableError: no broker can be used.
     """
+    return _find_broker(options, topics, timeout_seconds, version, reader)[1]
+
+
+def _find_broker(
+    options: Mapping[str, Any],
+    topics: Sequence[str],
+    timeout_seconds: float,
+    version: int,
+    reader: MetadataReader | None,
+) -> tuple[str, MetadataResponse]:
+    """Return the first usable broker and its metadata."""
     deadline = time.monotonic() + timeout_seconds
     servers = options["bootstrap_servers"]
     failures: list[BrokerError] = []
@@ -63,7 +78,7 @@ def ask_brokers(
         try:
             # A broker that does not answer takes half of the time left; the rest is for the next.
             end = deadline if position == len(servers) - 1 else (now + deadline) / 2
-            return read(server, options, topics, end, version)
+            return server, read(server, options, topics, end, version)
         except BrokerLoginError:
             raise
         except BrokerError as error:

@@ -100,7 +100,7 @@ class Producer(AbstractContextManager["Producer"]):
                 return self._client
             options = client_options(self._settings)
             left = deadline - time.monotonic()
-            check_access(options, sorted(unknown), left * _PROBE_SHARE)
+            options = check_access(options, sorted(unknown), left * _PROBE_SHARE)
             self._known_topics |= unknown
             if self._client is None or self._in_doubt:
                 self.close()

@@ -28,7 +28,7 @@ from penstock.errors import (
 from penstock.kafka._connection import PROBE_SECONDS, check_topics, read_metadata
 from penstock.kafka._failures import translate, translated_kafka_errors
 from penstock.kafka.login import client_options
-from penstock.kafka.probe import check_access
+from penstock.kafka.probe import ask_brokers, check_access
 from penstock.kafka.settings import KafkaSettings
 
 _PAUSE_SECONDS = 0.05
@@ -61,9 +61,7 @@ def open_admin(settings: KafkaSettings) -> KafkaAdminClient:
     Raises:
         BrokerError: no broker can be used; the subclass says why.
     """
-    options = client_options(settings)
-    check_access(options)
-    return _build_client(options)
+    return _build_client(client_options(settings))
 
 
 def ensure_topic(settings: KafkaSettings, topic: Topic, *, timeout_seconds: float = 15.0) -> bool:
@@ -161,7 +159,7 @@ def _create(options: dict[str, Any], topic: Topic) -> bool:
 def _find_missing(options: dict[str, Any], topic: str) -> BrokerError | None:
     """Ask every broker: the response to a creation comes before all of them know the topic."""
     try:
-        for broker in check_access(options).brokers:
+        for broker in ask_brokers(options, ()).brokers:
             deadline = time.monotonic() + PROBE_SECONDS
             server = f"{broker.host}:{broker.port}"
             metadata = read_metadata(server, options, [topic], deadline)
@@ -261,5 +259,6 @@ def _raise_unless_done(kind: type[KafkaError], message: str | None, what: str) -
 
 
 def _build_client(options: dict[str, Any]) -> KafkaAdminClient:
+    found = check_access(options)
     with translated_kafka_errors("the admin client cannot start"):
-        return KafkaAdminClient(**options, bootstrap_timeout_ms=int(PROBE_SECONDS * 1000))
+        return KafkaAdminClient(**found, bootstrap_timeout_ms=int(PROBE_SECONDS * 1000))

@@ -40,6 +40,7 @@ def test_plaintext() -> None:
         "bootstrap_servers": ["b-1.x:9098"],
         "client_id": "penstock",
         "connections_max_idle_ms": 300_000,
+        "reconnect_backoff_max_ms": 250,
         "security_protocol": "PLAINTEXT",
     }
 
