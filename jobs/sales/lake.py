@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.sales.records import AMOUNT, POSITION, keep_sales, load_regions
-from jobs.sales.reports import BatchLines
+from jobs.sales.reports import SalesLines
 from jobs.sales.settings import FileSettings, Key, RunSettings, TimeSettings
 from jobs.sales.summaries import WINDOW, count_once, join_regions, trust_times
 from penstock.settings import Settings, nested, parse_count, setting
@@ -55,7 +55,7 @@ def start_lake(
     spark: SparkSession,
     settings: LakeStreamSettings,
     total: Callable[[DataFrame, str], DataFrame],
-    lines: BatchLines,
+    lines: SalesLines,
 ) -> StreamingQuery:
     """Start a query that merges the totals of one table's sales into another table."""
     lake = settings.lake
@@ -65,7 +65,7 @@ def start_lake(
     def write(totals: DataFrame, number: int) -> None:
         totals.persist()  # the state is read once
         merge_totals(totals, lake.by, settings.output_table)
-        lines.add(checkpoint.query_id(), number, out=totals.count())
+        lines.add(checkpoint.query_id(), number, {"out": totals.count()})
         totals.unpersist()
 
     # Each batch has the totals that it changed, and windows are forgotten once they are over.

@@ -12,51 +12,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, TypeAlias
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import (
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
 
-from penstock.attempts import Attempts
+from penstock.spark.query.lines import BatchLines
 
-_REPORTED: Final = Attempts(0.05, 0.05, 5)
+SalesLines: TypeAlias = BatchLines[Mapping[str, Any]]
 
 
-class BatchLines(StreamingQueryListener):
-    """Prints the line of each batch that was written."""
-
-    def __init__(self, say: Callable[[str], None] = print) -> None:
-        self._written: dict[tuple[str, int], Mapping[str, Any]] = {}
-        self._say = say
-
-    def add(self, query: str, batch: int, **fields: Any) -> None:
-        """Add a batch that was written, with what its line says besides the counts of Spark."""
-        self._written[query, batch] = fields
-
-    def wait(self) -> None:
-        """Wait for the lines of batches that are over; Spark reports them a moment later."""
-        any(not self._written for _ in _REPORTED)
-
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # Spark's name
-        """Do nothing."""
-
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Print the line of a batch; triggers that found nothing to read have none."""
-        key = str(event.progress.id), event.progress.batchId
-        if key in self._written:
-            name = {"service": "sales", "query": key[0], "batch": key[1]}
-            counts = write_fields(json.loads(event.progress.json))
-            self._say(json.dumps({**name, **counts, **self._written.pop(key)}))
-
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Do nothing; the caller that awaits the query reports why it ended."""
+def write_line(progress: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """Return the line of a batch: Spark's counts, and what was written, which counts for more."""
+    name = {"service": "sales", "query": progress["id"], "batch": progress["batchId"]}
+    return json.dumps({**name, **write_fields(progress), **written})
 
 
 def write_fields(progress: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,12 +44,10 @@ def write_fields(progress: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def print_batches(spark: SparkSession) -> Iterator[BatchLines]:
+def print_batches(spark: SparkSession) -> Iterator[SalesLines]:
     """Print the lines of batches meanwhile, the last one before the end."""
-    lines = BatchLines()
-    spark.streams.addListener(lines)
+    lines: SalesLines = BatchLines(spark, write_line)
     try:
         yield lines
     finally:
         lines.wait()
-        spark.streams.removeListener(lines)

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from jobs.sales.lake import merge_totals
-from jobs.sales.reports import BatchLines
+from jobs.sales.reports import SalesLines
 from jobs.sales.results import make_records, print_table, write_records
 from jobs.sales.settings import RunSettings, StreamSettings, SummarySettings
 from penstock.spark.query.source import source_options
@@ -39,7 +39,7 @@ def read_records(spark: SparkSession, settings: SummarySettings) -> DataFrame:
 
 
 def start_totals(
-    totals: DataFrame, settings: RunSettings, write: Write, lines: BatchLines
+    totals: DataFrame, settings: RunSettings, write: Write, lines: SalesLines
 ) -> StreamingQuery:
     """Start a query that passes all totals to `write` after each batch."""
     spark = totals.sparkSession
@@ -53,7 +53,7 @@ def start_totals(
         try:
             write(rows, batch)
             counts = {"in": _count_records(checkpoint, number), "out": rows.count()}
-            lines.add(batch.query, number, **counts, offsets=batch.offsets)
+            lines.add(batch.query, number, {**counts, "offsets": batch.offsets})
         finally:
             rows.unpersist()
 

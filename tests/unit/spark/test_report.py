@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
-from types import SimpleNamespace
-from typing import Any
 
 from penstock.errors import Reason
-from penstock.spark.query.report import BatchCounts, ReportListener, write_report
+from penstock.spark.query.report import BatchCounts, write_report
 from penstock.spark.state.losses import OffsetRange
 
 _PROGRESS = {
@@ -34,7 +31,7 @@ _COUNTS = BatchCounts(
 
 
 def test_the_line_of_a_batch() -> None:
-    line = json.loads(write_report("shop", _PROGRESS, _COUNTS, 1795248000250))
+    line = json.loads(write_report("shop", _PROGRESS, _COUNTS, lambda: 1795248000.25))
 
     aws = line.pop("_aws")
     assert line == {
@@ -64,42 +61,8 @@ def test_the_line_of_a_batch() -> None:
 def test_missing_figures_are_left_out() -> None:
     progress = _PROGRESS | {"durationMs": {}, "sources": [{"metrics": None}]}
 
-    line = json.loads(write_report("shop", progress, _COUNTS, 0))
+    line = json.loads(write_report("shop", progress, _COUNTS))
 
     assert line["rows_per_second"] is None
     assert "RecordsBehind" not in line
     assert "RecordsBehind" not in json.dumps(line["_aws"])
-
-
-def _progress(batch: int, query: str = _PROGRESS["id"]) -> Any:
-    text = json.dumps(_PROGRESS | {"batchId": batch})
-    return SimpleNamespace(progress=SimpleNamespace(id=query, batchId=batch, json=text))
-
-
-def test_each_batch_has_one_line() -> None:
-    said: list[str] = []
-    counts = {(_PROGRESS["id"], 4): _COUNTS}
-    listener = ReportListener("consume", counts, said.append)
-
-    listener.onQueryProgress(_progress(4, "another query of the session"))
-    assert said == []
-    listener.onQueryProgress(_progress(4))
-    listener.onQueryProgress(_progress(4))  # a trigger that found nothing tells the last batch
-    listener.onQueryProgress(_progress(5))
-
-    assert [json.loads(line)["batch"] for line in said] == [4]
-    assert counts == {}
-
-
-def test_the_end_of_a_driver_waits_for_the_line_of_the_last_batch() -> None:
-    said: list[str] = []
-    counts = {(_PROGRESS["id"], 4): _COUNTS}
-    listener = ReportListener("consume", counts, said.append)
-    waiting = threading.Thread(target=listener.wait)
-    waiting.start()
-
-    listener.onQueryProgress(_progress(4))
-    waiting.join(60)
-
-    assert not waiting.is_alive()
-    assert len(said) == 1

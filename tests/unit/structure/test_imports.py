@@ -70,7 +70,7 @@ _KEPT_TO = {
         "operations",
         "tables",
     },
-    "pyarrow": {"tables"},
+    "pyarrow": {"spark", "tables"},
     "pyiceberg": {"tables"},
 }
 

@@ -1,4 +1,4 @@
-"""Print one line of JSON for each batch, from which CloudWatch also reads metrics.
+"""Write one line of JSON for each batch, from which CloudWatch also reads metrics.
 
 The line has CloudWatch's embedded metric format. CloudWatch creates the metrics when the line
 arrives in a log group, so a job needs neither permission for the metrics API nor a route to it.
@@ -8,23 +8,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pyspark.sql.streaming.listener import (
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
-
-from penstock.attempts import Attempts
 from penstock.errors import Reason
 from penstock.spark.state.losses import OffsetRange
 
 _NAMESPACE: Final = "Penstock"
-_REPORTED: Final = Attempts(0.05, 0.05, 5)
 _UNITS: Final = {
     "Records": "Count",
     "Rows": "Count",
@@ -51,41 +42,11 @@ class BatchCounts:
     tables: Mapping[str, BatchCounts] = field(default_factory=dict)
 
 
-class ReportListener(StreamingQueryListener):
-    """Prints one line when a batch is over; `counts` has its counts by query and number."""
-
-    def __init__(
-        self,
-        service: str,
-        counts: MutableMapping[tuple[str, int], BatchCounts],
-        say: Callable[[str], None] = print,
-    ) -> None:
-        self._service = service
-        self._counts = counts
-        self._say = say
-
-    def wait(self) -> None:
-        """Wait for the lines of batches that are over; Spark reports them a moment later."""
-        any(not self._counts for _ in _REPORTED)
-
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # Spark's name
-        """Do nothing."""
-
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Print the line of a batch; triggers that found nothing to read have none."""
-        key = str(event.progress.id), event.progress.batchId
-        if key in self._counts:
-            progress = json.loads(event.progress.json)
-            now_ms = int(time.time() * 1000)
-            self._say(write_report(self._service, progress, self._counts[key], now_ms))
-            del self._counts[key]
-
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Do nothing; the caller that awaits the query reports why it ended."""
-
-
 def write_report(
-    service: str, progress: Mapping[str, Any], counts: BatchCounts, now_ms: int
+    service: str,
+    progress: Mapping[str, Any],
+    counts: BatchCounts,
+    clock: Callable[[], float] = time.time,
 ) -> str:
     """Return the line of a job's batch, from Spark's progress report and the batch's counts."""
     took_ms = int(progress["durationMs"].get("triggerExecution", 0))
@@ -113,17 +74,19 @@ def write_report(
             **({"tables": _describe_tables(counts.tables)} if counts.tables else {}),
             **known,
             "_aws": {
-                "Timestamp": now_ms,
-                "CloudWatchMetrics": [
-                    {
-                        "Namespace": _NAMESPACE,
-                        "Dimensions": [["service"]],
-                        "Metrics": [{"Name": name, "Unit": _UNITS[name]} for name in known],
-                    }
-                ],
+                "Timestamp": int(clock() * 1000),
+                "CloudWatchMetrics": [_describe_metrics(known)],
             },
         }
     )
+
+
+def _describe_metrics(names: Iterable[str]) -> dict[str, Any]:
+    return {
+        "Namespace": _NAMESPACE,
+        "Dimensions": [["service"]],
+        "Metrics": [{"Name": name, "Unit": _UNITS[name]} for name in names],
+    }
 
 
 def _describe_tables(tables: Mapping[str, BatchCounts]) -> dict[str, dict[str, Any]]:
