@@ -8,12 +8,17 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.kafka import KafkaSettings, java_options, open_consumer
 from penstock.spark.settings.consume import ReadSettings, StartingOffsets
 from penstock.spark.state.losses import OffsetRange
+
+# After each poll Spark asks the broker for the first and the last offset. With Kafka's 500 records,
+# these questions take a third of the time (docs/adr/20261124-records-of-a-poll.md).
+POLL_RECORDS: Final = {"kafka.max.poll.records": "5000"}
 
 
 def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
@@ -89,6 +94,7 @@ def _common_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
         "groupIdPrefix": f"{read.group_prefix}spark",
         # Records of aborted transactions are not data.
         "kafka.isolation.level": "read_committed",
+        **POLL_RECORDS,
         # A header may hold the schema id, and dead letters keep all headers.
         "includeHeaders": "true",
         # Spark would stop without naming what is lost; the batch names it (state/losses.py).
