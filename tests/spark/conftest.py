@@ -42,8 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.spark)
             item.add_marker(_SOCKETS)
-            # The first tasks of a JVM are slow, and slower where others work beside it.
-            item.add_marker(pytest.mark.timeout(600))
 
 
 @pytest.fixture(scope="session")
@@ -62,8 +60,10 @@ def spark(tmp_path_factory, hosts_file):
     folder = tmp_path_factory.mktemp("spark")
     ours = session_settings()
     names = f"-Djdk.net.hosts.file={hosts_file}"
-    # Little data, much that runs once: the second compiler took half of all the time.
-    quick = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {archive_options()}"
+    # Little data, much that runs once: the second compiler took half of all the time. The code of
+    # one compiler has 48 MB by default, which these tests fill: it was thrown away, and made again.
+    compiler = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+    quick = f"{compiler} -XX:+UseSerialGC {archive_options()}"
     settings = {
         **ours,
         **_INTERPRETED,

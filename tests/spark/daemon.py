@@ -1,11 +1,13 @@
 """The process from which Spark forks its Python workers; saves most of what a worker computes.
 
 At each task a worker reads the directory of every archive that it has imported from, PySpark's a
-dozen times, which takes a tenth of a second; and it imports Penstock at its first task.
+dozen times, which takes a tenth of a second; it imports Penstock at its first task; and after each
+task it looks through all that was imported for garbage.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 
 _ARCHIVES = (".zip", ".jar")
@@ -20,4 +22,6 @@ if __name__ == "__main__":
 
     import penstock.spark.failures  # noqa: F401
 
+    gc.collect()
+    gc.freeze()
     manager()

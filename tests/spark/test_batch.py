@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,55 +14,19 @@ import pytest
 
 from penstock.errors import LostRecordsError, RegistryUnavailableError
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
-from penstock.registry import CachedRegistry, Registries
-from penstock.schemas import encode
 from penstock.spark.failures import count_by_reason
 from penstock.spark.query import parts
-from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
+from tests.spark.batches import Job
 from tests.spark.records import KAFKA, frame, make_record, make_topic
-from tests.spark.sinks import FileErrors, FileSink
+from tests.spark.sinks import FileSink
 from tests.stubs.registries import UNKNOWN, CountedRegistry, unavailable
 
 _SECONDS = 120  # for a pass on a machine with much else to do
 _V1 = make_record(("deviceId", "string"))
 _V2 = make_record(("deviceId", "string"), ("temperature", ["null", "long"]))
 _V3 = make_record(("deviceId", "string"), ("temperature", ["null", "double"]))
-
-
-class Job:
-    """A query that can be started again on what it left behind."""
-
-    def __init__(self, spark, folder):
-        self.spark, self.folder = spark, folder
-        self.registry = CountedRegistry()
-        for name in ("rows", "errors"):
-            (folder / name).mkdir()
-        self.sink, self.errors = FileSink(folder / "rows"), FileErrors(folder / "errors")
-        self.restart()
-
-    def restart(self, sinks=None):
-        """Begin again with nothing but what is on disk, and what the registry says now."""
-        self.batches = Batches(
-            self.spark,
-            Registries([CachedRegistry(self.registry)]),
-            Ledger(self.spark, str(self.folder / "schemas")),
-            sinks or [self.sink],
-            self.errors,
-        )
-
-    def register(self, schema):
-        """Register a version, as a producer does."""
-        return self.registry.register("sensor", schema).version
-
-    def take(self, values, number=0):
-        """Take a batch; a record's offset is its place in it, with the batch's number before."""
-        records = make_topic(self.spark, values, first=100 * number)
-        return self.batches.take(records, BatchId("query", number))
-
-    def rows(self):
-        return self.sink.rows(self.spark)
 
 
 @pytest.fixture
@@ -146,28 +109,6 @@ def test_every_bad_record_is_filed_with_its_reason_and_its_bytes(job):
         "headers": [],
         "detail": "temperature: the payload ends inside this value",
     }  # fmt: skip
-
-
-def test_compressed_records_are_inflated_apart(job):
-    v1, v2 = job.register(_V1), job.register(_V2)
-    job.take([frame(v1, {"deviceId": "a"})])
-    packed = frame(v1, {"deviceId": "b" * 100}, compress=True)
-    bomb = packed[:18] + zlib.compress(encode("x" * 2**23, "string"))
-    values = [
-        packed, frame(v2, {"deviceId": "c", "temperature": 1}, compress=True), packed[:-1],
-        packed + b"\0", bomb, frame(v1, {"deviceId": "d"}),
-        encode_glue_frame(v1.key, b"\2e\0", compress=True),
-    ]  # fmt: skip
-
-    counts = job.take(values, 1)
-
-    assert job.sink.parts == [(0, 2), (1, 0), (1, 1), (1, 2), (1, 3)]
-    assert set(job.rows()) == {0, 100, 101, 105}
-    assert job.errors.reasons() == {
-        102: "truncated", 103: "undecodable", 104: "inflate-limit", 106: "trailing-bytes",
-    }  # fmt: skip
-    assert (counts.records, counts.rows) == (7, 3)
-    assert zlib.decompress(packed[18:]) == encode({"deviceId": "b" * 100}, _V1)
 
 
 def test_a_contradiction_and_a_lossy_number_are_errors_of_their_records(job):

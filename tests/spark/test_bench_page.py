@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from bench.results import Results
 from bench.rungs import RUNGS
 from bench.rungs.rows import ROWS
 
+_ROOT = Path(__file__).parents[2]
 _PARTS = {"records": 10, "ours_rows_per_second": 5, "ours_slowest": 4, "ours_fastest": 6}
 
 
@@ -85,7 +87,7 @@ def test_runs_and_rungs_that_nobody_needs_are_dropped(tmp_path):
 
 def test_the_page_says_which_run_a_figure_is_of_only_if_there_are_several(tmp_path):
     entry = {"figure": 1.0, "unit": "times", "reached": True, "seconds": 1, "parts": {}}
-    results = Results(tmp_path / "results.json", {"1": {}, "2": {}}, {})
+    results = Results(tmp_path / "results.json", {"0, without figures": {}, "1": {}, "2": {}}, {})
     results.rungs["write-4"] = entry | {"run": "1"}
 
     assert "run" not in fill_page("<!-- rungs: dynamodb -->", results).splitlines()[0].split()
@@ -95,6 +97,14 @@ def test_the_page_says_which_run_a_figure_is_of_only_if_there_are_several(tmp_pa
     assert header.endswith("| run |")
     assert [line.split(" | ")[-1] for line in (first, second)] == ["1 |", "2 |"]
     assert "**not reached**" in first
+
+
+def test_the_page_of_this_repository_has_the_figures_of_its_results():
+    text = fill_page(
+        (_ROOT / "bench/page.md").read_text(), Results.read(_ROOT / "bench/results.json")
+    )
+
+    assert (_ROOT / "docs/performance.md").read_text() == text
 
 
 def test_the_page_has_what_each_way_took(tmp_path):

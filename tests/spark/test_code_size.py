@@ -6,7 +6,7 @@ import pytest
 
 from penstock.framing import FrameKind, Framing, SchemaKey
 from penstock.spark.decoding.decoder import Decoder
-from penstock.spark.decoding.frames import split_frames
+from penstock.spark.decoding.frames import FrameStatus, split_frames
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.parts import IS_ERROR, decode_frames, write_filters
 from penstock.spark.session import session_settings
@@ -95,6 +95,16 @@ def test_a_filter_by_status_decodes_each_record_once(spark):
             assert plan.count("from_avro(") == 1
     finally:
         spark.conf.set(_FIELDS, session_settings()[_FIELDS])
+
+
+@pytest.mark.parametrize("condition", [f"status = '{FrameStatus.FRAMED}'", "schema IN (X'01')"])
+def test_a_filter_by_frame_does_not_split_it_again(spark, condition):
+    framing = Framing(frozenset(FrameKind), _UNFRAMED, content_ids=True)
+
+    found = _frames(spark, b"?", framing).filter(condition).select("offset")
+
+    plan = found._jdf.queryExecution().optimizedPlan().toString()
+    assert len(plan) < 5_000, "a filter has the columns of a frame written out"
 
 
 def _frames(spark, value, framing=_GLUE):

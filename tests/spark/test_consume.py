@@ -83,6 +83,7 @@ def test_a_start_after_an_end_reads_on(job, capsys):
     assert [line["offsets"][0]["end"] for line in lines] == [
         {job.topic: {"0": 2}}, {job.topic: {"0": 3}},
     ]  # fmt: skip
+    assert [*job.spark.streams._jsqm.listListeners()] == [], "queries that ended are listening"
 
 
 def test_lost_records_are_named_and_stop_the_job(job, capsys):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta
 
+from pyspark.sql import functions as F
+
 from penstock.spark.lake.conversion import EventTime
 from penstock.spark.lake.lake import Lake
 from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
@@ -72,6 +74,18 @@ def test_a_time_of_another_type_is_taken_too(spark, reader):
 
     days = reader.query("SELECT CAST(_event_time AS DATE) FROM t ORDER BY _event_time")
     assert [str(day) for (day,) in days] == ["2026-11-19"] + ["2026-11-21"] * 3
+
+
+def test_a_time_as_far_from_kafkas_as_possible_stops_no_batch(spark, reader):
+    """A difference of two times may be no long, which is an error in Spark."""
+    rows = make_rows(
+        spark, "at bigint", (-9_223_372_000_000_000_000,), (9_223_372_000_000_000_000,)
+    )
+    rows = rows.withColumn("event", F.expr("named_struct('at', timestamp_micros(event.at))"))
+
+    Lake(spark, reader.name.removeprefix("lake."), EventTime("at")).write(rows, batch(0), 0)
+
+    assert reader.query("SELECT DISTINCT epoch_ms(_event_time) FROM t") == [(NOON_MS,)]
 
 
 def test_broken_clocks_open_no_file_for_each_of_their_days(spark, reader):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from itertools import count
 
@@ -71,7 +72,7 @@ def sales(spark, tmp_path):
     return Sales(spark, tmp_path)
 
 
-def test_a_schema_that_gains_a_column_keeps_the_windows(sales):
+def test_a_schema_that_gains_a_column_keeps_the_windows(sales, caplog):
     v1 = sales.registry.register("sales", _V1).version
     first = frame(v1, {"amount": 1, "country": "Peru"})
     sales.send(first, frame(v1, {"amount": 2, "country": "Chile"}))
@@ -79,12 +80,14 @@ def test_a_schema_that_gains_a_column_keeps_the_windows(sales):
     second = frame(v2, {"amount": 40, "country": "Peru", "shop": "Lima"}, compress=True)
     sales.send(second, first, b"?", encode_glue_frame(UNKNOWN, b"x"), None)
 
-    query = sales.query().run(KnownVersions((v1,)))
+    with caplog.at_level(logging.WARNING):
+        query = sales.query().run(KnownVersions((v1,)))
 
     assert sales.written == [
         [("Chile", 0, 2, None), ("Peru", 0, 1, None)],
         [("Peru", 0, 42, "Lima")],
     ], "the state of the first batch is counted, and no batch is written twice"
+    assert caplog.text.count("starts again from its checkpoint to inflate records") == 1
     assert sales.registry.calls.count("get") == 2, "each unknown id is asked for once"
     assert [each["batchId"] for each in query.recentProgress if each["numInputRows"]] == [1]
     metrics = query.recentProgress[0]["observedMetrics"]

@@ -90,33 +90,37 @@ def decode_glue_frame(value: bytes) -> Frame:
     payload = value[_HEADER_SIZE:]
     if compression is None:
         raise UnknownFramingError(
-            f"Glue frame of schema version {key}: found compression byte "
+            f"{_of(key)}: found compression byte "
             f"0x{value[1]:02x} in {describe(value)}, expected 0x00 (none) or 0x05 (zlib)"
         )
     if compression is Compression.ZLIB:
-        payload = _inflate(payload, f"Glue frame of schema version {key}")
+        payload = _inflate(payload, key)
     return Frame(key, compression, payload)
 
 
-def _inflate(data: bytes, where: str) -> bytes:
+def _inflate(data: bytes, key: SchemaKey) -> bytes:
     """Inflate exactly one zlib stream; at most one byte more than the limit is decompressed."""
     stream = zlib.decompressobj()
     try:
         inflated = stream.decompress(data, _MAX_PAYLOAD_BYTES + 1)
     except zlib.error as error:
-        raise CorruptFrameError(f"{where}: found no zlib stream ({error})") from None
+        raise CorruptFrameError(f"{_of(key)}: found no zlib stream ({error})") from None
     if len(inflated) > _MAX_PAYLOAD_BYTES:
         raise InflateLimitError(
-            f"{where}: found {len(data):,} compressed bytes that become more than "
+            f"{_of(key)}: found {len(data):,} compressed bytes that become more than "
             f"{_MAX_PAYLOAD_BYTES:,}, expected at most that"
         )
     if not stream.eof:
         raise TruncatedFrameError(
-            f"{where}: found a zlib stream cut off after {len(data):,} bytes, expected its end"
+            f"{_of(key)}: found a zlib stream cut off after {len(data):,} bytes, expected its end"
         )
     if stream.unused_data:
         raise CorruptFrameError(
-            f"{where}: found {len(stream.unused_data):,} bytes after the end of the zlib stream, "
-            "expected none"
+            f"{_of(key)}: found {len(stream.unused_data):,} bytes after the end of the zlib stream,"
+            " expected none"
         )
     return inflated
+
+
+def _of(key: SchemaKey) -> str:
+    return f"Glue frame of schema version {key}"

@@ -44,6 +44,11 @@ _SETTINGS: Final = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
 }
+# An Arrow batch has the values that a function in Python gets. Whole rows wait for its results.
+_ARROW: Final = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": "33554432",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+}
 # Each execution has its plan as text, and the decoder's has the schema of each version: 0.4 MB with
 # 200 of them. The UI keeps texts in the driver's memory, the event log on disk.
 _BOUNDS: Final = {
@@ -56,7 +61,7 @@ _BOUNDS: Final = {
 
 def session_settings() -> dict[str, str]:
     """Return the settings that every session starts with."""
-    return {**_SETTINGS, **_BOUNDS}
+    return {**_SETTINGS, **_ARROW, **_BOUNDS}
 
 
 def build_session(name: str) -> SparkSession:

@@ -50,7 +50,7 @@ def _bomb(mebibytes: int) -> bytes:
 def _open_in_child(value: bytes) -> tuple[str, int]:
     """Give the name of the error and by how many KiB the peak of the memory grew."""
     child = subprocess.run(
-        [sys.executable, "-c", _CHILD], input=value, capture_output=True, timeout=20, check=True
+        [sys.executable, "-c", _CHILD], input=value, capture_output=True, timeout=90, check=True
     )
     error, growth = child.stdout.split()
     return error.decode(), int(growth)

@@ -298,6 +298,7 @@ def test_the_source() -> None:
         "fetchOffset.retryIntervalMs": "5000",
         "groupIdPrefix": "penstock-spark",
         "kafka.isolation.level": "read_committed",
+        "kafka.max.poll.records": "5000",
         "includeHeaders": "true",
         "failOnDataLoss": "false",
     }

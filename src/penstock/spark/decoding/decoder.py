@@ -29,7 +29,7 @@ from penstock.records import Projection
 from penstock.registry import SchemaVersion
 from penstock.schemas import Schema, encode, merge_schemas
 from penstock.spark.decoding.columns import EventColumns
-from penstock.spark.decoding.frames import FrameStatus
+from penstock.spark.decoding.frames import STAYS_HERE, FrameStatus
 from penstock.spark.decoding.reader_schema import Place, Reader, write_reader
 from penstock.spark.decoding.reader_sql import (
     find_invalid_text,
@@ -50,9 +50,6 @@ _OWN: Final = (
     "key AS _key",
     "value AS _value",
 )
-# Never true, but Spark cannot know that. So Spark does not push a filter by status down to where
-# each reference to the record would decode it again.
-_STAYS_HERE: Final = "spark_partition_id() < 0"
 _INVALID_TEXT: Final = "_invalid_text"
 _HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
@@ -62,7 +59,7 @@ class RowStatus(StrEnum):
 
     DECODED = "decoded"
     UNKNOWN = "unknown"  # a version that this decoder does not know
-    LATER = "later"  # compressed: it is written with the next part
+    LATER = "later"  # compressed, and not inflated yet
     ELSEWHERE = "elsewhere"  # its schema is routed to another table
     EMPTY = "empty"  # all columns that are chosen for its table are empty
 
@@ -94,7 +91,7 @@ class Decoder:
         )
         # Outside the status, where it would only be evaluated under a condition and inline.
         invalid_text = find_invalid_text(self._root, "record.body") or "FALSE"
-        self._invalid_text: Column = F.expr(f"{_STAYS_HERE} OR {invalid_text}")
+        self._invalid_text: Column = F.expr(f"{STAYS_HERE} OR {invalid_text}")
         self._status: Column = F.expr(self._write_status())
         write = write_value if self._columns is None else self._columns.write_event
         event = F.expr(write(self._root, "record.body"))
@@ -140,7 +137,7 @@ class Decoder:
         if self._columns and (empty := self._columns.find_empty(self._root, "record.body")):
             cases.append(f"WHEN {empty} THEN '{RowStatus.EMPTY}'")
         return f"""
-            CASE WHEN {_STAYS_HERE} THEN status
+            CASE WHEN {STAYS_HERE} THEN status
                  WHEN status <> '{FrameStatus.FRAMED}' THEN status
                  WHEN version IS NULL THEN '{RowStatus.UNKNOWN}'
                  WHEN record.end IS NULL THEN '{Reason.UNDECODABLE}'

@@ -1,4 +1,4 @@
-"""Split the frames of Kafka records in SQL; only compressed payloads go through Python.
+"""Split the frames of Kafka records in SQL.
 
 | column      | what it holds                                                                |
 | ----------- | ---------------------------------------------------------------------------- |
@@ -20,7 +20,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from penstock.errors import FramingError, Reason
+from penstock.errors import Reason
 from penstock.framing import (
     CONFLUENT_ID,
     ENCODING,
@@ -29,7 +29,6 @@ from penstock.framing import (
     FrameKind,
     Framing,
     SchemaKey,
-    decode_glue_frame,
     encode_frame,
 )
 
@@ -58,6 +57,10 @@ _IS_BINARY: Final = f"""
                 = X'{b"BINARY".hex()}', false),
        true)"""
 _BAD_HEADER: Final = "X'02'"  # no frame starts with this byte
+# Never true, but Spark cannot know that, and moves no filter below the projection that has it. By
+# status, such a filter would split each frame again for every reference to a helper column (with
+# headers, it was 700 kB long and took seconds to plan), and decode each record again.
+STAYS_HERE: Final = "spark_partition_id() < 0"
 
 
 class FrameStatus(StrEnum):
@@ -151,7 +154,7 @@ class _FrameSql:
         # (`failures.Judge`): it cannot be decoded anyway.
         known = ", ".join(str(_SIZES[kind]) for kind in _SIZES if kind in self.framing.kinds)
         return f"""
-            CASE WHEN value IS NULL THEN '{FrameStatus.TOMBSTONE}'
+            CASE WHEN value IS NULL OR {STAYS_HERE} THEN '{FrameStatus.TOMBSTONE}'
                  WHEN {self._is_elsewhere()} THEN '{Reason.NO_REGISTRY_FOR_FRAMING}'
                  WHEN {_SIZE} = 0 THEN '{Reason.UNKNOWN_FRAMING}'
                  WHEN length({_FRAMING}) < {_SIZE} THEN '{Reason.TRUNCATED}'
@@ -177,17 +180,3 @@ def _last_position(header: str) -> str:
 def _start(key: SchemaKey) -> str:
     """Return the bytes, in hex, with which a frame of a schema starts."""
     return encode_frame(key, b"").hex()
-
-
-def inflate_payloads(frames: DataFrame) -> DataFrame:
-    """Inflate the payloads of compressed frames; a payload that cannot be inflated is null."""
-    # No Arrow: clusters may lack it, and these rows are few or expensive anyway.
-    inflate = F.udf(_inflate, "binary", useArrow=False)
-    return frames.withColumn("payload", inflate("value"))
-
-
-def _inflate(value: bytes) -> bytes | None:
-    try:
-        return decode_glue_frame(bytes(value)).payload
-    except FramingError:
-        return None

@@ -30,6 +30,8 @@ _MAX_EXACT: Final = 2**53
 # A reading's key has 13 digits for the time, enough until the year 2286.
 _MAX_MILLISECONDS: Final = 10**13 - 1
 
+_DAY_MICROSECONDS: Final = 86_400_000_000
+
 
 def quote(name: str) -> str:
     """Quote a name for SQL."""
@@ -168,7 +170,8 @@ class EventTime:
             told = f"CAST({value} AS TIMESTAMP)"
         else:
             return "_kafka_timestamp"
-        return (
-            f"IF({told} BETWEEN _kafka_timestamp - INTERVAL {self.days_before} DAYS "
-            f"AND _kafka_timestamp + INTERVAL 1 DAY, {told}, _kafka_timestamp)"
-        )
+        # In microseconds, since Spark adds an interval by way of a time zone. The event's time may
+        # be any long, so nothing is added to it.
+        kafka, before = "UNIX_MICROS(_kafka_timestamp)", self.days_before * _DAY_MICROSECONDS
+        near = f"UNIX_MICROS({told}) BETWEEN {kafka} - {before} AND {kafka} + {_DAY_MICROSECONDS}"
+        return f"IF({near}, {told}, _kafka_timestamp)"

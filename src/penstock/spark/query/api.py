@@ -16,7 +16,8 @@ from penstock.framing import SchemaKey
 from penstock.registry import Registries
 from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.decoding.decoder import Decoder, RowStatus
-from penstock.spark.decoding.frames import inflate_payloads, split_frames
+from penstock.spark.decoding.frames import split_frames
+from penstock.spark.decoding.inflating import inflate_payloads
 from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
 from penstock.spark.query.parts import FRAMED
 from penstock.spark.query.sinks import open_sinks, open_tombstones
@@ -46,13 +47,14 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
         RegistryError: a registry cannot answer now (retriable).
     """
     frames = split_frames(records, registries.framing)
-    keys = frames.filter(FRAMED).select("schema").distinct().collect()
-    found, _ = find_versions(registries, (SchemaKey.unpack(bytes(row.schema)) for row in keys))
+    kinds = frames.filter(FRAMED).select("schema", "compression").distinct().collect()
+    keys = {SchemaKey.unpack(bytes(row.schema)) for row in kinds}
+    found, _ = find_versions(registries, keys)
     versions, _ = admit_versions(frames.sparkSession, found)
-    plain = frames.filter("coalesce(compression, 'none') <> 'zlib'")
-    whole = plain.unionByName(inflate_payloads(frames.filter("compression = 'zlib'")))
+    if any(row.compression != "none" for row in kinds):
+        frames = inflate_payloads(frames)
     decoder = Decoder(versions)
-    rows = decoder.project(decoder.decode(whole), F.col("status").alias(STATUS))
+    rows = decoder.project(decoder.decode(frames), F.col("status").alias(STATUS))
     is_decoded = F.col(STATUS) == RowStatus.DECODED.value
     return rows.withColumn(EVENT, F.when(is_decoded, F.col(EVENT)))
 

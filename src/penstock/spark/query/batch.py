@@ -3,8 +3,11 @@
 | part | records                                                                              |
 | ---- | ------------------------------------------------------------------------------------ |
 | 0    | records of the versions that were known when the batch began                         |
-| 1    | the compressed ones among them, inflated in Python                                   |
+| 1    | in the first batch that has some, the compressed ones among them                     |
 | 2, 3 | the same for versions that the batch looked up in its first round; 4, 5: its second   |
+
+To inflate compressed records costs time for the others too, so the first batch that has some writes
+them as parts of their own (1, 3, 5). Later batches inflate them with the others.
 
 With routes by schema name, each table has its own versions, merge and parts, and records of a name
 without a route are given up. A part is decoded, judged, counted and written in one pass. Only if
@@ -28,6 +31,7 @@ from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.decoder import RowStatus
 from penstock.spark.decoding.frames import split_frames
+from penstock.spark.decoding.inflating import inflate_payloads
 from penstock.spark.failures import ErrorSink, Judge, file_errors
 from penstock.spark.query.parts import FRAMED, Figures, PartWriter
 from penstock.spark.query.report import BatchCounts
@@ -117,6 +121,8 @@ class Batches:
             self._write_unknown(batch)
         figures = batch.figures
         figures.check(batch_id)
+        if figures.has_compressed:
+            self._lookup.note_compressed(batch.versions)
         return count_batch(records_read, figures, batch.versions)
 
     def needs_marker(self, number: int) -> bool:
@@ -169,6 +175,8 @@ class Batches:
 
     def _write_table(self, batch: _Batch, table: str, frames: DataFrame, part: int) -> None:
         versions = self._lookup.of_table(table, batch.versions.all())
+        if batch.versions.inflates:
+            frames = inflate_payloads(frames)
         self._writers[table].write(batch.id, part, frames, versions, batch.figures)
 
     def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:

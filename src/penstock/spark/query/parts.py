@@ -19,7 +19,8 @@ from penstock.framing import Framing
 from penstock.records import Projection
 from penstock.registry import SchemaVersion
 from penstock.spark.decoding.decoder import Decoder, RowStatus
-from penstock.spark.decoding.frames import FrameStatus, inflate_payloads
+from penstock.spark.decoding.frames import FrameStatus
+from penstock.spark.decoding.inflating import IS_COMPRESSED, inflate_payloads, set_aside
 from penstock.spark.failures import ErrorSink, Judge, file_errors
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.at_once import run_at_once
@@ -27,7 +28,6 @@ from penstock.spark.rows import Sink
 from penstock.tables import BatchId
 
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
-_COMPRESSED = f"{FRAMED} AND compression = 'zlib'"
 _WIDE: Final = 45
 _VERY_WIDE: Final = 70
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
@@ -85,7 +85,7 @@ class PartWriter:
         self._framing = framing
         self._errors = errors
         self._decoder: Decoder | None = None
-        # By kind of part (0 plain, 1 compressed): until when an empty part needs no marker.
+        # By kind of part (1: compressed records alone): until when an empty part needs no marker.
         self._marked_until: dict[int, float] = {}
 
     @property
@@ -108,17 +108,11 @@ class PartWriter:
             return
         if self._decoder is None or self._decoder.versions != tuple(versions):
             self._decoder = Decoder(versions, self._columns)
-        later = f"coalesce({_COMPRESSED}, FALSE)"
-        plain = frames.withColumns(
-            {
-                "status": F.expr(f"IF({later}, '{RowStatus.LATER}', status)"),
-                "payload": F.expr(f"IF({later}, NULL, payload)"),
-            }
-        )
         decoder = self._decoder
-        if self._write(batch, part, decode_frames(decoder, plain), decoder, figures):
-            inflated = inflate_payloads(frames.filter(_COMPRESSED))
-            self._write(batch, part + 1, decoder.decode(inflated), decoder, figures)
+        plain = decode_frames(decoder, set_aside(frames))
+        if self._write(batch, part, plain, decoder, figures):
+            inflated = inflate_payloads(frames.filter(IS_COMPRESSED))
+            self._write(batch, part + 1, decode_frames(decoder, inflated), decoder, figures)
 
     def _write(
         self,
@@ -166,7 +160,7 @@ class Figures:
     """The counts of a batch so far; `records` is the count of its first part.
 
     `filed` are the records that became dead letters in place of rows, `empty` those that have
-    nothing in the columns of their table.
+    nothing in the columns of their table. If it `has_compressed`, those had parts of their own.
     """
 
     records: int = 0
@@ -175,6 +169,7 @@ class Figures:
     empty: int = 0
     unknown: int = 0
     filed: int = 0
+    has_compressed: bool = False
     errors: Counter[Reason] = field(default_factory=Counter)
 
     def add(self, counts: Mapping[str, int]) -> None:
@@ -184,6 +179,7 @@ class Figures:
         self.rows += counts["rows"]
         self.empty += counts["empty"]
         self.unknown += counts["unknown"]
+        self.has_compressed |= counts["later"] > 0
 
     def refuse(self, given_up: Mapping[Reason, int]) -> None:
         """Add the rows that a sink gave up itself, by reason."""
@@ -206,10 +202,11 @@ class Figures:
 
 
 def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
-    """Decode frames in the stage that opens them, or in the next one if that would be too large.
+    """Decode frames in the stage that opens them, unless its method would become too long.
 
-    Of very wide records, the columns are made in a stage of their own: HotSpot never compiles a
-    method of more than 8,000 bytes (tests/spark/test_code_size.py).
+    HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py).
+    Wide records are opened in a stage of their own; very wide ones are decoded in the stage that
+    opens them, and get their columns in the next.
     """
     is_very_wide = decoder.width > _VERY_WIDE
     if "headers" in frames.columns or _WIDE < decoder.width <= _VERY_WIDE:
@@ -242,8 +239,8 @@ def count_passes(
 ) -> Iterator[dict[str, int]]:
     """Run the writes of decoded records at once; yield the counts of all records, by status.
 
-    A write that reads nothing, since its sink has the part already, yields nothing. If the last
-    one yields nothing, or there is none, the records are counted in a pass of their own.
+    A write yields no counts if its sink has the part already, since it then reads nothing. Without
+    counts of the last write, or without writes, the records are counted in a pass of their own.
     """
     counted = [(each, FilterCounts(conditions)) for each in writes]
     passed: Mapping[str, int] = {}

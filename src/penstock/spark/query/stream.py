@@ -27,9 +27,10 @@ from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
 from penstock.spark.failures import ErrorSink
 from penstock.spark.query.batch import Batches, TableSinks
+from penstock.spark.query.lines import BatchLines
 from penstock.spark.query.record_tables import RecordTables
 from penstock.spark.query.record_task import RecordTable
-from penstock.spark.query.report import BatchCounts, ReportListener
+from penstock.spark.query.report import BatchCounts, write_report
 from penstock.spark.query.source import read_ranges
 from penstock.spark.query.topics import Step, TopicBatches, TopicRoutes
 from penstock.spark.query.versions import VersionLookup
@@ -211,15 +212,13 @@ class StreamQuery:
         checkpoint = Checkpoint(spark, self.checkpoint)
         batches = self._open_batches(spark, checkpoint, checkpoint.check())
         watch = self.watch(checkpoint)
-        counts: dict[tuple[str, int], BatchCounts] = {}
-        listener = ReportListener(self.service, counts)
-        spark.streams.addListener(listener)
+        lines = BatchLines(spark, partial(write_report, self.service))
         # A driver that ends must not end before the line of its last batch.
-        atexit.register(listener.wait)
+        atexit.register(lines.wait)
 
         def take(records: DataFrame, number: int) -> None:
             batch = checkpoint.batch_id(number)
-            counts[batch.query, number] = self._take(records, batch, batches, watch)
+            lines.add(batch.query, number, self._take(records, batch, batches, watch))
 
         def write(records: DataFrame, number: int) -> None:
             def is_active() -> bool:

@@ -40,12 +40,16 @@ _NOT_LOOKED_UP: Final = Failure(
 
 @dataclass(slots=True)
 class BatchVersions:
-    """The versions that a batch is split by; those in `dormant` are known, and not in the set."""
+    """The versions that a batch is split by; those in `dormant` are known, and not in the set.
+
+    If it `inflates`, an earlier batch had compressed records; its own are inflated with the others.
+    """
 
     id: BatchId
     known: tuple[SchemaVersion, ...]
     dormant: tuple[SchemaVersion, ...] = ()
     lookups: list[Lookup] = field(default_factory=list)
+    inflates: bool = False
 
     def all(self) -> tuple[SchemaVersion, ...]:
         """Return all versions that are known by now."""
@@ -96,6 +100,7 @@ class VersionLookup:
         """Return the versions that are known when a batch begins, whether it comes again or not."""
         self._ledger.tidy(batch.number)
         versions = self._ledger.before(batch.number)
+        inflates = self._ledger.inflates(batch.number)
         later = Counter(map(self.table_of, versions))
         known: list[SchemaVersion] = []
         dormant: list[SchemaVersion] = []
@@ -104,8 +109,12 @@ class VersionLookup:
             (dormant if later[table] > WORKING_SET else known).append(version)
             later[table] -= 1
         if dormant and not self._fit_together(known):
-            return BatchVersions(batch, versions)
-        return BatchVersions(batch, tuple(known), tuple(dormant))
+            return BatchVersions(batch, versions, inflates=inflates)
+        return BatchVersions(batch, tuple(known), tuple(dormant), inflates=inflates)
+
+    def note_compressed(self, batch: BatchVersions) -> None:
+        """Let later batches inflate compressed records with the others, since this one has some."""
+        self._ledger.note_compressed(batch.id.number)
 
     def earlier(self, batch: BatchVersions) -> tuple[Lookup, ...]:
         """Return the lookups that the batch made before it came again."""
