@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import boto3
 
-from demo.accounts import REGION, SPARK, Account, Local, make_jobs
+from demo.accounts import REGION, Account, Local, make_jobs
 from demo.rows import read_rows
 from demo.story import Story
 from localcloud.cloud import Cloud
@@ -76,16 +76,18 @@ class Root(Account):
         """Open a boto3 client of the account; whoever runs jobs does it as the operator."""
         if service != "emr-serverless":
             return Account.client(self, service)
+        keys = {name.lower(): key for name, key in self.operator_keys().items()}
+        return boto3.client(service, endpoint_url=self.local.endpoint, region_name=REGION, **keys)
+
+    def operator_keys(self) -> dict[str, str]:
+        """Return the keys of whoever runs jobs, as environment variables."""
         sts = Account.client(self, "sts")
         taken = sts.assume_role(RoleArn=OPERATOR, RoleSessionName="operator")["Credentials"]
-        return boto3.client(
-            service,
-            endpoint_url=self.local.endpoint,
-            region_name=REGION,
-            aws_access_key_id=taken["AccessKeyId"],
-            aws_secret_access_key=taken["SecretAccessKey"],
-            aws_session_token=taken["SessionToken"],
-        )
+        return {
+            "AWS_ACCESS_KEY_ID": taken["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": taken["SecretAccessKey"],
+            "AWS_SESSION_TOKEN": taken["SessionToken"],
+        }
 
     def try_plan(self, **changes: Any) -> list[str]:
         """Plan with changes that do not stay; the errors."""
@@ -138,10 +140,8 @@ class Accounts:
         """Prepare a consumer's root, with its contract."""
         root = self.consumers[name] = self._root("consumer", account, name)
         network = {"cidr": "10.1.0.0/16", "zone_ids": _ZONES}
-        # One consumer with Spark tells as much as two, whose jars are a lot to upload.
-        spark = None if len(self.consumers) > 1 else SPARK
-        settings |= {"deploy_role_arn": DEPLOYERS[name], "network": network}
-        root.prepare(self.packages, jobs=make_jobs(), spark=spark, **settings)
+        given = {"deploy_role_arn": DEPLOYERS[name], "jobs": make_jobs(), "network": network}
+        root.prepare(self.packages, **given | {"spark": None} | settings)
         self.hand_over(name)
         return root
 
@@ -166,7 +166,6 @@ class Accounts:
                 "no consumer is connected",
                 lambda: all(end.done() for end in ends) or not self._list_connections(),
                 300,
-                every=0.5,
             )
             self.producer.destroy()
             for end in ends:
@@ -177,8 +176,9 @@ class Accounts:
         self.consumers[name].take_contract(self.producer, name)
 
     def make_story(self, name: str, **settings: Any) -> Story:
-        """The demo's story, with one of the consumers."""
+        """The demo's story, with one of the consumers, on a machine that has much else to do."""
         consumer = self.consumers[name]
+        settings = {"row_seconds": 240, "job_seconds": 900} | settings
         return Story(
             self.producer, consumer, self.producer.outputs(), consumer.outputs(), **settings
         )
@@ -212,9 +212,7 @@ class Accounts:
     ) -> dict[str, Any]:
         """Wait for the row of an event that the producer function has answered."""
         source = "{topic}/{partition}/{offset}".format(**answer)
-        return wait_until(
-            "the row is written", lambda: self.rows(name, function).get(source), every=0.2
-        )
+        return wait_until("the row is written", lambda: self.rows(name, function).get(source))
 
     def read(self, name: str, topic: str, count: int, only: str = "") -> list[dict[str, Any]]:
         """Read a topic by a plain Kafka client in a consumer's VPC, from the beginning.

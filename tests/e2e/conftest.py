@@ -9,12 +9,14 @@ from contextlib import redirect_stdout
 
 import pytest
 
+from demo.accounts import SPARK, make_jobs
 from demo.screen import Steps
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
 from tests.e2e.clients import HOST
 from tests.e2e.deployers import create_deployers
 from tests.e2e.exercise import disturb, exercise
 from tests.e2e.leftovers import list_everything
+from tests.e2e.sales import CLUSTER, SALES_JOBS
 from tools.build_zip import build
 from tools.lambda_packages import Target
 
@@ -49,7 +51,7 @@ def set_password(cloud):
         asked = f"{cloud.endpoint}/_localcloud/set-random-password"
         body = json.dumps({"password": password}).encode()
         request = urllib.request.Request(asked, body, {"Content-Type": "application/json"})
-        urllib.request.urlopen(request, timeout=10).close()
+        urllib.request.urlopen(request, timeout=60).close()
 
     yield set_it
     set_it(None)
@@ -76,7 +78,9 @@ def accounts(prepared, before, set_password):
             }
         ]
     )
-    made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}).apply()
+    # One consumer with Spark tells as much as two, whose jars are a lot to upload.
+    spark = {"jobs": make_jobs() | SALES_JOBS, "spark": SPARK | {"cluster": CLUSTER}}
+    made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}, **spark).apply()
     return made
 
 

@@ -17,6 +17,7 @@ from penstock.framing import SchemaKey, encode_glue_frame
 from penstock.schemas import encode, load_schema
 from penstock.spark.state.lease import LEASE_PREFIX
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts, Root
+from tests.e2e.sales import SALE, SALES_JOBS, Summaries
 from tests.e2e.staging import JOB, Review, make_staging_job
 from tests.fixtures.functions import wait_until
 
@@ -36,12 +37,13 @@ _ORDER = {
 
 @dataclass(frozen=True)
 class Exercised:
-    """The accounts, the consumer's table of errors before and after the replay, and its staging."""
+    """The accounts, the consumer's table of errors before and after the replay, and its jobs."""
 
     accounts: Accounts
     given_up: dict[str, dict[str, Any]]
     tried_again: dict[str, dict[str, Any]]
     review: Review
+    summaries: Summaries
 
 
 @contextmanager
@@ -57,7 +59,7 @@ def disturb(accounts: Accounts) -> Iterator[None]:
     glue.update_schema(**settings, Compatibility="DISABLED")
     _refuse(accounts, {"unheard_of": 1}, "IncompatibleSchemaError")
     glue.update_schema(**settings, Compatibility="BACKWARD")
-    accounts.write("sensor", b"junk")
+    accounts.write("sensor", json.dumps(SALE).encode())  # no frame: of use to jobs of sales alone
     accounts.write("sensor", b"junk" * 120_000)  # more than a row holds
     accounts.write("sensor", _make_order(glue))
     analytics = accounts.consumers["analytics"]
@@ -75,14 +77,18 @@ def exercise(accounts: Accounts) -> Exercised:
     analytics = accounts.consumers["analytics"]
     given_up = _read_dead_letters(analytics)
     analytics.apply(
-        jobs=make_jobs(order="orders", sensor="readings") | make_staging_job(analytics),
+        jobs=make_jobs(order="orders", sensor="readings")
+        | make_staging_job(analytics)
+        | SALES_JOBS,
         tables={"orders": {"key": ["orderId"]}},
     )
+    summaries = Summaries(analytics)
     review = Review.of(analytics, accounts.rows("analytics").values())
     review.begin()
     accounts.make_story("analytics").run_jobs("maintain-readings", "replay", JOB)
     review.end()
-    return Exercised(accounts, given_up, _read_dead_letters(analytics), review)
+    summaries.wait()
+    return Exercised(accounts, given_up, _read_dead_letters(analytics), review, summaries)
 
 
 def _read_dead_letters(consumer: Root) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 # Service, operation, the list in its answer, and what names an item.
-_GONE = ("deleted", "TERMINATED")  # endpoints and applications are shown for a while
+_GONE = ("deleted", "TERMINATED")  # endpoints, clusters and applications are shown for a while
 _LISTED = (
     ("athena", "list_work_groups", "WorkGroups", "Name"),
     ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),
@@ -19,6 +19,7 @@ _LISTED = (
     ("ec2", "describe_vpcs", "Vpcs", "VpcId"),
     ("elbv2", "describe_load_balancers", "LoadBalancers", "LoadBalancerName"),
     ("elbv2", "describe_target_groups", "TargetGroups", "TargetGroupName"),
+    ("emr", "list_clusters", "Clusters", "Name"),
     ("emr-serverless", "list_applications", "applications", "name"),
     ("glue", "get_databases", "DatabaseList", "Name"),
     ("glue", "list_registries", "Registries", "RegistryName"),
@@ -37,6 +38,7 @@ _LISTED = (
     ("secretsmanager", "list_secrets", "SecretList", "Name"),
     ("sns", "list_topics", "Topics", "TopicArn"),
     ("sqs", "list_queues", "QueueUrls", None),
+    ("ssm", "describe_parameters", "Parameters", "Name"),
 )
 
 
@@ -70,5 +72,6 @@ def _list(client: Callable[..., Any], account: str) -> Iterator[str]:
 
 def _is_gone_or_of_aws(item: dict[str, Any]) -> bool:
     """Return True for an item that AWS still shows for a while, and a service-linked role."""
-    gone = item.get("State", item.get("state")) in _GONE
-    return gone or item.get("Path", "").startswith("/aws-service-role/")
+    status = item.get("Status")
+    state = status["State"] if isinstance(status, dict) else item.get("State", item.get("state"))
+    return state in _GONE or item.get("Path", "").startswith("/aws-service-role/")

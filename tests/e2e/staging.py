@@ -79,7 +79,7 @@ class Review:
             )
             return False
 
-        wait_until("nothing waits", is_over, 300, every=1)
+        wait_until("nothing waits", is_over, 300)
 
     def waited(self) -> dict[str, dict[str, Any]]:
         """Return the dead letters of joins of our device and of alerts, by the row that waited."""

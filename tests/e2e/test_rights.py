@@ -13,6 +13,7 @@ from demo.accounts import REGION
 from localcloud.identity.credentials import credentials_for_role
 from tests.e2e.accounts import CONSUMER, PRODUCER
 from tests.e2e.rights import find_unused
+from tests.e2e.sales import SERVERLESS
 from tests.e2e.staging import JOB
 
 pytestmark = [pytest.mark.terraform, pytest.mark.kafka, pytest.mark.e2e, pytest.mark.timeout(1800)]
@@ -21,6 +22,8 @@ _PRODUCER_ROLE = f"arn:aws:iam::{PRODUCER}:role/penstock-producer"
 _CONSUMER_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-consumer"
 _JOB_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-consume"
 _REPLAY_ROLE, _MAINTAIN_ROLE = f"{_JOB_ROLE}-replay", f"{_JOB_ROLE}-maintain"
+_SALES_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-{SERVERLESS}"
+_CLUSTER_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-emr_cluster"
 _STAGE_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-job-{JOB}"
 _RETRY_ROLE = f"arn:aws:iam::{CONSUMER}:role/penstock-analytics-retry-{JOB}"
 _SCHEDULE_ROLE = f"{_RETRY_ROLE}-schedule"
@@ -45,6 +48,7 @@ _DONE_BY_EMR = {
 }
 # Spark deletes files of a checkpoint after 100 batches, and Iceberg those of a commit that failed.
 _DONE_LATER = _DONE_BY_EMR | {("WriteTheLake", "s3:DeleteObject")}
+_DISK_KEY = ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey*", "ReEncrypt*")
 _NOT_USED_HERE = {
     _PRODUCER_ROLE: _DONE_BY_LAMBDA
     | {
@@ -63,6 +67,22 @@ _NOT_USED_HERE = {
     },
     # No snapshot is old enough to go.
     _MAINTAIN_ROLE: _DONE_LATER | {("SeeItsArtifacts", "s3:ListBucket")},
+    # A summary of a topic reads no table, and its one file is written at once.
+    _SALES_ROLE: {
+        ("WriteItsLog", "logs:DescribeLogStreams"),
+        ("SeeItsArtifacts", "s3:ListBucket"),
+        ("KeepItsFiles", "s3:AbortMultipartUpload"),
+        ("KeepItsFiles", "s3:DeleteObject"),
+    },
+    # localcloud has no disks, and the job reads its parameters by their path.
+    _CLUSTER_ROLE: {
+        ("SeeArtifactsAndLogs", "s3:ListBucket"),
+        ("ReadParameters", "ssm:GetParameter"),
+        ("ReadParameters", "ssm:GetParameters"),
+        ("KeepItsFiles", "s3:AbortMultipartUpload"),
+        ("KeepItsFiles", "s3:DeleteObject"),
+        *(("UnlockDisks", f"kms:{name}") for name in _DISK_KEY),
+    },
     _STAGE_ROLE: _DONE_LATER,
     _RETRY_ROLE: _DONE_BY_LAMBDA
     | {
@@ -136,6 +156,10 @@ _NEIGHBOURS = [
     (_MAINTAIN_ROLE, "sts:AssumeRole", {"RoleArn": _READER_ROLE}),
     (_REPLAY_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
     (_REPLAY_ROLE, "secretsmanager:GetSecretValue", {"SecretId": "other"}),
+    (_SALES_ROLE, "ssm:GetParametersByPath", {"Path": "/penstock-analytics/figures"}),
+    (_SALES_ROLE, "s3:PutObject", {"Bucket": _TABLES, "Key": "checkpoints/consume/k"}),
+    (_CLUSTER_ROLE, "ssm:GetParametersByPath", {"Path": "/other"}),
+    (_CLUSTER_ROLE, "s3:GetObject", {"Bucket": _TABLES, "Key": "tables/readings/k"}),
     (_STAGE_ROLE, "dynamodb:PutItem", {"TableName": _READINGS, "Item": _KEY}),
     (_STAGE_ROLE, "dynamodb:Scan", {"TableName": _STAGED}),
     (_STAGE_ROLE, "dynamodb:Query", {"TableName": _UNJOINED}),
