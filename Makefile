@@ -45,7 +45,7 @@ check: install ## Check style, types and documents, and run the unit tests
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target unit lint docs
 
 unit: install
-	@$(VENV)/python -m tools.suite unit unit-registry unit-structure localcloud-unit
+	@$(VENV)/python -m tools.suite unit unit-schemas unit-sinks unit-registry unit-structure localcloud-unit
 
 test: install ## Run every test, real Kafka brokers included (ARGS: words for one pytest)
 	@$(if $(ARGS),$(VENV)/pytest $(ARGS),$(VENV)/python -m tools.suite)

@@ -35,6 +35,8 @@ ROOMS = (
     Room("lambdas", "tests/lambdas"),
     Room("infra", "tests/infra"),
     Room("unit", "tests/unit"),
+    Room("unit-schemas", "tests/unit/schemas"),
+    Room("unit-sinks", "tests/unit/sinks"),
     Room("unit-registry", "tests/unit/registry"),
     Room("unit-structure", "tests/unit/structure"),
     Room("localcloud-unit", "localcloud/tests/unit"),

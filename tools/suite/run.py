@@ -18,7 +18,7 @@ Tell = Callable[[Result], None]
 
 LOGS = Path(".cache/tests")  # in the clone: ROOM.log and ROOM.xml
 
-_SPARK_ROOMS = 3  # at once: their brokers and drivers take four gigabytes each
+_SPARK_ROOMS = 3  # at most, however many cores: each takes four gigabytes
 _POLL_SECONDS = 0.1
 _END_SECONDS = 60  # given to brokers and Spark when the suite is interrupted
 
@@ -76,8 +76,11 @@ def _next(left: Iterable[Room], running: Sequence[Room], cores: int) -> Room | N
 
 
 def may_start(room: Room, running: Sequence[Room], cores: int) -> bool:
-    """Return whether a room may start beside the running ones: at most three with Spark."""
-    if room.spark and sum(other.spark for other in running) >= _SPARK_ROOMS:
+    """Return whether a room may start beside the running ones.
+
+    A room with Spark computes even while it waits: there is one for each core, three at most.
+    """
+    if room.spark and sum(other.spark for other in running) >= min(cores, _SPARK_ROOMS):
         return False
     return room.waits or sum(not other.waits for other in running) < cores
 

@@ -32,13 +32,17 @@ def _without_plugins(monkeypatch):
         (_WORKS, [_ALSO, _WAITS], True),
         (_WAITS, [_ALSO, _WORKS], True),
         (_MORE, [_SPARK], True),
-        (_MORE, [_SPARK, _MORE], True),
-        (_MORE, [_SPARK, _MORE, _MORE], False),
+        (_MORE, [_SPARK, _MORE], False),
         (_SPARK, [_MORE, _WAITS], True),
     ],
 )
 def test_rooms_share_two_cores(room, running, may):
     assert may_start(room, running, cores=2) is may
+
+
+def test_more_cores_run_three_rooms_with_spark():
+    assert may_start(_MORE, [_SPARK, _MORE], cores=8)
+    assert not may_start(_MORE, [_SPARK, _MORE, _MORE], cores=8)
 
 
 def _run(clone, **sources):
