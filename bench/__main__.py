@@ -7,6 +7,7 @@ import signal
 import sys
 import tempfile
 import traceback
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,7 +73,8 @@ def _measure(rung: Rung, form: Form) -> dict[str, Any]:
     before = signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(_LONGEST_SECONDS)
     try:
-        result = rung.measure(form)
+        with redirect_stdout(sys.stderr):  # where jobs write a line for each batch
+            result = rung.measure(form)
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)

@@ -159,6 +159,12 @@ def speeds(turns: Mapping[str, list[float]], rows: int) -> dict[str, float]:
     return parts
 
 
+def speed(turns: Turns, name: str, rows: int) -> Result:
+    """Return the rows per second of one way."""
+    parts = speeds({name: turns[name]}, rows)
+    return Result(parts[f"{name}_rows_per_second"], "rows per second", parts)
+
+
 def choose(turns: Turns, names: Iterable[str]) -> Turns:
     """Return the turns of some ways."""
     return {name: turns[name] for name in names}

@@ -7,11 +7,12 @@ import platform
 import re
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from tools.cpu_time import tree_seconds
 
 _ROOT = Path(__file__).parents[1]
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -50,21 +51,6 @@ def _jar_version(folder: str, name: str) -> str:
     return _find(jars, rf"{name}-([0-9.]+)\.jar")
 
 
-def cpu_seconds(root: int) -> float:
-    """Return the CPU time of a process and of all that it started, so far."""
-    ticks: dict[int, int] = {}
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents[int(folder.name)] = int(fields[1])
-            ticks[int(folder.name)] = sum(map(int, fields[11:15]))  # with children that ended
-    own = {root}
-    while more := {pid for pid, parent in parents.items() if parent in own} - own:
-        own |= more
-    return sum(ticks.get(pid, 0) for pid in own) / _TICKS
-
-
 def _machine_seconds() -> tuple[float, float]:
     """Return the seconds in which all cores were busy so far, and those that the host took."""
     columns = list(map(int, Path("/proc/stat").read_text().splitlines()[0].split()[1:9]))
@@ -78,7 +64,7 @@ class Load:
 
     _started: float = field(default_factory=time.perf_counter)
     _machine: tuple[float, float] = field(default_factory=_machine_seconds)
-    _own: float = field(default_factory=lambda: cpu_seconds(os.getpid()))
+    _own: float = field(default_factory=lambda: tree_seconds(os.getpid()))
 
     def measure(self) -> dict[str, float]:
         """Return the seconds since, and the cores of other processes and of other machines."""
@@ -86,7 +72,7 @@ class Load:
         busy, stolen = (
             now - then for now, then in zip(_machine_seconds(), self._machine, strict=True)
         )
-        others = busy - (cpu_seconds(os.getpid()) - self._own)
+        others = busy - (tree_seconds(os.getpid()) - self._own)
         return {
             "seconds": round(seconds, 1),
             "others_cores": max(0.0, round(others / seconds, 2)),

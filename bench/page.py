@@ -69,11 +69,10 @@ def _number(figure: float) -> str:
 
 def _describe_runs(results: Results) -> Iterator[str]:
     """Yield the machine, and for each run its size and how busy others kept the machine."""
-    measured = [results.rungs[rung.name] for rung in RUNGS if rung.name in results.rungs]
-    names = sorted({rung["run"] for rung in measured})
-    if not names:
+    numbers = _number_runs(results)
+    if not numbers:
         return
-    machine = results.runs[names[-1]]["machine"]
+    machine = results.runs[max(numbers)]["machine"]
     yield "| setup | |"
     yield "| --- | --- |"
     for key, words in _SETUP.items():
@@ -81,8 +80,8 @@ def _describe_runs(results: Results) -> Iterator[str]:
     yield ""
     yield "| run | began | form | records | turns | rungs | minutes | cores that others used |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    for number, name in enumerate(names, 1):
-        own = [rung for rung in measured if rung["run"] == name]
+    for name, number in numbers.items():
+        own = [rung for rung in _measured(results) if rung["run"] == name]
         run = results.runs[name]
         minutes = sum(rung["seconds"] for rung in own) / 60
         others = sorted(rung["others_cores"] + rung["stolen_cores"] for rung in own)
@@ -93,18 +92,28 @@ def _describe_runs(results: Results) -> Iterator[str]:
         )
 
 
+def _number_runs(results: Results) -> dict[str, int]:
+    """Return the numbers of the runs that some figure is of."""
+    names = sorted({rung["run"] for rung in _measured(results)})
+    return {name: number for number, name in enumerate(names, 1)}
+
+
+def _measured(results: Results) -> list[dict[str, Any]]:
+    return [results.rungs[rung.name] for rung in RUNGS if rung.name in results.rungs]
+
+
 def _table(rungs: tuple[Rung, ...], results: Results) -> Iterator[str]:
     """Yield the rungs of a question; those of several runs say which."""
-    numbers = {name: at for at, name in enumerate(sorted(results.runs), 1)}
-    runs = len({rung["run"] for rung in results.rungs.values()})
-    yield f"| rung | what | figure | goal | |{' run |' * (runs > 1)}"
-    yield f"| --- | --- | --- | --- | --- |{' --- |' * (runs > 1)}"
+    numbers = _number_runs(results)
+    several = len(numbers) > 1
+    yield f"| rung | what | figure | goal | |{' run |' * several}"
+    yield f"| --- | --- | --- | --- | --- |{' --- |' * several}"
     for rung in rungs:
         if measured := results.rungs.get(rung.name):
             verdict = "reached" if rung.is_reached(measured["figure"]) else "**not reached**"
             cells = [f"`{rung.name}`", rung.what, describe_figure(measured)]
             cells += [describe_goal(rung, measured), _verdict(rung, verdict)]
-            yield _row(*cells, *([str(numbers[measured["run"]])] * (runs > 1)))
+            yield _row(*cells, *([str(numbers[measured["run"]])] * several))
 
 
 def _verdict(rung: Rung, verdict: str) -> str:

@@ -10,10 +10,22 @@ from contextlib import redirect_stdout
 from functools import cache, partial
 from pathlib import Path
 
-from bench.ladder import Form, Result, Turns, choose, least, most, race, ratio, reported, speeds
+from bench.ladder import (
+    Form,
+    Result,
+    Turns,
+    choose,
+    least,
+    most,
+    race,
+    ratio,
+    reported,
+    speed,
+    speeds,
+)
 from bench.spark.jobs import BegunJobs
 from bench.spark.records import make_frames, make_versions
-from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere
+from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere, write_days
 from bench.spark.world import mixed_topic, world_for
 from penstock.spark.settings.sinks import SinkSettings
 
@@ -40,8 +52,8 @@ def _race_jobs(form: Form) -> tuple[Turns, int]:
         turns = race(
             {
                 "cached": lambda: to_nowhere(rows),
-                "decode": lambda: product.expect(some, world.read(topic, some)),
-                "write": lambda: rows.write.mode("overwrite").parquet(f"{written}-cached"),
+                "decode": lambda: product.expect(some, world.read(topic, some, as_jobs=True)),
+                "write": lambda: write_days(rows, f"{written}-cached"),
                 "parquet": lambda: jobs.run("parquet"),
                 "iceberg": lambda: jobs.run("iceberg"),
             },
@@ -53,8 +65,7 @@ def _race_jobs(form: Form) -> tuple[Turns, int]:
 
 def _floor(form: Form) -> Result:
     turns, records = _race_jobs(form)
-    parts = speeds(choose(turns, ["cached"]), records)
-    return Result(parts["cached_rows_per_second"], "rows per second", parts)
+    return speed(turns, "cached", records)
 
 
 def _job_to_parquet(form: Form) -> Result:

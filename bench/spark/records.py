@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import cycle
 from random import Random
 from typing import Any
 
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
 from penstock.registry import SchemaVersion, VersionStatus
-from penstock.schemas import Schema, encode
+from penstock.schemas import Schema, compile_encoder
 
 BASE_FIELDS = 20
 _EXTRAS = 50  # versions that each add a field to the one before; later ones change the order
@@ -57,13 +58,14 @@ def make_sized_frames(version: SchemaVersion, size: int, compressed_percent: int
     records.
     """
     random = Random(size)
-    empty = len(encode(_make_sized_event(version, random, 0), version.schema))
+    encode = compile_encoder(version.schema)
+    empty = len(encode(_make_sized_event(version, random, 0)))
     texts = sum(_kind(field["name"]) == "string" for field in version.schema["fields"][2:])
     length = (size - empty) // texts
     return [
         encode_glue_frame(
             version.key,
-            encode(_make_sized_event(version, random, length), version.schema),
+            encode(_make_sized_event(version, random, length)),
             number % 100 < compressed_percent,
         )
         for number in range(_FRAMES)
@@ -72,10 +74,11 @@ def make_sized_frames(version: SchemaVersion, size: int, compressed_percent: int
 
 def make_frames(versions: Sequence[SchemaVersion], poison_share: float = 0.0) -> list[bytes]:
     """Return a thousand frames of the versions in turns, some of them cut off."""
+    encoders = [compile_encoder(version.schema) for version in versions]
+    turns = cycle(zip(versions, encoders, strict=True))
     frames = [
-        encode_glue_frame(version.key, encode(_make_event(version, number), version.schema))
-        for number in range(_FRAMES)
-        for version in [versions[number % len(versions)]]
+        encode_glue_frame(version.key, encode(_make_event(version, number)))
+        for number, (version, encode) in zip(range(_FRAMES), turns, strict=False)
     ]
     every = round(1 / poison_share) if poison_share else _FRAMES + 1
     return [

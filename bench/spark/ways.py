@@ -115,6 +115,12 @@ def read_cached(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFr
     return cached
 
 
+def write_days(rows: DataFrame, folder: str) -> None:
+    """Write cached rows to Parquet files as the product does, with a folder for each day."""
+    days = rows.selectExpr("*", "CAST(_event_time AS DATE) AS day")
+    days.write.partitionBy("day").mode("overwrite").parquet(folder)
+
+
 def read_one_schema(
     records: DataFrame, version: SchemaVersion, versions: Sequence[SchemaVersion]
 ) -> DataFrame:

@@ -21,10 +21,11 @@ from pyspark.sql import functions as F
 
 from bench.brokers import running_broker
 from bench.ladder import Form
-from bench.machine import cpu_seconds
 from bench.spark.records import make_frames, make_versions
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
+from penstock.spark.query.source import POLL_RECORDS
 from penstock.spark.session import session_settings
+from tools.cpu_time import living_seconds
 
 PARTITIONS = 4
 _ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +42,7 @@ class World:
     partitions: int = PARTITIONS
     _topics: set[str] = field(default_factory=set)
     _folders: count[int] = field(default_factory=count)
+    _spent: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def kafka(self) -> KafkaSettings:
         """Return the settings that lead to the broker."""
@@ -52,9 +54,14 @@ class World:
         return sum(bean.getCollectionTime() for bean in factory.getGarbageCollectorMXBeans()) / 1e3
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time of the JVM, its Python workers and this process so far."""
+        """Return the CPU time of the JVM, its Python workers and this process so far.
+
+        Workers that have ended count as they did in the last call: PySpark ends idle workers after
+        a minute, and their time is then in no sum of the system.
+        """
         machine: Any = self.spark._jvm
-        return time.process_time() + cpu_seconds(machine.java.lang.ProcessHandle.current().pid())
+        self._spent |= living_seconds(machine.java.lang.ProcessHandle.current().pid())
+        return time.process_time() + sum(self._spent.values())
 
     def new_folder(self) -> Path:
         """Make a new folder."""
@@ -89,8 +96,11 @@ class World:
             self._topics.add(name)
         return name
 
-    def read(self, topic: str, records: int | None = None) -> DataFrame:
-        """Read a topic, or about this many of its first records."""
+    def read(self, topic: str, records: int | None = None, *, as_jobs: bool = False) -> DataFrame:
+        """Read a topic, or about this many of its first records.
+
+        Polls are as large as Kafka's default, or as those of the jobs.
+        """
         partitions = self.partitions
         ends = dict.fromkeys(map(str, range(partitions)), (records or 0) // partitions)
         ending = "latest" if records is None else json.dumps({topic: ends})
@@ -102,6 +112,7 @@ class World:
                     "subscribe": topic,
                     "startingOffsets": "earliest",
                     "endingOffsets": ending,
+                    **(POLL_RECORDS if as_jobs else {}),
                 }
             )
             .load()
@@ -169,6 +180,7 @@ def _settings(folder: Path) -> dict[str, str]:
         "spark.sql.catalog.lake.cache-enabled": "false",
         "spark.sql.catalog.lake.type": "hadoop",
         "spark.sql.catalog.lake.warehouse": str(folder / "lake"),
+        "spark.sql.maxConcurrentOutputFileWriters": "40",  # as in spark/lake/parquet.py
         "spark.sql.shuffle.partitions": str(os.cpu_count()),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
