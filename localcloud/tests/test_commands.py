@@ -140,7 +140,7 @@ def test_a_process_that_got_the_same_id_is_left_alone(tmp_path):
     (tmp_path / "localcloud.json").write_text(json.dumps(told))
     assert _run(tmp_path, "down").stdout == "localcloud does not run\n"
     assert start_time(somebody.pid) == began
-    somebody.communicate(b"\n", timeout=10)
+    somebody.communicate(b"\n", timeout=60)
 
 
 def test_env_is_all_that_the_aws_command_and_boto3_need(shared):

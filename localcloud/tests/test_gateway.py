@@ -109,7 +109,7 @@ def test_a_request_that_no_operation_matches_is_named(cloud):
         request = urllib.request.Request(cloud.endpoint + path, method="PATCH")
         request.add_header("Authorization", f"AWS4-HMAC-SHA256 {scope.format(service)}")
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=10)
+            urllib.request.urlopen(request, timeout=60)
         with refused.value as answer:
             said = answer.read().decode()
         assert answer.code == 501
@@ -151,7 +151,7 @@ def test_an_invalid_body_is_rejected(cloud, body):
     request.add_header("X-Amz-Target", "TrentService.Encrypt")
     request.add_header("Content-Type", "application/x-amz-json-1.1")
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=10)
+        urllib.request.urlopen(request, timeout=60)
     with refused.value as answer:
         assert "SerializationException" in answer.read().decode()
     assert answer.code == 400
@@ -271,14 +271,14 @@ def test_a_content_type_of_no_protocol_is_answered(cloud, client):
         url, b"a=b", {"Content-Type": "application/x-www-form-urlencoded"}
     )
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(asked, timeout=10)
+        urllib.request.urlopen(asked, timeout=60)
     with refused.value as answer:
         assert (answer.code, answer.headers["x-amzn-errortype"]) == (501, "NotImplemented")
     assert _calls(cloud, "POST /2015-03-31/functions/absent/invocations")
 
 
 def _read(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return answer.read().decode()
 
 

@@ -50,7 +50,7 @@ def server(application):
 @pytest.fixture
 def connection(server):
     """One connection to it."""
-    made = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    made = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     yield made
     made.close()
 
@@ -88,7 +88,7 @@ def test_a_chunked_body_is_put_together(connection, application):
     ],
 )
 def test_a_request_that_is_cut_off_has_no_effect(server, application, sent):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
         raw.sendall(sent)
         raw.shutdown(socket.SHUT_WR)
         assert raw.recv(1000) == b""
@@ -111,7 +111,7 @@ def test_a_bug_in_the_application_is_a_500(connection, caplog):
 
 
 def test_a_client_that_waits_for_100_continue_gets_it(server):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
         raw.sendall(
             b"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
             b"Expect: 100-continue\r\n\r\n"

@@ -69,7 +69,7 @@ def test_kill_9_of_localcloud_leaves_nothing_behind(tmp_path):
     assert all(map(is_running, pids))
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    wait_until("all processes are gone", lambda: not any(map(is_running, pids)), seconds=10)
+    wait_until("all processes are gone", lambda: not any(map(is_running, pids)))
 
 
 def test_a_stop_leaves_nothing_behind(tmp_path):

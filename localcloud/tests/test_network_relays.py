@@ -184,7 +184,7 @@ def test_a_link_cannot_expire_at_once(cloud, host):
 def test_status_lists_links_in_use(cloud, dial, host):
     dial()
 
-    with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/status", timeout=5) as answer:
+    with urllib.request.urlopen(f"{cloud.endpoint}/_localcloud/status", timeout=60) as answer:
         links = json.load(answer)["links"]
 
     assert {"connections": 1, "refusal": None} in [

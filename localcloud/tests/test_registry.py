@@ -62,7 +62,7 @@ def _ask(own, vpc):
     """Ask the registry from the VPC as a function there would."""
     network = load_network(own)
     address = network.view(Source(vpc[0], (vpc[1],), (vpc[4],))).addresses[_HOST]
-    with urllib.request.urlopen(f"http://{address}:{_PORT}/health/ready", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{address}:{_PORT}/health/ready", timeout=60) as answer:
         return answer.status
 
 
@@ -71,7 +71,7 @@ def test_it_listens_on_a_loopback_address_alone(shown):
 
     assert host.startswith("127.")
     assert int(port) == _PORT
-    with urllib.request.urlopen(f"{shown['url']}/health/ready", timeout=10) as answer:
+    with urllib.request.urlopen(f"{shown['url']}/health/ready", timeout=60) as answer:
         assert answer.status == 200
     with socket.socket() as other:
         other.bind(("127.0.0.1", _PORT))  # nobody has it

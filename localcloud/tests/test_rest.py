@@ -63,7 +63,7 @@ def test_cloudwatch_speaks_the_query_protocol_of_older_clients(cloud, client):
     )
     request = urllib.request.Request(cloud.endpoint, data=body)
     request.add_header("Authorization", f"AWS4-HMAC-SHA256 {scope}")
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert b"<PutMetricAlarmResponse" in answer.read()
     alarms = client("cloudwatch").describe_alarms(AlarmNames=["by-query"])["MetricAlarms"]
     assert alarms[0]["Threshold"] == 1
@@ -82,7 +82,7 @@ def test_a_random_password_may_be_set(cloud, client, passwords):
         body = json.dumps({"password": password}).encode()
         url = f"{cloud.endpoint}/_localcloud/set-random-password"
         request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     secrets = client("secretsmanager")

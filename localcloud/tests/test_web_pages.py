@@ -38,7 +38,7 @@ def send(cloud):
 
     def send(method, path, headers, body=b""):
         where = urlsplit(cloud.endpoint)
-        with closing(http.client.HTTPConnection(where.hostname, where.port, timeout=10)) as made:
+        with closing(http.client.HTTPConnection(where.hostname, where.port, timeout=60)) as made:
             made.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             host = {} if "Host" in headers else {"Host": where.netloc}
             for name, value in {**host, **headers, "Content-Length": str(len(body))}.items():
@@ -145,8 +145,8 @@ def test_a_page_takes_no_event_of_a_function(headers):
         api.send(Event(b"secret", {}))
         url = f"http://{api.address}/2018-06-01/runtime/invocation/next"
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10)
-        with urllib.request.urlopen(url, timeout=10) as answer:
+            urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60)
+        with urllib.request.urlopen(url, timeout=60) as answer:
             assert answer.read() == b"secret"
 
 

@@ -200,6 +200,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
         "spark.executor.memory": "512m",
         "spark.log.level": "WARN",
         "spark.local.dir": str(folder / "local"),
+        "spark.python.daemon.module": "tests.spark.daemon",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",

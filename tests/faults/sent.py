@@ -19,7 +19,9 @@ from uuid import UUID
 import fastavro
 from kafka import KafkaProducer
 
-_BEGIN_MS = 1_795_262_400_000  # 2026-11-21T12:00:00Z
+# Events are ten minutes apart, and their time counts up to 30 days before Kafka's and one after.
+_AGE_MS = 20 * 86_400_000  # of the first one
+_STEP_MS = 600_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POSITION = {
     "type": "record",
@@ -186,7 +188,7 @@ class Topic:
 
     def _tick(self) -> int:
         self._count += 1
-        return _BEGIN_MS + 600_000 * self._count
+        return self._now_ms - _AGE_MS + _STEP_MS * self._count
 
     def _refuse(self, place: Place, reason: str, value: bytes) -> bytes:
         self.errors[place] = (reason, value)

@@ -29,6 +29,7 @@ from penstock.kafka import (
     open_producer,
 )
 from tests.fixtures.brokers import PRODUCER, Brokers, logged_in, running_brokers
+from tests.fixtures.functions import is_running, wait_until
 
 pytestmark = pytest.mark.kafka
 
@@ -102,7 +103,6 @@ def _held_up(brokers: Brokers, *broker_ids: int) -> Iterator[None]:
             os.kill(brokers.cluster.pids[broker_id], signal.SIGCONT)
 
 
-@pytest.mark.timeout(600)
 def test_the_leader_is_killed_under_a_producer(
     mortal_brokers: Brokers, seeded: random.Random, trials: Callable[[int, int], int]
 ) -> None:
@@ -110,7 +110,11 @@ def test_the_leader_is_killed_under_a_producer(
     for _ in range(trials(1, 10)):
         topic = mortal_brokers.create_topic(partitions=1)
         settings = mortal_brokers.settings(Security.IAM)
-        with logged_in(mortal_brokers, PRODUCER), open_producer(settings) as producer:
+        # A busy machine takes longer than ten seconds to choose another leader.
+        with (
+            logged_in(mortal_brokers, PRODUCER),
+            open_producer(settings, deadline_seconds=60.0) as producer,
+        ):
             sender = _Sender(producer, topic)
             sender.start()
             sender.wait_for(10 * _BATCH)
@@ -153,7 +157,7 @@ def test_a_leader_that_hangs_takes_a_record_once(mortal_brokers: Brokers) -> Non
 
 def _send_at_last(producer: Producer, topic: str) -> Delivery:
     """Send until it works: brokers that were held up have to find each other again first."""
-    until = time.monotonic() + 30.0
+    until = time.monotonic() + 90.0
     while True:
         try:
             return producer.send(topic, b"x")
@@ -225,15 +229,4 @@ def test_no_broker_outlives_its_parent(tmp_path: Path) -> None:
         assert len(pids) == 2
         os.kill(parent.pid, signal.SIGKILL)
 
-    deadline = time.monotonic() + 60
-    while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(_runs(pid) for pid in pids)
-
-
-def _runs(pid: int) -> bool:
-    """Whether the process is there, and not a zombie that nobody has waited for."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    wait_until("the brokers are gone", lambda: not any(map(is_running, pids)))

@@ -9,7 +9,7 @@ from tests.infra.plans import ROOT
 from tools.local_root import copy_infra, local_environ, run_terraform
 from tools.terraform import VERSION, init_words
 
-pytestmark = [pytest.mark.terraform, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _ACCOUNT = "930000000003"
 _NETWORK = """

@@ -9,7 +9,7 @@ import pytest
 from tests.fixtures.terraform import Terraform
 from tools.local_root import allow_destroy, copy_infra
 
-pytestmark = [pytest.mark.terraform, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _ACCOUNT = "930000000002"
 _BUCKET = f"penstock-lake-{_ACCOUNT}-eu-central-1"

@@ -40,7 +40,7 @@ class AvroOracle:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._process.communicate(timeout=30)  # closes its input, at which it ends
+        self._process.communicate(timeout=90)  # closes its input, at which it ends
 
     def compare(self, reader: Any, writer: Any) -> list[str]:
         """Give the kinds of incompatibility that Java finds; empty when it can read all."""
@@ -80,7 +80,7 @@ class AvroOracle:
         line = self._process.stdout.readline()
         if line.startswith("{"):
             return line
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=90)
         assert self._process.returncode == _OUT_OF_MEMORY
         self._start()
         return None

@@ -102,7 +102,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_schema_is_continued(
         wait_until("the copy is in the middle of a schema", lambda: fault.broken)
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(90)
         faults.clear()
     assert not _is_whole(load_admin(url), load_admin(glue_url), "readings")
 

@@ -7,7 +7,7 @@ import gzip
 from tests.fixtures.functions import wait_until
 
 ENDED = ("TERMINATED", "TERMINATED_WITH_ERRORS")
-_SECONDS = 300
+_SECONDS = 900
 
 
 def state_of(emr, cluster):

@@ -9,7 +9,7 @@ from localcloud.command.logs import follow_log
 from localcloud.services.emr_serverless.model import Applications
 from tests.fixtures.functions import is_running, wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 _FAIL_ONCE = """
 import sys
 import boto3

@@ -76,7 +76,7 @@ def _start_cluster(client, boto3_parameters, bucket, run):
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_a_cluster_runs_its_bootstrap_action_and_its_steps(client, boto3_parameters, bucket, run):
     emr = client("emr")
     cluster = _start_cluster(client, boto3_parameters, bucket, run)

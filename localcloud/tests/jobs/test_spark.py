@@ -12,7 +12,7 @@ from localcloud.tests.two_accounts import CONSUMER, PORT, TwoAccounts
 from tests.fixtures.functions import make_zip
 from tests.fixtures.jobs import make_jobs
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 _ACCOUNT = "111111111111"
 _JAR = Path(__file__).parents[3] / "jars/spark/lib/commons-pool2-2.12.1.jar"
 _STREAM = """

@@ -3,6 +3,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /** Writes one record as a Java client that logs in by IAM: java Produce.java SERVERS CA TOPIC MECHANISM. */
@@ -16,7 +17,7 @@ class Produce {
         settings.put("security.protocol", "SASL_SSL");
         settings.put("ssl.truststore.type", "PEM");
         settings.put("ssl.truststore.location", args[1]);
-        settings.put("max.block.ms", 10_000);
+        settings.put("max.block.ms", 60_000);
         settings.put("sasl.mechanism", mechanism);
         settings.put(
                 "sasl.jaas.config",
@@ -32,8 +33,9 @@ class Produce {
         try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings, text, text)) {
             producer.send(new ProducerRecord<>(args[2], "from java by " + mechanism)).get();
             System.out.println("written");
-        } catch (ExecutionException failed) {
-            System.out.println("refused: " + failed.getCause().getMessage());
+        } catch (ExecutionException | KafkaException failed) { // KafkaException: refused before the send
+            Throwable reason = failed.getCause() == null ? failed : failed.getCause();
+            System.out.println("refused: " + reason.getMessage());
         }
     }
 }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from localcloud.tests.refusals import refusal
+from tests.fixtures.functions import wait_until
 
 
 def update(kafka, name, shown, *, ends="UPDATE_COMPLETE", **params):
@@ -16,14 +15,15 @@ def update(kafka, name, shown, *, ends="UPDATE_COMPLETE", **params):
 
 
 def wait_operation(kafka, arn, ends="UPDATE_COMPLETE"):
-    """Wait until an operation is in a state; returns what it shows."""
-    deadline = time.monotonic() + 60
-    while True:
+    """Wait until an operation ends, in this state; returns what it shows."""
+
+    def ended():
         shown = kafka.describe_cluster_operation(ClusterOperationArn=arn)["ClusterOperationInfo"]
-        if shown["OperationState"] == ends:
-            return shown
-        assert time.monotonic() < deadline, f"not {ends}: {shown}"
-        time.sleep(0.02)
+        return shown if shown["OperationState"] != "UPDATE_IN_PROGRESS" else None
+
+    shown = wait_until(f"the end of {arn}", ended, 120)
+    assert shown["OperationState"] == ends, shown
+    return shown
 
 
 def refuse(kafka, name, shown, **params):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from localcloud.tests.echo_brokers import Broker
 from localcloud.tests.kafka.running_cluster import JavaProducer, Running
 from localcloud.tests.two_accounts import TwoAccounts
 from localcloud.tests.vpcs import make_vpc
+from tests.fixtures.functions import wait_until
 
 SCRAM_AND_IAM = {"Sasl": {"Scram": {"Enabled": True}, "Iam": {"Enabled": True}}}
 
@@ -224,8 +224,9 @@ def describe_request(subnets, zones=2):
 
 def wait_for(kafka, arn, state="ACTIVE", seconds=150):
     """Wait until a cluster is in a state; returns what DescribeCluster shows."""
-    deadline = time.monotonic() + seconds
-    while (shown := kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"])["State"] != state:
-        assert time.monotonic() < deadline, f"{arn} is {shown['State']}, not {state}: {shown}"
-        time.sleep(0.05)
-    return shown
+
+    def reached():
+        shown = kafka.describe_cluster(ClusterArn=arn)["ClusterInfo"]
+        return shown if shown["State"] == state else None
+
+    return wait_until(f"{state} of {arn}", reached, seconds)

@@ -7,7 +7,6 @@ import os
 import secrets
 import ssl
 import subprocess
-import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -151,14 +150,14 @@ class _Tokens(AbstractTokenProvider):
 def produce(settings, topic, value=b"v"):
     """Write one record and wait until it is acknowledged."""
     with closing(KafkaProducer(**settings, max_block_ms=_PATIENCE_MS)) as producer:
-        producer.send(topic, value).get(10)
+        producer.send(topic, value).get(60)
 
 
 def produce_to_each(settings, topic, *values):
     """Write a value to each partition and wait until they are acknowledged."""
-    with closing(KafkaProducer(**settings, max_block_ms=5000)) as producer:
+    with closing(KafkaProducer(**settings, max_block_ms=60_000)) as producer:
         for partition, value in enumerate(values):
-            producer.send(topic, value.encode(), partition=partition).get(10)
+            producer.send(topic, value.encode(), partition=partition).get(60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +196,7 @@ class JavaProducer:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=150,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -211,7 +210,7 @@ def consume(settings, topic, group=None):
             **settings,
             group_id=group,
             auto_offset_reset="earliest",
-            consumer_timeout_ms=10_000,
+            consumer_timeout_ms=60_000,
         )
     ) as consumer:
         return next(consumer).value
@@ -230,14 +229,6 @@ def refused_login(settings):
     with pytest.raises(BrokerLoginError) as refusal:
         check_access(settings | options)
     return str(refusal.value)
-
-
-def wait_until(condition, seconds=10):
-    """Wait for a condition; kafka-cluster policies, for one, are remembered for seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true"
-        time.sleep(0.1)
 
 
 def _document(actions, more):

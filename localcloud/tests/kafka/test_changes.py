@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from contextlib import closing
 
 import pytest
@@ -11,6 +10,7 @@ import requests
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
+from localcloud.tests.kafka.changing import update, wait_operation
 from localcloud.tests.kafka.conftest import describe_request, wait_for
 from localcloud.tests.kafka.running_cluster import consume, produce
 
@@ -74,7 +74,7 @@ def test_brokers_are_added_to_the_running_cluster(running, admin):
     answer = kafka.update_broker_count(
         ClusterArn=running.arn, CurrentVersion=version, TargetNumberOfBrokerNodes=4
     )
-    _wait_operation(kafka, answer)
+    wait_operation(kafka, answer["ClusterOperationArn"])
     assert before.items() <= _pids(running).items()
     running.learn_names()
     with closing(KafkaAdminClient(**admin)) as client:
@@ -98,25 +98,9 @@ def _configure(running, make_configuration, properties, ends="UPDATE_COMPLETE"):
     """Apply properties to the running cluster, and wait for the end of that."""
     kafka = running.client("kafka")
     kept = "allow.everyone.if.no.acl.found=false\nauto.create.topics.enable=false\n"
-    answer = kafka.update_cluster_configuration(
-        ClusterArn=running.arn,
-        CurrentVersion=kafka.describe_cluster(ClusterArn=running.arn)["ClusterInfo"][
-            "CurrentVersion"
-        ],
-        ConfigurationInfo={"Arn": make_configuration(kept + properties), "Revision": 1},
-    )
-    return _wait_operation(kafka, answer, ends)
-
-
-def _wait_operation(kafka, answer, ends="UPDATE_COMPLETE"):
-    arn, deadline = answer["ClusterOperationArn"], time.monotonic() + 120
-    while True:
-        shown = kafka.describe_cluster_operation(ClusterOperationArn=arn)["ClusterOperationInfo"]
-        if shown["OperationState"] != "UPDATE_IN_PROGRESS":
-            assert shown["OperationState"] == ends, shown
-            return shown
-        assert time.monotonic() < deadline, f"it takes too long: {shown}"
-        time.sleep(0.05)
+    shown = kafka.describe_cluster(ClusterArn=running.arn)["ClusterInfo"]
+    wanted = {"Arn": make_configuration(kept + properties), "Revision": 1}
+    return update(kafka, "update_cluster_configuration", shown, ends=ends, ConfigurationInfo=wanted)
 
 
 def _property(admin, name):
@@ -128,7 +112,7 @@ def _property(admin, name):
 
 
 def _pids(running):
-    clusters = requests.get(f"{running.endpoint}/_localcloud/status", timeout=10).json()["clusters"]
+    clusters = requests.get(f"{running.endpoint}/_localcloud/status", timeout=60).json()["clusters"]
     (shown,) = [each for each in clusters if each["arn"] == running.arn]
     return {each["node"]: each["pid"] for each in shown["processes"]}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from localcloud.network.nodes import Nodes
@@ -11,6 +9,7 @@ from localcloud.services.kafka import ClusterDirectory
 from localcloud.services.kafka.processes import Launcher
 from localcloud.tests.kafka.conftest import describe_request, wait_for
 from localcloud.tests.refusals import refusal
+from tests.fixtures.functions import wait_until
 
 _UNKNOWN = "arn:aws:kafka:eu-central-1:111111111111:cluster/none/5b3d-1"
 
@@ -214,11 +213,11 @@ def test_the_rest_of_localcloud_sees_brokers_and_their_addresses(cloud, make_clu
 
 
 def _wait_gone(kafka, arn):
-    deadline = time.monotonic() + 60
-    while True:
+    def gone():
         try:
-            shown = kafka.describe_cluster(ClusterArn=arn)
+            kafka.describe_cluster(ClusterArn=arn)
         except kafka.exceptions.NotFoundException:
-            return
-        assert time.monotonic() < deadline, f"{arn} is still there: {shown}"
-        time.sleep(0.02)
+            return True
+        return False
+
+    wait_until(f"{arn} is gone", gone, 60)

@@ -27,7 +27,7 @@ def test_a_cluster_must_be_named(cloud, make_cluster):
 
 def test_status_shows_clusters(cloud, make_cluster):
     arn = make_cluster()["ClusterArn"]
-    clusters = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()["clusters"]
+    clusters = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=60).json()["clusters"]
     (shown,) = [cluster for cluster in clusters if cluster["arn"] == arn]
     assert shown["state"] == "ACTIVE"
     assert shown["start_seconds"] < 60
@@ -36,5 +36,5 @@ def test_status_shows_clusters(cloud, make_cluster):
 
 
 def _post(cloud, name, **arguments):
-    answer = requests.post(f"{cloud.endpoint}/_localcloud/{name}", json=arguments, timeout=10)
+    answer = requests.post(f"{cloud.endpoint}/_localcloud/{name}", json=arguments, timeout=60)
     return answer.status_code, answer.json()

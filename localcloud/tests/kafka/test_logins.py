@@ -16,7 +16,8 @@ from kafka.errors import (
 )
 
 from localcloud.identity.credentials import SessionKeys
-from localcloud.tests.kafka.running_cluster import consume, produce, refused_login, wait_until
+from localcloud.tests.kafka.running_cluster import consume, produce, refused_login
+from tests.fixtures.functions import wait_until
 
 pytestmark = pytest.mark.kafka
 
@@ -130,7 +131,7 @@ def test_a_removed_policy_is_felt_within_seconds(running):
             return True
         return False
 
-    wait_until(refused)
+    wait_until("the record is refused", refused, 10)
 
 
 def test_logins_that_iam_refuses(running, cloud):

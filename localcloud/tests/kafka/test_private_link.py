@@ -26,12 +26,12 @@ import json, sys
 from kafka import KafkaConsumer, KafkaProducer
 
 given = json.load(sys.stdin)
-producer = KafkaProducer(**given["settings"], max_block_ms=5000)
+producer = KafkaProducer(**given["settings"], max_block_ms=60_000)
 for number in range(20):
-    producer.send(given["topic"], b"%d" % number, partition=number % 4).get(10)
+    producer.send(given["topic"], b"%d" % number, partition=number % 4).get(60)
 producer.close()
 consumer = KafkaConsumer(
-    given["topic"], **given["settings"], auto_offset_reset="earliest", consumer_timeout_ms=10000
+    given["topic"], **given["settings"], auto_offset_reset="earliest", consumer_timeout_ms=60_000
 )
 print(sorted(int(next(consumer).value) for _ in range(20)))
 consumer.close()

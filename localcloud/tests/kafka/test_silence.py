@@ -21,7 +21,8 @@ from localcloud.brokers import (
 )
 from localcloud.identity import AcceptedToken
 from localcloud.network.names import resolve_names
-from localcloud.tests.kafka.running_cluster import refused_login, wait_until
+from localcloud.tests.kafka.running_cluster import refused_login
+from tests.fixtures.functions import wait_until
 
 pytestmark = pytest.mark.kafka
 
@@ -51,21 +52,21 @@ def test_silence_is_no_permission(tmp_path):
             "sasl_oauth_token_provider": _AnyToken(),
         }
         with closing(KafkaProducer(**settings, enable_idempotence=False)) as producer:
-            producer.send("t", b"1").get(10)
+            producer.send("t", b"1").get(60)
             answers.close()
-            wait_until(lambda: _is_refused(producer))
+            wait_until("the login is refused", lambda: _is_refused(producer), 10)
         assert "refuses the login by OAUTHBEARER" in refused_login(settings)
 
 
 def test_aws_msk_iam_is_rejected_unless_enabled():
     with serve_token_checks(_accept) as url:
-        answer = requests.post(f"{url}payload", data="{}", timeout=10)
+        answer = requests.post(f"{url}payload", data="{}", timeout=60)
     assert (answer.status_code, answer.text) == (403, "this cluster has no AWS_MSK_IAM login")
 
 
 def _is_refused(producer):
     try:
-        producer.send("t", b"2").get(10)
+        producer.send("t", b"2").get(60)
     except TopicAuthorizationFailedError:
         return True
     return False

@@ -68,7 +68,7 @@ def test_status_lists_mappings_and_functions(client, cloud, create, function):
     invoke(client, function)
     identity = create(Enabled=True, servers=NOWHERE)["UUID"]
     settle(client, identity)
-    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()
+    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=60).json()
     (mapping,) = [one for one in status["mappings"] if one["uuid"] == identity]
     assert (mapping["function"], mapping["topics"]) == (function, ["orders"])
     assert mapping["result"].startswith("PROBLEM: ")
@@ -83,7 +83,7 @@ def test_status_lists_mappings_and_functions(client, cloud, create, function):
 def test_status_of_a_mapping_without_a_poller_has_no_process(client, cloud, create):
     identity = create()["UUID"]
     settle(client, identity)
-    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=10).json()
+    status = requests.get(f"{cloud.endpoint}/_localcloud/status", timeout=60).json()
     (mapping,) = [one for one in status["mappings"] if one["uuid"] == identity]
     assert (mapping["state"], mapping.get("pid")) == ("Disabled", None)
 

@@ -20,7 +20,7 @@ from tests.fixtures.terraform import Terraform
 from tools.local_root import allow_destroy, copy_infra
 
 # Load balancers take 60 s of waiting inside the provider, applications 30 s to be made and deleted.
-pytestmark = [pytest.mark.terraform, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.terraform, pytest.mark.timeout(900)]
 
 _ACCOUNT = "930000000001"
 _HERE = Path(__file__).parent
