@@ -23,7 +23,7 @@ from bench.brokers import running_broker
 from bench.ladder import Form
 from bench.spark.records import make_frames, make_versions
 from penstock.kafka import KafkaSettings, Security, Topic, ensure_topic
-from penstock.spark.query.source import POLL_RECORDS
+from penstock.spark.query.source import FETCH_OPTIONS
 from penstock.spark.session import session_settings
 from tools.cpu_time import living_seconds
 
@@ -99,7 +99,7 @@ class World:
     def read(self, topic: str, records: int | None = None, *, as_jobs: bool = False) -> DataFrame:
         """Read a topic, or about this many of its first records.
 
-        Polls are as large as Kafka's default, or as those of the jobs.
+        Kafka's defaults decide how it is fetched, or the options of the jobs.
         """
         partitions = self.partitions
         ends = dict.fromkeys(map(str, range(partitions)), (records or 0) // partitions)
@@ -112,7 +112,7 @@ class World:
                     "subscribe": topic,
                     "startingOffsets": "earliest",
                     "endingOffsets": ending,
-                    **(POLL_RECORDS if as_jobs else {}),
+                    **(FETCH_OPTIONS if as_jobs else {}),
                 }
             )
             .load()

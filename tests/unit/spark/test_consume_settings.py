@@ -299,6 +299,7 @@ def test_the_source() -> None:
         "groupIdPrefix": "penstock-spark",
         "kafka.isolation.level": "read_committed",
         "kafka.max.poll.records": "5000",
+        "kafka.fetch.max.wait.ms": "10",
         "includeHeaders": "true",
         "failOnDataLoss": "false",
     }

@@ -17,8 +17,10 @@ from penstock.spark.settings.consume import ReadSettings, StartingOffsets
 from penstock.spark.state.losses import OffsetRange
 
 # After each poll Spark asks the broker for the first and the last offset. With Kafka's 500 records,
-# these questions take a third of the time (docs/adr/20261124-records-of-a-poll.md).
-POLL_RECORDS: Final = {"kafka.max.poll.records": "5000"}
+# these questions take a third of the time (docs/adr/20261124-records-of-a-poll.md). They are
+# answered after the next fetch, which at the end of a partition waits half a second for records
+# that the batch does not want (docs/adr/20261124-wait-of-a-fetch.md).
+FETCH_OPTIONS: Final = {"kafka.max.poll.records": "5000", "kafka.fetch.max.wait.ms": "10"}
 
 
 def open_stream(spark: SparkSession, kafka: KafkaSettings, read: ReadSettings) -> DataFrame:
@@ -94,7 +96,7 @@ def _common_options(kafka: KafkaSettings, read: ReadSettings) -> dict[str, str]:
         "groupIdPrefix": f"{read.group_prefix}spark",
         # Records of aborted transactions are not data.
         "kafka.isolation.level": "read_committed",
-        **POLL_RECORDS,
+        **FETCH_OPTIONS,
         # A header may hold the schema id, and dead letters keep all headers.
         "includeHeaders": "true",
         # Spark would stop without naming what is lost; the batch names it (state/losses.py).
