@@ -154,7 +154,7 @@ DECODING = (
     reported("spark-scan", "Kafka's values to nowhere: the most that a job can reach", _scan),
     least(
         "spark-polls",
-        "the same scan by polls of 5,000 records, as jobs read, against Kafka's 500",
+        "the same scan with the fetch options of the jobs, against Kafka's defaults",
         1.2,
         partial(_against_scan, "polls"),
     ),
