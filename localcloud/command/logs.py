@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,9 @@ def follow_log(instance: Instance, folder: Path, name: str, *, once: bool) -> It
 def _files(folder: Path) -> dict[str, Path]:
     """Return the log files by name: a server's log by its folder, the others by their file."""
     found = {"calls": folder / _CALLS}
-    for path in sorted(folder.rglob("*.log")):
+    # `walk` leaves out folders that jobs delete meanwhile.
+    places = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+    for path in sorted(path for path in places if path.suffix == ".log"):
         inner = path.name == "server.log" and path.parent != folder
         found[path.parent.name if inner else path.stem] = path
     return found
