@@ -65,7 +65,8 @@ tf-check: install ## Check the Terraform: format, validity, checkov
 pr: lint docs tf-check test ## Run all that CI runs
 
 nightly: export NIGHTLY = 1
-nightly: pr ## Run the same with many more trials
+nightly: pr ## Run the same with many more trials, and Spark's tests with the decoder in Java too
+	@NIGHTLY= DECODER=java $(VENV)/pytest tests/spark
 
 ##@ Build
 # Not by the target `install`: for that, PYTHON is the interpreter to install with.

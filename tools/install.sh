@@ -70,10 +70,13 @@ packages_ready() {
 }
 project_ready() { is_made_from "$project_stamp" pyproject.toml; }
 jars_ready() { is_made_from "$(jars_stamp "$1")" "$1"; }
+decoder_stamp=jars/decoder/lib/.sources
+decoder_sources() { cat requirements.lock jars/decoder/src/penstock/spark/*.java | sha256sum | cut -d' ' -f1; }
+decoder_ready() { [ -f "$decoder_stamp" ] && [ "$(cat "$decoder_stamp")" = "$(decoder_sources)" ]; }
 classes_ready() { for archive in .cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
 
 nothing_to_do() {
-    packages_ready && project_ready && classes_ready || return 1
+    packages_ready && project_ready && decoder_ready && classes_ready || return 1
     for pom in jars/*/pom.xml; do
         jars_ready "$pom" || return 1
     done
@@ -108,6 +111,14 @@ install_project() {
         --no-build-isolation --no-deps --editable .
     compile_modules src localcloud demo
     fingerprint pyproject.toml >"$project_stamp"
+}
+
+# Compiled against the jars of PySpark.
+build_decoder() {
+    decoder_ready && return
+    say "The decoder in Java into jars/decoder/lib"
+    .venv/bin/python -m tools.build_decoder >/dev/null
+    decoder_sources >"$decoder_stamp"
 }
 
 # One Maven for all of them: its start costs more than what it does.
@@ -162,6 +173,7 @@ fetch_jars &
 jars=$!
 install_packages
 install_project
+build_decoder
 wait "$jars"
 record_classes &
 classes=$!

@@ -20,6 +20,7 @@ from penstock.spark.state import lease
 from tests.fixtures.brokers import keep_secret, running_brokers
 from tests.fixtures.errors import make_error_table
 from tests.spark.consuming import PASSWORD, USER, Job
+from tests.spark.decoders import set_decoder
 from tests.spark.lakes import LakeReader
 from tests.stubs.sessions import make_session
 
@@ -54,7 +55,8 @@ def hosts_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory, hosts_file):
-    found = (path for kind in ("spark", "s3") for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
+    kinds = ("spark", "s3", "decoder")
+    found = (path for kind in kinds for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
     jars = sorted({path.name: str(path) for path in found}.values())
     assert jars, "no jars in jars/spark/lib, run `make install`"
     folder = tmp_path_factory.mktemp("spark")
@@ -87,6 +89,7 @@ def spark(tmp_path_factory, hosts_file):
         session = SparkSession.builder.config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
         keep_lookups(session)
+        set_decoder(session)
         yield session
         session.stop()
 
@@ -99,6 +102,22 @@ def compiled(spark):
     yield
     for name, text in _INTERPRETED.items():
         spark.conf.set(name, text)
+
+
+@pytest.fixture(params=["sql", "java"])
+def each_decoder(spark, request):
+    """Decode with Spark's SQL, then with the optional jar."""
+    set_decoder(spark, request.param)
+    yield request.param
+    set_decoder(spark)
+
+
+@pytest.fixture
+def java_decoder(spark):
+    """Decode with the optional jar."""
+    set_decoder(spark, "java")
+    yield
+    set_decoder(spark)
 
 
 @pytest.fixture

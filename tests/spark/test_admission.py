@@ -64,7 +64,7 @@ def test_admitted_versions_make_a_decoder(spark):
 
     admit(spark, _KNOWN.schema, grown)
 
-    assert [each["name"] for each in Decoder([_KNOWN, grown]).schema["fields"]] == [
+    assert [each["name"] for each in Decoder(spark, [_KNOWN, grown]).schema["fields"]] == [
         "more",
         "temperature",
     ]

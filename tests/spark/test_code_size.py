@@ -13,12 +13,13 @@ from penstock.spark.session import session_settings
 from penstock.tables import COORDINATES
 from tests.spark.records import frame, make_record, make_topic, make_version
 
-pytestmark = pytest.mark.usefixtures("compiled")
+pytestmark = pytest.mark.usefixtures("compiled", "each_decoder")
 
 _GLUE = Framing(frozenset({FrameKind.GLUE}))
 _UNFRAMED = {"readings": SchemaKey.parse("confluent:7")}
 _FIELDS = "spark.sql.debug.maxToStringFields"
 _FILTERS = write_filters(is_staged=True, is_routed=True)
+_CALLS = {"sql": "from_avro(", "java": "decoder_"}
 _HUGE_METHOD = 8_000  # bytes: HotSpot never compiles a longer one
 
 
@@ -55,7 +56,7 @@ def _versions(count):
 def test_a_stage_is_one_compiled_method(spark, count, framing):
     versions = _versions(count)
     event = {f"s{at}": "a" for at in range(10)} | {f"n{at}": at for at in range(10)}
-    decoder = Decoder(versions)
+    decoder = Decoder(spark, versions)
     decoded = decode_frames(decoder, _frames(spark, frame(versions[0], event), framing))
     counted = FilterCounts(_FILTERS).filter(decoded)
     rows = decoder.project(counted).select("event.*", *COORDINATES)
@@ -70,7 +71,7 @@ def test_a_stage_is_one_compiled_method(spark, count, framing):
 @pytest.mark.parametrize("width", [45, 70])
 def test_the_widest_records_of_a_stage_fit_into_one_method(spark, width):
     schema = make_record(*((f"s{at}", ["null", "string"]) for at in range(width)))
-    decoder = Decoder([make_version(1, schema)])
+    decoder = Decoder(spark, [make_version(1, schema)])
     frames = split_frames(make_topic(spark, [b"?"]).drop("headers"), _GLUE)
     counted = FilterCounts(_FILTERS).filter(decode_frames(decoder, frames))
 
@@ -80,9 +81,9 @@ def test_the_widest_records_of_a_stage_fit_into_one_method(spark, width):
     assert max(sizes) < _HUGE_METHOD
 
 
-def test_a_filter_by_status_decodes_each_record_once(spark):
+def test_a_filter_by_status_decodes_each_record_once(spark, each_decoder):
     (version,) = _versions(1)
-    decoder = Decoder([version])
+    decoder = Decoder(spark, [version])
     decoded = decoder.decode(_frames(spark, b"?"))
 
     errors = decoded.filter(IS_ERROR).select("offset", "status")
@@ -92,7 +93,7 @@ def test_a_filter_by_status_decodes_each_record_once(spark):
     try:
         for rows in (errors, decoder.select(decoded)):
             plan = rows._jdf.queryExecution().optimizedPlan().toString()
-            assert plan.count("from_avro(") == 1
+            assert plan.count(_CALLS[each_decoder]) == 1
     finally:
         spark.conf.set(_FIELDS, session_settings()[_FIELDS])
 

@@ -26,7 +26,7 @@ from tests.spark.records import (
     make_version,
 )
 
-pytestmark = pytest.mark.usefixtures("compiled")
+pytestmark = pytest.mark.usefixtures("compiled", "each_decoder")
 
 V1 = make_version(1, make_record(("deviceId", "string")))
 V2 = make_version(2, make_record(("deviceId", "string"), ("temperature", ["null", "long"])))
@@ -52,7 +52,7 @@ def _bits(value):
 
 
 def test_rows_of_all_versions_have_the_columns_of_all(spark):
-    decoder = Decoder([V1, V2, V3])
+    decoder = Decoder(spark, [V1, V2, V3])
     values = [
         frame(V3, {"deviceId": "a", "temperature": 30.5}),
         frame(V2, {"deviceId": "b", "temperature": 30}),
@@ -93,7 +93,7 @@ def test_each_record_gets_its_status(spark):
         frame(V2, {"deviceId": "é", "temperature": 2**53}),
     ]  # fmt: skip
 
-    assert _statuses(spark, Decoder([V1, V2]), values) == [
+    assert _statuses(spark, Decoder(spark, [V1, V2]), values) == [
         "decoded", "undecodable", "trailing-bytes", "invalid-text", "unknown",
         "tombstone", "unknown-framing", "decoded", "decoded",
     ]  # fmt: skip
@@ -103,7 +103,7 @@ def test_a_number_that_a_double_would_round_is_reported(spark):
     numbers = [2**53, 2**53 + 1, 2**53 + 2, -(2**53), -(2**53) - 1, 2**63 - 1, -(2**63), None]
     values = [frame(V2, {"deviceId": "a", "temperature": number}) for number in numbers]
 
-    found = _statuses(spark, Decoder([V1, V2, V3]), values)
+    found = _statuses(spark, Decoder(spark, [V1, V2, V3]), values)
 
     lossy = "lossy-widening"
     assert found == ["decoded", lossy, lossy, "decoded", lossy, lossy, lossy, "decoded"]
@@ -111,12 +111,12 @@ def test_a_number_that_a_double_would_round_is_reported(spark):
 
 def test_versions_that_contradict_each_other_make_no_decoder(spark):
     with pytest.raises(SchemaConflictError, match=r"temperature: long .*in one version"):
-        Decoder([V2, make_version(4, make_record(("temperature", "string")))])
+        Decoder(spark, [V2, make_version(4, make_record(("temperature", "string")))])
 
 
 def test_fields_that_differ_in_case_alone_are_both_kept(spark):
     version = make_version(1, make_record(("_topic", "string"), ("Temp", "int"), ("temp", "int")))
-    decoder = Decoder([version])
+    decoder = Decoder(spark, [version])
     values = [frame(version, {"_topic": "mine", "Temp": 1, "temp": 2})]
 
     (row,) = decoder.select(_decode(spark, decoder, values)).collect()
@@ -128,7 +128,7 @@ def test_fields_that_differ_in_case_alone_are_both_kept(spark):
 def test_fields_that_hold_nothing_are_left_out(spark):
     empty = make_record(("inside", "null"), name="Empty")
     version = make_version(1, make_record(("a", "int"), ("nothing", "null"), ("empty", empty)))
-    decoder = Decoder([version])
+    decoder = Decoder(spark, [version])
     value = {"a": 1, "nothing": None, "empty": {"inside": None}}
 
     rows = decoder.select(_decode(spark, decoder, [frame(version, value)]))
@@ -156,7 +156,7 @@ def test_random_versions_decode_as_each_by_itself(spark, seeded, trials):
         maker = Maker(seeded)
         versions = _versions(maker, 5)
         pairs = [(each, maker.value(each.schema)) for each in versions for _ in range(4)]
-        decoder = Decoder(versions)
+        decoder = Decoder(spark, versions)
         decoded = _decode(spark, decoder, [frame(*pair) for pair in pairs])
         rows = {row["_offset"]: row for row in decoder.select(decoded).collect()}
         for offset, (version, value) in enumerate(pairs):

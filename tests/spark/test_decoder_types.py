@@ -24,7 +24,7 @@ from penstock.spark.rows import event_type
 from penstock.tables import Struct, merge_columns, read_event
 from tests.spark.records import GLUE, as_spark_gives, frame, make_record, make_topic, make_version
 
-pytestmark = pytest.mark.usefixtures("compiled")
+pytestmark = pytest.mark.usefixtures("compiled", "each_decoder")
 
 _ONE = {"type": "enum", "name": "one.E", "symbols": ["A", "B", "C"]}
 _OTHER_ONE = {"type": "enum", "name": "one.E", "symbols": ["C", "B", "D", "A"]}
@@ -135,7 +135,7 @@ def test_every_type_is_read_as_by_itself(spark, name):
         ({**_LOGICAL, "fields": _LOGICAL["fields"][::-1]}, _LOGICAL_VALUE),
     ]
     versions, values = _written(cases)
-    decoder = Decoder(versions)
+    decoder = Decoder(spark, versions)
     records = split_frames(make_topic(spark, values), GLUE)
 
     rows = decoder.select(decoder.decode(records))
@@ -179,7 +179,7 @@ def test_columns_of_logical_types_are_known_without_spark(spark):
         "items": _array(["null", make_record(name="Item")]),
     }
     version = make_version(1, make_record(*fields, *odd.items()))
-    decoder = Decoder([version])
+    decoder = Decoder(spark, [version])
     frames = split_frames(make_topic(spark, [b"none"]), GLUE)
 
     rows = decoder.select(decoder.decode(frames))  # nothing is read
@@ -192,7 +192,7 @@ def test_columns_of_logical_types_are_known_without_spark(spark):
 def test_every_type_is_read_as_fastavro_reads_it(spark, name):
     versions, values = _written(_CASES[name])
     merged = merge_schemas([each.schema for each in versions])
-    decoder = Decoder(versions)
+    decoder = Decoder(spark, versions)
 
     rows = decoder.select(decoder.decode(split_frames(make_topic(spark, values), GLUE))).collect()
 

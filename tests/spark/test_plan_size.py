@@ -23,7 +23,7 @@ def events(spark):
         for number in range(200)
     ]
     value = frame(versions[0], {**{f"s{at}": "a" for at in range(20)}, "x0": 7})
-    decoder = Decoder(versions)
+    decoder = Decoder(spark, versions)
     frames = split_frames(make_topic(spark, [value]), GLUE)
     rows = decoder.select(decoder.decode(frames)).select("event.*", *COORDINATES)
     assert rows.collect()[0].x0 == 7

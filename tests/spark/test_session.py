@@ -35,5 +35,18 @@ def test_every_missing_setting_is_named(spark, monkeypatch):
     )
 
 
+def test_the_setting_of_the_decoder_needs_its_jar(spark, java_decoder, monkeypatch):
+    check_session(spark)
+    monkeypatch.setattr(session, "CATALOG_CLASS", "penstock.spark.Missing")
+
+    with pytest.raises(SettingsError) as caught:
+        check_session(spark)
+
+    assert caught.value.problems == (
+        "spark.sql.catalog.penstock is set, and no jar has penstock.spark.Missing, expected "
+        "penstock-decoder.jar of `make install` in --jars",
+    )
+
+
 def _options():
     return session_settings()["spark.driver.extraJavaOptions"]

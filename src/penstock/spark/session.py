@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from py4j.java_gateway import JavaClass
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from penstock.errors import SettingsError
 from penstock.settings import Settings
+from penstock.spark.decoding.function import CATALOG, CATALOG_CLASS, has_function
 from penstock.spark.lake.iceberg import catalog_settings
 from penstock.spark.settings.consume import read_settings, read_text
 from penstock.spark.settings.stage import StageSettings, read_stage_settings
@@ -157,6 +159,11 @@ def check_session(spark: SparkSession) -> None:
         for who, has_limits in where.items()
         if not has_limits
     ]
+    if has_function(spark) and not _finds(jvm, CATALOG_CLASS):
+        problems.append(
+            f"{CATALOG} is set, and no jar has {CATALOG_CLASS}, expected penstock-decoder.jar of "
+            "`make install` in --jars"
+        )
     problems += [
         f"{name} is {spark.conf.get(name)}, expected {value}"
         for name, value in _SETTINGS.items()
@@ -164,3 +171,8 @@ def check_session(spark: SparkSession) -> None:
     ]
     if problems:
         raise SettingsError(problems)
+
+
+def _finds(jvm: Any, name: str) -> bool:
+    """Return whether the driver has a class; py4j takes an unknown name for a package."""
+    return isinstance(getattr(jvm, name), JavaClass)

@@ -37,6 +37,14 @@ def test_a_record_whose_chosen_fields_are_empty_is_no_row() -> None:
     assert _find_empty(Projection(("state", "count"))) == expected
 
 
+def test_a_field_that_never_holds_a_value_makes_no_record_a_row() -> None:
+    empty = {"type": "record", "name": "Empty", "fields": []}
+    schema = {"type": "record", "name": "R", "fields": [{"name": "e", "type": empty}]}
+    reader = Reader(schema)
+
+    assert EventColumns(Projection(("e",)), schema).find_empty(reader.root, "body") == "TRUE"
+
+
 @pytest.mark.parametrize(
     "columns", [Projection(), Projection(("state", "count"), keeps_empty=True)]
 )

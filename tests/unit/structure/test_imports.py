@@ -46,7 +46,7 @@ _WINGS_MAY_IMPORT = {
     "settings": set(),
     "decoding": {"rows"},
     "lake": {"rows", "state", "failures"},
-    "session": {"lake", "settings"},
+    "session": {"decoding", "lake", "settings"},
     "state": {"rows", "settings"},
     "filter_counts": set(),
     "failures": {"filter_counts"},

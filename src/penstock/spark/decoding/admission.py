@@ -23,7 +23,7 @@ from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, canonical_form, check_schema, merge_schemas
 from penstock.spark.decoding.columns import EventColumns
-from penstock.spark.decoding.decoder import write_schemas
+from penstock.spark.decoding.union import write_schemas
 
 
 def find_versions(

@@ -6,6 +6,7 @@ finds the columns, and the key of a row is named by its columns too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +37,12 @@ class EventColumns:
         whole: Any = written_out(self.merged)
         return {**whole, "fields": [*fields, time]}
 
-    def write_event(self, root: Place, sql: str) -> str:
-        """Return the SQL of an event, from that of the record that Avro reads."""
+    def write_event(
+        self, root: Place, sql: str, write: Callable[[Place, str], str] = write_value
+    ) -> str:
+        """Return the SQL of an event, from that of a record; `write` is for a value of it."""
         values = {
-            avro_name(column): write_value(root.fields[field["name"]], f"{sql}.`{field['name']}`")
+            avro_name(column): write(root.fields[field["name"]], f"{sql}.`{field['name']}`")
             for field, column in self._fields()
             if not is_empty(root.fields[field["name"]])
         }
@@ -60,8 +63,9 @@ class EventColumns:
             else f"{value} IS NULL"
             for field, _ in self._fields()
             for value in [f"{sql}.`{field['name']}`"]
+            if not is_empty(root.fields[field["name"]])
         ]
-        return " AND ".join(conditions)
+        return " AND ".join(conditions or ["TRUE"])
 
     def _fields(self) -> list[tuple[dict[str, Any], str]]:
         """Return the chosen fields of the schema with the names of their columns."""

@@ -70,6 +70,16 @@ class FrameStatus(StrEnum):
     TOMBSTONE = "tombstone"
 
 
+class RowStatus(StrEnum):
+    """The status of a framed record that has no `Reason` to be given up."""
+
+    DECODED = "decoded"
+    UNKNOWN = "unknown"  # a version that the decoder does not know
+    LATER = "later"  # compressed, and not inflated yet
+    ELSEWHERE = "elsewhere"  # its schema is routed to another table
+    EMPTY = "empty"  # all columns that are chosen for its table are empty
+
+
 def split_frames(records: DataFrame, framing: Framing) -> DataFrame:
     """Add the columns above to records of Spark's Kafka source."""
     sql = _FrameSql(framing, "headers" in records.columns)

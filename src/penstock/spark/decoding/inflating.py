@@ -8,8 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
-from penstock.spark.decoding.decoder import RowStatus
-from penstock.spark.decoding.frames import FrameStatus
+from penstock.spark.decoding.frames import FrameStatus, RowStatus
 
 IS_COMPRESSED: Final = f"""
     coalesce(status = '{FrameStatus.FRAMED}' AND compression = 'zlib', FALSE)"""

@@ -18,7 +18,7 @@ from penstock.schemas import Schema, canonical_form
 _NAMED: Final = ("record", "enum", "fixed")
 _NUMBERS: Final = ("int", "long", "float", "double")
 _KEPT: Final = ("logicalType", "precision", "scale", "symbols", "size")
-_ITEM_KEYS: Final = {"array": "items", "map": "values"}
+ITEM_KEYS: Final = {"array": "items", "map": "values"}
 
 
 @dataclass(slots=True, eq=False)
@@ -67,8 +67,8 @@ class Reader:
             return Place(schema)
         kind = schema["type"]
         kept: dict[str, Any] = {key: schema[key] for key in _KEPT if key in schema}
-        if kind in _ITEM_KEYS:
-            return Place(kind, item=self._place(schema[_ITEM_KEYS[kind]]))
+        if kind in ITEM_KEYS:
+            return Place(kind, item=self._place(schema[ITEM_KEYS[kind]]))
         place = Place(kind, attributes=kept)
         if kind in _NAMED:
             self._count += 1
@@ -91,7 +91,7 @@ def write_reader(place: Place) -> Schema:
     if place.holds_long:
         return ["long", "double"]
     if place.item is not None:
-        return {"type": place.kind, _ITEM_KEYS[place.kind]: write_reader(place.item)}
+        return {"type": place.kind, ITEM_KEYS[place.kind]: write_reader(place.item)}
     schema: dict[str, Any] = {"type": place.kind, **place.attributes}
     if place.name:
         schema |= {"name": f"reader.{place.name}", "aliases": place.aliases}
@@ -119,7 +119,7 @@ def written_out(schema: Schema) -> Schema:
         if isinstance(part, list):
             return [write(each) for each in part]
         whole = dict(part)
-        for key in _ITEM_KEYS.values():
+        for key in ITEM_KEYS.values():
             if key in part:
                 whole[key] = write(part[key])
         if "fields" in part:
@@ -138,12 +138,12 @@ def _rename(writer: Schema, reader: Place, prefix: str, names: set[str]) -> Sche
     kind = writer if isinstance(writer, str) else writer["type"]
     if kind == "null":
         return "null"
-    place = _find(writer, kind, reader)
+    place = find_place(writer, kind, reader)
     place.holds_long |= kind == "long" and place.kind == "double"
     if isinstance(writer, str):
         return writer
     if place.item is not None:
-        key = _ITEM_KEYS[kind]
+        key = ITEM_KEYS[kind]
         return {"type": kind, key: _rename(writer[key], place.item, prefix, names)}
     if not place.name:
         return str(kind)
@@ -176,7 +176,7 @@ def _rename_named(
     return {"type": place.kind, "name": name, part: writer[part]}
 
 
-def _find(writer: Schema, kind: str, reader: Place) -> Place:
+def find_place(writer: Schema, kind: str, reader: Place) -> Place:
     """Return the reader's place for a writer's type; the merge has one for each type."""
     for place in reader.values:
         if kind in _NUMBERS and place.kind in _NUMBERS:

@@ -15,9 +15,8 @@ from penstock.errors import Reason
 from penstock.framing import SchemaKey
 from penstock.registry import Registries
 from penstock.spark.decoding.admission import admit_versions, find_versions
-from penstock.spark.decoding.decoder import Decoder, RowStatus
-from penstock.spark.decoding.frames import split_frames
-from penstock.spark.decoding.inflating import inflate_payloads
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import RowStatus, split_frames
 from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
 from penstock.spark.query.parts import FRAMED
 from penstock.spark.query.sinks import open_sinks, open_tombstones
@@ -51,9 +50,9 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
     keys = {SchemaKey.unpack(bytes(row.schema)) for row in kinds}
     found, _ = find_versions(registries, keys)
     versions, _ = admit_versions(frames.sparkSession, found)
+    decoder = Decoder(frames.sparkSession, versions)
     if any(row.compression != "none" for row in kinds):
-        frames = inflate_payloads(frames)
-    decoder = Decoder(versions)
+        frames = decoder.inflate(frames)
     rows = decoder.project(decoder.decode(frames), F.col("status").alias(STATUS))
     is_decoded = F.col(STATUS) == RowStatus.DECODED.value
     return rows.withColumn(EVENT, F.when(is_decoded, F.col(EVENT)))

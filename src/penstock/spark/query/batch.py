@@ -7,7 +7,8 @@
 | 2, 3 | the same for versions that the batch looked up in its first round; 4, 5: its second   |
 
 To inflate compressed records costs time for the others too, so the first batch that has some writes
-them as parts of their own (1, 3, 5). Later batches inflate them with the others.
+them as parts of their own (1, 3, 5). Later batches inflate them with the others. With the decoder
+in Java it costs the others nothing, and all batches after the first inflate.
 
 With routes by schema name, each table has its own versions, merge and parts, and records of a name
 without a route are given up. A part is decoded, judged, counted and written in one pass. Only if
@@ -29,11 +30,10 @@ from penstock.errors import Failure
 from penstock.framing import SchemaKey
 from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
-from penstock.spark.decoding.decoder import RowStatus
-from penstock.spark.decoding.frames import split_frames
-from penstock.spark.decoding.inflating import inflate_payloads
+from penstock.spark.decoding.frames import RowStatus, split_frames
+from penstock.spark.decoding.function import has_function
 from penstock.spark.failures import ErrorSink, Judge, file_errors
-from penstock.spark.query.parts import FRAMED, Figures, PartWriter
+from penstock.spark.query.parts import FRAMED, Figures, Part, PartWriter
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions, VersionLookup
 from penstock.spark.rows import Sink
@@ -121,7 +121,7 @@ class Batches:
             self._write_unknown(batch)
         figures = batch.figures
         figures.check(batch_id)
-        if figures.has_compressed:
+        if figures.has_compressed or has_function(records.sparkSession):
             self._lookup.note_compressed(batch.versions)
         return count_batch(records_read, figures, batch.versions)
 
@@ -175,9 +175,8 @@ class Batches:
 
     def _write_table(self, batch: _Batch, table: str, frames: DataFrame, part: int) -> None:
         versions = self._lookup.of_table(table, batch.versions.all())
-        if batch.versions.inflates:
-            frames = inflate_payloads(frames)
-        self._writers[table].write(batch.id, part, frames, versions, batch.figures)
+        where = Part(batch.id, part, batch.versions.inflates)
+        self._writers[table].write(where, frames, versions, batch.figures)
 
     def _give_up(self, batch: _Batch, refused: Mapping[SchemaKey, Failure]) -> None:
         if refused:

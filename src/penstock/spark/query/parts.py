@@ -18,9 +18,9 @@ from penstock.errors import LostRecordsError, Reason
 from penstock.framing import Framing
 from penstock.records import Projection
 from penstock.registry import SchemaVersion
-from penstock.spark.decoding.decoder import Decoder, RowStatus
-from penstock.spark.decoding.frames import FrameStatus
-from penstock.spark.decoding.inflating import IS_COMPRESSED, inflate_payloads, set_aside
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import FrameStatus, RowStatus
+from penstock.spark.decoding.inflating import IS_COMPRESSED, set_aside
 from penstock.spark.failures import ErrorSink, Judge, file_errors
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.at_once import run_at_once
@@ -56,6 +56,15 @@ _TOMBSTONE: Final = (
     "key AS _key",
     "headers AS _headers",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a batch; if it `inflates`, its compressed records are written with the others."""
+
+    batch: BatchId
+    number: int
+    inflates: bool = False
 
 
 class PartWriter:
@@ -95,24 +104,24 @@ class PartWriter:
 
     def write(
         self,
-        batch: BatchId,
-        part: int,
+        part: Part,
         frames: DataFrame,
         versions: Sequence[SchemaVersion],
         figures: Figures,
     ) -> None:
-        """Write frames as one part; if some are compressed, write those as a second part."""
+        """Write frames as one part; if some are set aside as compressed, write a second part."""
+        batch, number = part.batch, part.number
         if not versions:
             unknown = F.expr(f"IF({FRAMED}, '{RowStatus.UNKNOWN}', status)")
-            self._write(batch, part, frames.withColumn("status", unknown), None, figures)
+            self._write(batch, number, frames.withColumn("status", unknown), None, figures)
             return
         if self._decoder is None or self._decoder.versions != tuple(versions):
-            self._decoder = Decoder(versions, self._columns)
+            self._decoder = Decoder(frames.sparkSession, versions, self._columns)
         decoder = self._decoder
-        plain = decode_frames(decoder, set_aside(frames))
-        if self._write(batch, part, plain, decoder, figures):
-            inflated = inflate_payloads(frames.filter(IS_COMPRESSED))
-            self._write(batch, part + 1, decode_frames(decoder, inflated), decoder, figures)
+        first = decoder.inflate(frames) if part.inflates else set_aside(frames)
+        if self._write(batch, number, decode_frames(decoder, first), decoder, figures):
+            inflated = decoder.inflate(frames.filter(IS_COMPRESSED))
+            self._write(batch, number + 1, decode_frames(decoder, inflated), decoder, figures)
 
     def _write(
         self,

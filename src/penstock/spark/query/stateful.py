@@ -25,9 +25,10 @@ from penstock.errors import PenstockError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.admission import admit_versions, find_versions
-from penstock.spark.decoding.decoder import Decoder, RowStatus
-from penstock.spark.decoding.frames import FrameStatus, split_frames
-from penstock.spark.decoding.inflating import inflate_payloads, set_aside
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import FrameStatus, RowStatus, split_frames
+from penstock.spark.decoding.function import has_function
+from penstock.spark.decoding.inflating import set_aside
 from penstock.spark.rows import EVENT, event_type
 
 _LOG = logging.getLogger(__name__)
@@ -143,10 +144,11 @@ def select_columns(
     query again.
     """
     frames = split_frames(records, registries.framing)
-    if FrameKind.GLUE in registries.framing.kinds:  # no others are compressed
-        inflates = known.inflates or not records.isStreaming
-        frames = inflate_payloads(frames) if inflates else set_aside(frames)
-    rows = _decode(frames, known.versions)
+    may_be_compressed = FrameKind.GLUE in registries.framing.kinds
+    inflates = known.inflates or not records.isStreaming or has_function(records.sparkSession)
+    if may_be_compressed and not inflates:
+        frames = set_aside(frames)
+    rows = _decode(frames, known.versions, inflates=may_be_compressed and inflates)
     rows = rows.observe("records", *_counts()).filter(_is_row(known.refused))
     fields = event_type(rows).names if known.versions else ()
     return rows.select(*(_column(name, columns[name], fields) for name in columns), *_OWN)
@@ -169,14 +171,14 @@ def ignore_future(rows: DataFrame, timestamp: str, ahead: str) -> DataFrame:
     return counted.filter(~is_future)
 
 
-def _decode(frames: DataFrame, versions: Collection[SchemaVersion]) -> DataFrame:
+def _decode(frames: DataFrame, versions: Collection[SchemaVersion], *, inflates: bool) -> DataFrame:
     """Return the rows of all frames, with their status and the key of their schema."""
     more = (F.col("status").alias(_STATUS), F.col("schema").alias(_KEY))
     if not versions:
         renamed = (F.col(own.removeprefix("_").removeprefix("kafka_")).alias(own) for own in _OWN)
         return frames.select(F.lit(None).alias(EVENT), *renamed, *more)
-    decoder = Decoder(tuple(versions))
-    return decoder.project(decoder.decode(frames), *more)
+    decoder = Decoder(frames.sparkSession, tuple(versions))
+    return decoder.project(decoder.decode(decoder.inflate(frames) if inflates else frames), *more)
 
 
 def _counts() -> list[Column]:

@@ -1,0 +1,35 @@
+"""Build the optional decoder in Java into jars/decoder/lib, against the jars of PySpark."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyspark
+
+from tools.build_zip import list_files, write_zip
+
+_ROOT = Path(__file__).resolve().parents[1]
+_SOURCES = _ROOT / "jars/decoder/src"
+_JAR = _ROOT / "jars/decoder/lib/penstock-decoder.jar"
+_RELEASE = "17"  # of Java, the oldest that Spark runs on
+
+
+def main() -> int:
+    """Compile the sources, write the jar and print its size; return 1 if they do not compile."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    spark = Path(pyspark.__file__).parent / "jars"
+    sources = sorted(map(str, _SOURCES.rglob("*.java")))
+    with tempfile.TemporaryDirectory() as classes:
+        javac = ["javac", "--release", _RELEASE, "-cp", f"{spark}/*", "-d", classes]
+        if subprocess.run([*javac, *sources], check=False).returncode:
+            return 1
+        print(write_zip(_JAR, list_files(Path(classes))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
