@@ -17,6 +17,13 @@ locals {
     }
   }
 
+  # With the jar that decodes in Java, jobs find it as a catalog of functions: penstock/spark/decoding/function.py.
+  decoder_jar = try(var.spark.decoder_jar, null)
+  session_settings = merge(
+    jsondecode(file("${path.module}/session.json")),
+    local.decoder_jar == null ? {} : { "spark.sql.catalog.penstock" = "penstock.spark.DecoderCatalog" },
+  )
+
   _lake_bucket = "s3://${module.lake.bucket.name}"
 
   # The sinks of a job, for each program that writes its records.
@@ -103,15 +110,16 @@ module "spark" {
     # Nobody promises boto3 in EMR's own Python.
     archives = { packages = "${var.functions.packages}/penstock-boto3.zip" }
     # As penstock.spark.session.session_settings() has them: two are for a JVM that starts before the job.
-    configuration = jsondecode(file("${path.module}/session.json"))
+    configuration = local.session_settings
     files = merge(
       { "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) },
       { for name in keys(local.staged) : "${name}-plan.json" => file(var.jobs[name].staging.plan) },
     )
     image_jars = each.value.image_jars
-    jars = {
-      for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}"
-    }
+    jars = merge(
+      { for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}" },
+      local.decoder_jar == null ? {} : { penstock-decoder = local.decoder_jar },
+    )
     programs = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program == "sales" ? "sales/main" : program}.py" }
     pyfiles  = "${var.functions.packages}/penstock-pyfiles.zip"
   }
@@ -139,7 +147,7 @@ module "emr" {
   artifacts = {
     archives      = values(module.spark["spark"].places.archives)
     bucket        = module.spark["spark"].artifacts_bucket.name
-    configuration = jsondecode(file("${path.module}/session.json"))
+    configuration = local.session_settings
     jars          = module.spark["spark"].places.jars
     pyfiles       = module.spark["spark"].places.pyfiles
   }
