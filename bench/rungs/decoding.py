@@ -67,18 +67,20 @@ def _against_scan(way: str, form: Form) -> Result:
     return Result(ratio(turns, way, "scan"), "times", parts)
 
 
-def _decode(versions: int, form: Form) -> Result:
-    """Compare records of many versions with records of the middle version, in the same columns."""
+@cache
+def _race_decoders(versions: int, form: Form) -> tuple[Turns, dict[str, float]]:
+    """Race records of many versions and records of the middle version, in the same columns."""
     world = world_for(form)
     known = make_versions(versions)
     middle = known[(min(versions, 50) - 1) // 2]
     mixed = mixed_topic(world, versions)
     alone = world.topic(f"alone-{middle.number}", make_frames([middle])) if versions > 1 else mixed
-    product = Product(world, known)
+    product, in_java = Product(world, known), Product(world, known, in_java=True)
 
     def make_ways(some: int) -> Ways:
         return {
             "product": lambda: product.expect(some, world.read(mixed, some)),
+            "java": lambda: in_java.expect(some, world.read(mixed, some)),
             "one_schema": lambda: to_nowhere(
                 read_one_schema(world.read(alone, some), middle, known)
             ),
@@ -88,8 +90,13 @@ def _decode(versions: int, form: Form) -> Result:
     started, collected = time.perf_counter(), world.gc_seconds()
     turns = race(make_ways(world.records), form.turns + 1, warm=warm)
     collecting = (world.gc_seconds() - collected) / (time.perf_counter() - started)
-    parts = speeds(turns, world.records) | {"garbage_collection_share": round(collecting, 3)}
-    return Result(ratio(turns, "product", "one_schema"), "times", parts)
+    return turns, {"garbage_collection_share": round(collecting, 3)}
+
+
+def _decode(way: str, versions: int, form: Form) -> Result:
+    turns, more = _race_decoders(versions, form)
+    parts = speeds(choose(turns, [way, "one_schema"]), world_for(form).records)
+    return Result(ratio(turns, way, "one_schema"), "times", parts | more)
 
 
 def _decode_memory(form: Form) -> Result:
@@ -98,7 +105,8 @@ def _decode_memory(form: Form) -> Result:
     known, some = make_versions(1), world.records // 2
     records = world.read(mixed_topic(world, 1), some).cache()
     records.count()
-    decoder, product = Decoder(known), Product(world, known)
+    decoder, product = Decoder(world.spark, known), Product(world, known)
+    in_java = Product(world, known, in_java=True)
 
     def decode() -> None:
         rows = decoder.select(decoder.decode(split_frames(records, GLUE)))
@@ -111,6 +119,7 @@ def _decode_memory(form: Form) -> Result:
             "one_schema": lambda: to_nowhere(read_one_schema(records, known[0], known)),
             "decode": decode,
             "product": lambda: product.expect(some, records),
+            "java": lambda: in_java.expect(some, records),
         },
         form.turns,
     )
@@ -170,9 +179,18 @@ DECODING = (
             f"{count} version{'s' * (count > 1)} on one topic, against one schema written into the"
             " plan, the same columns",
             times,
-            partial(_decode, count),
+            partial(_decode, "product", count),
         )
         for count, times in {1: 0.90, 5: 0.90, 50: 0.90, 200: 0.88}.items()
+    ),
+    *(
+        least(
+            f"java-{count}",
+            f"`decode-{count}` with the optional jar, against one schema written into the plan",
+            1.0,
+            partial(_decode, "java", count),
+        )
+        for count in (1, 5, 50, 200)
     ),
     reported(
         "decode-memory",

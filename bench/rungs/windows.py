@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from bench.ladder import Form, Result, least, race, ratio, reported, speeds
-from bench.spark.ways import QuickRegistry
+from bench.ladder import Form, Result, Turns, choose, least, race, ratio, reported, speeds
+from bench.spark.ways import QuickRegistry, decoder_in_java
 from bench.spark.world import World, world_for
 from jobs.sales.summaries import REGION, join_regions, total_in_windows
 from penstock.framing import FrameKind, SchemaKey, encode_frame
@@ -109,21 +109,34 @@ def _make_regions(world: World, countries: int) -> DataFrame:
     return world.spark.createDataFrame(names, "country string, region string").cache()
 
 
-def _windows(form: Form) -> Result:
+@cache
+def _race_windows(form: Form) -> Turns:
     world = world_for(form)
-    topic, some = _sales(world, _FEW), world.records // _SHARE
+    topic = _sales(world, _FEW)
     regions = _make_regions(world, _FEW)
 
     def time_batch(way: Callable[[str, DataFrame, DataFrame], DataFrame]) -> float:
         batch = _run(world, topic, partial(way, REGION, regions))
         return float(batch["durationMs"]["addBatch"]) / 1e3
 
-    turns = race(
-        {"product": lambda: time_batch(_by_product), "by_hand": lambda: time_batch(_by_hand)},
-        form.turns,
-    )
+    def time_java() -> float:
+        with decoder_in_java(world.spark):
+            return time_batch(_by_product)
+
+    ways = {
+        "product": lambda: time_batch(_by_product),
+        "java": time_java,
+        "by_hand": lambda: time_batch(_by_hand),
+    }
+    turns = race(ways, form.turns)
     regions.unpersist()
-    return Result(ratio(turns, "product", "by_hand"), "times", speeds(turns, some))
+    return turns
+
+
+def _windows(way: str, form: Form) -> Result:
+    turns = _race_windows(form)
+    parts = speeds(choose(turns, [way, "by_hand"]), world_for(form).records // _SHARE)
+    return Result(ratio(turns, way, "by_hand"), "times", parts)
 
 
 def _state(form: Form) -> Result:
@@ -151,8 +164,9 @@ WINDOWS = (
         "sales joined with regions, in sliding windows, as a stream, against the same query"
         " by hand with one schema",
         0.95,
-        _windows,
+        partial(_windows, "product"),
     ),
+    least("windows-java", "`windows` with the optional jar", 0.95, partial(_windows, "java")),
     reported(
         "windows-state",
         f"the same by country: the batch with {_MANY:,} countries against {_FEW:,}",

@@ -8,14 +8,15 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import fastavro
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
@@ -26,6 +27,7 @@ from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
+from penstock.spark.decoding.function import CATALOG, CATALOG_CLASS
 from penstock.spark.query.batch import Batches, TableSinks
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.state.schema_ledger import Ledger, Lookup
@@ -74,10 +76,20 @@ class QuickRegistry:
         return {version.key: version for version in self.versions}[key]
 
 
+@contextmanager
+def decoder_in_java(spark: SparkSession) -> Iterator[None]:
+    """Decode with the optional jar."""
+    spark.conf.set(CATALOG, CATALOG_CLASS)
+    try:
+        yield
+    finally:
+        spark.conf.unset(CATALOG)
+
+
 class Product:
     """The product's batches, from number 1, with versions that its ledger knows and `new` ones.
 
-    Rows go to one outlet, or each to that of its schema's name.
+    Rows go to one outlet, or each to that of its schema's name. `in_java` decodes with the jar.
     """
 
     def __init__(
@@ -86,7 +98,10 @@ class Product:
         versions: Sequence[SchemaVersion],
         new: Sequence[SchemaVersion] = (),
         outlet: Outlet | Mapping[str, Sequence[Outlet]] | None = None,
+        *,
+        in_java: bool = False,
     ) -> None:
+        self._decoding = partial(decoder_in_java if in_java else nullcontext, world.spark)
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lookup(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
@@ -97,7 +112,8 @@ class Product:
     def take(self, records: DataFrame) -> BatchCounts:
         """Process records as the next batch."""
         self._number += 1
-        return self.batches.take(records, BatchId("bench", self._number))
+        with self._decoding():
+            return self.batches.take(records, BatchId("bench", self._number))
 
     def expect(self, rows: int, records: DataFrame) -> None:
         """Process records and assert how many become rows, so that the whole work is compared."""
@@ -107,7 +123,7 @@ class Product:
 
 def read_cached(records: DataFrame, versions: Sequence[SchemaVersion]) -> DataFrame:
     """Read records as the product does, into memory, with the columns of its tables."""
-    decoder = Decoder(versions)
+    decoder = Decoder(records.sparkSession, versions)
     rows = decoder.select(decoder.decode(split_frames(records, GLUE)))
     day = "timestamp_millis(event.timestamp) AS _event_time"
     cached = rows.selectExpr(day, *COORDINATES, "event.*").cache()

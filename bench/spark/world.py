@@ -166,7 +166,8 @@ def _end_jvm() -> None:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    found = (path for kind in ("spark", "s3") for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
+    kinds = ("spark", "s3", "decoder")
+    found = (path for kind in kinds for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
     jars = sorted({path.name: str(path) for path in found}.values())
     return {
         **session_settings(),
