@@ -59,7 +59,7 @@ def driver(cloud, accounts, running, tmp_path_factory):
     """A Spark driver in the consumer's VPC, with the keys of a role that may read."""
     folder = tmp_path_factory.mktemp("driver")
     _, keys = running.assume_role(["Connect", "DescribeTopic", "ReadData"])
-    jars = [*_ROOT.glob("jars/spark/lib/*.jar"), *_ROOT.glob("jars/iam/lib/*.jar")]
+    jars = _ROOT.glob("jars/spark/lib/*.jar")
     spark = {
         "spark.master": "local[1]",
         "spark.driver.memory": "512m",
