@@ -70,7 +70,7 @@ class Story:
     def follow(self, command, name, *flags):
         """Run a streaming command to the end of its topics, with a checkpoint by a name."""
         place = f"{self.folder.as_uri()}/checkpoints/{name}"
-        return self.run(command, *flags, "--checkpoint", place, "--trigger", "available-now")
+        return self.run(command, "--checkpoint", place, "--trigger", "available-now", *flags)
 
     def load(self):
         """Return the rows of both files."""

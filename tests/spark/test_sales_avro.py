@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,15 +19,19 @@ import pytest
 from jobs.sales.artifacts import list_artifacts
 from jobs.sales.avro import TopicSchemas, encode_sale
 from jobs.sales.enrichment import ArtifactSettings, summarize
+from jobs.sales.generated import COLUMNS, write_csv
 from jobs.sales.producing import send_messages
 from jobs.sales.records import load_regions
 from jobs.sales.summaries import format_totals, rank_totals
 from penstock.errors import SchemaNotFoundError
 from penstock.framing import FrameKind, SchemaKey
 from penstock.registry import SchemaVersion, VersionStatus
-from penstock.schemas import encode
+from penstock.schemas import decode, encode
 from penstock.spark import session
-from tests.spark.consuming import PASSWORD, USER
+from penstock.spark.query.source import source_options
+from penstock.spark.settings.consume import ReadSettings
+from tests.fixtures.functions import wait_until
+from tests.spark.consuming import PASSWORD, SECONDS, USER
 from tests.spark.sales_figures import SEED
 from tests.spark.test_sales import SETS, Story, spread
 
@@ -39,6 +45,7 @@ _MARKS = {
     1814: "2021-10-03 22:35",
     2050: "2021-10-03 22:39",
 }
+_PRODUCED = 200  # messages that `produce-avro` writes
 _BUSY = 500  # messages from here on have one key, so that the other partition is idle
 _WAIT = timedelta(minutes=10)
 _PUBLISHED = [
@@ -83,6 +90,7 @@ class NamedSchemas:
 
     def __init__(self):
         self._versions = []
+        self.asked = []  # the ids that were looked up
 
     def add(self, name, schema):
         key = SchemaKey.parse(f"apicurio:{len(self._versions) + 1}")
@@ -94,6 +102,7 @@ class NamedSchemas:
         return tuple(each for each in self._versions if each.name == name)
 
     def get(self, key):
+        self.asked.append(key)
         return next(each for each in self._versions if each.key == key)
 
 
@@ -113,48 +122,105 @@ def story(spark, kafka, keep_secret, tmp_path, capsys, monkeypatch):  # noqa: PL
     return told
 
 
-@pytest.mark.usefixtures("only_full_batches")
-def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, reader):
-    (topic,), (totals,) = story.add_topics(1, partitions=2), story.add_topics(1)
-    for name, schema in list_artifacts("x").items():
-        registry.add(name.replace("x.summary.avro", totals).replace("x.avro", topic), schema)
-    registry_flags = ("--registry-url", "http://unused", "--prefix", "x")
-    rows, marks = story.load(), dict(spread(_MARKS))
-    reports = []
+class Enrichment:
+    """A topic of sales in Avro, the stream that enriches them, and the topic of its totals."""
 
-    def send(start, end):
-        schemas = TopicSchemas.load(registry, topic)
+    def __init__(self, story, registry):
+        self.story, self.registry = story, registry
+        (self.topic,), (self.totals,) = story.add_topics(1, partitions=2), story.add_topics(1)
+        for name, schema in list_artifacts("x").items():
+            named = name.replace("x.summary.avro", self.totals).replace("x.avro", self.topic)
+            registry.add(named, schema)
+        self.flags = ("--registry-url", "http://unused", "--prefix", "x")
+        self.rows, self.marks = story.load(), dict(spread(_MARKS))
+        self.reports = []
+
+    def produce(self, count):
+        """Write the first messages by the command for it, at the times of the marks."""
+        file = self.story.folder / "spark/head.csv"
+        file.write_text(write_csv(COLUMNS, self.rows[_FIRST : _FIRST + count]))
+        first, then, *_ = _MARKS
+        times = (datetime.fromisoformat(f"{_MARKS[at]}:00+00:00") for at in (first, then))
+        since, end = times
+        rate = (then - first) / (end - since).total_seconds()
+        timing = ("--since", since.isoformat(), "--rate", str(rate))
+        files = ("--topic", self.topic, "--sales-file", file.name)
+        self.story.run("produce-avro", *files, *timing, *self.flags)
+
+    def send(self, start, end):
+        """Write the messages from one place of the topic to another, in the newest schema."""
+        schemas = TopicSchemas.load(self.registry, self.topic)
         places = range(_FIRST + start, _FIRST + end)
-        messages = [encode_sale(schemas, rows[at], marks[at]) for at in places]
+        messages = [encode_sale(schemas, self.rows[at], self.marks[at]) for at in places]
         busy = encode(1, schemas.key)
         send_messages(
-            story.kafka,
+            self.story.kafka,
             [
                 message if at < _BUSY else replace(message, key=busy)
                 for at, message in zip(places, messages, strict=True)
             ],
         )
 
-    def enrich(*more):
-        flags = ("--topics", topic, "--output-topic", totals, *registry_flags, *more)
-        _, said = story.follow("enrich", "enrich", *flags, "--regions-file", story.figures.files[2])
-        reports.extend(said)
+    def add_column(self):
+        """Register a version of the values with one more field."""
+        name = f"{self.topic}-value"
+        value = self.registry.versions(name)[-1].schema
+        channel = {"name": "channel", "type": ["null", "string"], "default": None}
+        self.registry.add(name, value | {"fields": [channel, *value["fields"]]})
 
-    stops = story.figures.enriched
-    for start, stop in pairwise((0, *stops[:-1])):
-        send(start, stop)
-        enrich()
-    value = registry.versions(f"{topic}-value")[-1].schema
-    channel = {"name": "channel", "type": ["null", "string"], "default": None}
-    registry.add(f"{topic}-value", value | {"fields": [channel, *value["fields"]]})
-    send(*stops[-2:])
-    enrich("--output-table", reader.name.removeprefix("lake."))
-    flags = ("--topics", totals, "--rows", "1000", *registry_flags)
+    def run(self, *more, trigger="available-now"):
+        """Run the stream until it ends."""
+        flags = ("--topics", self.topic, "--output-topic", self.totals, *self.flags, *more)
+        regions = ("--regions-file", self.story.figures.files[2])
+        _, said = self.story.follow("enrich", "enrich", *flags, *regions, "--trigger", trigger)
+        self.reports.extend(said)
+
+    @contextmanager
+    def running(self, end, *more):
+        """Run the stream meanwhile, and stop it once it has read all messages before `end`."""
+        streams = self.story.spark.streams
+        with ThreadPoolExecutor(1) as pool:
+            run = pool.submit(self.run, *more, trigger="1 second")
+            try:
+                wait_until("it runs", lambda: run.done() or streams.active, SECONDS)
+                yield
+                wait_until("it has read all", lambda: run.done() or self._ends_at(end), SECONDS)
+                for query in streams.active:
+                    query.processAllAvailable()  # until Spark has reported the last batch
+            finally:
+                for query in streams.active:
+                    query.stop()
+            run.result(SECONDS)
+
+    def _ends_at(self, end):
+        """Return whether the last batch that is committed ends there."""
+        folder = self.story.folder / "checkpoints/enrich"
+        last = max(int(each.name) for each in (folder / "commits").glob("[0-9]*"))
+        *_, ends = (folder / "offsets" / str(last)).read_text().splitlines()
+        return sum(json.loads(ends)[self.topic].values()) == end
+
+
+@pytest.mark.usefixtures("only_full_batches")
+def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, reader):
+    enrichment, stops = Enrichment(story, registry), story.figures.enriched
+    enrichment.produce(_PRODUCED)
+    for start, stop in pairwise((_PRODUCED, *stops[:-1])):
+        enrichment.send(start, stop)
+        enrichment.run()
+    with enrichment.running(stops[-1], "--output-table", reader.name.removeprefix("lake.")):
+        enrichment.add_column()
+        enrichment.send(*stops[-2:])
+    flags = ("--topics", enrichment.totals, "--rows", "1000", *enrichment.flags)
     table, _ = story.run("results-avro", *flags)
 
-    counts = [end - start for start, end in pairwise((0, *stops))]
-    assert [(each["batch"], each["in"]) for each in reports] == [*enumerate(counts)]
-    check_idle(reports, marks[_FIRST + stops[-2] - 1])
+    assert registry.asked == [registry.versions(f"{enrichment.topic}-value")[-1].key]
+    reports, rows, marks = enrichment.reports, enrichment.rows, enrichment.marks
+    ends = [sum(end for *_, end in json.loads(each["offsets"])) for each in reports]
+    assert (ends[: len(stops) - 1], ends[-1]) == ([*stops[:-1]], stops[-1])
+    assert [each["in"] for each in reports] == [end - start for start, end in pairwise((0, *ends))]
+    assert [each["batch"] for each in reports] == [*range(len(reports))]
+    check_idle(reports[: len(stops)], marks[_FIRST + stops[-2] - 1])
+    check_headers(enrichment)
     windows = join_lines(table)
     assert windows == sum_up(rows[_FIRST:], [*marks.values()], story.load_regions())
     assert list(windows) == sorted(windows, reverse=True)
@@ -164,6 +230,22 @@ def test_enrichment_goes_on_when_the_schema_gains_a_column(story, registry, read
         starts = [f"2021-10-03 22:{minute}" for minute in (30, 25, 20)]
         assert [windows[start] for start in starts] == _PUBLISHED
         assert [*join_lines(summarize_printed(story, rows)).values()][:3] == _PRINTED
+
+
+def check_headers(enrichment):
+    """Each total tells the query, the batch and the offsets that it is of; its key is an int."""
+    options = source_options(enrichment.story.kafka, ReadSettings(topics=(enrichment.totals,)))
+    records = enrichment.story.spark.read.format("kafka").options(**options).load().collect()
+    schemas = TopicSchemas.load(enrichment.registry, enrichment.totals)
+    headers = [{each.key: bytes(each.value).decode() for each in it.headers} for it in records]
+
+    found = {(each["query"], int(each["batch"]), each["offsets"]) for each in headers}
+    reports = enrichment.reports
+    assert found == {(each["query"], each["batch"], each["offsets"]) for each in reports}
+    assert len({each["query"] for each in reports}) == 1
+    for record in records:
+        total = decode(bytes(record.value), schemas.value.schema)
+        assert decode(bytes(record.key), schemas.key) == total["window_start"]
 
 
 def join_lines(table):
