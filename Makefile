@@ -51,7 +51,8 @@ test: install ## Run every test, real Kafka brokers included (ARGS: words for on
 	@$(if $(ARGS),$(VENV)/pytest $(ARGS),$(VENV)/python -m tools.suite)
 
 check-seed: install ## Compare the tables of the sales jobs with published ones (SALES=FOLDER of the sample)
-	@SALES="$(SALES)" $(VENV)/pytest tests/spark/test_sales.py tests/spark/test_sales_avro.py
+	@SALES="$(SALES)" $(VENV)/pytest tests/spark/test_sales.py tests/spark/test_sales_avro.py \
+	  tests/registries/test_sales_artifacts.py
 
 lint: install ## Check style and types
 	@$(VENV)/ruff check .
