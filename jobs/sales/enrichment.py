@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -38,6 +39,7 @@ from jobs.sales.summaries import (
 from penstock.registry import ApicurioAdmin, SchemaRegistry, load_admin, load_registry
 from penstock.settings import Settings, nested, setting
 from penstock.spark import StatefulQuery
+from penstock.spark.settings.consume import ReadSettings
 from penstock.tables import BatchId
 
 _SALE: Final = {"payment_id": "INT", "amount": AMOUNT.simpleString(), "country": "STRING"}
@@ -82,6 +84,12 @@ class EnrichSettings(Settings):
     stream: StreamSettings = nested(StreamSettings)
     registry: ArtifactSettings = nested(ArtifactSettings)
 
+    def problems(self) -> Iterator[str]:
+        """Yield a problem if there are several topics, or none for the totals."""
+        yield from _check_topics(self.stream.summary.read)
+        if not self.stream.output_topic:
+            yield "SALES_OUTPUT_TOPIC (--output-topic) is missing, expected a topic for the totals"
+
 
 @dataclass(frozen=True, slots=True)
 class ResultsAvroSettings(Settings):
@@ -89,6 +97,16 @@ class ResultsAvroSettings(Settings):
 
     summary: SummarySettings = nested(SummarySettings)
     registry: ArtifactSettings = nested(ArtifactSettings)
+
+    def problems(self) -> Iterator[str]:
+        """Yield a problem if there are several topics."""
+        yield from _check_topics(self.summary.read)
+
+
+def _check_topics(read: ReadSettings) -> Iterator[str]:
+    if len(read.topics or ()) > 1 or read.topic_pattern:
+        found = read.topic_pattern or ", ".join(read.topics)
+        yield f"found topics {found}, expected one in --topics: its artifacts have its name"
 
 
 def produce_avro(spark: SparkSession, settings: ProduceAvroSettings) -> None:

@@ -7,6 +7,7 @@ from unittest.mock import patch
 import pytest
 from moto import mock_aws
 
+from jobs.sales.enrichment import EnrichSettings, ResultsAvroSettings
 from jobs.sales.settings import (
     FileSettings,
     ProduceSettings,
@@ -61,6 +62,27 @@ def test_without_a_prefix_nothing_is_asked():
 def test_a_file_without_a_bucket_names_the_flag():
     with pytest.raises(SettingsError, match=r"SALES_BUCKET \(--bucket\) is missing, expected"):
         FileSettings().locate("sales.csv")
+
+
+_AVRO = (
+    *("--topics", "a,b", "--bootstrap-servers", "b-1.example:9098", "--region", "eu-central-1"),
+    *("--registry-url", "http://registry:8080"),
+)
+
+
+def test_the_stream_in_avro_reads_one_topic_and_writes_one():
+    with pytest.raises(SettingsError) as caught:
+        EnrichSettings.from_args([*_AVRO, "--checkpoint", "s3://b/c"], {})
+
+    assert caught.value.problems == (
+        "found topics a, b, expected one in --topics: its artifacts have its name",
+        "SALES_OUTPUT_TOPIC (--output-topic) is missing, expected a topic for the totals",
+    )
+
+
+def test_results_in_avro_are_of_one_topic():
+    with pytest.raises(SettingsError, match="found topics sales-, expected one in --topics"):
+        ResultsAvroSettings.from_args([*_AVRO[2:], "--topic-pattern", "sales-"], {})
 
 
 @pytest.mark.parametrize("rate", ["0", "-1", "nan", "fast", "20000"])
