@@ -54,6 +54,9 @@ def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, mo
     others = follow("totals")
     follow("windows")
     (summary,) = run("lake-summary")
+    (tmp_path / "spark").mkdir()
+    (tmp_path / "spark/sales_regions.csv").write_text("country,region\nPeru,Latin America\n")
+    run("lake-summary", "--by", "region")
 
     assert (first["in"], first["out"]) == (2, 2)
     counts = sum(
@@ -66,6 +69,8 @@ def test_totals_follow_the_snapshots_of_a_table(spark, lake_folder, tmp_path, mo
     file = (tmp_path / "spark_output/sales_by_country.csv").read_text()
     assert file.split() == ["country|sales|orders", "Peru|12.98|2", "Mali|0.99|1"]
     assert (summary["out"], summary["left_out"]) == (2, 1)
+    file = (tmp_path / "spark_output/sales_by_region.csv").read_text()
+    assert file.splitlines()[1:] == ["Latin America|12.98|2", "Unassigned|0.99|1"]
     rows = spark.table(f"lake.{database}.windows").orderBy("country", "window_start").collect()
     assert [(row.country, row.window_start.minute, str(row.sales), row.orders) for row in rows] == [
         ("Mali", 55, "0.99", 1), ("Mali", 0, "0.99", 1),
