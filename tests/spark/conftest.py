@@ -113,6 +113,14 @@ def each_decoder(spark, request):
 
 
 @pytest.fixture
+def sql_decoder(spark):
+    """Decode with Spark's SQL."""
+    set_decoder(spark, "sql")
+    yield
+    set_decoder(spark)
+
+
+@pytest.fixture
 def java_decoder(spark):
     """Decode with the optional jar."""
     set_decoder(spark, "java")

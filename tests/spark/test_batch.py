@@ -305,6 +305,7 @@ def test_records_deleted_between_two_sinks_stop_the_batch(job, topic, kind):
     assert job.batches.take(topic.read(), BatchId("query", 0)).records == 2
 
 
+@pytest.mark.usefixtures("sql_decoder")  # which reads compressed records in a pass of their own
 @pytest.mark.parametrize("kind", ["damaged", "compressed", "new version", "unknown version"])
 def test_records_deleted_before_a_later_pass_stop_the_batch(job, topic, kind):
     v1 = job.register(_V1)

@@ -17,7 +17,7 @@ _V2 = make_record(("deviceId", "string"), ("temperature", ["null", "long"]))
 _V3 = make_record(("deviceId", "string"), ("temperature", ["null", "double"]))
 
 
-def test_compressed_records_are_inflated_apart_until_a_batch_had_some(spark, tmp_path):
+def test_compressed_records_are_inflated_apart_until_a_batch_had_some(spark, tmp_path, sql_decoder):
     job = Job(spark, tmp_path)
     v1, v2 = job.register(_V1), job.register(_V2)
     job.take([frame(v1, {"deviceId": "a"})])

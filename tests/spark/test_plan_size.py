@@ -9,6 +9,7 @@ import pytest
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.tables import COORDINATES
+from tests.spark.decoders import set_decoder
 from tests.spark.records import GLUE, frame, make_record, make_topic, make_version
 
 _MOST_BYTES = 16_384
@@ -23,7 +24,9 @@ def events(spark):
         for number in range(200)
     ]
     value = frame(versions[0], {**{f"s{at}": "a" for at in range(20)}, "x0": 7})
+    set_decoder(spark, "sql")  # the plan of the other names its function alone
     decoder = Decoder(spark, versions)
+    set_decoder(spark)
     frames = split_frames(make_topic(spark, [value]), GLUE)
     rows = decoder.select(decoder.decode(frames)).select("event.*", *COORDINATES)
     assert rows.collect()[0].x0 == 7
