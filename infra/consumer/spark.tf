@@ -21,7 +21,7 @@ locals {
   decoder_jar = try(var.spark.decoder_jar, null)
   session_settings = merge(
     jsondecode(file("${path.module}/session.json")),
-    local.decoder_jar == null ? {} : { "spark.sql.catalog.penstock" = "penstock.spark.DecoderCatalog" },
+    local.decoder_jar == null ? {} : { "spark.sql.catalog.penstock_decoder" = "penstock.spark.DecoderCatalog" },
   )
 
   _lake_bucket = "s3://${module.lake.bucket.name}"

@@ -107,6 +107,32 @@ _LOGICAL = make_record(
     ("time", _logical("int", "time-millis")),
     ("uuid", _logical("string", "uuid")),
 )
+_NAMES = [
+    *(f"{prefix}timestamp-{unit}" for prefix in ("", "local-") for unit in _UNITS),
+    *("date", "time-millis", "time-micros", "uuid", "duration", "decimal", "none"),
+]
+_SAMPLES = {"int": 5, "long": 7, "float": 0.5, "double": 2.5, "string": _UUID, "bytes": b"xyz"}
+# Avro ignores a logical type where its kind is another one.
+_EVERYWHERE = make_record(
+    *(
+        (f"{kind}_{name.replace('-', '_')}", _logical(kind, name))
+        for kind in _SAMPLES
+        for name in _NAMES
+    )
+)
+_EVERYWHERE_VALUE = {
+    each["name"]: _SAMPLES[each["name"].partition("_")[0]] for each in _EVERYWHERE["fields"]
+}
+_MILLIS = "timestamp-millis"
+_LOGICAL_CASES = {
+    "ignored logical types": [(_EVERYWHERE, _EVERYWHERE_VALUE)],
+    "ignored logical types that widen": [
+        (make_record(("a", _logical("double", _MILLIS)), ("b", _logical("int", _MILLIS))),
+         {"a": 5.5, "b": 1}),
+        (make_record(("a", _logical("long", _MILLIS)), ("b", _logical("float", _MILLIS))),
+         {"a": 7, "b": 0.5}),
+    ],
+}  # fmt: skip
 _IN_1422 = -200_000
 _LOGICAL_VALUE = {
     "bytes": b"\x01\xe2", "fixed": b"\0\0\x01\xe2", "date": _IN_1422, "millis": 1_795_234_015_788,
@@ -128,9 +154,9 @@ def _by_itself(records: DataFrame, version, merged) -> DataFrame:
     return own.select("offset", F.to_json(record, {"ignoreNullFields": "false"}).alias("json"))
 
 
-@pytest.mark.parametrize("name", [*_CASES, "logical types"])
+@pytest.mark.parametrize("name", [*_CASES, *_LOGICAL_CASES, "logical types"])
 def test_every_type_is_read_as_by_itself(spark, name):
-    cases = _CASES.get(name) or [
+    cases = (_CASES | _LOGICAL_CASES).get(name) or [
         (_LOGICAL, _LOGICAL_VALUE),
         ({**_LOGICAL, "fields": _LOGICAL["fields"][::-1]}, _LOGICAL_VALUE),
     ]
@@ -156,16 +182,6 @@ def _columns(rows: DataFrame) -> Struct:
 
 
 def test_columns_of_logical_types_are_known_without_spark(spark):
-    names = [
-        *(f"{prefix}timestamp-{unit}" for prefix in ("", "local-") for unit in _UNITS),
-        *("date", "time-millis", "time-micros", "uuid", "duration", "decimal", "none"),
-    ]
-    kinds = ("int", "long", "string", "bytes")
-    fields = [
-        (f"{kind}_{name.replace('-', '_')}", _logical(kind, name))
-        for kind in kinds
-        for name in names
-    ]
     fixed = {"type": "fixed", "name": "U", "size": 16, "logicalType": "uuid"}
     money = {"type": "fixed", "name": "V", "size": 2, "logicalType": "decimal"}
     odd = {
@@ -178,7 +194,8 @@ def test_columns_of_logical_types_are_known_without_spark(spark):
         "union": ["null", "string", make_record(name="Also"), "int"],
         "items": _array(["null", make_record(name="Item")]),
     }
-    version = make_version(1, make_record(*fields, *odd.items()))
+    fields = [*_EVERYWHERE["fields"], *make_record(*odd.items())["fields"]]
+    version = make_version(1, {**_EVERYWHERE, "fields": fields})
     decoder = Decoder(spark, [version])
     frames = split_frames(make_topic(spark, [b"none"]), GLUE)
 

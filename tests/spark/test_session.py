@@ -43,8 +43,8 @@ def test_the_setting_of_the_decoder_needs_its_jar(spark, java_decoder, monkeypat
         check_session(spark)
 
     assert caught.value.problems == (
-        "spark.sql.catalog.penstock is set, and no jar has penstock.spark.Missing, expected "
-        "penstock-decoder.jar of `make install` in --jars",
+        "spark.sql.catalog.penstock_decoder is set, and no jar has penstock.spark.Missing,"
+        " expected penstock-decoder.jar of `make install` in --jars",
     )
 
 

@@ -62,11 +62,12 @@ def test_types_with_parts_name_them():
             ("f", {"type": "fixed", "name": "F", "size": 2}),
             ("items", {"type": "array", "items": {"type": "map", "values": "bytes"}}),
             ("at", milliseconds),
+            ("no_time", {"type": "int", "logicalType": "timestamp-millis"}),
             ("ratio", "float"),
         )
     )
 
     assert [each[1] for each in plan[2:]] == [
         ["enum", "A", "B"], ["fixed", 2], ["array", ["map", ["bytes"]]],
-        ["long", "millis"], ["float", "float"],
+        ["long", "millis"], ["int", "int"], ["float", "float"],
     ]  # fmt: skip

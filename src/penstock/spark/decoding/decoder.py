@@ -1,7 +1,8 @@
 """Decode records of any number of schema versions to columns, with one expression.
 
 They are read by a union of the versions in Spark's SQL (`union`), or by a function in Java if the
-session has its jar (`function`). Both give the same rows and statuses.
+session has its jar (`function`). Both give the same rows, but for records that few have
+(docs/adr/20261124-decoder-in-java.md).
 """
 
 from __future__ import annotations

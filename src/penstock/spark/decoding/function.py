@@ -1,8 +1,8 @@
 """Read records of all versions by a function in Java, where the session has its jar.
 
-The jar is optional: penstock-decoder.jar, with the setting `spark.sql.catalog.penstock`. A call of
-the function looks up a record's version, inflates and decodes its payload and judges it, within the
-stage that Spark compiles (docs/adr/20261124-decoder-in-java.md).
+The jar is optional: penstock-decoder.jar, with the setting `spark.sql.catalog.penstock_decoder`. A
+call of the function looks up a record's version, inflates and decodes its payload and judges it,
+within the stage that Spark compiles (docs/adr/20261124-decoder-in-java.md).
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from penstock.spark.decoding.plans import write_plan
 from penstock.spark.decoding.reader_schema import Place, Reader, write_reader
 from penstock.spark.decoding.reader_sql import measure_width, write_value
 
-CATALOG: Final = "spark.sql.catalog.penstock"
+_NAME: Final = "penstock_decoder"
+CATALOG: Final = f"spark.sql.catalog.{_NAME}"
 CATALOG_CLASS: Final = "penstock.spark.DecoderCatalog"
 _EVENT: Final = "record.event"
 
 
 def has_function(spark: SparkSession) -> bool:
     """Return whether a session has the jar, as its settings say."""
-    return spark.conf.get(CATALOG, None) is not None
+    return spark.conf.get(CATALOG, None) == CATALOG_CLASS
 
 
 class FunctionReading:
@@ -51,7 +52,7 @@ class FunctionReading:
         jvm: Any = spark.sparkContext._jvm
         # The catalog keeps a function as long as somebody holds it.
         self._function = getattr(jvm, CATALOG_CLASS).add(_define(spark, versions, reader.root))
-        call = f"penstock.{self._function.name()}(schema, compression, payload)"
+        call = f"{_NAME}.{self._function.name()}(schema, compression, payload)"
         self.helpers: dict[str, Column] = {
             "record": F.expr(call),
             "version": F.col("record.version"),

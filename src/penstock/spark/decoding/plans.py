@@ -39,7 +39,9 @@ def _write(writer: Any, reader: Place) -> Plan:
 def _write_details(writer: Any, kind: str, place: Place) -> Plan:
     """Return what follows the kind."""
     if kind in _NUMBERS:
-        return ["millis" if place.attributes.get("logicalType") in _MILLIS else place.kind]
+        # Avro ignores these logical types on other kinds.
+        is_millis = place.kind == "long" and place.attributes.get("logicalType") in _MILLIS
+        return ["millis" if is_millis else place.kind]
     if place.item is not None:
         return [_write(writer[ITEM_KEYS[kind]], place.item)]
     if kind == "enum":

@@ -7,8 +7,7 @@
 | 2, 3 | the same for versions that the batch looked up in its first round; 4, 5: its second   |
 
 To inflate compressed records costs time for the others too, so the first batch that has some writes
-them as parts of their own (1, 3, 5). Later batches inflate them with the others. With the decoder
-in Java it costs the others nothing, and all batches after the first inflate.
+them as parts of their own (1, 3, 5). Later batches inflate them with the others.
 
 With routes by schema name, each table has its own versions, merge and parts, and records of a name
 without a route are given up. A part is decoded, judged, counted and written in one pass. Only if
@@ -31,7 +30,6 @@ from penstock.framing import SchemaKey
 from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.frames import RowStatus, split_frames
-from penstock.spark.decoding.function import has_function
 from penstock.spark.failures import ErrorSink, Judge, file_errors
 from penstock.spark.query.parts import FRAMED, Figures, Part, PartWriter
 from penstock.spark.query.report import BatchCounts
@@ -121,7 +119,7 @@ class Batches:
             self._write_unknown(batch)
         figures = batch.figures
         figures.check(batch_id)
-        if figures.has_compressed or has_function(records.sparkSession):
+        if figures.has_compressed:
             self._lookup.note_compressed(batch.versions)
         return count_batch(records_read, figures, batch.versions)
 

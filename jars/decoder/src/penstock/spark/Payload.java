@@ -13,7 +13,9 @@ import org.apache.spark.unsafe.types.UTF8String;
  * for it, and the number of values is bounded. Texts are not copied, so the payload must not change.
  */
 final class Payload {
+  /** As in penstock/schemas/_json.py. */
   private static final int MAX_VALUES = 500_000;
+
   private static final long NOT_ASCII = 0x8080808080808080L;
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -44,10 +46,6 @@ final class Payload {
     if (isLossy) {
       throw new PayloadException(Failure.LOSSY_WIDENING);
     }
-  }
-
-  int position() {
-    return at;
   }
 
   /** Counts values, of which a few bytes can become millions. */

@@ -94,7 +94,7 @@ public final class RecordDecoder implements UnboundFunction, ScalarFunction<Inte
 
   @Override
   public String canonicalName() {
-    return "penstock." + name;
+    return "penstock_decoder." + name;
   }
 
   @Override

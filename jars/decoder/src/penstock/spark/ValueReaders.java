@@ -25,19 +25,23 @@ import org.apache.spark.unsafe.types.UTF8String;
  *
  * <pre>
  *   ["null"]
- *   ["boolean"], ["string"], ["bytes"], ["float", TO], ["double"]
- *   ["int", TO], ["long", TO]         TO: int, long, float, double, or millis, which become micros
+ *   ["boolean"], ["string"], ["bytes"], ["double"]
+ *   ["float", TO]                     TO: float or double
+ *   ["int", TO], ["long", TO]         TO: int, long, double, or millis, which become microseconds
  *   ["fixed", SIZE]
  *   ["enum", SYMBOL, ...]
  *   ["array", ITEM], ["map", VALUE]
  *   ["union", PLAN, ...]              the writer's branches
  *   ["member", AT, COUNT, PLAN]       a value that is one of several: a struct of so many members
- *   ["record", VALUES, [AT, PLAN], ...]   fields as they were written; AT -1 is left out
+ *   ["record", VALUES, [AT, PLAN], ...]
+ *                                     fields as they were written; AT -1 is left out. VALUES are
+ *                                     the fields of the merge, which count as values of the payload
  * </pre>
  */
 final class ValueReaders {
   private static final long LARGEST_IN_DOUBLE = 1L << 53;
   private static final long MICROS_PER_MILLI = 1_000;
+  private static final int MAX_DECIMAL_BITS = 127; // of 38 digits, the most that Spark has
 
   private ValueReaders() {}
 
@@ -107,7 +111,12 @@ final class ValueReaders {
 
   private static Decimal toDecimal(byte[] bytes, DecimalType type) {
     try {
-      BigDecimal value = new BigDecimal(new BigInteger(bytes), type.scale());
+      BigInteger unscaled = new BigInteger(bytes);
+      // To count the digits of megabytes takes minutes.
+      if (unscaled.bitLength() > MAX_DECIMAL_BITS) {
+        throw PayloadException.undecodable();
+      }
+      BigDecimal value = new BigDecimal(unscaled, type.scale());
       return Decimal.apply(value, type.precision(), type.scale());
     } catch (ArithmeticException | NumberFormatException error) {
       throw PayloadException.undecodable();

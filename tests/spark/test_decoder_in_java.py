@@ -1,0 +1,42 @@
+"""Records that the decoder in Java judges as the Lambda functions do, and Spark's SQL does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
+from tests.spark.records import GLUE, frame, make_record, make_topic, make_version
+
+pytestmark = pytest.mark.usefixtures("compiled", "java_decoder")
+
+
+def _decode(spark, version, values):
+    frames = split_frames(make_topic(spark, [frame(version, each) for each in values]), GLUE)
+    return Decoder(spark, [version]).decode(frames)
+
+
+def test_the_values_of_a_payload_are_counted(spark):
+    version = make_version(1, make_record(("items", {"type": "array", "items": ["null", "int"]})))
+    counts = (499_999, 500_000)
+
+    decoded = _decode(spark, version, [{"items": [None] * count} for count in counts])
+
+    assert [row.status for row in decoded.select("status").collect()] == ["decoded", "undecodable"]
+
+
+def test_a_decimal_that_its_column_cannot_hold_is_no_row(spark):
+    money = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+    version = make_version(1, make_record(("a", money)))
+    numbers = [
+        b"\x01\xe2", b"\0" * 20 + b"\x05", b"\xff" * 20,
+        b"", b"\x01" + b"\0" * 8, b"\x7f" * 20,
+    ]  # fmt: skip
+
+    decoded = _decode(spark, version, [{"a": each} for each in numbers])
+
+    rows = decoded.selectExpr("status", "CAST(record.event.a AS STRING)").collect()
+    assert [tuple(row) for row in rows] == [
+        ("decoded", "4.82"), ("decoded", "0.05"), ("decoded", "-0.01"),
+        ("undecodable", None), ("undecodable", None), ("undecodable", None),
+    ]  # fmt: skip
