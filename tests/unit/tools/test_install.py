@@ -1,4 +1,4 @@
-"""`make install` on machines made up of stand-in programs, in a clone made up of three files."""
+"""`make install` on machines made up of stand-in programs, in a clone made up of four files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parents[3]
+_SOURCE = "jars/decoder/src/penstock/spark/Decoder.java"
 _SHELL_PROGRAMS = ("cat", "cp", "cut", "date", "dirname", "grep", "mkdir", "rm", "sed", "sha256sum")
 
 # Stands for python3 and for the interpreter inside the virtual environment that it makes.
@@ -19,6 +20,7 @@ case "$*" in
 "-V") echo "Python ${FAKE_VERSION:-3.11.7}" ;;
 "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv >>"$CALLS" ;;
 "-m pip "* | "-m uv "*) echo "$2" >>"$CALLS" && echo "$*" >>"$CALLS.pip" ;;
+"-m tools.build_decoder") mkdir -p jars/decoder/lib && echo decoder >>"$CALLS" ;;
 "-m localcloud"*) [ -d jars/broker/lib ] && echo prepare >>"$CALLS" ;;
 "tools/record_classes.py") mkdir -p .cache/spark-classes && echo classes >>"$CALLS" &&
     echo >.cache/spark-classes/1.jsa ;;
@@ -52,7 +54,7 @@ class _Clone:
             self.provide(name, text)
         (self.folder / "tools").mkdir(parents=True)
         shutil.copy(_ROOT / "tools/install.sh", self.folder / "tools")
-        for name in ("requirements.lock", "pyproject.toml", "jars/broker/pom.xml"):
+        for name in ("requirements.lock", "pyproject.toml", "jars/broker/pom.xml", _SOURCE):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(f"first {name}\n")
 
@@ -126,7 +128,7 @@ def test_an_unusable_python_is_passed_over_for_the_next(clone: _Clone) -> None:
     clone.provide("python3.13", _PYTHON)
 
     assert clone.install().returncode == 0
-    assert clone.calls() == ["mvn", "venv", "pip", "uv", "uv", "prepare", "classes"]
+    assert clone.calls() == ["mvn", "venv", "pip", "uv", "uv", "decoder", "prepare", "classes"]
 
 
 def test_another_system_is_refused_in_one_sentence(clone: _Clone) -> None:
@@ -182,9 +184,10 @@ def test_a_second_run_does_nothing_and_says_nothing(clone: _Clone) -> None:
 @pytest.mark.parametrize(
     ("changed", "calls"),
     [
-        ("requirements.lock", ["venv", "pip", "uv", "uv", "prepare", "classes"]),
+        ("requirements.lock", ["venv", "pip", "uv", "uv", "decoder", "prepare", "classes"]),
         ("pyproject.toml", ["uv", "prepare", "classes"]),
         ("jars/broker/pom.xml", ["mvn", "prepare", "classes"]),
+        (_SOURCE, ["decoder", "prepare", "classes"]),
     ],
 )
 def test_only_what_changed_is_done_again(clone: _Clone, changed: str, calls: list[str]) -> None:
