@@ -71,7 +71,7 @@ packages_ready() {
 project_ready() { is_made_from "$project_stamp" pyproject.toml; }
 jars_ready() { is_made_from "$(jars_stamp "$1")" "$1"; }
 decoder_stamp=jars/decoder/lib/.sources
-decoder_sources() { cat requirements.lock jars/decoder/src/penstock/spark/*.java | sha256sum | cut -d' ' -f1; }
+decoder_sources() { cat requirements.lock jars/decoder/src/penstock/spark/*.java | fingerprint /dev/stdin; }
 decoder_ready() { [ -f "$decoder_stamp" ] && [ "$(cat "$decoder_stamp")" = "$(decoder_sources)" ]; }
 classes_ready() { for archive in .cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
 
