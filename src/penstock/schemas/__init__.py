@@ -23,13 +23,13 @@ from penstock.schemas.definition import Schema, canonical_form, check_schema, lo
 from penstock.schemas.diff import SchemaChange, SchemaDiff, diff_schemas
 from penstock.schemas.events import parse_event
 from penstock.schemas.infer import infer_schema
+from penstock.schemas.logical import find_decimal
 from penstock.schemas.merge import merge_schemas
 from penstock.schemas.names import avro_name
 from penstock.schemas.policy import Policy, VersionSet
 from penstock.schemas.references import inline_references
 from penstock.schemas.required import Path, list_fields, list_required
 from penstock.schemas.samples import compile_sampler
-from penstock.schemas.spark_rows import compile_row_restorer
 
 __all__ = [
     "Compatibility",
@@ -49,12 +49,12 @@ __all__ = [
     "compile_encoder",
     "compile_event_decoder",
     "compile_fitter",
-    "compile_row_restorer",
     "compile_sampler",
     "decode",
     "decode_event",
     "diff_schemas",
     "encode",
+    "find_decimal",
     "infer_schema",
     "inline_references",
     "list_fields",

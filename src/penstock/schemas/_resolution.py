@@ -26,6 +26,7 @@ from penstock.schemas._readers import (
     union_reader,
 )
 from penstock.schemas._types import AvroField, AvroType
+from penstock.schemas.logical import check_logical
 
 # The number types that are tried in a reader's union, the most exact one first.
 _WIDENINGS: Final = ("long", "double", "float")
@@ -69,7 +70,7 @@ class Resolution:
         if reader.kind == "union":
             return self._choose_branch(writer, reader, path)
         if (writer.kind, reader.kind) in PRIMITIVE_READERS:
-            return PRIMITIVE_READERS[writer.kind, reader.kind]
+            return check_logical(PRIMITIVE_READERS[writer.kind, reader.kind], writer)
         if writer.kind != reader.kind or not _same_name(writer, reader):
             _conflict(path, f"the writer has {writer.label()}, the reader {reader.label()}")
         return self._resolve_parts(writer, reader, path)
@@ -87,7 +88,7 @@ class Resolution:
             return self._resolve_record(writer, reader, path)
         if writer.size != reader.size:
             _conflict(path, f"the writer has {writer.label()}, the reader {reader.label()}")
-        return fixed_reader(writer.size)
+        return check_logical(fixed_reader(writer.size), writer)
 
     def _resolve_branch(self, writer: AvroType, reader: AvroType, path: str) -> Reader:
         """Return the reader of a branch of a writer's union.

@@ -1,23 +1,26 @@
-"""The columns of the events of a merged schema, as Spark's Avro reader makes them.
+"""The columns of the events of a merged schema.
 
 | Avro                                       | column                                      |
 | ------------------------------------------ | ------------------------------------------- |
 | int, long, float, double                   | int, bigint, float, double                  |
 | string, enum                               | string                                      |
-| bytes, fixed                               | binary, or decimal(P,S) for a valid decimal |
+| bytes, fixed                               | binary, or decimal(P,S) of up to 38 digits  |
 | date                                       | date                                        |
 | timestamp-millis, timestamp-micros         | timestamp                                   |
 | local-timestamp-millis, -micros            | timestamp_ntz                               |
 | record, array, map                         | struct, array, map<string,...>              |
 | a union of null and one type               | the column of that type                     |
 | a union of more types                      | struct<member0:...,member1:...>             |
+
+A field that can hold only null and empty records has no column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from penstock.schemas import Schema
+from penstock.schemas import Schema, find_decimal
 from penstock.tables.columns import VOID, Array, Column, ColumnType, Map, Struct
 
 _LEAVES: Final = {
@@ -61,28 +64,25 @@ def _read(part: Any, named: dict[str, ColumnType]) -> ColumnType:
 
 def _read_complex(part: dict[str, Any], kind: str, named: dict[str, ColumnType]) -> ColumnType:
     if kind == "record":
-        fields = part["fields"]
-        return Struct(tuple(Column(each["name"], _read(each["type"], named)) for each in fields))
+        fields = {each["name"]: _read(each["type"], named) for each in part["fields"]}
+        return _make_struct(fields)
     if kind == "array":
         return Array(_read(part["items"], named))
     if kind == "map":
         return Map("string", _read(part["values"], named))
     logical = part.get("logicalType")
-    if logical == "decimal" and kind in ("bytes", "fixed"):
-        return _read_decimal(part) or _LEAVES[kind]
+    if kind in {"bytes", "fixed"} and (decimal := find_decimal(part, part.get("size"))):
+        return f"decimal({decimal[0]},{decimal[1]})"
     return _LOGICAL.get((kind, str(logical))) or named.get(kind) or _LEAVES[kind]
 
 
 def _read_union(types: list[ColumnType]) -> ColumnType:
     if len(types) < 2:
         return types[0] if types else VOID
-    return Struct(tuple(Column(f"member{at}", type_) for at, type_ in enumerate(types)))
+    return _make_struct({f"member{at}": type_ for at, type_ in enumerate(types)})
 
 
-def _read_decimal(part: dict[str, Any]) -> str | None:
-    """Return the type of a decimal; None if it is invalid, which Avro then ignores."""
-    precision, scale = part.get("precision", 0), part.get("scale", 0)
-    if type(precision) is not int or type(scale) is not int or not 0 <= scale <= precision:
-        return None
-    most = len(str(2 ** (8 * part["size"] - 1) - 1)) - 1 if "size" in part else precision
-    return f"decimal({precision},{scale})" if 1 <= precision <= most else None
+def _make_struct(fields: Mapping[str, ColumnType]) -> Struct:
+    """Return a struct of the fields that can hold a value."""
+    held = {name: type_ for name, type_ in fields.items() if type_ not in {VOID, Struct()}}
+    return Struct(tuple(Column(name, type_) for name, type_ in held.items()))

@@ -197,7 +197,7 @@ def test_refuses_to_follow_a_recursive_schema() -> None:
 
 def test_does_not_interpret_logical_types() -> None:
     decimal = {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2}
-    timestamp = {"type": "long", "logicalType": "timestamp-millis"}
+    timestamp = {"type": "long", "logicalType": "timestamp-micros"}
 
     assert decode(b"\x02\x7b", decimal) == b"\x7b"
     assert decode(encode(2**62, timestamp), timestamp) == 2**62

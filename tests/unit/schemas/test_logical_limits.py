@@ -1,0 +1,54 @@
+"""Values beyond the limits of their logical types are no values of them, for each reader alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import UndecodablePayloadError
+from penstock.schemas import decode, encode
+
+_MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": 1}
+_FIXED = {"type": "fixed", "name": "F", "size": 2, "logicalType": "decimal", "precision": 4}
+_MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
+_MOST = (2**63 - 1) // 1_000
+
+
+def _record(type_):
+    return {"type": "record", "name": "R", "fields": [{"name": "a", "type": type_}]}
+
+
+def _decode(type_, value):
+    schema = _record(type_)
+    return decode(encode({"a": value}, schema), schema)["a"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        (_MONEY, (999).to_bytes(2)), (_MONEY, (-999).to_bytes(2, signed=True)),
+        (_MONEY, b"\0" * 99 + b"\7"), (_FIXED, (9999).to_bytes(2)), (_MILLIS, _MOST),
+        (_MILLIS, -_MOST), (["null", _MONEY], None),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 39}, b"\x7f" * 40),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 2, "scale": 3}, b"\x7f" * 40),
+        ({"type": "long", "logicalType": "timestamp-micros"}, 2**63 - 1),
+        ({"type": "int", "logicalType": "timestamp-millis"}, 2**31 - 1),
+    ],
+)  # fmt: skip
+def test_a_value_within_its_limits_stays_what_it_is(type_, value) -> None:
+    assert _decode(type_, value) == value
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "message"),
+    [
+        (_MONEY, (1000).to_bytes(2), "a: found a decimal in 2 bytes at byte 0, expected up to 3 d"),
+        (_MONEY, b"", "a: found a decimal in 0 bytes at byte 0, expected up to 3 digits"),
+        (_MONEY, b"\x7f" * 1000, "a: found a decimal in 1,000 bytes at byte 0"),
+        (["null", _FIXED], (-10000).to_bytes(2, signed=True), "expected up to 4 digits"),
+        (_MILLIS, _MOST + 1, f"a: found {_MOST + 1} milliseconds at byte 0, expected -{_MOST} to"),
+        (_MILLIS, -(2**63), "which are microseconds of 64 bits"),
+    ],
+)
+def test_a_value_beyond_its_limits_is_refused(type_, value, message) -> None:
+    with pytest.raises(UndecodablePayloadError, match=message):
+        _decode(type_, value)
