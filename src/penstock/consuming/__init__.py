@@ -1,16 +1,40 @@
-"""The consumer: batches of Kafka records to rows, and dead letters to their table."""
+"""The consumer: Kafka records to rows or dead letters, by one reader and one writer."""
 
 from __future__ import annotations
 
 from penstock.consuming.consumer import Consumed, Consumer, build_consumer
 from penstock.consuming.mapping import answer_mapping, read_records
+from penstock.consuming.reader import RecordReader, find_key_reader
+from penstock.consuming.readers import KnownSchemas, SchemaReader, SchemaReaders, Schemas
 from penstock.consuming.settings import ConsumerSettings
+from penstock.consuming.writing import (
+    MAX_WAITING,
+    AfterWrite,
+    ErrorSink,
+    OutcomeWriter,
+    Pace,
+    Written,
+    WrittenRow,
+)
 
 __all__ = [
+    "MAX_WAITING",
+    "AfterWrite",
     "Consumed",
     "Consumer",
     "ConsumerSettings",
+    "ErrorSink",
+    "KnownSchemas",
+    "OutcomeWriter",
+    "Pace",
+    "RecordReader",
+    "SchemaReader",
+    "SchemaReaders",
+    "Schemas",
+    "Written",
+    "WrittenRow",
     "answer_mapping",
     "build_consumer",
+    "find_key_reader",
     "read_records",
 ]

@@ -3,51 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Final
 
+from penstock.consuming.reader import RecordReader
+from penstock.consuming.readers import SchemaReaders
 from penstock.consuming.settings import ConsumerSettings
-from penstock.errors import (
-    Failure,
-    PenstockError,
-    Reason,
-    RegistryAccessDeniedError,
-    RegistryUnavailableError,
-    SchemaNotFoundError,
-    UnroutableError,
-)
-from penstock.framing import FrameKind, SchemaKey
-from penstock.records import (
-    FailedRecord,
-    Record,
-    Source,
-    Tombstone,
-    make_deletion,
-    make_row,
-    read_key,
-)
-from penstock.registry import Registries, SchemaVersion
-from penstock.schemas import compile_event_decoder
-from penstock.sinks import (
-    DynamoDbClient,
-    ErrorTable,
-    ObjectStore,
-    RowWriter,
-    open_table,
-)
+from penstock.consuming.writing import ErrorSink, OutcomeWriter
+from penstock.errors import PenstockError, Reason
+from penstock.records import FailedRecord, Ignored, Outcome, Record, Source
+from penstock.registry import Registries
+from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, RowWriter, open_table
 
 _LOG = logging.getLogger(__name__)
-_MAX_READERS: Final = 1_000
-# Lookups that fail in a batch, each a call of the registry; then one more in each other partition.
-_MAX_LOOKUPS: Final = 100
 
 # A topic and a partition.
 _Partition = tuple[str, int]
-# A function from payload to event, and the number of its schema version.
-_Reader = tuple[Callable[[bytes], Any], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +37,10 @@ class Consumed:
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch that is being read: each record is in one of the fields, or after a held record.
+    """A batch that is being read: how many records have an outcome, and which are held."""
 
-    `failed` and `down` have the errors of schemas and registries, which are not asked again;
-    `refused` has the partitions with a lookup that failed. Errors are copies: the frames of a
-    traceback would keep the payloads of their records alive.
-    """
-
-    read: list[Record] = field(default_factory=list)
-    errors: list[FailedRecord] = field(default_factory=list)
-    tombstones: int = 0
+    outcomes: int = 0
     held: dict[_Partition, tuple[Source, PenstockError]] = field(default_factory=dict)
-    failed: dict[SchemaKey, PenstockError] = field(default_factory=dict)
-    refused: set[_Partition] = field(default_factory=set)
-    down: dict[FrameKind, PenstockError] = field(default_factory=dict)
-
-    def is_stuck(self) -> bool:
-        """Return whether no record of the batch was read, given up or ignored."""
-        return not (self.read or self.errors or self.tombstones)
 
 
 class Consumer:
@@ -96,18 +54,17 @@ class Consumer:
         self,
         registries: Registries,
         readings: RowWriter,
-        errors: ErrorTable,
+        errors: ErrorSink,
         stage: str,
         *,
         partial_answers: bool = False,
     ) -> None:
-        self._registries = registries
-        self._readings = readings
-        self._errors = errors
-        self._stage = stage
-        self._shape = readings.shape
         self._partial_answers = partial_answers
-        self._readers: dict[SchemaKey, _Reader] = {}
+        self._schemas = SchemaReaders(registries, is_retried=partial_answers)
+        self._reader = RecordReader(
+            registries.framing, self._schemas, stage, readings.shape, self._schemas
+        )
+        self._writer = OutcomeWriter(readings, _LoggedErrors(errors), self._reader)
 
     def consume(self, records: Iterable[Record]) -> Consumed:
         """Write a row for every record with a value, and dead letters for failed ones; idempotent.
@@ -118,104 +75,52 @@ class Consumer:
             PenstockError: the error is retriable, or no record is at fault: no record of the
                 batch may be given up, and the whole batch must be consumed again.
         """
+        self._schemas.begin()
         batch = _Batch()
-        refused = self._readings.write(self._read_rows(records, batch))
-        if batch.held and batch.is_stuck():
-            raise next(error for _, error in batch.held.values())
-        errors = batch.errors + [
-            self._give_up(batch.read[place], error) for place, error in refused.items()
-        ]
-        self._errors.keep(errors)
+        written = self._writer.write(self._read(records, batch))
         return Consumed(
-            len(batch.read) - len(refused),
-            Counter(each.failure.reason for each in errors),
-            batch.tombstones,
+            written.rows + written.deletions,
+            written.failed,
+            written.ignored[Ignored.TOMBSTONE],
             tuple(source for source, _ in batch.held.values()),
         )
 
-    def _read_rows(self, records: Iterable[Record], batch: _Batch) -> Iterator[dict[str, Any]]:
+    def _read(self, records: Iterable[Record], batch: _Batch) -> Iterator[Outcome]:
+        """Yield the outcomes of the records that are not held.
+
+        Raises:
+            PenstockError: all records are held, or one cannot be.
+        """
         for record in records:
-            partition = _partition_of(record)
+            partition = record.source.topic, record.source.partition
             if partition in batch.held:
                 continue
             try:
-                row = self._read(record, batch)
+                outcome = self._reader.read(record)
             except PenstockError as error:
-                if self._partial_answers and error.retriable:
-                    held = batch.held[partition] = (record.source, copy(error))
-                    _LOG.warning(
-                        "%s and all later records of its partition are held: %.500s", *held
-                    )
-                else:
-                    batch.errors.append(self._give_up(record, error))
+                if not (self._partial_answers and error.retriable):
+                    raise
+                # A copy: the frames of a traceback would keep the payload alive.
+                held = batch.held[partition] = (record.source, copy(error))
+                _LOG.warning("%s and all later records of its partition are held: %.500s", *held)
                 continue
-            if row is None:
-                batch.tombstones += 1
-            else:
-                batch.read.append(record)
-                yield row
+            batch.outcomes += 1
+            yield outcome
+        if batch.held and not batch.outcomes:
+            raise next(error for _, error in batch.held.values())
 
-    def _read(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
-        """Return the row of a record, or None for a tombstone that is ignored."""
-        frame = self._registries.decode(record.value, record.headers, record.source.topic)
-        if frame is None:
-            return self._read_tombstone(record, batch)
-        read, number = self._find_reader(frame.key, _partition_of(record), batch)
-        event = read(frame.payload)
-        key_fields = self._read_key(record, batch)
-        schema_id = str(frame.key)
-        return make_row(self._shape, event, record, number, schema_id, key_fields=key_fields)
 
-    def _read_key(self, record: Record, batch: _Batch) -> Mapping[str, Any] | None:
-        """Return the fields of a record's key, or None if key fields are in the event."""
+@dataclass(frozen=True, slots=True)
+class _LoggedErrors:
+    """A sink for failed records, each with a line in the log."""
 
-        def find(key: SchemaKey) -> Callable[[bytes], Any]:
-            return self._find_reader(key, _partition_of(record), batch)[0]
+    errors: ErrorSink
 
-        return read_key(self._shape, record, self._registries.framing, find)
-
-    def _read_tombstone(self, record: Record, batch: _Batch) -> dict[str, Any] | None:
-        """Return the deleted row of a tombstone, or None if tombstones are ignored."""
-        match self._shape.tombstone:
-            case Tombstone.IGNORE:
-                return None
-            case Tombstone.DELETE:
-                return make_deletion(self._shape, record, self._read_key(record, batch))
-            case Tombstone.DEAD_LETTER:
-                raise UnroutableError(f"{record.source}: found a tombstone, expected a value")
-
-    def _find_reader(self, key: SchemaKey, partition: _Partition, batch: _Batch) -> _Reader:
-        """Return the reader of a schema key; a batch limits the lookups that fail."""
-        if reader := self._readers.get(key):
-            return reader
-        if error := batch.failed.get(key) or batch.down.get(key.kind):
-            raise copy(error)
-        # A flood of unknown keys in one partition does not stop the others.
-        if len(batch.failed) >= _MAX_LOOKUPS and partition in batch.refused:
-            # A partition that is held makes progress, and a batch that fails as a whole does not.
-            kind = RegistryUnavailableError if self._partial_answers else SchemaNotFoundError
-            raise kind(
-                f"schema {key} was not looked up, since {_MAX_LOOKUPS} others of the batch failed"
-            )
-        try:
-            version = self._registries.find(key)
-        except PenstockError as error:
-            batch.failed[key] = copy(error)
-            batch.refused.add(partition)
-            if isinstance(error, RegistryAccessDeniedError | RegistryUnavailableError):
-                batch.down[key.kind] = batch.failed[key]
-            raise
-        if len(self._readers) == _MAX_READERS:
-            del self._readers[next(iter(self._readers))]
-        reader = self._readers[key] = _compile(version), version.number
-        return reader
-
-    def _give_up(self, record: Record, error: PenstockError) -> FailedRecord:
-        """Return the failed record for an error, or raise the error if no record is at fault."""
-        failure = Failure.of(error)
-        _LOG.warning("%s is given up as %s: %.500s", record.source, failure.reason, failure.detail)
-        key = self._registries.read_key(record.value, record.headers, record.source.topic)
-        return FailedRecord.of(record, failure, key, self._stage)
+    def keep(self, failed: Sequence[FailedRecord]) -> None:
+        for each in failed:
+            source, failure = each.record.source, each.failure
+            _LOG.warning("%s is given up as %s: %.500s", source, failure.reason, failure.detail)
+        self.errors.keep(failed)
 
 
 def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
@@ -228,12 +133,3 @@ def build_consumer(settings: ConsumerSettings, stage: str) -> Consumer:
         stage,
         partial_answers=settings.partial_answers,
     )
-
-
-def _partition_of(record: Record) -> _Partition:
-    return record.source.topic, record.source.partition
-
-
-def _compile(version: SchemaVersion) -> Callable[[bytes], Any]:
-    """Compile the function from payload to event."""
-    return compile_event_decoder(version.schema)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from penstock.consuming import RecordReader, SchemaReaders, find_key_reader
 from penstock.errors import Failure, PenstockError
 from penstock.framing import SchemaKey
 from penstock.kafka import KafkaSettings, Start, read_topic
-from penstock.records import KeyFormat, Record, Source, decode_key
+from penstock.records import FailedRecord, KeyFormat, Record, Row, Source, decode_key
 from penstock.registry import (
     Registries,
     SchemaVersion,
@@ -17,10 +18,9 @@ from penstock.registry import (
     load_registries,
     unframed_setting,
 )
-from penstock.schemas import compile_event_decoder
 from penstock.settings import Settings, nested, setting
 
-_Decoder = Callable[[bytes], Any]
+_STAGE: Final = "terminal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +78,42 @@ def read_records(
     urls, backups, unframed = settings.registry, settings.registry_backups, dict(settings.unframed)
     has_registry = urls or backups
     registries = load_registries(urls, backups, unframed) if has_registry else Registries([])
-    decoders: dict[SchemaKey, _Decoder] = {}
+    schemas = SchemaReaders(registries)
+    reader = RecordReader(registries.framing, schemas, _STAGE, keys=schemas)
     for found in read_topic(settings.kafka, topic, start, partition=partition, follow=follow):
         source = Source(found.topic, found.partition, found.offset)
         headers = tuple(found.headers or ())
         record = Record(source, found.key, found.value, headers, found.timestamp)
-        yield _decode(record, settings.key_format, registries, decoders)
+        schemas.begin()
+        yield _read(record, settings.key_format, reader, registries)
 
 
-def _decode(
-    record: Record,
-    key_format: KeyFormat | None,
-    registries: Registries,
-    decoders: dict[SchemaKey, _Decoder],
+def _read(
+    record: Record, key_format: KeyFormat | None, reader: RecordReader, registries: Registries
 ) -> ReadRecord:
-    def find(key: SchemaKey) -> _Decoder:
-        if (decode := decoders.get(key)) is None:
-            decode = decoders[key] = compile_event_decoder(registries.find(key).schema)
-        return decode
+    def find(key: SchemaKey) -> Callable[[bytes], Any]:
+        return find_key_reader(reader.keys, key, record)
 
-    key = version = None
+    key = None
     try:
         if key_format is not None:
             key = decode_key(key_format, record, registries.framing, find)
-        frame = registries.decode(record.value, record.headers, record.source.topic)
-        if frame is None:
-            return ReadRecord(record, key)
-        version = registries.find(frame.key)
-        return ReadRecord(record, key, version, find(frame.key)(frame.payload))
     except PenstockError as error:
-        return ReadRecord(record, key, version, failure=Failure.of(error))
+        return ReadRecord(record, failure=Failure.of(error))
+    outcome = reader.read(record)
+    version = _find_version(record, registries)
+    match outcome:
+        case Row():
+            return ReadRecord(record, key, version, outcome.values)
+        case FailedRecord():
+            return ReadRecord(record, key, version, failure=outcome.failure)
+    return ReadRecord(record, key)
+
+
+def _find_version(record: Record, registries: Registries) -> SchemaVersion | None:
+    """Return the version that a record was written in, if there is one."""
+    key = registries.read_key(record.value, record.headers, record.source.topic)
+    try:
+        return registries.find(key) if key else None
+    except PenstockError:
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.records.base import base_fields, find_key, make_base
 from penstock.records.keys import FindReader, decode_key, read_key
+from penstock.records.outcome import Deletion, Ignored, Outcome, Row, Waiting
 from penstock.records.projection import Projection
 from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
 from penstock.records.rows import (
@@ -33,15 +34,20 @@ __all__ = [
     "ORDER",
     "READING",
     "DeletedWhen",
+    "Deletion",
     "FailedRecord",
     "FindReader",
+    "Ignored",
     "KeyFormat",
     "Mode",
+    "Outcome",
     "Projection",
     "Record",
+    "Row",
     "RowShape",
     "Source",
     "Tombstone",
+    "Waiting",
     "base_fields",
     "check_key",
     "decode_key",

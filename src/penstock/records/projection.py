@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.errors import SchemaConflictError
 
@@ -17,12 +18,14 @@ class Projection:
         renames: pairs of a field and the name of its column.
         lower_case: the names of columns that are not renamed are in lower case.
         keeps_empty: a record whose chosen fields are all empty is a row, as its key is elsewhere.
+        constant: the name of one more column, which has the same text in all rows of a batch.
     """
 
     fields: tuple[str, ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
     lower_case: bool = False
     keeps_empty: bool = False
+    constant: str = ""
 
     def name(self, field: str) -> str | None:
         """Return the name of a field's column, or None if the field is not chosen."""
@@ -34,13 +37,19 @@ class Projection:
         """Return the names of columns by field, for the fields that are chosen.
 
         Raises:
-            SchemaConflictError: two fields would be one column.
+            SchemaConflictError: two fields would be one column, or one would be the constant one.
         """
         columns: dict[str, str] = {}
         for field in fields:
             column = self.name(field)
             if column is None:
                 continue
+            if column == self.constant:
+                raise SchemaConflictError(
+                    f"the field {field} would be the column {column}, which each row has for"
+                    " itself, expected another name for it",
+                    path=field,
+                )
             if other := next((each for each, name in columns.items() if name == column), None):
                 raise SchemaConflictError(
                     f"fields {other} and {field} would both be the column {column}, expected"
@@ -49,3 +58,12 @@ class Projection:
                 )
             columns[field] = column
         return columns
+
+    def project(self, event: Mapping[str, Any], constant: str) -> dict[str, Any] | None:
+        """Return the columns of an event, or None if no chosen field has a value."""
+        named = ((self.name(field), value) for field, value in event.items())
+        row = {column: value for column, value in named if column is not None}
+        # One by one: a list has no hash, and a map may equal no text.
+        if self.fields and not self.keeps_empty and all(value == "" for value in row.values()):
+            return None
+        return {**row, **({self.constant: constant} if self.constant else {})}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from penstock.consuming import Consumed, consumer
+from penstock.consuming import Consumed, readers
 from penstock.errors import (
     PenstockError,
     Reason,
@@ -59,7 +59,7 @@ def test_a_whole_number_stays_exact_though_a_later_version_widens_it(world: Worl
 def test_many_versions_are_read_with_little_memory(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumer, "_MAX_READERS", 2)
+    monkeypatch.setattr(readers, "_MAX_READERS", 2)
     frames = [world.frame({f"n{number}": number}) for number in (0, 1, 2, 3, 0, 1)]
 
     assert world.consume(*frames).written == 6
