@@ -66,8 +66,7 @@ tf-check: install ## Check the Terraform: format, validity, checkov
 pr: lint docs tf-check test ## Run all that CI runs
 
 nightly: export NIGHTLY = 1
-nightly: pr ## Run the same with many more trials, and Spark's tests with the decoder in Java too
-	@NIGHTLY= DECODER=java $(VENV)/pytest tests/spark
+nightly: pr ## Run the same with many more trials
 
 ##@ Build
 # Not by the target `install`: for that, PYTHON is the interpreter to install with.
@@ -103,7 +102,7 @@ lock: install ## Pin the newest versions that pyproject.toml allows
 	  --output-file tools/checkov.lock
 
 clean: ## Remove everything that make put into this clone
-	@rm -rf .venv .cache .localcloud build jars/*/lib .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .cache .localcloud build jars/*/lib src/penstock/spark/decoding/*.jar .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 ##@ Measure
 bench: install ## Run the benchmark ladder (FORM=full or tiny, RUNGS="decode-1 write-4" for some)

@@ -1,4 +1,4 @@
-"""Build the optional decoder in Java into jars/decoder/lib, against the jars of PySpark."""
+"""Build the decoder in Java into the package, against the jars of PySpark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.build_zip import list_files, write_zip
 
 _ROOT = Path(__file__).resolve().parents[1]
 _SOURCES = _ROOT / "jars/decoder/src"
-_JAR = _ROOT / "jars/decoder/lib/penstock-decoder.jar"
+_JAR = _ROOT / "src/penstock/spark/decoding/penstock-decoder.jar"
 _RELEASE = "17"  # of Java, the oldest that Spark runs on
 
 

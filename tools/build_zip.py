@@ -73,7 +73,7 @@ def build(target: Target, into: Path) -> list[str]:
     """
     source = list_files(_ROOT / "src")
     packages = list_files(fetch_packages(read_lambda_names(), target))
-    shared = packages | source
+    shared = packages | {name: path for name, path in source.items() if path.suffix != ".jar"}
     lines = []
     for handler in sorted(_ROOT.glob("lambdas/*/handler.py")):
         name = handler.parent.name

@@ -72,7 +72,10 @@ project_ready() { is_made_from "$project_stamp" pyproject.toml; }
 jars_ready() { is_made_from "$(jars_stamp "$1")" "$1"; }
 decoder_stamp=jars/decoder/lib/.sources
 decoder_sources() { cat requirements.lock jars/decoder/src/penstock/spark/*.java | fingerprint /dev/stdin; }
-decoder_ready() { [ -f "$decoder_stamp" ] && [ "$(cat "$decoder_stamp")" = "$(decoder_sources)" ]; }
+decoder_ready() {
+    [ -f src/penstock/spark/decoding/penstock-decoder.jar ] && [ -f "$decoder_stamp" ] &&
+        [ "$(cat "$decoder_stamp")" = "$(decoder_sources)" ]
+}
 classes_ready() { for archive in .cache/spark-classes/*.jsa; do [ -f "$archive" ]; done; }
 
 nothing_to_do() {
@@ -116,8 +119,9 @@ install_project() {
 # Compiled against the jars of PySpark.
 build_decoder() {
     decoder_ready && return
-    say "The decoder in Java into jars/decoder/lib"
+    say "The decoder in Java into src/penstock/spark/decoding"
     .venv/bin/python -m tools.build_decoder >/dev/null
+    mkdir -p "${decoder_stamp%/*}"
     decoder_sources >"$decoder_stamp"
 }
 

@@ -27,7 +27,9 @@ from bench.spark.jobs import BegunJobs
 from bench.spark.records import make_frames, make_versions
 from bench.spark.ways import Product, read_cached, read_one_schema, to_nowhere, write_days
 from bench.spark.world import mixed_topic, world_for
-from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.sinks.iceberg import LakeSettings
+from penstock.spark.sinks.parquet import ParquetSettings
+from penstock.spark.sinks.settings import SinkSettings
 
 _FEW, _NEXT_TO_NOTHING = 10_000, 40
 _BATCHES, _SOME = 80, 20
@@ -43,8 +45,10 @@ def _race_jobs(form: Form) -> tuple[Turns, int]:
     written = world.new_folder()
     lake = Path(str(world.spark.conf.get("spark.sql.catalog.lake.warehouse")), *_TABLE.split("."))
     sinks = {
-        "parquet": SinkSettings("errors", "parked", parquet_path=f"{written}/parquet"),
-        "iceberg": SinkSettings("errors", "parked", lake_table=_TABLE),
+        "parquet": SinkSettings(
+            "errors", "parked", {"parquet": ParquetSettings(f"{written}/parquet")}
+        ),
+        "iceberg": SinkSettings("errors", "parked", {"iceberg": LakeSettings(_TABLE)}),
     }
     with redirect_stdout(sys.stderr):  # the lines that jobs print for their batches
         jobs = BegunJobs(world, sinks, [written, lake], some)

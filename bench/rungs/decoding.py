@@ -75,12 +75,11 @@ def _race_decoders(versions: int, form: Form) -> tuple[Turns, dict[str, float]]:
     middle = known[(min(versions, 50) - 1) // 2]
     mixed = mixed_topic(world, versions)
     alone = world.topic(f"alone-{middle.number}", make_frames([middle])) if versions > 1 else mixed
-    product, in_java = Product(world, known), Product(world, known, in_java=True)
+    product = Product(world, known)
 
     def make_ways(some: int) -> Ways:
         return {
             "product": lambda: product.expect(some, world.read(mixed, some)),
-            "java": lambda: in_java.expect(some, world.read(mixed, some)),
             "one_schema": lambda: to_nowhere(
                 read_one_schema(world.read(alone, some), middle, known)
             ),
@@ -93,10 +92,10 @@ def _race_decoders(versions: int, form: Form) -> tuple[Turns, dict[str, float]]:
     return turns, {"garbage_collection_share": round(collecting, 3)}
 
 
-def _decode(way: str, versions: int, form: Form) -> Result:
+def _decode(versions: int, form: Form) -> Result:
     turns, more = _race_decoders(versions, form)
-    parts = speeds(choose(turns, [way, "one_schema"]), world_for(form).records)
-    return Result(ratio(turns, way, "one_schema"), "times", parts | more)
+    parts = speeds(turns, world_for(form).records)
+    return Result(ratio(turns, "product", "one_schema"), "times", parts | more)
 
 
 def _decode_memory(form: Form) -> Result:
@@ -106,7 +105,6 @@ def _decode_memory(form: Form) -> Result:
     records = world.read(mixed_topic(world, 1), some).cache()
     records.count()
     decoder, product = Decoder(world.spark, known), Product(world, known)
-    in_java = Product(world, known, in_java=True)
 
     def decode() -> None:
         rows = decoder.select(decoder.decode(split_frames(records, GLUE)))
@@ -119,7 +117,6 @@ def _decode_memory(form: Form) -> Result:
             "one_schema": lambda: to_nowhere(read_one_schema(records, known[0], known)),
             "decode": decode,
             "product": lambda: product.expect(some, records),
-            "java": lambda: in_java.expect(some, records),
         },
         form.turns,
     )
@@ -179,18 +176,9 @@ DECODING = (
             f"{count} version{'s' * (count > 1)} on one topic, against one schema written into the"
             " plan, the same columns",
             times,
-            partial(_decode, "product", count),
+            partial(_decode, count),
         )
-        for count, times in {1: 0.90, 5: 0.90, 50: 0.90, 200: 0.88}.items()
-    ),
-    *(
-        least(
-            f"java-{count}",
-            f"`decode-{count}` with the optional jar, against one schema written into the plan",
-            1.0,
-            partial(_decode, "java", count),
-        )
-        for count in (1, 5, 50, 200)
+        for count, times in {1: 0.93, 5: 0.97, 50: 1.08, 200: 0.96}.items()
     ),
     reported(
         "decode-memory",

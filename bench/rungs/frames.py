@@ -9,7 +9,6 @@ from bench.spark.records import make_sized_frames, make_version
 from bench.spark.ways import Product
 from bench.spark.world import world_for
 
-_FIRST = 1_000  # records in the first batch
 _SHARE = {200: 8, 500: 8, 2_000: 16}  # of the records, by the bytes of one
 
 
@@ -21,22 +20,12 @@ def _race_sizes(size: int, form: Form) -> tuple[Turns, dict[str, float]]:
     topics = {
         share: world.topic(f"sized-{size}-{share}", each, some) for share, each in frames.items()
     }
-    # After the first batch with compressed records, all records are read otherwise than before.
-    products = {share: Product(world, [version]) for share in topics}
-    in_java = {share: Product(world, [version], in_java=True) for share in topics}
-    for share, topic in topics.items():
-        products[share].take(world.read(topic, _FIRST))
-        in_java[share].take(world.read(topic, _FIRST))
+    product = Product(world, [version])
 
-    def take(product: Product, topic: str) -> None:
+    def take(topic: str) -> None:
         product.expect(some, world.read(topic))
 
-    ways = {
-        f"{name}_{share}": partial(take, each[share], topics[share])
-        for name, each in (("compressed", products), ("java", in_java))
-        for share in topics
-    }
-    ways["compressed_0_since"] = partial(take, products[10], topics[0])
+    ways = {f"compressed_{share}": partial(take, topic) for share, topic in topics.items()}
     turns = race(ways, form.turns)
     lengths = {
         f"record_bytes_{share}": round(sum(map(len, each)) / len(each))
@@ -45,10 +34,9 @@ def _race_sizes(size: int, form: Form) -> tuple[Turns, dict[str, float]]:
     return turns, speeds(turns, some) | lengths
 
 
-def _compressed(way: str, size: int, form: Form) -> Result:
+def _compressed(size: int, form: Form) -> Result:
     turns, parts = _race_sizes(size, form)
-    chosen = {name: part for name, part in parts.items() if name.startswith((way, "record"))}
-    return Result(ratio(turns, f"{way}_100", f"{way}_0"), "times", chosen)
+    return Result(ratio(turns, "compressed_100", "compressed_0"), "times", parts)
 
 
 FRAMES: tuple[Rung, ...] = (
@@ -57,16 +45,7 @@ FRAMES: tuple[Rung, ...] = (
             f"compressed-{size}",
             f"records of {size:,} bytes, all of them compressed, against none",
             0.77,
-            partial(_compressed, "compressed", size),
-        )
-        for size in _SHARE
-    ),
-    *(
-        least(
-            f"compressed-java-{size}",
-            f"`compressed-{size}` with the optional jar",
-            0.77,
-            partial(_compressed, "java", size),
+            partial(_compressed, size),
         )
         for size in _SHARE
     ),

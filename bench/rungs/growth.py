@@ -14,7 +14,7 @@ from bench.spark.records import make_versions
 from bench.spark.world import PARTITIONS, World, world_for
 from penstock.spark.decoding.admission import admit_versions
 from penstock.spark.lake.iceberg import IcebergTable, qualify_table
-from penstock.spark.lake.lake import Lake
+from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import BatchId, Marker
 
 _MOST_RECORDS = 200_000
@@ -51,7 +51,7 @@ def _admit(form: Form) -> Result:
     parts = {}
     for size in reversed(_VERSIONS):
         started = world.cpu_seconds()
-        admitted, refused = admit_versions(world.spark, make_versions(size))
+        admitted, refused = admit_versions(make_versions(size))
         parts[f"cpu_seconds_at_{size}"] = round(world.cpu_seconds() - started, 2)
         if len(admitted) != size:
             raise AssertionError(f"{len(refused)} versions were refused")

@@ -19,7 +19,7 @@ def _open(world: World, routes: int, records: int) -> Callable[[], None]:
     """Return a function that takes a batch whose records go to so many tables."""
     versions = make_named_versions(routes)
     topic = world.topic(f"routes-{routes}", make_frames(versions), records)
-    product = Product(world, versions, outlet={each.name: [Outlet()] for each in versions})
+    product = Product(world, versions, outlet={each.name: Outlet() for each in versions})
 
     def take() -> None:
         # As a query keeps the records of a batch that several tables read.

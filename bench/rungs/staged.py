@@ -19,21 +19,21 @@ from bench.spark.ways import NoErrors, Outlet, QuickRegistry
 from bench.spark.world import World, world_for
 from penstock.records import Mode, Projection, RowShape
 from penstock.registry import Registries
-from penstock.spark.query.batch import TableSinks
-from penstock.spark.query.record_task import RecordTable
 from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import StreamQuery
-from penstock.spark.query.topics import TopicRoutes
 from penstock.spark.settings.consume import ReadSettings
+from penstock.spark.sinks.base import Sink
+from penstock.spark.sinks.dynamodb import DynamoDbTable
+from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.losses import OffsetRange
 
 _RECORDS = 10_000  # of a batch, as the job reads by default
 _BATCHES = 4  # of a query; the first one looks up the schema, and is not counted
 _TURNS = 2  # that count
 _MANY = (15, 50)  # topics
-_COLUMNS = Projection(lower_case=True)
+_COLUMNS = Projection(lower_case=True, constant="staging_time")
 _SHAPE = RowShape(("deviceid",), sort_name=None, event_time=None, mode=Mode.UPSERT)
-_Tables = Mapping[str, TableSinks | RecordTable]
+_Tables = Mapping[str, Sink]
 Parts = dict[str, float]
 
 
@@ -78,7 +78,10 @@ def _run(world: World, tables: _Tables, records: int) -> list[tuple[float, float
         stream=open_stream(world.spark.newSession(), world.kafka(), read),
         checkpoint=f"file://{world.new_folder()}",
         registries=Registries([registry]),  # type: ignore[list-item]
-        sinks=TopicRoutes(tables, str, {}),
+        tables=[
+            Table((sink,), Route(topics=(topic,)), topic, _COLUMNS)
+            for topic, sink in tables.items()
+        ],
         errors=NoErrors(),
         watch=lambda checkpoint: meter,
         bounded=True,
@@ -122,9 +125,9 @@ def _compare_rows(form: Form) -> tuple[Turns, Parts]:
         AWS_REGION="eu-central-1",
     )
 
-    def open_tables(number: int) -> dict[str, RecordTable]:
+    def open_tables(number: int) -> dict[str, Sink]:
         names = [f"rows-{number}-{at}" for at in range(number)]
-        return {name: RecordTable(name, _SHAPE, _COLUMNS) for name in names}
+        return {name: DynamoDbTable(name, NoErrors(), _SHAPE, _COLUMNS) for name in names}
 
     ways = {f"topics_{number}": open_tables(number) for number in (1, *_MANY)}
     return _compare(world, ways, form)
@@ -143,9 +146,8 @@ def _is_of(part: str, numbers: set[int]) -> bool:
 def _columns(form: Form) -> Result:
     """Compare tables that Spark decodes, as for a lake, and whose columns go nowhere."""
 
-    def open_tables(number: int) -> dict[str, TableSinks]:
-        names = [f"columns-{number}-{at}" for at in range(number)]
-        return {name: TableSinks([Outlet()], columns=_COLUMNS) for name in names}
+    def open_tables(number: int) -> dict[str, Sink]:
+        return {f"columns-{number}-{at}": Outlet() for at in range(number)}
 
     ways = {f"topics_{each}": open_tables(each) for each in (1, 5)}
     cpu, parts = _compare(world_for(form), ways, form)

@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from bench.ladder import Form, Result, Turns, choose, least, race, ratio, reported, speeds
-from bench.spark.ways import QuickRegistry, decoder_in_java
+from bench.ladder import Form, Result, Turns, least, race, ratio, reported, speeds
+from bench.spark.ways import QuickRegistry
 from bench.spark.world import World, world_for
 from jobs.sales.summaries import REGION, join_regions, total_in_windows
 from penstock.framing import FrameKind, SchemaKey, encode_frame
@@ -119,13 +119,8 @@ def _race_windows(form: Form) -> Turns:
         batch = _run(world, topic, partial(way, REGION, regions))
         return float(batch["durationMs"]["addBatch"]) / 1e3
 
-    def time_java() -> float:
-        with decoder_in_java(world.spark):
-            return time_batch(_by_product)
-
     ways = {
         "product": lambda: time_batch(_by_product),
-        "java": time_java,
         "by_hand": lambda: time_batch(_by_hand),
     }
     turns = race(ways, form.turns)
@@ -133,10 +128,10 @@ def _race_windows(form: Form) -> Turns:
     return turns
 
 
-def _windows(way: str, form: Form) -> Result:
+def _windows(form: Form) -> Result:
     turns = _race_windows(form)
-    parts = speeds(choose(turns, [way, "by_hand"]), world_for(form).records // _SHARE)
-    return Result(ratio(turns, way, "by_hand"), "times", parts)
+    parts = speeds(turns, world_for(form).records // _SHARE)
+    return Result(ratio(turns, "product", "by_hand"), "times", parts)
 
 
 def _state(form: Form) -> Result:
@@ -164,9 +159,8 @@ WINDOWS = (
         "sales joined with regions, in sliding windows, as a stream, against the same query"
         " by hand with one schema",
         0.95,
-        partial(_windows, "product"),
+        _windows,
     ),
-    least("windows-java", "`windows` with the optional jar", 0.95, partial(_windows, "java")),
     reported(
         "windows-state",
         f"the same by country: the batch with {_MANY:,} countries against {_FEW:,}",

@@ -9,10 +9,8 @@ from typing import Any
 
 from bench.ladder import Form, Result, race
 from bench.spark.records import make_frames, make_named_versions, make_versions
-from bench.spark.ways import NoErrors, Outlet, Product, QuickRegistry
+from bench.spark.ways import Outlet, Product, QuickRegistry, open_batches
 from bench.spark.world import World
-from penstock.registry import Registries
-from penstock.spark.query.batch import Batches, TableSinks
 from penstock.spark.state.schema_ledger import Lookup, Lookups
 from penstock.tables import BatchId
 
@@ -57,8 +55,7 @@ def routed_batch(world: World, routes: int) -> _Way:
     ledger = Lookups()
     ledger.add(Lookup(0, 1, tuple(versions)))
     registry: Any = QuickRegistry(versions)
-    sinks = TableSinks({each.name: [Outlet()] for each in versions})
-    batches = Batches(world.spark, Registries([registry]), ledger, sinks, NoErrors())
+    batches = open_batches(registry, ledger, {each.name: Outlet() for each in versions})
 
     def take() -> None:
         found = batches.take(world.read(topic), BatchId("bench", 1)).rows

@@ -13,7 +13,8 @@ from penstock.registry import Registries, RegistrySettings
 from penstock.spark import ConsumeSettings
 from penstock.spark.query.api import build_query
 from penstock.spark.settings.consume import ReadSettings
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.settings.lease import LeaseSettings
+from penstock.spark.sinks.settings import SinkSettings
 from penstock.spark.state.lease import NoLease
 
 _FIRST = 100 * PARTITIONS

@@ -29,7 +29,11 @@ from penstock.registry import Registries, RegistrySettings
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.lake.iceberg import LAKE_CATALOG, catalog_settings
 from penstock.spark.settings.consume import ReadSettings
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.settings.lease import LeaseSettings
+from penstock.spark.sinks.base import KindSettings
+from penstock.spark.sinks.dynamodb import DynamoDbSettings
+from penstock.spark.sinks.iceberg import LakeSettings
+from penstock.spark.sinks.settings import SinkSettings
 from penstock.spark.state.lease import LEASE_PREFIX
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
@@ -40,10 +44,11 @@ _RELEASE_SECONDS = 20
 _BATCH_SECONDS = 120  # of the first batch on a machine with much else to do
 # No heartbeat falls into a batch.
 _LEASE = LeaseSettings(lease_seconds=3_600, heartbeat_seconds=1_800)
-SINKS = {
-    "lake": {"lake_table": f"{_NAME}.readings"},
-    "dynamodb": {"dynamodb_table": "readings"},
-    "both": {"lake_table": f"{_NAME}.both", "dynamodb_table": "readings"},
+_ROWS = DynamoDbSettings("readings")
+SINKS: dict[str, dict[str, KindSettings]] = {
+    "lake": {"iceberg": LakeSettings(f"{_NAME}.readings")},
+    "dynamodb": {"dynamodb": _ROWS},
+    "both": {"iceberg": LakeSettings(f"{_NAME}.both"), "dynamodb": _ROWS},
 }
 
 
@@ -138,7 +143,7 @@ class LatencyJob:
         settings = ConsumeSettings(
             kafka=world.kafka(),
             read=ReadSettings(topics=(self._topic,)),
-            sinks=SinkSettings("errors", _NAME, **SINKS[sinks]),
+            sinks=SinkSettings("errors", _NAME, SINKS[sinks]),
             lease=_LEASE,
             schemas=RegistrySettings("memory://"),
             checkpoint=f"s3://{_NAME}/{self._topic}",

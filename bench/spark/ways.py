@@ -8,15 +8,14 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
 import fastavro
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
@@ -27,10 +26,12 @@ from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.decoding.function import CATALOG, CATALOG_CLASS
-from penstock.spark.query.batch import Batches, TableSinks
+from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.report import BatchCounts
-from penstock.spark.state.schema_ledger import Ledger, Lookup
+from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.sinks.base import Part, Sink
+from penstock.spark.sinks.table import Route, Table
+from penstock.spark.state.schema_ledger import Ledger, Lookup, Lookups
 from penstock.tables import BatchId
 
 GLUE = Framing(frozenset({FrameKind.GLUE}))
@@ -46,12 +47,12 @@ def to_nowhere(rows: DataFrame) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlet:
+class Outlet(Sink):
     """A sink that passes the rows of a batch, flat, to a function."""
 
     take: Callable[[DataFrame], object] = to_nowhere
 
-    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+    def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Pass the rows on."""
         self.take(rows.select("event.*", *COORDINATES))
         return {}
@@ -76,20 +77,20 @@ class QuickRegistry:
         return {version.key: version for version in self.versions}[key]
 
 
-@contextmanager
-def decoder_in_java(spark: SparkSession) -> Iterator[None]:
-    """Decode with the optional jar."""
-    spark.conf.set(CATALOG, CATALOG_CLASS)
-    try:
-        yield
-    finally:
-        spark.conf.unset(CATALOG)
+def open_batches(
+    registry: Any, ledger: Lookups, outlet: Outlet | Mapping[str, Outlet]
+) -> TableBatches:
+    """Open the batches of a table, or of a table for each schema name."""
+    by_name = outlet if isinstance(outlet, Mapping) else {None: outlet}
+    tables = [Table((each,), Route(schema=name), name or "") for name, each in by_name.items()]
+    context = BatchContext(Registries([registry]), NoErrors())
+    return TableBatches(tables, lambda _: ledger, context)
 
 
 class Product:
     """The product's batches, from number 1, with versions that its ledger knows and `new` ones.
 
-    Rows go to one outlet, or each to that of its schema's name. `in_java` decodes with the jar.
+    Rows go to one outlet, or each to that of its schema's name.
     """
 
     def __init__(
@@ -97,23 +98,18 @@ class Product:
         world: World,
         versions: Sequence[SchemaVersion],
         new: Sequence[SchemaVersion] = (),
-        outlet: Outlet | Mapping[str, Sequence[Outlet]] | None = None,
-        *,
-        in_java: bool = False,
+        outlet: Outlet | Mapping[str, Outlet] | None = None,
     ) -> None:
-        self._decoding = partial(decoder_in_java if in_java else nullcontext, world.spark)
         ledger = Ledger(world.spark, f"file://{world.new_folder()}")
         ledger.add(Lookup(0, 1, tuple(versions)))
         registry: Any = QuickRegistry(new)
-        sinks = TableSinks(outlet if isinstance(outlet, Mapping) else [outlet or Outlet()])
-        self.batches = Batches(world.spark, Registries([registry]), ledger, sinks, NoErrors())
+        self.batches = open_batches(registry, ledger, outlet or Outlet())
         self._number = 0
 
     def take(self, records: DataFrame) -> BatchCounts:
         """Process records as the next batch."""
         self._number += 1
-        with self._decoding():
-            return self.batches.take(records, BatchId("bench", self._number))
+        return self.batches.take(records, BatchId("bench", self._number))
 
     def expect(self, rows: int, records: DataFrame) -> None:
         """Process records and assert how many become rows, so that the whole work is compared."""

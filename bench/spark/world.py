@@ -166,7 +166,7 @@ def _end_jvm() -> None:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    kinds = ("spark", "s3", "decoder")
+    kinds = ("spark", "s3")
     found = (path for kind in kinds for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
     jars = sorted({path.name: str(path) for path in found}.values())
     return {

@@ -17,12 +17,8 @@ locals {
     }
   }
 
-  # With the jar that decodes in Java, jobs find it as a catalog of functions: penstock/spark/decoding/function.py.
-  decoder_jar = try(var.spark.decoder_jar, null)
-  session_settings = merge(
-    jsondecode(file("${path.module}/session.json")),
-    local.decoder_jar == null ? {} : { "spark.sql.catalog.penstock_decoder" = "penstock.spark.DecoderCatalog" },
-  )
+  # As penstock.spark.session.session_settings() has them.
+  session_settings = jsondecode(file("${path.module}/session.json"))
 
   _lake_bucket = "s3://${module.lake.bucket.name}"
 
@@ -109,18 +105,14 @@ module "spark" {
   artifacts = {
     # Nobody promises boto3 in EMR's own Python.
     archives = { packages = "${var.functions.packages}/penstock-boto3.zip" }
-    # As penstock.spark.session.session_settings() has them: two are for a JVM that starts before the job.
     configuration = local.session_settings
     files = merge(
       { "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) },
       { for name in keys(local.staged) : "${name}-plan.json" => file(var.jobs[name].staging.plan) },
     )
     image_jars = each.value.image_jars
-    jars = merge(
-      { for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}" },
-      local.decoder_jar == null ? {} : { penstock-decoder = local.decoder_jar },
-    )
-    programs = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program == "sales" ? "sales/main" : program}.py" }
+    jars       = { for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}" }
+    programs   = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program == "sales" ? "sales/main" : program}.py" }
     pyfiles  = "${var.functions.packages}/penstock-pyfiles.zip"
   }
   network = {

@@ -405,7 +405,7 @@ variable "retention" {
 }
 
 variable "spark" {
-  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), a cluster of EMR on EC2 for some of them (cluster.jobs; infra/modules/emr-cluster says what the rest means; null for none, replays and maintenance stay on EMR Serverless), the folders of the jars and of the job files, jars of EMR's image in place of those (image_jars), and the jar that decodes records in Java (decoder_jar; null for Spark's SQL); null for no Spark."
+  description = "The EMR Serverless application of the jobs (infra/modules/spark-application says what each means), a cluster of EMR on EC2 for some of them (cluster.jobs; infra/modules/emr-cluster says what the rest means; null for none, replays and maintenance stay on EMR Serverless), the folders of the jars and of the job files, and jars of EMR's image in place of those (image_jars); null for no Spark."
   type = object({
     application = optional(object({
       architecture  = optional(string, "ARM64")
@@ -426,7 +426,6 @@ variable "spark" {
       termination_protection = optional(bool)
       volume_gib             = optional(number)
     }))
-    decoder_jar = optional(string)
     image_jars  = optional(list(string), [])
     jars        = optional(string, "../../jars/spark/lib")
     jobs        = optional(string, "../../jobs")
@@ -436,10 +435,6 @@ variable "spark" {
   validation {
     condition     = var.spark == null ? true : length(fileset(var.spark.jars, "*.jar")) > 0
     error_message = "There are no jars in ${try(var.spark.jars, "")}; fetch them with `make install`, or set spark to null."
-  }
-  validation {
-    condition     = try(var.spark.decoder_jar, null) == null ? true : fileexists(var.spark.decoder_jar)
-    error_message = "There is no file ${coalesce(try(var.spark.decoder_jar, null), "null")} (spark.decoder_jar); build ../../jars/decoder/lib/penstock-decoder.jar with `make install`, or set it to null."
   }
 }
 

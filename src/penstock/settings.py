@@ -54,6 +54,14 @@ def nested(settings_class: type[Settings], default: Any = MISSING) -> Any:
     return field(metadata={"nested": settings_class}, default=default)
 
 
+def nested_each(find: Callable[[], Mapping[str, type[Settings]]]) -> Any:
+    """Declare a field with the settings of several classes by name, which `find` returns.
+
+    An instance that is constructed without the field has none of them.
+    """
+    return field(metadata={"nested_each": find}, default_factory=dict)
+
+
 class Settings:
     """Base class of settings dataclasses; each instance has passed its own `problems`."""
 
@@ -130,6 +138,18 @@ def parse_count(text: str, least: int = 1) -> int:
     return int(text)
 
 
+def parse_positive(text: str) -> float:
+    """Return a number above 0.
+
+    Raises:
+        ValueError: the text is not such a number.
+    """
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError(text)
+    return number
+
+
 def parse_moment(text: str) -> datetime:
     """Return a time such as 2026-11-21T08:00:00+00:00; the UTC offset is required.
 
@@ -151,6 +171,9 @@ def _describe(settings_class: type[Settings]) -> Iterator[SettingRow]:
     for item in _fields(settings_class):
         if inner := item.metadata.get("nested"):
             yield from _describe(inner)
+        elif find := item.metadata.get("nested_each"):
+            for each in find().values():
+                yield from _describe(each)
         else:
             meaning = item.metadata["meaning"]
             yield SettingRow(item.metadata["variable"], _flag(item), _show_default(item), meaning)
@@ -195,17 +218,26 @@ def _assemble(
     made = object.__new__(settings_class)
     problems: list[str] = []
     for item in _fields(settings_class):
-        if inner := item.metadata.get("nested"):
-            value, found = _assemble(inner, arguments, environ)
-            problems += found
-        else:
-            try:
-                value = _read_value(item, arguments, environ)
-            except ValueError as error:
-                value = None
-                problems.append(str(error))
+        value, found = _assemble_field(item, arguments, environ)
+        problems += found
         object.__setattr__(made, item.name, value)
     return made, problems + list(made.problems())
+
+
+def _assemble_field(
+    item: Field[Any], arguments: Mapping[str, str | None], environ: Mapping[str, str]
+) -> tuple[Any, list[str]]:
+    """Return the value of a field, None if it could not be read, and its problems."""
+    if inner := item.metadata.get("nested"):
+        return _assemble(inner, arguments, environ)
+    if find := item.metadata.get("nested_each"):
+        made = {name: _assemble(each, arguments, environ) for name, each in find().items()}
+        problems = [problem for _, found in made.values() for problem in found]
+        return {name: value for name, (value, _) in made.items()}, problems
+    try:
+        return _read_value(item, arguments, environ), []
+    except ValueError as error:
+        return None, [str(error)]
 
 
 def _read_value(

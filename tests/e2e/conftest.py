@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from demo.accounts import ROOT, SPARK, make_jobs
+from demo.accounts import SPARK, make_jobs
 from demo.screen import Steps
 from tests.e2e.accounts import CONSUMER, PRODUCER, Accounts
 from tests.e2e.clients import HOST
@@ -79,9 +79,7 @@ def accounts(prepared, before, set_password):
         ]
     )
     # One consumer with Spark tells as much as two, whose jars are a lot to upload.
-    # The demo decodes with Spark's SQL, so these jobs have the jar.
-    own = {"cluster": CLUSTER, "decoder_jar": str(ROOT / "jars/decoder/lib/penstock-decoder.jar")}
-    spark = {"jobs": make_jobs() | SALES_JOBS, "spark": SPARK | own}
+    spark = {"jobs": make_jobs() | SALES_JOBS, "spark": SPARK | {"cluster": CLUSTER}}
     made.add_consumer("analytics", CONSUMER, clients={HOST: {"host": {}}}, **spark).apply()
     return made
 

@@ -186,7 +186,7 @@ def _settings(endpoint: str, hosts_file: Path, folder: Path) -> list[str]:
     jars = {path.name: str(path) for path in found}
     assert jars, "no jars in jars/spark/lib, run `make install`"
     ours = session_settings()
-    options = f"{ours['spark.driver.extraJavaOptions']} -Djdk.net.hosts.file={hosts_file}"
+    options = f"-Djdk.net.hosts.file={hosts_file}"
     lake, s3a = "spark.sql.catalog.lake", "spark.hadoop.fs.s3a"
     settings = {
         **ours,

@@ -161,9 +161,8 @@ class Planner:
         (folder / "build").mkdir()  # where the roots look for what `make build` makes
         for name in _BUILT:
             shutil.copy(ROOT / "tests/data/tiny.zip", folder / f"build/{name}.zip")
-        for jar in ("spark/lib/tiny-1.0.jar", "decoder/lib/penstock-decoder.jar"):
-            (folder / "jars" / jar).parent.mkdir(parents=True)
-            shutil.copy(ROOT / "tests/data/tiny.zip", folder / "jars" / jar)
+        (folder / "jars/spark/lib").mkdir(parents=True)
+        shutil.copy(ROOT / "tests/data/tiny.zip", folder / "jars/spark/lib/tiny-1.0.jar")
         shutil.copytree(ROOT / "jobs", folder / "jobs")
 
     def start(self, cases: Iterable[Case | Example]) -> None:

@@ -13,7 +13,6 @@ from botocore.validate import ParamValidator
 
 from penstock.settings import describe_settings
 from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
-from penstock.spark.decoding.function import CATALOG, CATALOG_CLASS
 from penstock.spark.session import session_settings
 from tests.infra.plans import ROOT
 from tools.hcl import read_file
@@ -85,11 +84,6 @@ def test_settings_may_hold_blanks(words):
 def test_a_job_starts_with_the_settings_that_its_session_is_checked_for():
     given = json.loads((ROOT / "infra/consumer/session.json").read_text())
     assert given == session_settings()
-
-
-def test_a_job_with_the_jar_that_decodes_in_java_is_told_so():
-    text = (ROOT / "infra/consumer/spark.tf").read_text()
-    assert f'{{ "{CATALOG}" = "{CATALOG_CLASS}" }}' in text
 
 
 @pytest.mark.parametrize(

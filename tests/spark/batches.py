@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from penstock.registry import CachedRegistry, Registries
 from penstock.spark.query.batch import Batches
+from penstock.spark.query.parts import BatchContext
+from penstock.spark.sinks.table import Route, Table, group_tables
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.spark.records import make_topic
 from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.registries import CountedRegistry
+
+
+def open_batches(registries, ledger, sinks, errors, columns=None):
+    """Open the batches of a table with these sinks, or of tables with sinks by schema name."""
+    by_name = sinks if isinstance(sinks, Mapping) else {None: sinks}
+    tables = [
+        Table(tuple(each), Route(schema=name), name or "", columns)
+        for name, each in by_name.items()
+    ]
+    (group,) = group_tables(tables)
+    return Batches(group, ledger, BatchContext(registries, errors))
 
 
 class Job:
@@ -24,8 +39,7 @@ class Job:
 
     def restart(self, sinks=None):
         """Begin again with nothing but what is on disk, and what the registry says now."""
-        self.batches = Batches(
-            self.spark,
+        self.batches = open_batches(
             Registries([CachedRegistry(self.registry)]),
             Ledger(self.spark, str(self.folder / "schemas")),
             sinks or [self.sink],

@@ -20,7 +20,6 @@ from penstock.spark.state import lease
 from tests.fixtures.brokers import keep_secret, running_brokers
 from tests.fixtures.errors import make_error_table
 from tests.spark.consuming import PASSWORD, USER, Job
-from tests.spark.decoders import set_decoder
 from tests.spark.lakes import LakeReader
 from tests.stubs.sessions import make_session
 
@@ -55,22 +54,21 @@ def hosts_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory, hosts_file):
-    kinds = ("spark", "s3", "decoder")
+    kinds = ("spark", "s3")
     found = (path for kind in kinds for path in _ROOT.glob(f"jars/{kind}/lib/*.jar"))
     jars = sorted({path.name: str(path) for path in found}.values())
     assert jars, "no jars in jars/spark/lib, run `make install`"
     folder = tmp_path_factory.mktemp("spark")
-    ours = session_settings()
     names = f"-Djdk.net.hosts.file={hosts_file}"
     # Little data, much that runs once: the second compiler took half of all the time. The code of
     # one compiler has 48 MB by default, which these tests fill: it was thrown away, and made again.
     compiler = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
     quick = f"{compiler} -XX:+UseSerialGC {archive_options()}"
     settings = {
-        **ours,
+        **session_settings(),
         **_INTERPRETED,
         "spark.sql.adaptive.enabled": "false",
-        "spark.driver.extraJavaOptions": f"{ours['spark.driver.extraJavaOptions']} {names} {quick}",
+        "spark.driver.extraJavaOptions": f"{names} {quick}",
         "spark.master": "local[2]",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -89,7 +87,6 @@ def spark(tmp_path_factory, hosts_file):
         session = SparkSession.builder.config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
         keep_lookups(session)
-        set_decoder(session)
         yield session
         session.stop()
 
@@ -102,30 +99,6 @@ def compiled(spark):
     yield
     for name, text in _INTERPRETED.items():
         spark.conf.set(name, text)
-
-
-@pytest.fixture(params=["sql", "java"])
-def each_decoder(spark, request):
-    """Decode with Spark's SQL, then with the optional jar."""
-    set_decoder(spark, request.param)
-    yield request.param
-    set_decoder(spark)
-
-
-@pytest.fixture
-def sql_decoder(spark):
-    """Decode with Spark's SQL."""
-    set_decoder(spark, "sql")
-    yield
-    set_decoder(spark)
-
-
-@pytest.fixture
-def java_decoder(spark):
-    """Decode with the optional jar."""
-    set_decoder(spark, "java")
-    yield
-    set_decoder(spark)
 
 
 @pytest.fixture

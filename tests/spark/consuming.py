@@ -14,13 +14,13 @@ from penstock.registry import CachedRegistry, MemoryRegistry, Registries, Regist
 from penstock.schemas import Compatibility
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.state.lease import Lease
 from tests.fixtures.brokers import PRODUCER, logged_in
 from tests.fixtures.functions import wait_until
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame
-from tests.spark.sinks import FileErrors
+from tests.spark.sinks import FileErrors, sink_settings
 
 SECONDS = 240  # for a few batches on a machine with much else to do
 USER, PASSWORD = "analytics", 'a"b\\c;d'  # what JAAS has to be told with care
@@ -45,7 +45,7 @@ class Job:
         self.settings = ConsumeSettings(
             kafka=brokers.settings(Security.SCRAM, secret_arn=secret_arn),
             read=ReadSettings(topics=(self.topic,)),
-            sinks=SinkSettings(
+            sinks=sink_settings(
                 errors_table, "parked", lake_table=reader.name.removeprefix("lake.")
             ),
             lease=LeaseSettings(lease_seconds=4, heartbeat_seconds=0.5),

@@ -11,10 +11,10 @@ from pyiceberg.table import StaticTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from penstock.schemas import Schema
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.spark.lake.lake import Lake
-from penstock.spark.rows import name_event
+from penstock.spark.rows import EVENT
+from penstock.spark.sinks.base import Part
+from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import COORDINATES, BatchId
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -35,7 +35,6 @@ def make_rows(
     columns: str,
     *events: tuple[Any, ...],
     first: int = 0,
-    schema: Schema = "null",
 ) -> DataFrame:
     """Rows of events with these columns, at offsets that begin with `first`."""
     rows = [
@@ -44,7 +43,7 @@ def make_rows(
     ]
     frame = spark.createDataFrame(rows, f"record struct<{columns}>, {_ROW}")
     names = [name for name in frame.columns if name != "record"]
-    return frame.select(name_event(F.col("record"), schema), *names)
+    return frame.select(F.col("record").alias(EVENT), *names)
 
 
 class LakeReader:
@@ -74,6 +73,11 @@ class LakeReader:
         with duckdb.connect() as connection:
             connection.register("t", found.scan().to_arrow())
             return connection.execute(sql).fetchall()
+
+
+def part(of: int, number: int, offsets: str = "", query: str = "q", versions=()) -> Part:
+    """A part of a batch of a query."""
+    return Part(batch(of, offsets, query), number, tuple(versions))
 
 
 def batch(number: int, offsets: str = "", query: str = "q") -> BatchId:

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from penstock.framing import FrameKind, Framing, SchemaKey, encode_glue_frame
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import encode
-from penstock.spark.decoding.reader_schema import written_out
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
+from penstock.spark.decoding.plans import write_out
 
 GLUE = Framing(frozenset({FrameKind.GLUE}))
 KAFKA = (
@@ -44,9 +46,16 @@ def make_topic(spark, values, topic="readings", first=0):
     return spark.createDataFrame(rows, KAFKA)
 
 
+def make_decoded(spark, version, *values, first=0, **options):
+    """Return the rows of records of one version, as sinks receive them."""
+    decoder = Decoder(spark, [version])
+    topic = make_topic(spark, [frame(version, each, **options) for each in values], "t", first)
+    return decoder.select(decoder.decode(split_frames(topic, GLUE)))
+
+
 def as_spark_gives(value, schema):
     """Write a value of a schema as Spark's rows hold it: a union of several types is a struct."""
-    return _give(value, written_out(schema))
+    return _give(value, write_out(schema))
 
 
 def _give(value, schema):

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from penstock.tables import BatchId
+from penstock.spark.sinks.base import Sink
+from penstock.spark.sinks.kinds import list_kinds
+from penstock.spark.sinks.settings import SinkSettings
+
+
+def sink_settings(errors_table, parked_bucket, **given):
+    """Settings of the sinks that flags choose, as `lake_table="db.t"` does."""
+    sinks = {}
+    for name, kind in list_kinds().items():
+        if own := {each.name for each in fields(kind)} & given.keys():
+            sinks[name] = kind(**{each: given.pop(each) for each in own})
+    return SinkSettings(errors_table, parked_bucket, sinks, **given)
+
+
+def with_sinks(settings, **given):
+    """The settings, with these sinks and others."""
+    names = {each.name for kind in list_kinds().values() for each in fields(kind)} & given.keys()
+    more = sink_settings("", "", **{name: given.pop(name) for name in names})
+    return replace(settings, sinks={**settings.sinks, **more.sinks}, **given)
 
 
 @dataclass
-class FileSink:
+class FileSink(Sink):
     """Each part of each batch once, as Iceberg has it; dies before or after what it is told."""
 
     folder: Path
     fails: Callable[[str], bool] = lambda _: False
     parts: list[tuple[int, int]] = field(default_factory=list)
 
-    def write(self, rows, batch: BatchId, part: int):
+    def write(self, rows, part):
+        batch, part = part.batch, part.number
         path = self.folder / f"{batch.number}-{part}"
         if self.fails(f"before {part}"):
             raise OSError(f"dead before {part}")

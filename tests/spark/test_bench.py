@@ -28,7 +28,7 @@ from bench.spark.ways import (
 )
 from bench.spark.world import World
 from penstock.schemas import canonical_form
-from penstock.spark.settings.sinks import SinkSettings
+from tests.spark.sinks import sink_settings
 
 _RECORDS = 1_600
 _FORM = Form(calls=10, records=_RECORDS, turns=1)  # the fewest with whole shares
@@ -179,7 +179,7 @@ def test_damaged_records_and_new_versions_are_counted(world):
 
 @pytest.mark.kafka
 def test_a_job_reads_the_same_records_again(world, lake_folder):
-    sinks = {"iceberg": SinkSettings("errors", "parked", lake_table="bench.readings")}
+    sinks = {"iceberg": sink_settings("errors", "parked", lake_table="bench.readings")}
     lake = lake_folder / "bench/readings"
     jobs = BegunJobs(world, sinks, [lake], _RECORDS)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from urllib.parse import urlsplit
@@ -19,13 +18,14 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.framing import FrameKind, decode_frame, encode_glue_frame
-from penstock.spark.lake.lake import Lake
-from penstock.spark.lake.parquet import ParquetFiles
 from penstock.spark.settings.consume import LostOffsets
+from penstock.spark.sinks.iceberg import Lake
+from penstock.spark.sinks.parquet import ParquetFiles
 from penstock.spark.state.lease import Lease
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import DEVICE, SECONDS, TIME, make_reading, persisted
 from tests.spark.records import make_record
+from tests.spark.sinks import with_sinks
 from tests.stubs.registries import UNKNOWN
 
 _V1 = make_record(DEVICE, TIME)
@@ -143,8 +143,10 @@ def test_a_damaged_checkpoint_is_refused_before_anything_is_read(job):
 
 def test_a_batch_that_is_half_done_keeps_its_routes(job):
     v1 = job.register(_V1)
-    lake = job.settings.sinks.lake_table
-    routed = replace(job.settings.sinks, lake_table=f"{lake}_{{table}}", route=(("sensor", "a"),))
+    lake = job.settings.sinks.sinks["iceberg"].lake_table
+    routed = with_sinks(
+        job.settings.sinks, lake_table=f"{lake}_{{table}}", route=(("sensor", "a"),)
+    )
     job.send(make_reading(v1, "a"))
     job.run()
     commits = Path(urlsplit(job.settings.checkpoint).path) / "commits"
@@ -226,7 +228,7 @@ def _delete_before_the_files(job, monkeypatch):
 def test_records_deleted_between_two_sinks_stop_a_job_without_a_limit(job, monkeypatch, tmp_path):
     """Spark reads Kafka once more for each sink, and says nothing of records that are gone."""
     v1 = job.register(_V1)
-    sinks = replace(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
+    sinks = with_sinks(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
     unlimited = {"sinks": sinks, "max_offsets_per_trigger": None}
     job.send(*(make_reading(v1, str(at)) for at in range(5)))
     with monkeypatch.context() as patch:
@@ -248,7 +250,7 @@ def test_a_batch_with_a_limit_is_read_from_kafka_once_for_two_sinks(
 ):
     """So records that Kafka deletes meanwhile are in both; Spark's own count says once."""
     v1 = job.register(_V1)
-    sinks = replace(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
+    sinks = with_sinks(job.settings.sinks, parquet_path=str(tmp_path / "parquet"))
     job.send(*(make_reading(v1, str(at)) for at in range(5)), b"?")
     _delete_before_the_files(job, monkeypatch)
     kept = persisted(spark)

@@ -9,8 +9,9 @@ import pytest
 
 from penstock.errors import SinkAccessDeniedError
 from penstock.spark.failures import DynamoDbErrors
-from penstock.spark.query.dynamodb import DynamoDbTables
-from tests.spark.lakes import NOON_MS, batch, make_rows
+from penstock.spark.sinks.dynamodb import DynamoDbTable
+from tests.spark.lakes import NOON_MS, part
+from tests.spark.records import make_decoded, make_version
 from tests.stubs.dynamodb_api import Reply, refusal, serve_dynamodb
 from tests.stubs.http import serve
 
@@ -74,9 +75,10 @@ def role(spark, api, monkeypatch, tmp_path):
 
 @pytest.fixture
 def write(spark):
-    rows = make_rows(spark, "deviceId string, timestamp bigint", ("a", NOON_MS), schema=_SCHEMA)
-    sink = DynamoDbTables("r", DynamoDbErrors("e", "no-bucket"))
-    return lambda number: sink.write(rows, batch(number), 0)
+    version = make_version(1, _SCHEMA)
+    rows = make_decoded(spark, version, {"deviceId": "a", "timestamp": NOON_MS})
+    sink = DynamoDbTable("r", DynamoDbErrors("e", "no-bucket"))
+    return lambda number: sink.write(rows, part(number, 0, versions=[version]))
 
 
 def test_executors_go_on_with_the_next_credentials(role, write):

@@ -17,14 +17,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from penstock.schemas import encode, merge_schemas
+from penstock.spark.columns import read_columns
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.lake.columns import read_columns
 from penstock.spark.rows import event_type
 from penstock.tables import Struct, merge_columns, read_event
 from tests.spark.records import GLUE, as_spark_gives, frame, make_record, make_topic, make_version
 
-pytestmark = pytest.mark.usefixtures("compiled", "each_decoder")
+pytestmark = pytest.mark.usefixtures("compiled")
 
 _ONE = {"type": "enum", "name": "one.E", "symbols": ["A", "B", "C"]}
 _OTHER_ONE = {"type": "enum", "name": "one.E", "symbols": ["C", "B", "D", "A"]}

@@ -13,7 +13,6 @@ import boto3
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F
-from pyspark.sql.avro.functions import from_avro
 
 from localcloud.faults import Faults, Kind
 from penstock.errors import Reason, SinkAccessDeniedError, SinkUnavailableError
@@ -22,16 +21,17 @@ from penstock.records import KeyFormat, Mode, Record, RowShape, Source, make_row
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
 from penstock.schemas import compile_event_decoder, encode
 from penstock.spark.failures import DynamoDbErrors
-from penstock.spark.query import dynamodb
-from penstock.spark.query.batch import Batches
-from penstock.spark.query.dynamodb import DynamoDbTables
-from penstock.spark.query.sinks import open_sinks
-from penstock.spark.rows import name_event
-from penstock.spark.settings.sinks import SinkSettings
+from penstock.spark.query.parts import BatchContext
+from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.sinks import records
+from penstock.spark.sinks.base import SinkContext
+from penstock.spark.sinks.dynamodb import DynamoDbTable
+from penstock.spark.state.lease import NoLease
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
-from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
-from tests.spark.records import frame, make_record, make_topic
+from tests.spark.lakes import NOON_MS, part
+from tests.spark.records import frame, make_decoded, make_record, make_topic, make_version
+from tests.spark.sinks import sink_settings
 
 _ENVIRON = {
     "AWS_ACCESS_KEY_ID": "111111111111",
@@ -42,6 +42,8 @@ _ENVIRON = {
 _BASE = [{"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": "long"}]
 _READING = (("deviceId", "string"), ("timestamp", "long"))
 _ORDER = (("orderId", "string"), ("revision", "long"))
+_VERSION = make_version(1, make_record(*_READING))
+_READINGS = {"deviceId": "a", "timestamp": NOON_MS}
 _MOMENT = {"type": "long", "logicalType": "timestamp-millis"}
 _MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
 _EVERYTHING = {
@@ -150,7 +152,7 @@ def orders(tables, database):
 
 @pytest.fixture
 def sink(tables, bucket):
-    return DynamoDbTables(tables[0].name, DynamoDbErrors(tables[1].name, bucket.name))
+    return DynamoDbTable(tables[0].name, DynamoDbErrors(tables[1].name, bucket.name))
 
 
 def _plain(value):
@@ -169,28 +171,24 @@ def _record(offset):
 
 
 def test_rows_are_those_of_the_lambda_and_come_again_as_the_same(spark, sink, tables):
-    payloads = [encode({**_RECORD, "either": either}, _EVERYTHING) for either in ("text", 7, None)]
-    frame = spark.createDataFrame(
-        [(payload, "t", 0, place, NOON, "id", 3) for place, payload in enumerate(payloads)],
-        "payload binary, _topic string, _kafka_partition int, _offset bigint, "
-        "_kafka_timestamp timestamp, _schema_id string, _schema_version int",
-    ).withColumns({"_key": F.lit(b""), "_value": F.col("payload"), "_headers": F.lit(None)})
-    record = from_avro("payload", json.dumps(_EVERYTHING), {"mode": "PERMISSIVE"})
-    rows = frame.select(name_event(record, _EVERYTHING), *frame.columns[1:])
+    version = make_version(3, _EVERYTHING)
+    values = [{**_RECORD, "either": either} for either in ("text", 7, None)]
+    rows = make_decoded(spark, version, *values)
 
     for _ in range(2):
-        assert sink.write(rows, batch(0), 0) == {}
+        assert sink.write(rows, part(0, 0, versions=[version])) == {}
 
     decode = compile_event_decoder(_EVERYTHING)
+    events = [decode(encode(each, _EVERYTHING)) for each in values]
     expected = [
-        _plain(make_row(RowShape(), decode(payload), _record(place), 3, "id"))
-        for place, payload in enumerate(payloads)
+        _plain(make_row(RowShape(), event, _record(place), 3, str(version.key)))
+        for place, event in enumerate(events)
     ]
     assert sorted(tables[0].scan()["Items"], key=lambda row: row["_source"]) == expected
 
     shape = RowShape(sort=("deviceId",), mode=Mode.UPSERT)
-    assert replace(sink, shape=shape).write(rows, batch(1), 0) == {}
-    newest = make_row(shape, decode(payloads[2]), _record(2), 3, "id")
+    assert replace(sink, shape=shape).write(rows, part(1, 0, versions=[version])) == {}
+    newest = make_row(shape, events[2], _record(2), 3, str(version.key))
     found = tables[0].get_item(Key={"deviceId": "a", "readingId": "a"})
     assert found["Item"] == _plain(newest)
 
@@ -200,7 +198,7 @@ def _route(readings, errors):
     shape = RowShape(
         ("orderId",), sort_name=None, event_time=None, order=("revision",), mode=Mode.UPSERT
     )
-    return SinkSettings(
+    return sink_settings(
         errors.name,
         "no-bucket",
         dynamodb_table=readings.name.replace("readings", "{table}"),
@@ -216,11 +214,12 @@ def test_events_without_a_device_go_to_their_own_table_under_their_own_key(
     kept, registry = DynamoDbErrors(errors.name, "no-bucket"), MemoryRegistry()
     sensor = registry.register("sensor", make_record(*_READING)).version
     order = registry.register("order", make_record(*_ORDER, name="Order")).version
-    routes = open_sinks(
-        spark, _route(readings, errors), kept, Mock(), RegistrySettings("memory://")
+    context = SinkContext(spark, kept, NoLease(), RegistrySettings("memory://"))
+    batches = TableBatches(
+        _route(readings, errors).open_tables(context),
+        lambda _: Ledger(spark, str(tmp_path)),
+        BatchContext(Registries([CachedRegistry(registry)]), kept),
     )
-    ledger = Ledger(spark, str(tmp_path))
-    batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, routes, kept)
     values = [
         frame(sensor, {"deviceId": "a", "timestamp": NOON_MS}),
         frame(order, {"orderId": "o-1", "revision": 2}),
@@ -254,30 +253,33 @@ def test_key_fields_come_from_the_records_key(spark, sink, tables, client):
     keys = (
         f"element_at(array(X'{good.hex()}', X'{unknown.hex()}', X'ff'), CAST(_offset AS INT) + 1)"
     )
-    timed = make_record(("timestamp", "long"))
-    rows = make_rows(spark, "timestamp bigint", (1,), (2,), (3,), schema=timed)
+    version = make_version(1, make_record(("timestamp", "long")))
+    rows = make_decoded(spark, version, *({"timestamp": at} for at in (1, 2, 3)))
     keyed = replace(
         sink,
         shape=RowShape(key_format=KeyFormat.AVRO),
         key_schemas=RegistrySettings(f"glue://{registry}?region=eu-central-1"),
     )
 
-    given_up = keyed.write(rows.withColumn("_key", F.expr(keys)), batch(0), 0)
+    given_up = keyed.write(rows.withColumn("_key", F.expr(keys)), part(0, 0, versions=[version]))
 
     assert given_up == {Reason.UNKNOWN_SCHEMA: 1, Reason.UNROUTABLE: 1}
     assert [row["deviceId"] for row in tables[0].scan()["Items"]] == ["7"]
 
 
 def test_a_refused_row_is_kept_whole_and_its_neighbours_are_written(spark, sink, tables):
-    schema = {
-        "type": "record",
-        "name": "Event",
-        "fields": [*_BASE, {"name": "x", "type": ["null", "double"]}],
-    }
-    events = [("a", NOON_MS, 1.5), ("b", NOON_MS, 1e200), (None, NOON_MS, 2.5), ("d", NOON_MS, 3.5)]
-    columns = "deviceId string, timestamp bigint, x double"
+    version = make_version(
+        1,
+        make_record(
+            ("deviceId", ["null", "string"]), ("timestamp", "long"), ("x", ["null", "double"])
+        ),
+    )
+    events = [
+        {"deviceId": device, "timestamp": NOON_MS, "x": x}
+        for device, x in (("a", 1.5), ("b", 1e200), (None, 2.5), ("d", 3.5))
+    ]
 
-    given_up = sink.write(make_rows(spark, columns, *events, schema=schema), batch(0), 0)
+    given_up = sink.write(make_decoded(spark, version, *events), part(0, 0, versions=[version]))
 
     assert given_up == {Reason.SINK_REFUSED: 1, Reason.UNROUTABLE: 1}
     assert {row["deviceId"] for row in tables[0].scan()["Items"]} == {"a", "d"}
@@ -289,9 +291,9 @@ def test_a_refused_row_is_kept_whole_and_its_neighbours_are_written(spark, sink,
     refused = errors[f"t/0/1/{NOON_MS}"]
     assert refused["detail"] == "x: found 1e+200, expected 0 or a size of 1e-130 to 9.99e+125"
     assert (refused["value"].value, refused["stage"], refused["schemaId"]) == (
-        b"value",
+        frame(version, events[1]),
         "spark",
-        SCHEMA_ID,
+        str(version.key),
     )
 
 
@@ -299,16 +301,15 @@ def _write(sink, rows):
     """Write after a task that failed, whose worker Spark may just be closing."""
     for _ in range(9):
         try:
-            return sink.write(rows, batch(0), 0)
+            return sink.write(rows, part(0, 0, versions=[_VERSION]))
         except Py4JJavaError as error:
             if "CancelledKeyException" not in str(error):
                 raise
-    return sink.write(rows, batch(0), 0)
+    return sink.write(rows, part(0, 0, versions=[_VERSION]))
 
 
 def test_a_table_that_denies_or_lacks_is_said_in_one_sentence(spark, cloud, sink, tables):
-    schema = {"type": "record", "name": "Event", "fields": _BASE}
-    rows = make_rows(spark, "deviceId string, timestamp bigint", ("a", NOON_MS), schema=schema)
+    rows = make_decoded(spark, _VERSION, _READINGS)
     cloud.state(Faults).add(
         kind=Kind.ERROR, service="dynamodb", code="AccessDeniedException", status=400, calls=1
     )
@@ -316,28 +317,28 @@ def test_a_table_that_denies_or_lacks_is_said_in_one_sentence(spark, cloud, sink
     with pytest.raises(
         SinkAccessDeniedError, match=r"^DynamoDB's BatchWriteItem was refused: AccessDeniedExc"
     ):
-        sink.write(rows, batch(0), 0)
+        sink.write(rows, part(0, 0, versions=[_VERSION]))
     with pytest.raises(SinkUnavailableError, match="was refused: ResourceNotFoundException"):
-        _write(DynamoDbTables("nowhere", sink.errors), rows)
+        _write(DynamoDbTable("nowhere", sink.errors), rows)
 
     assert _write(sink, rows) == {}
     assert len(tables[0].scan()["Items"]) == 1
     assert "AWS_ENDPOINT_URL" not in os.environ
 
 
-@pytest.mark.parametrize(("limit", "tasks", "pace"), [(1_000, 2, 500), (None, 50, None)])
-def test_as_many_tasks_share_a_rate_as_can_run_at_once(spark, monkeypatch, limit, tasks, pace):
+@pytest.mark.parametrize(("limit", "tasks"), [(1_000, 2), (None, 50)])
+def test_as_many_tasks_share_a_rate_as_can_run_at_once(spark, monkeypatch, limit, tasks):
     """More might run as soon as executors are added, each at its share of the rate."""
     seen = []
 
     def count(rows, task):
-        seen.append((rows.rdd.getNumPartitions(), task.rows_per_second))
+        seen.append((rows.rdd.getNumPartitions(), task.tasks))
+        return []
 
-    monkeypatch.setattr(dynamodb, "count_by_reason", count)
-    schema = {"type": "record", "name": "Event", "fields": _BASE}
-    rows = make_rows(spark, "deviceId string, timestamp bigint", ("a", NOON_MS), schema=schema)
+    monkeypatch.setattr(records, "run_task", count)
+    rows = make_decoded(spark, _VERSION, _READINGS)
 
-    sink = DynamoDbTables("readings", Mock(), rows_per_second=limit)
-    sink.write(rows.repartition(50), batch(0), 0)
+    sink = DynamoDbTable("readings", Mock(), rows_per_second=limit)
+    sink.write(rows.repartition(50), part(0, 0, versions=[_VERSION]))
 
-    assert seen == [(tasks, pace)]
+    assert seen == [(tasks, tasks)]

@@ -14,12 +14,12 @@ from penstock.kafka import Security, Topic, ensure_topic
 from penstock.registry import RegistrySettings
 from penstock.spark import ConsumeSettings, start_consuming
 from penstock.spark.settings.consume import ReadSettings
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.settings.lease import LeaseSettings
 from tests.fixtures.backups import work_as
 from tests.fixtures.brokers import ANONYMOUS, PRODUCER, logged_in
 from tests.fixtures.functions import wait_until
 from tests.spark.consuming import SECONDS
-from tests.spark.sinks import FileErrors
+from tests.spark.sinks import FileErrors, sink_settings
 from tests.stubs.sessions import make_session
 
 _PAGE = Path(__file__).parents[2] / "docs/evolution.md"
@@ -57,7 +57,7 @@ def settings(kafka, client, leases, folder):
     return ConsumeSettings(
         kafka=kafka.settings(Security.PLAINTEXT),
         read=ReadSettings(topics=(_TOPIC,)),
-        sinks=SinkSettings(leases, "parked", lake_table=f"{_DATABASE}.readings"),
+        sinks=sink_settings(leases, "parked", lake_table=f"{_DATABASE}.readings"),
         lease=LeaseSettings(lease_seconds=4, heartbeat_seconds=0.5),
         schemas=RegistrySettings(_REGISTRY),
         checkpoint=f"file://{folder}/checkpoint",

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from importlib.metadata import EntryPoint
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
-from examples import consume_hot, decode_batch, follow_topic
+from examples import consume_hot, decode_batch, follow_topic, own_sink
 from penstock.errors import SettingsError
 from penstock.framing import encode_glue_frame
 from penstock.kafka import java_options
 from penstock.registry import Registries
-from penstock.spark.rows import event_schema
+from penstock.spark.rows import check_event
+from penstock.spark.sinks import kinds
+from penstock.spark.sinks.settings import SinkSettings
 from tests.spark.consuming import DEVICE, TIME, make_reading
-from tests.spark.lakes import make_rows
-from tests.spark.records import frame, make_record
+from tests.spark.records import frame, make_decoded, make_record, make_version
 from tests.stubs.registries import UNKNOWN
 
 _V1 = make_record(DEVICE, TIME)
@@ -81,8 +85,49 @@ def test_the_consuming_job_takes_a_transform(job):
 
 
 def test_a_transform_that_changes_events_is_refused_by_dynamodb(spark):
-    rows = make_rows(spark, "n int", (1,), schema=_V1)
-    assert event_schema(rows.filter("event.n = 1")) == _V1
+    version = make_version(1, make_record(("n", "int")))
+    rows = make_decoded(spark, version, {"n": 1})
+    check_event(rows.filter("event.n = 1"))
 
     with pytest.raises(SettingsError, match="the transform returns another event than it was"):
-        event_schema(rows.withColumn("event", rows["event"].withField("n", rows["_offset"])))
+        check_event(rows.withColumn("event", rows["event"].withField("n", rows["_offset"])))
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """The kinds of sinks where the example is installed."""
+    point = EntryPoint("json-lines", "examples.own_sink:JSON_LINES", "penstock.sinks")
+    monkeypatch.setattr(kinds, "entry_points", lambda group: [point])
+    kinds.load_kinds.cache_clear()
+    yield
+    kinds.load_kinds.cache_clear()
+
+
+def test_a_sink_of_ones_own_has_each_row_once(installed, job, tmp_path, monkeypatch):
+    folder = tmp_path / "lines"
+    sinks = SinkSettings.from_args(
+        ["--json-path", str(folder), "--errors-table", "e", "--parked-bucket", "b"], {}
+    )
+    sinks = replace(sinks, errors_table=job.settings.sinks.errors_table)
+    v1 = job.register(_V1)
+    job.send(make_reading(v1, "a"), frame(job.register(_V2), {
+        "deviceId": "b", "timestamp": 5, "temperature": 20}), b"?")  # fmt: skip
+    write, calls = own_sink.JsonLines.write, []
+
+    def die_once(sink, rows, part):
+        write(sink, rows, part)
+        calls.append(part.number)
+        if len(calls) == 1:
+            raise OSError("dead after the first part")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(own_sink.JsonLines, "write", lambda *given: die_once(*given) or {})
+        with pytest.raises(StreamingQueryException, match="dead after the first part"):
+            job.run(sinks=sinks)
+        job.run(sinks=sinks)
+
+    lines = [json.loads(line) for path in folder.rglob("*.json")
+             for line in path.read_text().splitlines()]  # fmt: skip
+    assert sorted((row["_offset"], row["deviceId"]) for row in lines) == [(0, "a"), (1, "b")]
+    assert len(calls) > 1
+    assert job.errors.reasons() == {2: "unknown-framing"}

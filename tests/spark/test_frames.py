@@ -7,16 +7,13 @@ import zlib
 from collections import Counter
 from itertools import product
 
-import pyarrow as pa
 import pytest
 from chispa import assert_df_equality
 from pyspark.sql import functions as F
 
 from penstock.errors import FramingError
 from penstock.framing import ID_HEADERS, FrameKind, Framing, SchemaKey, encode_glue_frame
-from penstock.spark.decoding.arrow_batches import inflate_batches
 from penstock.spark.decoding.frames import split_frames
-from penstock.spark.decoding.inflating import inflate_payloads
 
 _KEY = SchemaKey.parse("d3e21a3b-f828-4f0c-9f3e-0b1f9a1c2d3e")
 _TOPIC = "readings"
@@ -102,31 +99,6 @@ def test_a_frame_is_split(spark):
     assert_df_equality(
         found.drop("value"), spark.createDataFrame(expected, columns), ignore_nullable=True
     )
-
-
-def test_payloads_are_inflated(spark):
-    whole = encode_glue_frame(_KEY, b"x" * 100, compress=True)
-    values = [whole, encode_glue_frame(_KEY, b"plain"), whole[:-1], None, b"{}"]
-    frames = spark.createDataFrame([(each,) for each in values], "value binary")
-
-    found = inflate_payloads(split_frames(frames, Framing())).select("compression", "payload")
-
-    assert [tuple(row) for row in found.collect()] == [
-        ("none", b"x" * 100), ("none", b"plain"), ("none", None), (None, None), (None, None),
-    ]  # fmt: skip
-
-
-def test_payloads_are_inflated_a_few_at_a_time():
-    """As large as they may be, they would not fit into a Python process together."""
-    large = encode_glue_frame(_KEY, bytes(2**23), compress=True)
-    batches = [pa.array([large] * 5 + [None, large[:-1]]), pa.array([None, None], pa.binary())]
-
-    found = list(inflate_batches(batches))
-
-    assert [value and len(value) for each in found for value in each.to_pylist()] == [
-        *[2**23] * 5, None, None, None, None,
-    ]  # fmt: skip
-    assert max(each.nbytes for each in found) < 2**24 + 2**23
 
 
 def test_frames_are_judged_as_the_functions_judge_them(spark):

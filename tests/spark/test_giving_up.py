@@ -9,9 +9,9 @@ from penstock.framing import Framing
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.failures import DynamoDbErrors, Judge, file_errors
-from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
+from tests.spark.batches import open_batches
 from tests.spark.lakes import NOON_MS
 from tests.spark.records import GLUE, frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
@@ -60,7 +60,7 @@ def test_a_topic_of_bad_records_alone_costs_another_one_as_much_as_one_of_them(s
         (tmp_path / name).mkdir()
     sink, errors = FileSink(tmp_path / "rows"), FileErrors(tmp_path / "errors")
     ledger = Ledger(spark, str(tmp_path / "schemas"))
-    batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, [sink], errors)
+    batches = open_batches(Registries([CachedRegistry(registry)]), ledger, [sink], errors)
     context = spark.sparkContext
 
     def take(number, bad):

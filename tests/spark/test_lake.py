@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import functions as F
 
 from penstock.spark.lake.conversion import EventTime
-from penstock.spark.lake.lake import Lake
-from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, batch, make_rows
+from penstock.spark.sinks.iceberg import Lake
+from tests.spark.lakes import NOON, NOON_MS, SCHEMA_ID, make_rows, part
 
 
 def test_a_table_is_made_with_the_first_batch(spark, reader):
@@ -17,7 +17,7 @@ def test_a_table_is_made_with_the_first_batch(spark, reader):
         spark, "deviceId string, timestamp bigint", ("a", NOON_MS - 86_400_000), ("b", None)
     )
 
-    assert reader.lake.write(rows, batch(0), 0) == {}
+    assert reader.lake.write(rows, part(0, 0)) == {}
 
     yesterday = datetime(2026, 11, 20, 12, tzinfo=UTC)
     assert reader.query(
@@ -32,12 +32,12 @@ def test_a_table_is_made_with_the_first_batch(spark, reader):
 
 
 def test_new_fields_are_columns_before_the_batch_that_has_them(spark, reader):
-    reader.lake.write(make_rows(spark, "a int", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "a int", (1,)), part(0, 0))
     reader.lake.write(
-        make_rows(spark, "s struct<x: int>, a bigint", ((5,), 2**40), first=1), batch(1), 0
+        make_rows(spark, "s struct<x: int>, a bigint", ((5,), 2**40), first=1), part(1, 0)
     )
     reader.lake.write(
-        make_rows(spark, "a int, s struct<y: string, x: int>", (3, ("z", 6)), first=2), batch(2), 0
+        make_rows(spark, "a int, s struct<y: string, x: int>", (3, ("z", 6)), first=2), part(2, 0)
     )
 
     assert reader.query("SELECT a, s.x, s.y FROM t ORDER BY _offset") == [
@@ -49,9 +49,9 @@ def test_new_fields_are_columns_before_the_batch_that_has_them(spark, reader):
 
 def test_names_that_differ_in_case_and_names_of_ours_are_columns_too(spark, reader):
     columns = "Temp double, temp double, _topic string, s struct<A: int, a: int>"
-    reader.lake.write(make_rows(spark, columns, (1.5, 2.5, "mine", (1, 2))), batch(0), 0)
+    reader.lake.write(make_rows(spark, columns, (1.5, 2.5, "mine", (1, 2))), part(0, 0))
     again = "s struct<a: int, A: int>, temp double, Temp double"
-    reader.lake.write(make_rows(spark, again, ((3, 4), 5.5, 6.5), first=1), batch(1), 0)
+    reader.lake.write(make_rows(spark, again, ((3, 4), 5.5, 6.5), first=1), part(1, 0))
 
     found = reader.query("SELECT Temp, temp_2, event_topic, s.A, s.a_2 FROM t ORDER BY _offset")
     assert found == [(1.5, 2.5, "mine", 1, 2), (6.5, 5.5, None, 4, 3)]
@@ -59,7 +59,7 @@ def test_names_that_differ_in_case_and_names_of_ours_are_columns_too(spark, read
 
 def test_a_time_that_is_none_is_kafkas(spark, reader):
     times = [(-1,), (10**13,), (2**63 - 1,), (None,)]
-    reader.lake.write(make_rows(spark, "timestamp bigint", *times), batch(0), 0)
+    reader.lake.write(make_rows(spark, "timestamp bigint", *times), part(0, 0))
 
     assert reader.query("SELECT DISTINCT epoch_ms(_event_time) FROM t") == [(NOON_MS,)]
 
@@ -69,7 +69,7 @@ def test_a_time_of_another_type_is_taken_too(spark, reader):
     rows = make_rows(spark, columns, (NOON - timedelta(days=2), NOON.date(), "12:00"))
     for number, field in enumerate(("at", "day", "text", "absent")):
         Lake(spark, reader.name.removeprefix("lake."), EventTime(field)).write(
-            rows, batch(number), 0
+            rows, part(number, 0)
         )
 
     days = reader.query("SELECT CAST(_event_time AS DATE) FROM t ORDER BY _event_time")
@@ -83,7 +83,7 @@ def test_a_time_as_far_from_kafkas_as_possible_stops_no_batch(spark, reader):
     )
     rows = rows.withColumn("event", F.expr("named_struct('at', timestamp_micros(event.at))"))
 
-    Lake(spark, reader.name.removeprefix("lake."), EventTime("at")).write(rows, batch(0), 0)
+    Lake(spark, reader.name.removeprefix("lake."), EventTime("at")).write(rows, part(0, 0))
 
     assert reader.query("SELECT DISTINCT epoch_ms(_event_time) FROM t") == [(NOON_MS,)]
 
@@ -95,7 +95,7 @@ def test_broken_clocks_open_no_file_for_each_of_their_days(spark, reader):
     times = [NOON_MS - 30 * day, NOON_MS + day, *(draw(10**13) for _ in range(2_000))]
 
     rows = make_rows(spark, "timestamp bigint", *((each,) for each in times))
-    reader.lake.write(rows.coalesce(1), batch(0), 0)
+    reader.lake.write(rows.coalesce(1), part(0, 0))
 
     days = reader.query(
         "SELECT DISTINCT CAST(_event_time AS DATE)::VARCHAR AS day FROM t ORDER BY 1"
@@ -108,6 +108,6 @@ def test_broken_clocks_open_no_file_for_each_of_their_days(spark, reader):
 
 def test_old_events_keep_their_days_if_the_setting_allows_it(spark, reader):
     lake = Lake(spark, reader.name.removeprefix("lake."), EventTime(days_before=3650))
-    lake.write(make_rows(spark, "timestamp bigint", (NOON_MS - 3_000 * 86_400_000,)), batch(0), 0)
+    lake.write(make_rows(spark, "timestamp bigint", (NOON_MS - 3_000 * 86_400_000,)), part(0, 0))
 
     assert reader.query("SELECT CAST(_event_time AS DATE)::VARCHAR FROM t") == [("2018-09-04",)]

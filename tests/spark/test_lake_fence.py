@@ -6,9 +6,8 @@ import pytest
 
 from penstock.errors import CheckpointTakenError
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.spark.lake.lake import Lake
-from penstock.spark.lake.replay import ReplayedLake
-from tests.spark.lakes import batch, make_rows
+from penstock.spark.sinks.iceberg import Lake, ReplayedLake
+from tests.spark.lakes import make_rows, part
 
 
 class Fence:
@@ -35,14 +34,14 @@ def stall(spark, reader):
 
 def test_a_part_that_another_driver_wrote_meanwhile_is_there_once(spark, reader, stall):
     rows = make_rows(spark, "n int", (1,), (2,))
-    reader.lake.write(make_rows(spark, "n int", (0,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "n int", (0,)), part(0, 0))
 
-    stalled = stall(lambda: reader.again().write(rows, batch(1), 0))
+    stalled = stall(lambda: reader.again().write(rows, part(1, 0)))
     with pytest.raises(CheckpointTakenError, match=(
         rf"^another job wrote part 0 of batch 1 of query q to {reader.name} meanwhile; it is there "
         "once, and nothing more is written$"
     )):  # fmt: skip
-        stalled.write(rows, batch(1), 0)
+        stalled.write(rows, part(1, 0))
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,), (2,)]
 
@@ -51,7 +50,7 @@ def test_the_first_part_of_a_table_is_fenced_too(spark, reader, stall):
     rows = make_rows(spark, "n int", (1,))
 
     with pytest.raises(CheckpointTakenError):
-        stall(lambda: reader.again().write(rows, batch(0), 0)).write(rows, batch(0), 0)
+        stall(lambda: reader.again().write(rows, part(0, 0))).write(rows, part(0, 0))
 
     assert reader.query("SELECT n FROM t") == [(1,)]
 
@@ -61,9 +60,9 @@ def test_commits_of_others_meanwhile_hide_no_marker(spark, reader, stall):
     other = make_rows(spark, "n int", (9,), first=9)
     rows = make_rows(spark, "n int", (1,))
 
-    stall(lambda: reader.again().write(other, batch(0, query="r"), 0)).write(rows, batch(0), 0)
+    stall(lambda: reader.again().write(other, part(0, 0, query="r"))).write(rows, part(0, 0))
     for _ in range(2):
-        reader.again().write(rows, batch(0), 0)
+        reader.again().write(rows, part(0, 0))
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (9,)]
 
@@ -79,10 +78,10 @@ def test_a_commit_whose_answer_was_lost_counts_as_done(spark, reader, stall, mon
     def write_first():
         if behind:
             other = make_rows(spark, "n int", (9,), first=9)
-            reader.again().write(other, batch(0, query="r"), 0)
+            reader.again().write(other, part(0, 0, query="r"))
 
     monkeypatch.setattr(IcebergTable, "publish", publish_again)
-    stall(write_first).write(make_rows(spark, "n int", (1,)), batch(0), 0)
+    stall(write_first).write(make_rows(spark, "n int", (1,)), part(0, 0))
 
     assert reader.query("SELECT n FROM t ORDER BY n") == ([(1,), (9,)] if behind else [(1,)])
 
@@ -94,8 +93,8 @@ def test_a_part_that_was_staged_and_not_published_is_written(spark, reader, stal
     rows = make_rows(spark, "n int", (1,))
     for number in range(2):
         with pytest.raises(CheckpointTakenError, match="this job has lost the lease"):
-            stall(die).write(rows, batch(number), 0)
-        reader.again().write(rows, batch(number), 0)
+            stall(die).write(rows, part(number, 0))
+        reader.again().write(rows, part(number, 0))
 
     assert reader.query("SELECT n FROM t") == [(1,), (1,)]
     assert spark.conf.get("spark.wap.id", "none") == "none"
@@ -105,12 +104,12 @@ def test_a_replay_that_lost_its_lease_during_an_append_publishes_nothing(spark, 
     rows = make_rows(spark, "n int", (1,))
 
     def take_over():
-        ReplayedLake(reader.again()).write(rows, batch(0, query="second"), 0)
+        ReplayedLake(reader.again()).write(rows, part(0, 0, query="second"))
         raise CheckpointTakenError("this job has lost the lease")
 
-    reader.lake.write(make_rows(spark, "n int", (0,), first=5), batch(0), 0)
+    reader.lake.write(make_rows(spark, "n int", (0,), first=5), part(0, 0))
     with pytest.raises(CheckpointTakenError, match="this job has lost the lease"):
-        ReplayedLake(stall(take_over)).write(rows, batch(0, query="first"), 0)
+        ReplayedLake(stall(take_over)).write(rows, part(0, 0, query="first"))
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(0,), (1,)]
 
@@ -119,26 +118,26 @@ def test_a_replay_that_stalled_after_the_check_writes_no_row_twice(spark, reader
     rows = make_rows(spark, "n int", (1,), (2,))
 
     def take_over():
-        ReplayedLake(reader.again()).write(rows, batch(0, query="second"), 0)
+        ReplayedLake(reader.again()).write(rows, part(0, 0, query="second"))
 
     with pytest.raises(CheckpointTakenError, match="it is there once, and nothing more is written"):
-        ReplayedLake(stall(take_over)).write(rows, batch(0, query="first"), 0)
+        ReplayedLake(stall(take_over)).write(rows, part(0, 0, query="first"))
 
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (2,)]
 
 
 def test_a_replay_that_stalled_during_a_widening_writes_no_row_twice(spark, reader, stall):
     """The other replay publishes fewer of the same records: the column is a double by then."""
-    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
     rows = make_rows(spark, "x bigint", (2,), (2**53 + 1,), first=1)
 
     def widen_and_take_over():
         wide = make_rows(spark, "x double", (0.5,), first=3)
-        reader.again().write(wide, batch(0, query="other"), 0)
-        ReplayedLake(reader.again()).write(rows, batch(0, query="second"), 0)
+        reader.again().write(wide, part(0, 0, query="other"))
+        ReplayedLake(reader.again()).write(rows, part(0, 0, query="second"))
 
     with pytest.raises(CheckpointTakenError, match="it is there once, and nothing more is written"):
-        ReplayedLake(stall(widen_and_take_over)).write(rows, batch(0, query="first"), 0)
+        ReplayedLake(stall(widen_and_take_over)).write(rows, part(0, 0, query="first"))
 
     found = reader.query("SELECT _offset, x FROM t ORDER BY _offset")
     assert found == [(0, 1.0), (1, 2.0), (3, 0.5)]
@@ -146,11 +145,11 @@ def test_a_replay_that_stalled_during_a_widening_writes_no_row_twice(spark, read
 
 def test_a_table_of_before_the_fence_is_fenced(spark, reader, stall):
     rows = make_rows(spark, "n int", (1,))
-    reader.lake.write(rows, batch(0), 0)
+    reader.lake.write(rows, part(0, 0))
     spark.sql(f"ALTER TABLE {reader.name} UNSET TBLPROPERTIES ('write.wap.enabled')")
 
     with pytest.raises(CheckpointTakenError):
-        stall(lambda: reader.again().write(rows, batch(1), 0)).write(rows, batch(1), 0)
+        stall(lambda: reader.again().write(rows, part(1, 0))).write(rows, part(1, 0))
 
     assert reader.query("SELECT count(*) FROM t") == [(2,)]
     assert reader.table().properties()["write.wap.enabled"] == "true"

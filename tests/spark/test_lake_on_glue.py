@@ -10,11 +10,11 @@ import pytest
 from pyiceberg.catalog import load_catalog
 
 from penstock.schemas import merge_schemas
-from penstock.spark.lake.columns import read_columns, to_spark
+from penstock.spark.columns import read_columns, to_spark
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.spark.lake.lake import Lake
+from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
-from tests.spark.lakes import batch, make_rows
+from tests.spark.lakes import make_rows, part
 from tests.stubs.sessions import make_session
 
 _DATES = {"type": "array", "items": {"type": "int", "logicalType": "date"}}
@@ -69,10 +69,10 @@ def test_batches_of_two_queries_at_once_are_there_once(glue_spark, database, ask
             name = f"{query}{number}"
             rows = make_rows(glue_spark, f"n string, {name} bigint", (name, number))
             for _ in range(2):
-                Lake(glue_spark, f"{database}.t").write(rows, batch(number, query=query), 0)
+                Lake(glue_spark, f"{database}.t").write(rows, part(number, 0, query=query))
 
     Lake(glue_spark, f"{database}.t").write(
-        make_rows(glue_spark, "n string", ("first",)), batch(0, query="first"), 0
+        make_rows(glue_spark, "n string", ("first",)), part(0, 0, query="first")
     )
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, "ab"))
@@ -88,8 +88,8 @@ def test_batches_of_two_queries_at_once_are_there_once(glue_spark, database, ask
 
 def test_a_column_is_made_again_in_the_catalog_too(glue_spark, database, ask, client):
     lake = Lake(glue_spark, f"{database}.t")
-    lake.write(make_rows(glue_spark, "x bigint", (1,)), batch(0), 0)
-    lake.write(make_rows(glue_spark, "x double", (0.5,), first=1), batch(1), 0)
+    lake.write(make_rows(glue_spark, "x bigint", (1,)), part(0, 0))
+    lake.write(make_rows(glue_spark, "x double", (0.5,), first=1), part(1, 0))
 
     assert ask("SELECT x FROM t ORDER BY _offset") == [(1.0,), (0.5,)]
     table = client("glue").get_table(DatabaseName=database, Name="t")["Table"]
@@ -119,7 +119,7 @@ def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, cloud, 
         columns = to_spark(event).simpleString().removeprefix("struct<").removesuffix(">")
         nothing = tuple(None for _ in event.columns)
         rows = make_rows(glue_spark, columns, nothing)
-        Lake(glue_spark, f"{database}.{table}").write(rows, batch(number), 0)
+        Lake(glue_spark, f"{database}.{table}").write(rows, part(number, 0))
         return IcebergTable(glue_spark, f"lake.{database}.{table}").schema()
 
     for number, event in enumerate(events):

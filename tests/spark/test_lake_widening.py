@@ -7,35 +7,35 @@ import pytest
 from penstock.errors import Reason, SchemaConflictError
 from penstock.spark import MaintainSettings, maintain_table
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.spark.lake.lake import Lake
-from tests.spark.lakes import batch, make_rows
+from penstock.spark.sinks.iceberg import Lake
+from tests.spark.lakes import make_rows, part
 from tests.spark.sinks import FileErrors
 
 
 def test_whole_numbers_that_become_doubles_stay_under_their_name(spark, reader):
     beyond = 2**53 + 1
-    reader.lake.write(make_rows(spark, "x bigint", (1,), (None,), (beyond,)), batch(0), 0)
-    reader.lake.write(make_rows(spark, "x double", (0.5,), first=3), batch(1), 0)
+    reader.lake.write(make_rows(spark, "x bigint", (1,), (None,), (beyond,)), part(0, 0))
+    reader.lake.write(make_rows(spark, "x double", (0.5,), first=3), part(1, 0))
 
     assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (None,), (None,), (0.5,)]
     assert reader.query("SELECT x, _before_1_x FROM t WHERE x IS NULL ORDER BY _offset") == [
         (None, None),
         (None, beyond),
     ]
-    reader.again().write(make_rows(spark, "x double", (0.5,), first=3), batch(1), 0)
+    reader.again().write(make_rows(spark, "x double", (0.5,), first=3), part(1, 0))
     assert reader.query("SELECT count(*), sum(x) FROM t") == [(4, 1.5)]
 
 
 def test_whole_numbers_inside_of_something_become_doubles(spark, reader):
     columns = "list array<bigint>, s struct<a: bigint, b: string>, m map<string, struct<n: int>>"
     event = ([1, None], (2, "b"), {"k": (3,)})
-    reader.lake.write(make_rows(spark, columns, event, (None, None, None)), batch(0), 0)
+    reader.lake.write(make_rows(spark, columns, event, (None, None, None)), part(0, 0))
     wider = (
         "list array<double>, s struct<b: string, c: int, a: double>, "
         "m map<string, struct<n: double>>"
     )
     event = ([0.5], ("c", 1, 2.5), {"k": (3.5,)})
-    reader.lake.write(make_rows(spark, wider, event, first=2), batch(1), 0)
+    reader.lake.write(make_rows(spark, wider, event, first=2), part(1, 0))
 
     found = reader.query("SELECT list, s.a, s.b, s.c, m['k'].n FROM t ORDER BY _offset")
     assert found == [
@@ -57,29 +57,29 @@ def test_a_widening_that_was_killed_is_completed_later(spark, reader, monkeypatc
             rename(table, *names)
         raise KilledError
 
-    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
     rows = make_rows(spark, "x double", (0.5,), first=1)
     with monkeypatch.context() as patch, pytest.raises(KilledError):
         patch.setattr("penstock.spark.lake.iceberg.IcebergTable.rename", die)
-        reader.lake.write(rows, batch(1), 0)
+        reader.lake.write(rows, part(1, 0))
     assert reader.query("SELECT x FROM t") == [(1,)]
 
-    reader.again().write(rows, batch(1), 0)
+    reader.again().write(rows, part(1, 0))
 
     assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (0.5,)]
     assert [name for name in reader.table().schema().names if name.startswith("_next_")] == []
 
 
 def test_rows_that_others_write_during_a_widening_are_kept(spark, reader, monkeypatch):
-    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
     rename = reader.lake._table.rename
 
     def rename_late(names, comments):
-        reader.again().write(make_rows(spark, "x bigint", (2,), first=9), batch(0, "", "other"), 0)
+        reader.again().write(make_rows(spark, "x bigint", (2,), first=9), part(0, "", "other", 0))
         rename(names, comments)
 
     monkeypatch.setattr(reader.lake._table, "rename", rename_late)
-    reader.lake.write(make_rows(spark, "x double", (0.5,), first=1), batch(1), 0)
+    reader.lake.write(make_rows(spark, "x double", (0.5,), first=1), part(1, 0))
 
     assert reader.query("SELECT x FROM t ORDER BY x") == [(0.5,), (1.0,), (2.0,)]
 
@@ -91,7 +91,7 @@ class _Widening:
 
     def __init__(self, spark, reader):
         self._write = lambda: reader.again().write(
-            make_rows(spark, "x double", (0.5,), first=5), batch(0, "", "other"), 0
+            make_rows(spark, "x double", (0.5,), first=5), part(0, "", "other", 0)
         )
 
     def check(self):
@@ -99,20 +99,20 @@ class _Widening:
 
 
 def test_rows_that_were_staged_before_a_widening_are_kept(spark, reader):
-    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
     lake = Lake(spark, reader.name.removeprefix("lake."), fence=_Widening(spark, reader))
 
-    lake.write(make_rows(spark, "x bigint", (2,), (None,), first=1), batch(1), 0)
+    lake.write(make_rows(spark, "x bigint", (2,), (None,), first=1), part(1, 0))
 
     assert reader.query("SELECT x FROM t ORDER BY _offset") == [(1.0,), (2.0,), (None,), (0.5,)]
 
 
 def test_maintenance_keeps_rows_of_a_driver_that_died_after_a_widening(spark, reader, monkeypatch):
-    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
     lake = Lake(spark, reader.name.removeprefix("lake."), fence=_Widening(spark, reader))
     with monkeypatch.context() as patch:
         patch.setattr("penstock.spark.lake.lake.refill_columns", lambda *_: None)
-        lake.write(make_rows(spark, "x bigint", (2,), first=1), batch(1), 0)
+        lake.write(make_rows(spark, "x bigint", (2,), first=1), part(1, 0))
 
     settings = MaintainSettings.from_args(["--lake-table", reader.name.removeprefix("lake.")])
     maintain_table(spark, settings)
@@ -124,7 +124,7 @@ def test_whole_numbers_that_a_double_column_would_round_are_dead_letters(spark, 
     """Another query made the column a double; the records of this one are written all the same."""
     beyond = 2**53 + 1
     wide = "x double, l array<double>, m map<string, struct<n: double>>"
-    reader.lake.write(make_rows(spark, wide, (0.5, None, None)), batch(0), 0)
+    reader.lake.write(make_rows(spark, wide, (0.5, None, None)), part(0, 0))
     errors = FileErrors(tmp_path)
     lake = Lake(spark, reader.name.removeprefix("lake."), errors=errors)
     whole = make_rows(
@@ -135,7 +135,7 @@ def test_whole_numbers_that_a_double_column_would_round_are_dead_letters(spark, 
     )  # fmt: skip
 
     for _ in range(2):  # as after a crash between the rows and their dead letters
-        assert lake.write(whole, batch(1), 0) == {Reason.LOSSY_WIDENING: 4}
+        assert lake.write(whole, part(1, 0)) == {Reason.LOSSY_WIDENING: 4}
         assert errors.reasons() == dict.fromkeys((3, 4, 5, 6), "lossy-widening")
         for path in tmp_path.iterdir():
             path.unlink()
@@ -146,12 +146,12 @@ def test_whole_numbers_that_a_double_column_would_round_are_dead_letters(spark, 
 
 
 def test_a_contradiction_writes_nothing(spark, reader):
-    reader.lake.write(make_rows(spark, "x bigint", (1,)), batch(0), 0)
+    reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
 
     with pytest.raises(
         SchemaConflictError, match="x: the column is bigint and the records have stri"
     ):
-        reader.lake.write(make_rows(spark, "x string", ("a",), first=1), batch(1), 0)
+        reader.lake.write(make_rows(spark, "x string", ("a",), first=1), part(1, 0))
 
     assert reader.query("SELECT x FROM t") == [(1,)]
     assert reader.table().schema()["x"].dataType.simpleString() == "bigint"

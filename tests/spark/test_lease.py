@@ -9,8 +9,10 @@ import time
 import pytest
 
 from penstock.errors import CheckpointTakenError, SettingsError, SinkUnavailableError
-from penstock.spark.settings.sinks import LeaseSettings
-from penstock.spark.state.lease import LEASE_PREFIX, Lease, LeasedSink, LeaseRow, name_lease
+from penstock.spark.query.parts import write_leased
+from penstock.spark.settings.lease import LeaseSettings
+from penstock.spark.sinks.base import Part, Sink
+from penstock.spark.state.lease import LEASE_PREFIX, Lease, LeaseRow, name_lease
 from penstock.tables import BatchId
 from tests.fixtures.functions import wait_until
 
@@ -31,14 +33,14 @@ class Query:
         return self.ended
 
 
-class Sinks:
+class Sinks(Sink):
     """Counts what was written, and calls what happens meanwhile."""
 
     def __init__(self, meanwhile=lambda: None):
         self.written = 0
         self.meanwhile = meanwhile
 
-    def write(self, rows, batch, part):
+    def write(self, rows, part):
         self.meanwhile()
         self.written += 1
         return {}
@@ -159,9 +161,9 @@ def test_a_job_that_was_taken_over_writes_nothing_more(name, hold, stalled, row)
         match=rf"^this job has lost the lease of {name}: process \d+ on .* since 20\S+, fence 2 "
         r"holds it; the last heartbeat of this one was at 20\S+; nothing more is written$",
     ):
-        LeasedSink(sinks, old).write(None, _BATCH, 0)
+        write_leased(sinks, None, Part(_BATCH, 0), old)
     assert sinks.written == 0
-    LeasedSink(sinks, new).write(None, _BATCH, 0)
+    write_leased(sinks, None, Part(_BATCH, 0), new)
     assert sinks.written == 1
 
     query.ended = True
@@ -179,7 +181,7 @@ def test_a_loss_of_the_lease_during_a_write_is_noticed(hold, stalled):
     old, _ = hold(_SHORT)
 
     with pytest.raises(CheckpointTakenError, match="this job has lost the lease of"):
-        LeasedSink(Sinks(meanwhile=hold), old).write(None, _BATCH, 2)
+        write_leased(Sinks(meanwhile=hold), None, Part(_BATCH, 2), old)
 
 
 def test_heartbeats_go_on_after_one_that_failed(hold, monkeypatch, caplog, row):

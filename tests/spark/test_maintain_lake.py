@@ -12,7 +12,7 @@ from penstock.errors import SettingsError
 from penstock.spark import MaintainSettings, maintain_table
 from penstock.spark.lake.expiration import Expiration, refresh_writers
 from penstock.tables import WriterRecord, list_writers
-from tests.spark.lakes import batch, make_rows
+from tests.spark.lakes import make_rows, part
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def maintain(spark, reader, monkeypatch, capsys):
 def test_files_become_few_and_batches_are_still_known(spark, reader, maintain):
     for number in range(5):
         rows = make_rows(spark, "n int", (number,), first=number).coalesce(1)
-        reader.lake.write(rows, batch(number), 0)
+        reader.lake.write(rows, part(number, 0))
 
     done = maintain("--keep-hours", "24")
 
@@ -44,15 +44,15 @@ def test_files_become_few_and_batches_are_still_known(spark, reader, maintain):
     table.expire(2**62)  # as after days without a batch
 
     assert table.count_snapshots() == 1
-    reader.again().write(make_rows(spark, "n int", (4,), first=4), batch(4), 0)
-    reader.again().write(make_rows(spark, "n int", (5,), first=5), batch(5), 0)
+    reader.again().write(make_rows(spark, "n int", (4,), first=4), part(4, 0))
+    reader.again().write(make_rows(spark, "n int", (5,), first=5), part(5, 0))
     assert reader.query("SELECT n FROM t ORDER BY n") == [(n,) for n in range(6)]
 
 
 def test_old_snapshots_are_removed_after_their_markers_are_written_down(spark, reader):
     """Two days later, on a table that had no batch since."""
     for number in range(2):
-        reader.lake.write(make_rows(spark, "n int", (number,)), batch(number), 0)
+        reader.lake.write(make_rows(spark, "n int", (number,)), part(number, 0))
     spark.sql(f"DELETE FROM {reader.name} WHERE n = 0")
 
     flags = ["--lake-table", reader.name.removeprefix("lake."), "--keep-hours", "24"]
@@ -60,7 +60,7 @@ def test_old_snapshots_are_removed_after_their_markers_are_written_down(spark, r
     done = maintain_table(spark, settings, clock=lambda: time.time() + 49 * 3_600)
 
     assert done.snapshots_after == 1
-    reader.again().write(make_rows(spark, "n int", (1,)), batch(1), 0)
+    reader.again().write(make_rows(spark, "n int", (1,)), part(1, 0))
     assert reader.query("SELECT n FROM t") == [(1,)]
 
 
@@ -68,14 +68,14 @@ def test_a_job_expires_old_snapshots_itself_and_what_only_they_need(spark, reade
     for number in range(3):  # each adds a column
         columns = ", ".join(f"n{at} int" for at in range(number + 1))
         rows = make_rows(spark, columns, (number,) * (number + 1), first=number)
-        reader.lake.write(rows, batch(number), 0)
+        reader.lake.write(rows, part(number, 0))
     assert reader.table().count_snapshots() == 3
     later = reader.again()
     later._expiration = Expiration(lambda: time.time() + 6 * 24 * 3_600)
     rows = make_rows(spark, columns, (3, 3, 3), first=3)
 
     for lake in (later, later, reader.again()):
-        lake.write(rows, batch(3), 0)
+        lake.write(rows, part(3, 0))
 
     table = reader.table()
     assert table.count_snapshots() == 1

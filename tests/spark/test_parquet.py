@@ -16,10 +16,9 @@ from penstock.errors import Reason, SchemaConflictError
 from penstock.sinks import glue_table
 from penstock.spark.lake.catalog_columns import from_glue, grow_columns
 from penstock.spark.lake.conversion import EventTime
-from penstock.spark.lake.parquet import ParquetFiles
-from penstock.spark.lake.replay import ReplayedFiles
+from penstock.spark.sinks.parquet import ParquetFiles, ReplayedFiles
 from tests.fixtures.functions import wait_until
-from tests.spark.lakes import NOON_MS, batch, make_rows
+from tests.spark.lakes import NOON_MS, make_rows, part
 from tests.stubs.sessions import make_session
 
 _DAY_MS = 24 * 3_600_000
@@ -27,10 +26,10 @@ _DAY_MS = 24 * 3_600_000
 
 def test_a_batch_that_comes_again_takes_its_own_place(spark, tmp_path):
     files = ParquetFiles(f"{tmp_path}/")
-    files.write(make_rows(spark, "a int, _topic string", (1, "mine"), (2, None)), batch(0), 0)
+    files.write(make_rows(spark, "a int, _topic string", (1, "mine"), (2, None)), part(0, 0))
     for _ in range(2):
         grown = make_rows(spark, "a bigint, A double, nothing void", (3, 0.5, None), first=2)
-        assert files.write(grown, batch(0), 1) == {}
+        assert files.write(grown, part(0, 1)) == {}
 
     folder = tmp_path / "query=q/batch=0"
     assert sorted(path.name for path in folder.iterdir()) == ["part=0", "part=1"]
@@ -47,8 +46,8 @@ def test_a_batch_that_comes_again_takes_its_own_place(spark, tmp_path):
 
 def test_a_complete_part_is_not_overwritten_by_less(spark, tmp_path):
     files = ParquetFiles(str(tmp_path))
-    files.write(make_rows(spark, "a int", (1,), (2,)), batch(7), 0)
-    files.write(make_rows(spark, "a int", (2,), first=1), batch(7), 0)  # Kafka deleted the first
+    files.write(make_rows(spark, "a int", (1,), (2,)), part(7, 0))
+    files.write(make_rows(spark, "a int", (2,), first=1), part(7, 0))  # Kafka deleted the first
 
     folder = tmp_path / "query=q/batch=7/part=0"
     assert sorted(row.a for row in spark.read.parquet(str(folder)).collect()) == [1, 2]
@@ -57,10 +56,10 @@ def test_a_complete_part_is_not_overwritten_by_less(spark, tmp_path):
 def test_a_part_that_was_cut_off_is_written_again(spark, tmp_path):
     files = ParquetFiles(str(tmp_path))
     folder = tmp_path / "query=q/batch=7/part=0"
-    files.write(make_rows(spark, "a int", (1,)), batch(7), 0)
+    files.write(make_rows(spark, "a int", (1,)), part(7, 0))
     (folder / "_SUCCESS").unlink()
 
-    files.write(make_rows(spark, "a int", (1,), (2,)), batch(7), 0)
+    files.write(make_rows(spark, "a int", (1,), (2,)), part(7, 0))
 
     assert sorted(row.a for row in spark.read.parquet(str(folder)).collect()) == [1, 2]
 
@@ -107,9 +106,9 @@ def test_a_part_has_a_partition_for_each_day(spark, catalog):
     nested = "at bigint, day string, place struct<deviceId: int>"
     rows = make_rows(spark, nested, (NOON_MS, "a", (1,)), (NOON_MS - _DAY_MS, "b", (2,)))
 
-    catalog.open().write(rows, batch(7), 0)
+    catalog.open().write(rows, part(7, 0))
     grown = "at bigint, place struct<deviceId: bigint, city: string>"
-    catalog.open().write(make_rows(spark, grown, (NOON_MS, (3, "x")), first=2), batch(8), 0)
+    catalog.open().write(make_rows(spark, grown, (NOON_MS, (3, "x")), first=2), part(8, 0))
 
     assert catalog.partitions() == {
         ("q", str(number), "0", day): (
@@ -141,31 +140,31 @@ def test_a_driver_that_ended_before_the_partitions_adds_them_when_it_starts_agai
     rows = make_rows(spark, "a int", (1,), (2,))
     with monkeypatch.context() as patch, pytest.raises(ConnectionError):
         patch.setattr(glue_table.GlueTable, "add_partitions", _die)
-        catalog.open().write(rows, batch(7), 0)
+        catalog.open().write(rows, part(7, 0))
     assert catalog.partitions() == {}
 
-    catalog.open().write(make_rows(spark, "a int", (2,), first=1), batch(7), 0)
+    catalog.open().write(make_rows(spark, "a int", (2,), first=1), part(7, 0))
 
     assert catalog.query("a") == [(1,), (2,)]
 
 
 def test_a_part_with_a_partition_is_not_written_again_without_its_mark(spark, catalog):
-    catalog.open().write(make_rows(spark, "a int", (1,), (2,)), batch(7), 0)
+    catalog.open().write(make_rows(spark, "a int", (1,), (2,)), part(7, 0))
     (catalog.folder / "query=q/batch=7/part=0/_SUCCESS").unlink()
 
-    catalog.open().write(make_rows(spark, "a int", (2,), first=1), batch(7), 0)
+    catalog.open().write(make_rows(spark, "a int", (2,), first=1), part(7, 0))
 
     assert catalog.query("a") == [(1,), (2,)]
 
 
 def test_a_value_that_a_column_cannot_hold_stops_or_is_a_dead_letter(spark, catalog):
-    catalog.open().write(make_rows(spark, "a bigint, b double", (1, 0.5)), batch(0), 0)
+    catalog.open().write(make_rows(spark, "a bigint, b double", (1, 0.5)), part(0, 0))
 
     with pytest.raises(SchemaConflictError, match="the column a is bigint"):
-        catalog.open().write(make_rows(spark, "a double", (0.5,), first=1), batch(1), 0)
+        catalog.open().write(make_rows(spark, "a double", (0.5,), first=1), part(1, 0))
     rows = make_rows(spark, "b bigint", (2**53 + 1,), (4,), first=1)
     for _ in range(2):
-        counts = catalog.open().write(rows, batch(1), 0)
+        counts = catalog.open().write(rows, part(1, 0))
         assert counts == {Reason.LOSSY_WIDENING: 1}
 
     assert catalog.query("a, b") == [(1, 0.5), (None, 4.0)]
@@ -176,7 +175,7 @@ def test_replays_that_were_killed_leave_each_row_once(spark, catalog, monkeypatc
 
     def replay(name, *rows):
         files = ReplayedFiles(spark, catalog.open())
-        return files.write(make_rows(spark, "a int", *rows), batch(0, query=name), 0)
+        return files.write(make_rows(spark, "a int", *rows), part(0, 0, query=name))
 
     with monkeypatch.context() as patch, pytest.raises(ConnectionError):
         patch.setattr(glue_table.GlueTable, "add_partitions", _die)
@@ -216,9 +215,9 @@ def test_athena_reads_the_same_rows_in_the_job_table_and_in_a_crawled_one(
         hadoop.set(name, text)
     files = ParquetFiles(f"s3://{bucket}/plain", EventTime("at"), f"{catalog.database}.t")
     old = "at bigint, deviceId string, n int"
-    files.write(make_rows(spark, old, (NOON_MS, "a", 1), (NOON_MS - _DAY_MS, "b", 2)), batch(7), 0)
+    files.write(make_rows(spark, old, (NOON_MS, "a", 1), (NOON_MS - _DAY_MS, "b", 2)), part(7, 0))
     new = "at bigint, deviceId string, n bigint, city string"
-    files.write(make_rows(spark, new, (NOON_MS, "c", 2**40, "x"), first=2), batch(8), 0)
+    files.write(make_rows(spark, new, (NOON_MS, "c", 2**40, "x"), first=2), part(8, 0))
     role = make_role(client("iam"), trust({"Service": "glue.amazonaws.com"}), allow("*"))
     combine = {"Version": 1.0, "Grouping": {"TableGroupingPolicy": "CombineCompatibleSchemas"}}
     glue.create_crawler(

@@ -9,7 +9,6 @@ import pytest
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.tables import COORDINATES
-from tests.spark.decoders import set_decoder
 from tests.spark.records import GLUE, frame, make_record, make_topic, make_version
 
 _MOST_BYTES = 16_384
@@ -24,9 +23,7 @@ def events(spark):
         for number in range(200)
     ]
     value = frame(versions[0], {**{f"s{at}": "a" for at in range(20)}, "x0": 7})
-    set_decoder(spark, "sql")  # the plan of the other names its function alone
     decoder = Decoder(spark, versions)
-    set_decoder(spark)
     frames = split_frames(make_topic(spark, [value]), GLUE)
     rows = decoder.select(decoder.decode(frames)).select("event.*", *COORDINATES)
     assert rows.collect()[0].x0 == 7
@@ -57,18 +54,3 @@ def test_the_plan_of_200_versions_is_described_in_16_kb(spark, events):
     assert "Project" in text
     assert "Project" in description
     assert len(text) + len(description) < _MOST_BYTES
-
-
-def test_with_settings_of_spark_it_would_take_more_than_that(spark, events):
-    """So the bounds are needed, and a user who debugs a plan can lift them."""
-    bounds = ("spark.sql.maxPlanStringLength", "spark.sql.debug.maxToStringFields")
-    ours = {name: spark.conf.get(name) for name in bounds}
-    spark.conf.set(bounds[0], str(2**31 - 16))
-    spark.conf.set(bounds[1], "25")
-    try:
-        sizes = [len(each) for each in _describe(spark, events)]
-    finally:
-        for name, given in ours.items():
-            spark.conf.set(name, given)
-
-    assert min(sizes) > 100_000

@@ -15,10 +15,10 @@ from penstock.errors import (
     RegistryUnavailableError,
 )
 from penstock.registry import CachedRegistry, GlueRegistry, GlueSettings, Registries
-from penstock.spark.query.batch import Batches
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
 from tests.fixtures.glue_api import GlueApi
+from tests.spark.batches import open_batches
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.sinks import FileErrors, FileSink
 from tests.stubs.registries import UNKNOWN
@@ -82,7 +82,7 @@ def take(spark, api, errors, tmp_path):
     def take(sink, value, number):
         registry = GlueRegistry(GlueSettings("plant"), api.client, attempts=_SOON)
         ledger = Ledger(spark, str(tmp_path / "schemas"))
-        batches = Batches(spark, Registries([CachedRegistry(registry)]), ledger, [sink], errors)
+        batches = open_batches(Registries([CachedRegistry(registry)]), ledger, [sink], errors)
         records = make_topic(spark, [value], first=number)
         return batches.take(records, BatchId("query", number))
 

@@ -19,15 +19,16 @@ from penstock.sinks import (
     SelectionSettings,
 )  # fmt: skip
 from penstock.spark import ReplaySettings, run_replay
-from penstock.spark.lake.lake import Lake
-from penstock.spark.query.batch import Batches
-from penstock.spark.query.dynamodb import DynamoDbTables
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.settings.lease import LeaseSettings
+from penstock.spark.sinks.dynamodb import DynamoDbTable
+from penstock.spark.sinks.iceberg import Lake
 from penstock.spark.state.lease import LEASE_PREFIX
 from penstock.spark.state.schema_ledger import Ledger, Lookup
 from tests.fixtures.errors import make_error_table
-from tests.spark.lakes import NOON_MS, batch, make_rows
+from tests.spark.lakes import NOON_MS, make_rows, part
 from tests.spark.records import frame, make_record
+from tests.spark.sinks import sink_settings
 from tests.stubs.registries import UNKNOWN, CountedRegistry
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
@@ -58,7 +59,7 @@ class World:
 
     def settings(self, **selection):
         return ReplaySettings(
-            sinks=SinkSettings(
+            sinks=sink_settings(
                 self.errors.name, self.bucket, dynamodb_table=self.readings.name,
                 lake_table=self.reader.name.removeprefix("lake."),
                 parquet_path=f"file://{self.folder}/plain",
@@ -213,7 +214,7 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
 def test_a_record_that_the_lake_alone_cannot_hold_is_parked_after_three_failures(world):
     """Another query made the column a double, so no version of this one stops the record before."""
     wide = make_rows(world.spark, "deviceId string, value double", ("w", 0.5), first=9)
-    world.reader.lake.write(wide, batch(0, query="other"), 0)
+    world.reader.lake.write(wide, part(0, 0, query="other"))
     version = world.registry.register("sensor", _EVENT).version
     world.consume(version)
     world.read_up_to(2)
@@ -243,9 +244,9 @@ def test_a_replay_that_died_anywhere_is_begun_again(world, monkeypatch):
     world.give_up({3: frame(grown, values)}, "lambda")
 
     for place, method, selected, told in (
-        (Batches, "take", None, 0),  # before anything
+        (TableBatches, "take", None, 0),  # before anything
         (Lake, "add", None, 1),  # a failure was told, and nothing written
-        (DynamoDbTables, "write", None, 2),  # the lake and the files have all, DynamoDB nothing
+        (DynamoDbTable, "write", None, 2),  # the lake and the files have all, DynamoDB nothing
         (ErrorTable, "mark_done", 0, 2),  # all is written, and nothing marked
     ):
         with monkeypatch.context() as patch:

@@ -12,9 +12,10 @@ from unittest.mock import patch
 import pytest
 
 from localcloud.faults import Faults
-from penstock.spark.settings.sinks import LeaseSettings
+from penstock.spark.settings.lease import LeaseSettings
 from tests.spark.consuming import DEVICE, TIME, Job, make_reading
 from tests.spark.records import make_record
+from tests.spark.sinks import with_sinks
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _ENVIRON = {
@@ -107,7 +108,7 @@ def job(glue_spark, kafka, account, store, tmp_path):
         made.settings,
         checkpoint=f"s3://{store.name}/checkpoint",
         lease=LeaseSettings(lease_seconds=600, heartbeat_seconds=300),
-        sinks=replace(made.settings.sinks, dynamodb_table=store.name),
+        sinks=with_sinks(made.settings.sinks, dynamodb_table=store.name),
     )
     return made
 

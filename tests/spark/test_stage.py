@@ -23,17 +23,18 @@ from penstock.records import (
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries, RegistrySettings
 from penstock.schemas import Compatibility
 from penstock.spark import StageSettings, start_staging
-from penstock.spark.query.batch import Batches, TableSinks
 from penstock.spark.query.source import open_stream
+from penstock.spark.query.stage_settings import match_topics
 from penstock.spark.query.stream import StreamQuery
-from penstock.spark.query.topics import TopicRoutes
 from penstock.spark.settings.consume import ReadSettings, StartingOffsets
-from penstock.spark.settings.sinks import LeaseSettings
-from penstock.spark.settings.stage import match_topics
+from penstock.spark.settings.lease import LeaseSettings
+from penstock.spark.sinks.base import Sink
+from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.staging import StagedTable, StagingPlan, StagingSink
 from penstock.tables import BatchId
 from tests.fixtures.brokers import PRODUCER, logged_in
+from tests.spark.batches import open_batches
 from tests.spark.consuming import SECONDS, USER, persisted
 from tests.spark.lakes import LakeReader
 from tests.spark.records import frame, make_record, make_topic
@@ -252,12 +253,12 @@ def test_a_job_begins_at_the_offsets_it_is_given(stage):
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(Sink):
     """A sink that counts rows by topic."""
 
     counts: dict
 
-    def write(self, rows, batch, part):
+    def write(self, rows, part):
         for row in rows.groupBy("_topic").count().collect():
             self.counts[row["_topic"]] = self.counts.get(row["_topic"], 0) + row["count"]
         return {}
@@ -277,7 +278,7 @@ def test_a_batch_of_fifty_tables_is_read_from_kafka_once(stage, tmp_path):
         stream=open_stream(stage.spark, stage.settings.kafka, read),
         checkpoint=str(tmp_path / "fifty"),
         registries=Registries([CachedRegistry(stage.registry)]),
-        sinks=TopicRoutes({topic: TableSinks(sinks) for topic in topics}, str, {}),
+        tables=[Table(tuple(sinks), Route(topics=(topic,)), topic) for topic in topics],
         errors=stage.errors,
         bounded=True,
     ).start(availableNow=True)
@@ -301,9 +302,9 @@ def test_two_fields_of_one_column_are_refused_by_name(spark, tmp_path):
     for name in ("rows", "errors", "ledger"):
         (tmp_path / name).mkdir()
     sink, errors = FileSink(tmp_path / "rows"), FileErrors(tmp_path / "errors")
-    table = TableSinks([sink], columns=Projection(lower_case=True))
     ledger = Ledger(spark, str(tmp_path / "ledger"))
-    batches = Batches(spark, Registries([registry]), ledger, table, errors)
+    columns = Projection(lower_case=True, constant="staging_time")
+    batches = open_batches(Registries([registry]), ledger, [sink], errors, columns)
     batches.take(
         make_topic(spark, [frame(*each) for each in zip(versions, values, strict=True)]),
         BatchId("q", 0),

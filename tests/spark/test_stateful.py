@@ -72,7 +72,7 @@ def sales(spark, tmp_path):
     return Sales(spark, tmp_path)
 
 
-def test_a_schema_that_gains_a_column_keeps_the_windows(sales, caplog, each_decoder):
+def test_a_schema_that_gains_a_column_keeps_the_windows(sales, caplog):
     v1 = sales.registry.register("sales", _V1).version
     first = frame(v1, {"amount": 1, "country": "Peru"})
     sales.send(first, frame(v1, {"amount": 2, "country": "Chile"}))
@@ -87,8 +87,6 @@ def test_a_schema_that_gains_a_column_keeps_the_windows(sales, caplog, each_deco
         [("Chile", 0, 2, None), ("Peru", 0, 1, None)],
         [("Peru", 0, 42, "Lima")],
     ], "the state of the first batch is counted, and no batch is written twice"
-    restarts = caplog.text.count("starts again from its checkpoint to inflate records")
-    assert restarts == (1 if each_decoder == "sql" else 0), "the jar inflates without a copy"
     assert sales.registry.calls.count("get") == 2, "each unknown id is asked for once"
     assert [each["batchId"] for each in query.recentProgress if each["numInputRows"]] == [1]
     metrics = query.recentProgress[0]["observedMetrics"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
 from penstock.spark.query.api import decode, follow, start_consuming
+from penstock.spark.query.consume_settings import ConsumeSettings
 from penstock.spark.query.replay import run_replay
+from penstock.spark.query.replay_settings import ReplaySettings
+from penstock.spark.query.stage_settings import StageSettings
 from penstock.spark.query.staging import start_staging
 from penstock.spark.query.stateful import (
     KnownVersions,
@@ -13,18 +16,21 @@ from penstock.spark.query.stateful import (
     select_columns,
 )
 from penstock.spark.session import build_session, read_job, read_stage_job
-from penstock.spark.settings.consume import ConsumeSettings
-from penstock.spark.settings.replay import ReplaySettings
-from penstock.spark.settings.stage import StageSettings
+from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.spark.state.topic_watch import await_end
 from penstock.tables import BatchId
 
 __all__ = [
     "BatchId",
     "ConsumeSettings",
+    "KindSettings",
     "KnownVersions",
     "MaintainSettings",
+    "Part",
     "ReplaySettings",
+    "Sink",
+    "SinkContext",
+    "SinkKind",
     "StageSettings",
     "StatefulQuery",
     "await_end",

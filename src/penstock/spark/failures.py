@@ -1,28 +1,22 @@
-"""Dead letters of Spark's executors: the reason of each, and the tasks that write them.
-
-Spark reports that a record is not a value of its schema, but not why. The executors decode these
-few records once more, with the code that the Lambda functions use.
-"""
+"""Dead letters of Spark's executors: the reason of each, and the tasks that write them."""
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import islice
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
+from penstock.consuming import ErrorSink, KnownSchemas, RecordReader
 from penstock.errors import (
     Failure,
-    PenstockError,
     Reason,
     RegistryAccessDeniedError,
     RegistryAnswerError,
@@ -32,11 +26,10 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.framing import Framing, SchemaKey
-from penstock.records import FailedRecord, Record, Source
-from penstock.registry import SchemaVersion
-from penstock.schemas import compile_decoder, merge_schemas
+from penstock.records import FailedRecord
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from penstock.spark.filter_counts import FilterCounts
+from penstock.spark.rows import RAW, to_record
 
 _Result = TypeVar("_Result")
 
@@ -56,14 +49,6 @@ _KINDS: Final = {
     )
 }
 _LINE: Final = re.compile(rf"^penstock\.errors\.({'|'.join(_KINDS)}): (.*)$", re.MULTILINE)
-_MAX_COMPILED: Final = 200
-
-
-class ErrorSink(Protocol):
-    """A sink for records that were given up; it is sent to the executors."""
-
-    def keep(self, records: Sequence[FailedRecord]) -> None:
-        """Store records; records that are stored already are not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,61 +82,34 @@ def _connect(errors: DynamoDbErrors) -> ErrorTable:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Finds the reason why a record is given up; sent to the executors."""
+    """Finds the reason why a record is given up; sent to the executors.
 
-    definitions: Mapping[SchemaKey, str]
-    merged: str
-    refused: Mapping[SchemaKey, Failure]
-    framing: Framing
-    others: Failure | None = None
+    The executors read these few records once more, as the Lambda functions do: Spark says only that
+    a record is not a value of its schema.
+    """
+
+    reader: RecordReader
 
     @classmethod
-    def of_versions(
-        cls,
-        versions: Sequence[SchemaVersion],
-        refused: Mapping[SchemaKey, Failure],
-        framing: Framing,
-        others: Failure | None = None,
-    ) -> Judge:
-        """Return a judge of records decoded with `versions`, or whose versions are `refused`.
-
-        `others` is the failure of records of versions that were not looked up.
-        """
-        schemas = [each.schema for each in versions]
-        return cls(
-            {each.key: json.dumps(each.schema) for each in versions},
-            json.dumps(merge_schemas(schemas)) if schemas else "",
-            dict(refused),
-            framing,
-            others,
-        )
+    def of(cls, framing: Framing, schemas: KnownSchemas) -> Judge:
+        """Return a judge of records with these versions."""
+        return cls(RecordReader(framing, schemas, STAGE))
 
     def judge(self, row: Any) -> FailedRecord:
         """Return the failed record for a row of the Kafka source."""
-        record = Record(
-            Source(row["topic"], row["partition"], row["offset"]),
-            to_bytes(row["key"]),
-            to_bytes(row["value"]),
-            to_headers(row["headers"] if "headers" in row else None),
-            row["timestamp_ms"],
-        )
-        key = self.framing.read_key(record.value, record.headers, record.source.topic)
-        return FailedRecord.of(record, self._explain(record, row["status"]), key, STAGE)
+        record = to_record(row)
+        outcome = self.reader.read(record)
+        if isinstance(outcome, FailedRecord):
+            return outcome
+        # By its writer's schema alone, the record has no fault.
+        return self.reader.give_up(record, _explain(Reason(row["status"])))
 
-    def _explain(self, record: Record, status: str) -> Failure:
-        try:
-            frame = self.framing.decode(record.value, record.headers, record.source.topic)
-            if frame is not None and frame.key in self.refused:
-                return self.refused[frame.key]
-            if frame is not None and self.others:
-                return self.others
-            if frame is not None:
-                _compile(self.definitions[frame.key], self.merged)(frame.payload)
-        except PenstockError as error:
-            return Failure.of(error)
-        # Avro's codec and ours differ only for values that are invalid for a logical type.
-        reason = Reason(status) if status in set(Reason) else Reason.UNDECODABLE
-        return Failure(reason, "found a value that Avro allows, expected one that Spark can hold")
+
+def _explain(reason: Reason) -> Failure:
+    if reason is Reason.LOSSY_WIDENING:
+        found = "a whole number that a double of another version would round"
+        return Failure(reason, f"found {found}, expected one from -2^53 to 2^53")
+    return Failure(reason, "found a value that Avro allows, expected one that Spark can hold")
 
 
 def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reason]:
@@ -161,9 +119,9 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
         SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
             is idempotent.
     """
-    columns = ["topic", "partition", "offset", "key", "value", "status"]
-    written = F.unix_millis("timestamp").alias("timestamp_ms")
-    chosen = rows.select(*columns, written, *({"headers"} & set(rows.columns)))
+    columns = ("topic", "partition", "offset", "key", "value", "status")
+    more = {"headers"} & set(rows.columns)
+    chosen = rows.selectExpr(*columns, "unix_millis(timestamp) AS timestamp_ms", *more)
     return count_by_reason(chosen, _File(judge.judge, sink))
 
 
@@ -181,34 +139,21 @@ class _File:
             yield Counter(each.failure.reason for each in failed)
 
 
-@lru_cache(maxsize=_MAX_COMPILED)
-def _compile(definition: str, merged: str) -> Callable[[bytes], Any]:
-    return compile_decoder(json.loads(definition), json.loads(merged))
-
-
-def make_failed(row: Any, failure: Failure) -> FailedRecord:
-    """Return the failed record of a row with the columns of `penstock.spark.rows`.
-
-    `_kafka_timestamp` is in milliseconds.
-    """
-    record = Record(
-        Source(row["_topic"], row["_kafka_partition"], row["_offset"]),
-        to_bytes(row["_key"]),
-        to_bytes(row["_value"]),
-        to_headers(row["_headers"]),
-        row["_kafka_timestamp"],
-    )
-    return FailedRecord.of(record, failure, SchemaKey.parse(row["_schema_id"]), STAGE)
+def _make_failed(row: Any, failure: Failure) -> FailedRecord:
+    return FailedRecord.of(to_record(row), failure, SchemaKey.parse(row["_schema_id"]), STAGE)
 
 
 def file_rows(rows: DataFrame, failure: Failure, sink: ErrorSink) -> Counter[Reason]:
     """Store rows that a sink cannot hold as dead letters, all with one failure.
 
+    They have the columns of `penstock.spark.rows`.
+
     Raises:
         SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
             is idempotent.
     """
-    return count_by_reason(rows, _File(partial(make_failed, failure=failure), sink))
+    chosen = rows.selectExpr(*RAW, "_schema_id")
+    return count_by_reason(chosen, _File(partial(_make_failed, failure=failure), sink))
 
 
 def count_by_reason(
@@ -247,16 +192,6 @@ def in_chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
     iterator = iter(rows)
     while chunk := list(islice(iterator, _ROWS_AT_ONCE)):
         yield chunk
-
-
-def to_bytes(value: bytearray | None) -> bytes | None:
-    """Return a record's key or value from a Spark row."""
-    return None if value is None else bytes(value)
-
-
-def to_headers(found: Iterable[Any] | None) -> tuple[tuple[str, bytes | None], ...]:
-    """Return a record's headers from a Spark row."""
-    return tuple((header["key"], to_bytes(header["value"])) for header in found or ())
 
 
 def raise_sink_error(error: Exception) -> None:

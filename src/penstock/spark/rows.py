@@ -1,6 +1,6 @@
 """The columns of the rows that sinks receive: a decoded record and its Kafka coordinates.
 
-    event              struct: the record in the merged schema, which is in the column's metadata
+    event              struct: the record in the merge of the versions
     _topic             string
     _kafka_partition   int      (Iceberg reserves the name `_partition`)
     _offset            bigint
@@ -15,33 +15,27 @@ The last three are for sinks that write rows one by one; other sinks ignore them
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from penstock.errors import Reason, SettingsError
-from penstock.schemas import Schema
-from penstock.tables import BatchId
+from penstock.errors import SettingsError
+from penstock.records import Record, Source
 
-_SCHEMA_KEY: Final = "avro"
 EVENT: Final = "event"
-# The raw record.
-RAW: Final = ("_key", "_value", "_headers")
-
-
-class Sink(Protocol):
-    """A destination for the rows of a batch; writes are idempotent."""
-
-    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write rows with the columns above; a batch may come in parts, numbered from 0.
-
-        Returns:
-            The number of records that the sink rejected and gave up itself, by reason.
-        """
+_MARK: Final = {"penstock": "decoded"}
+# The raw records of rows, with the columns of Kafka's source; `to_record` reads them. Kafka accepts
+# timestamps that Python's datetime cannot hold.
+RAW: Final = (
+    "_topic AS topic",
+    "_kafka_partition AS partition",
+    "_offset AS offset",
+    "_key AS key",
+    "_value AS value",
+    "_headers AS headers",
+    "unix_millis(_kafka_timestamp) AS timestamp_ms",
+)
 
 
 class Fence(Protocol):
@@ -55,38 +49,43 @@ class Fence(Protocol):
         """Raise CheckpointTakenError if another job has taken over."""
 
 
-def name_event(record: Column, schema: Schema) -> Column:
-    """Name a decoded struct `event`, with the schema it was read with in its metadata."""
-    return record.alias(EVENT, metadata={_SCHEMA_KEY: json.dumps(schema)})
+def mark_event(event: Column) -> Column:
+    """Return a decoded struct as the column `event`, with a mark that a changed one loses."""
+    return event.alias(EVENT, metadata=_MARK)
 
 
-def event_schema(rows: DataFrame) -> Schema:
-    """Return the schema that events were read with.
+def check_event(rows: DataFrame) -> None:
+    """Check that events are what was decoded, for a sink that makes rows of raw records.
 
     Raises:
         SettingsError: a transform has replaced the events.
     """
-    metadata = rows.schema[EVENT].metadata
-    if _SCHEMA_KEY not in metadata:
+    if rows.schema[EVENT].metadata != _MARK:
         raise SettingsError(
             [
                 f"the transform returns another {EVENT} than it was given, expected it as it was "
-                "decoded: rows of DynamoDB are made of it by its schema"
+                "decoded: rows of DynamoDB are made of raw records"
             ]
         )
-    schema: Schema = json.loads(metadata[_SCHEMA_KEY])
-    return schema
-
-
-def with_milliseconds(rows: DataFrame) -> DataFrame:
-    """Return rows with `_kafka_timestamp` in milliseconds.
-
-    Kafka accepts timestamps that Python's datetime cannot hold.
-    """
-    return rows.withColumn("_kafka_timestamp", F.unix_millis("_kafka_timestamp"))
 
 
 def event_type(rows: DataFrame) -> StructType:
     """Return the type of the events."""
     type_ = rows.schema[EVENT].dataType
     return type_ if isinstance(type_, StructType) else StructType()
+
+
+def to_record(row: Any) -> Record:
+    """Return the record of a row of Kafka's source, whose time is `timestamp_ms`."""
+    headers = row["headers"] if "headers" in row else None
+    return Record(
+        Source(row["topic"], row["partition"], row["offset"]),
+        _to_bytes(row["key"]),
+        _to_bytes(row["value"]),
+        tuple((each["key"], _to_bytes(each["value"])) for each in headers or ()),
+        row["timestamp_ms"],
+    )
+
+
+def _to_bytes(value: bytearray | None) -> bytes | None:
+    return None if value is None else bytes(value)

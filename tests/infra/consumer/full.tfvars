@@ -92,7 +92,6 @@ registry_backups     = ["s3://fraud-backups/penstock/events.jsonl", "s3://fraud-
 retention            = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
-  decoder_jar = "../../jars/decoder/lib/penstock-decoder.jar"
 }
 subscribers = ["fraud@example.com"]
 tables = {

@@ -40,6 +40,6 @@ network              = { zone_ids = ["euc1-az1", "euc1-az2"] }
 prefix               = "Readers"
 registry_backups     = ["s3://backups", "s3://backups/a b"]
 retention            = { key_deletion_days = 3, log_days = 8, settled_days = 0 }
-spark                = { decoder_jar = "../../dist/decoder.jar", jars = "../../dist" }
+spark                = { jars = "../../dist" }
 permissions_boundary = "boundary"
 tags                 = { "aws:owner" = "data" }

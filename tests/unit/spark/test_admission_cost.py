@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from unittest.mock import Mock
 from uuid import UUID
 
 import pytest
@@ -27,7 +26,7 @@ def _version(number: int, type_: str = "long", name: str = "sensor") -> SchemaVe
 
 @pytest.fixture
 def counts(monkeypatch):
-    """The schemas that were merged, and the versions that Java resolved."""
+    """The schemas that were merged."""
     counted: Counter[str] = Counter()
 
     def merge(schemas):
@@ -35,24 +34,19 @@ def counts(monkeypatch):
         counted["merged"] += len(own)
         return merge_schemas(own)
 
-    def resolve(spark, merged, schemas):
-        counted["calls of Java"] += 1
-        counted["resolved"] += len(schemas)
-
     monkeypatch.setattr(admission, "merge_schemas", merge)
-    monkeypatch.setattr(admission, "_try_in_java", resolve)
     return counted
 
 
-def test_versions_that_fit_together_are_merged_and_resolved_once(counts) -> None:
+def test_versions_that_fit_together_are_merged_once(counts) -> None:
     for known, new in ((0, 50), (0, 100), (100, 50)):
         counts.clear()
         versions = [_version(number) for number in range(known + new)]
 
-        admitted, refused = admission.admit_versions(Mock(), versions[known:], versions[:known])
+        admitted, refused = admission.admit_versions(versions[known:], versions[:known])
 
         assert (len(admitted), refused) == (new, {})
-        assert counts == {"calls of Java": 1, "resolved": new, "merged": known + new}
+        assert counts == {"merged": known + new}
 
 
 def test_otherwise_each_is_merged_with_the_merge_of_those_before_it(counts) -> None:
@@ -61,12 +55,10 @@ def test_otherwise_each_is_merged_with_the_merge_of_those_before_it(counts) -> N
         versions = [_version(number) for number in range(10 + new)]
         odd = _version(99_999, "string")
 
-        admitted, refused = admission.admit_versions(Mock(), [*versions[10:], odd], versions[:10])
+        admitted, refused = admission.admit_versions([*versions[10:], odd], versions[:10])
 
         assert (len(admitted), list(refused)) == (new, [odd.key])
-        assert counts == {
-            "calls of Java": new, "resolved": new, "merged": (10 + new + 1) + 10 + 2 * (new + 1),
-        }  # fmt: skip
+        assert counts == {"merged": (10 + new + 1) + 10 + 2 * (new + 1)}
 
 
 def test_a_refused_version_and_one_of_another_table_leave_a_table_as_it_is(counts) -> None:
@@ -75,7 +67,7 @@ def test_a_refused_version_and_one_of_another_table_leave_a_table_as_it_is(count
     other = _version(3, "string", "shop")
 
     admitted, refused = admission.admit_versions(
-        Mock(), [_version(4), other, odd], known, lambda version: version.name
+        [_version(4), other, odd], known, lambda version: version.name
     )
 
     assert admitted == [other, _version(4)]

@@ -18,13 +18,13 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
+from penstock.spark.columns import field_of
 from penstock.spark.lake.catalog_columns import (
     from_glue,
     grow_columns,
     read_file_columns,
     to_glue,
 )
-from penstock.spark.lake.columns import field_of
 
 _OWN = 7
 

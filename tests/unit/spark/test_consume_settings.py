@@ -130,7 +130,7 @@ def test_all_flags() -> None:
     assert settings.read.on_lost_offsets is LostOffsets.GO_ON
     assert settings.when() == {"availableNow": True}
     assert settings.sinks.shape.event_time == "at"
-    assert settings.sinks.dynamodb_rows_per_second == 2.5
+    assert settings.sinks.sinks["dynamodb"].dynamodb_rows_per_second == 2.5
 
 
 def test_defaults() -> None:
@@ -204,11 +204,11 @@ def test_routes_fill_in_the_tables() -> None:
     sinks = settings.sinks.by_schema()
 
     assert [
-        (name, each.dynamodb_table, each.lake_table, each.parquet_path)
+        (name, *(kind.names[flag] for kind in each.sinks.values() for flag in kind.names))
         for name, each in sinks.items()
     ] == [
-        ("sensor", "penstock-readings", "lake.readings", "s3://b/readings/plain"),
-        ("my.order", "penstock-orders", "lake.orders", "s3://b/orders/plain"),
+        ("sensor", "penstock-readings", "lake.readings", "s3://b/readings/plain", ""),
+        ("my.order", "penstock-orders", "lake.orders", "s3://b/orders/plain", ""),
     ]
     assert sinks["sensor"].errors_table == "errors"
 
@@ -364,4 +364,7 @@ def test_a_route_fills_in_the_glue_table_of_plain_files() -> None:
     settings = _read(_NEEDED | _OPEN | {"--route": "sensor=readings"} | names)
 
     (sinks,) = settings.sinks.by_schema().values()
-    assert (sinks.parquet_path, sinks.parquet_table) == ("s3://b/readings", "lake.readings_plain")
+    assert sinks.sinks["parquet"].names == {
+        "--parquet-path": "s3://b/readings",
+        "--parquet-table": "lake.readings_plain",
+    }

@@ -26,7 +26,8 @@ def test_drivers_that_are_joined_released_and_delayed_are_metrics(
     def follow(table: str, *records: object) -> dict[Reason, int]:
         step = JoinStep(PLAN, table, tables, "job")
         written = world.write(table, [(each, n) for n, each in enumerate(records)])
-        return step.report(step.follow(written) + step.release(step.find_awaited(written)))
+        counts, awaited = step(written)
+        return step.report(counts + step.release(awaited))
 
     trips = [
         {"trip": f"t{n}", "buyer": buyer, "order": "o", "line": 1}

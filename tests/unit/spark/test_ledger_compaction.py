@@ -97,17 +97,6 @@ def test_the_files_of_many_batches_become_one(files):
     assert all("refused" not in text for name, text in files.items() if ".all." in name)
 
 
-def test_the_note_of_compressed_records_outlives_its_file(files):
-    _fill(5).note_compressed(4)
-
-    for batch in range(5, 12):
-        ledger = _open(batch)
-        ledger.tidy(batch)
-        ledger.add(Lookup(batch, 1, (_version(batch),)))
-        assert _open(batch).inflates(batch)
-    assert not [name for name in files if name.endswith("-9999.jsonl")]
-
-
 def test_the_lookups_of_a_batch_in_progress_stay_files_of_their_own(files):
     _fill(4)
     again = Lookup(4, 1, (_version(4),), {_version(7).key: Failure(Reason.UNKNOWN_SCHEMA, "")})

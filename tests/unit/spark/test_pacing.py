@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+from collections.abc import Iterable
 from functools import partial
 
 import pytest
 
-from penstock.errors import SinkAccessDeniedError, SinkUnavailableError
+from penstock.consuming import KnownSchemas, Pace
+from penstock.errors import SinkAccessDeniedError, SinkRefusedError, SinkUnavailableError
+from penstock.framing import FrameKind, Framing, SchemaKey, encode_glue_frame
+from penstock.records import Mode, RowShape
+from penstock.schemas import encode
 from penstock.spark.failures import raise_sink_error
-from penstock.spark.query import dynamodb
-from penstock.spark.query.dynamodb import Pace
+from penstock.spark.sinks import records
+from tests.stubs.consuming import FakeErrors
 from tests.stubs.registries import FakeTime
 
-_SCHEMA = '{"type": "record", "name": "event", "fields": []}'
+_SCHEMA = {"type": "record", "name": "event", "fields": [{"name": "id", "type": "string"}]}
+_KEY = SchemaKey(FrameKind.GLUE, bytes(16))
+_SCHEMAS = KnownSchemas({_KEY: (json.dumps(_SCHEMA), "event", 1)})
+_SHAPE = RowShape(("id",), sort_name=None, event_time=None, mode=Mode.UPSERT)
+_ROW = {
+    "topic": "t", "partition": 0, "offset": 0, "key": None, "timestamp_ms": 0,
+    "value": encode_glue_frame(_KEY, encode({"id": "a"}, _SCHEMA)),
+}  # fmt: skip
 
 
 def test_rows_take_their_time_even_if_they_are_the_last() -> None:
@@ -48,16 +60,23 @@ def test_many_small_tasks_keep_the_rate() -> None:
 class Slot(FakeTime):
     """A core of an executor, which runs one task after the other; all slots share `written`."""
 
+    shape, columns, errors, after_write = _SHAPE, None, FakeErrors(), None
+
     def __init__(self, begins: float, written: list[tuple[float, int]]) -> None:
         super().__init__(begins)
-        self.shape, self._written = None, written
+        self.rows_per_second: float | None = None
+        self._written = written
 
     def load_keys(self) -> None:
         """There are no keys."""
 
-    def write_chunk(self, chunk: list[object], *_: object) -> Counter[str]:
-        self._written.append((self.now, len(chunk)))
-        return Counter()
+    def open_writer(self) -> Slot:
+        """It is its own."""
+        return self
+
+    def write(self, rows: Iterable[object]) -> dict[int, SinkRefusedError]:
+        self._written.append((self.now, len(list(rows))))
+        return {}
 
 
 @pytest.mark.parametrize(
@@ -76,8 +95,11 @@ def test_the_rate_holds_for_all_tasks_together(monkeypatch, partitions, slots, r
     for _ in range(partitions):
         slot = min(running, key=Slot.clock)  # the next one that is free
         pace = partial(Pace, sleep=slot.sleep, clock=slot.clock)
-        monkeypatch.setattr(dynamodb, "Pace", pace)
-        assert [*dynamodb._Write(slot, _SCHEMA, rate / partitions)(range(rows))]
+        monkeypatch.setattr(records, "Pace", pace)
+        slot.rows_per_second = rate
+        tables = {"": records.RecordTables({"": slot}, _SCHEMAS, Framing())}
+        (counts,) = records.WriteRecords(tables, {}, partitions)([_ROW] * rows)
+        assert counts["", ""].rows == rows
 
     total = 0
     for moment, count in sorted(written):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from penstock.schemas import merge_schemas
-from penstock.spark.decoding.plans import write_plan
-from penstock.spark.decoding.reader_schema import Reader
+from penstock.spark.decoding.plans import Place, write_plan
 from tests.spark.records import make_record
 
 
 def _plans(*schemas):
-    reader = Reader(merge_schemas(list(schemas)))
-    for number, schema in enumerate(schemas):
-        reader.add(number, schema)
-    return [write_plan(schema, reader.root) for schema in schemas]
+    root = Place.of(merge_schemas(list(schemas)))
+    return [write_plan(schema, root) for schema in schemas]
 
 
 def test_fields_are_read_in_the_writers_order_into_the_readers_columns():

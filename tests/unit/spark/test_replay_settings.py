@@ -32,7 +32,7 @@ def test_open_rows_are_selected_by_default() -> None:
 
     assert settings.selection.which is WhichRows.OPEN
     assert settings.selection.select(1_000) == Selection()
-    assert settings.sinks.lake_table == "lake.readings"
+    assert settings.sinks.sinks["iceberg"].names == {"--lake-table": "lake.readings"}
 
 
 def test_the_days_that_done_rows_are_kept() -> None:

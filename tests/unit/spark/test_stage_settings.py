@@ -10,7 +10,7 @@ import pytest
 
 from penstock.errors import SettingsError
 from penstock.spark import StageSettings
-from penstock.spark.settings.stage import match_topics, read_stage_settings
+from penstock.spark.query.stage_settings import match_topics, read_stage_settings
 from penstock.staging import StagingPlan
 
 _ORDERS = {"name": "orders", "topics": ["cdc.ORDERS"], "key": "id", "sinks": ["dynamodb", "lake"]}
@@ -77,8 +77,10 @@ def test_each_table_has_its_sinks() -> None:
     settings, plan = _read(_NEEDED)
     orders, others = map(settings.sinks_of, plan.tables)
 
-    assert (orders.dynamodb_table, orders.lake_table) == ("p-orders", "lake.orders")
-    assert (others.dynamodb_table, others.lake_table) == ("p-others", "")
+    names = [
+        [*each.chosen[kind].names.values()] for each in (orders, others) for kind in each.chosen
+    ]
+    assert names == [["p-orders"], ["lake.orders"], ["p-others"]]
     assert orders.shape is plan.tables[0].shape
 
 

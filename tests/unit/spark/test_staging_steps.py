@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.records import Projection, RowShape
 from penstock.registry import Registries
-from penstock.spark.query.batch import TableSinks
-from penstock.spark.query.record_tables import RecordTables
-from penstock.spark.query.record_task import RecordTable
-from penstock.spark.query.stream import StreamQuery
-from penstock.spark.query.topics import TopicRoutes
-from penstock.spark.state.schema_ledger import Lookups
+from penstock.spark.query.parts import BatchContext
+from penstock.spark.query.table_batches import group_steps
+from penstock.spark.sinks.base import Sink
+from penstock.spark.sinks.dynamodb import DynamoDbTable
+from penstock.spark.sinks.table import Route, Table
+
+_NOTHING: Any = None
 
 
-def _table(name: str, *, is_driver: bool = False) -> RecordTable:
-    return RecordTable(name, RowShape(), Projection(), is_driver=is_driver)
+class _Lake(Sink):
+    """A sink that needs columns."""
+
+
+def _table(name: str, *sinks: Sink, is_driver: bool = False) -> Table:
+    given = sinks or (DynamoDbTable(name, _NOTHING),)
+    return Table(given, Route(topics=(name,)), name, comes_last=is_driver)
 
 
 def test_tables_of_dynamodb_are_one_step_and_their_drivers_another() -> None:
-    routes = TopicRoutes(
-        {
-            "a": _table("a"), "b": _table("b"), "lake": TableSinks([]), "other": TableSinks([]),
-            "c": _table("c"), "d": _table("d", is_driver=True),
-        },
-        str,
-        {},
-    )  # fmt: skip
-    nothing: Any = None
-    query = StreamQuery(
-        stream=nothing, checkpoint="", registries=Registries([]), sinks=routes, errors=nothing
-    )
-    ledgers: Any = {name: Lookups() for name in routes.tables}
+    both = _table("both", _Lake(), DynamoDbTable("both", _NOTHING))
+    tables = [
+        _table("a"), _table("b"), _table("lake", _Lake()), both, _table("c"),
+        _table("d", is_driver=True),
+    ]  # fmt: skip
 
-    steps = list(query._open_steps(nothing, routes, ledgers))
+    def name_steps(context: BatchContext) -> list[tuple[bool, list[str]]]:
+        return [(one, list(groups)) for one, groups in group_steps(tables, context)]
 
-    assert [
-        list(step._tables) if isinstance(step, RecordTables) else step[0] for step in steps
-    ] == [["a", "b"], "lake", "other", ["c"], ["d"]]
+    context = BatchContext(Registries([]), _NOTHING)
+    assert name_steps(context) == [
+        (True, ["a", "b"]), (False, ["lake", "both"]), (True, ["c"]), (True, ["d"]),
+    ]  # fmt: skip
+    transformed = BatchContext(Registries([]), _NOTHING, transform=lambda rows: rows)
+    assert name_steps(transformed) == [(False, ["a", "b", "lake", "both", "c"]), (False, ["d"])]

@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from penstock.errors import SchemaConflictError
-from penstock.spark.lake.columns import compare_columns, field_of, merge_columns
+from penstock.spark.columns import compare_columns, field_of, merge_columns
 from penstock.spark.lake.conversion import EventTime, convert
 from penstock.tables import Growth
 

@@ -34,23 +34,27 @@ MAY_IMPORT = {
     "producing": _EDGES | {"registry", "kafka"},
     "consuming": _EDGES | {"registry", "sinks"},
     "staging": _EDGES | {"registry", "kafka", "sinks"},
-    "spark": _EDGES | {"registry", "kafka", "sinks", "staging", "tables"},
+    "spark": _EDGES | {"registry", "kafka", "sinks", "consuming", "staging", "tables"},
     "quality": _EDGES | {"registry", "kafka", "sinks", "tables"},
     "operations": _EDGES
-    | {"registry", "kafka", "sinks", "producing", "staging", "tables", "quality"},
+    | {"registry", "kafka", "sinks", "consuming", "producing", "staging", "tables", "quality"},
     "cli": {"errors", "settings", "registry", "sinks", "quality", "operations"},
 }
 # The wings of `penstock.spark`, and the modules beside them.
 _WINGS_MAY_IMPORT = {
     "rows": set(),
+    "columns": set(),
     "settings": set(),
-    "decoding": {"rows"},
-    "lake": {"rows", "state", "failures"},
-    "session": {"decoding", "lake", "settings"},
-    "state": {"rows", "settings"},
     "filter_counts": set(),
-    "failures": {"filter_counts"},
-    "query": {"rows", "settings", "decoding", "lake", "state", "filter_counts", "failures"},
+    "decoding": {"rows", "columns"},
+    "state": {"rows", "settings"},
+    "failures": {"rows", "filter_counts"},
+    "lake": {"rows", "columns", "state", "failures"},
+    "sinks": {"rows", "columns", "state", "failures", "lake"},
+    "query": {
+        *("rows", "settings", "decoding", "lake", "sinks", "state", "filter_counts", "failures"),
+    },
+    "session": {"decoding", "lake", "settings", "query"},
 }
 # Third-party packages that only these rooms may import.
 _KEPT_TO = {
@@ -70,7 +74,7 @@ _KEPT_TO = {
         "operations",
         "tables",
     },
-    "pyarrow": {"spark", "tables"},
+    "pyarrow": {"tables"},
     "pyiceberg": {"tables"},
 }
 

@@ -12,7 +12,7 @@ _FIELDS = re.compile(r"""deviceId|readingId|["']timestamp["']""")
 _NOT_THE_FIELD = {
     "cli/_read.py",
     "consuming/mapping.py",
-    "spark/lake/lake.py",
+    "spark/sinks/iceberg.py",
     "spark/rows.py",
     "spark/failures.py",
     "tables/_footers.py",

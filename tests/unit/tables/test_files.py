@@ -13,8 +13,8 @@ from penstock.aws import AwsClient, Service
 from penstock.errors import OperationError, SinkUnavailableError
 from penstock.schemas import merge_schemas
 from penstock.sinks import GlueTable
+from penstock.spark.columns import to_spark
 from penstock.spark.lake.catalog_columns import grow_columns
-from penstock.spark.lake.columns import to_spark
 from penstock.tables import (
     PARTITION_KEYS,
     Limits,

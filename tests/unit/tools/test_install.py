@@ -20,7 +20,9 @@ case "$*" in
 "-V") echo "Python ${FAKE_VERSION:-3.11.7}" ;;
 "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv >>"$CALLS" ;;
 "-m pip "* | "-m uv "*) echo "$2" >>"$CALLS" && echo "$*" >>"$CALLS.pip" ;;
-"-m tools.build_decoder") mkdir -p jars/decoder/lib && echo decoder >>"$CALLS" ;;
+"-m tools.build_decoder")
+    mkdir -p src/penstock/spark/decoding && echo decoder >>"$CALLS"
+    : >src/penstock/spark/decoding/penstock-decoder.jar ;;
 "-m localcloud"*) [ -d jars/broker/lib ] && echo prepare >>"$CALLS" ;;
 "tools/record_classes.py") mkdir -p .cache/spark-classes && echo classes >>"$CALLS" &&
     echo >.cache/spark-classes/1.jsa ;;

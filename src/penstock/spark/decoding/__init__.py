@@ -1,1 +1,1 @@
-"""Decode Kafka records to columns: frames, schema versions, and the union that Avro reads."""
+"""Decode Kafka records to columns: frames, schema versions, and the function in Java."""

@@ -1,49 +1,51 @@
-"""Decode records of any number of schema versions to columns, with one expression.
+"""Decode records of any number of schema versions to columns, by one function in Java.
 
-They are read by a union of the versions in Spark's SQL (`union`), or by a function in Java if the
-session has its jar (`function`). Both give the same rows, but for records that few have
-(docs/adr/20261124-decoder-in-java.md).
+A call of the function looks up a record's version, inflates and decodes its payload and judges it,
+within the stage that Spark compiles (docs/adr/20261125-decode-in-java.md).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.records import Projection
 from penstock.registry import SchemaVersion
-from penstock.schemas import merge_schemas
+from penstock.schemas import Schema, merge_schemas
+from penstock.spark.columns import to_spark
 from penstock.spark.decoding.columns import EventColumns
 from penstock.spark.decoding.frames import STAYS_HERE, FrameStatus, RowStatus
-from penstock.spark.decoding.function import FunctionReading, has_function
-from penstock.spark.decoding.inflating import inflate_payloads
-from penstock.spark.decoding.union import INVALID_TEXT, UnionReading
-from penstock.spark.rows import name_event
+from penstock.spark.decoding.jar import CATALOG, CATALOG_CLASS, load_jar
+from penstock.spark.decoding.plans import Place, write_plan
+from penstock.spark.rows import mark_event
+from penstock.tables import read_event
 
 _OWN: Final = (
     "topic AS _topic",
     "partition AS _kafka_partition",
     "offset AS _offset",
     "timestamp AS _kafka_timestamp",
-    "version.id AS _schema_id",
-    "version.number AS _schema_version",
+    "record.version.id AS _schema_id",
+    "record.version.number AS _schema_version",
     "key AS _key",
     "value AS _value",
 )
 _HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+_EVENT: Final = "record.event"
 
 
 class Decoder:
     """Decodes the versions that it was built with; used for every batch until there are more.
 
-    With `columns`, events are those of a staged table, and frames have the column `staging_time`.
+    With `columns`, events are those of a staged table, and frames have the column of its constant.
 
     Raises (when built):
         SchemaConflictError: the versions contradict each other.
-        InvalidSchemaError: Spark cannot tell two types of a version apart.
+        SettingsError: the session cannot load the jar.
     """
 
     def __init__(
@@ -52,35 +54,29 @@ class Decoder:
         versions: Sequence[SchemaVersion],
         columns: Projection | None = None,
     ) -> None:
+        load_jar(spark)
         self.versions = tuple(versions)
         merged = merge_schemas([each.schema for each in versions])
         chosen = None if columns is None else EventColumns(columns, merged)
-        self.schema = merged if chosen is None else chosen.schema()
-        self._reading = (
-            FunctionReading(spark, versions, merged, chosen)
-            if has_function(spark)
-            else UnionReading(versions, merged, chosen)
-        )
-        self._status: Column = F.expr(f"""
+        self.schema = merged
+        jvm: Any = spark.sparkContext._jvm
+        # The catalog keeps a function as long as somebody holds it.
+        self._function = getattr(jvm, CATALOG_CLASS).add(_define(versions, merged))
+        catalog = CATALOG.rpartition(".")[2]
+        self._call = f"{catalog}.{self._function.name()}(schema, compression, payload)"
+        is_empty = chosen.find_empty(_EVENT) if chosen else ""
+        self._status = F.expr(f"""
             CASE WHEN {STAYS_HERE} THEN status
                  WHEN status <> '{FrameStatus.FRAMED}' THEN status
-                 {self._reading.cases} ELSE '{RowStatus.DECODED}' END""")
-        self._event: Column = name_event(F.expr(self._reading.event), self.schema)
-
-    @property
-    def width(self) -> int:
-        """Return the number of values in a record, which the generated code grows with."""
-        return self._reading.width
-
-    def inflate(self, frames: DataFrame) -> DataFrame:
-        """Inflate the payloads of compressed frames; the function in Java does so as it decodes."""
-        return frames if self._reading.inflates else inflate_payloads(frames)
+                 WHEN record.status <> '{RowStatus.DECODED}' THEN record.status
+                 {f"WHEN {is_empty} THEN '{RowStatus.EMPTY}'" if is_empty else ""}
+                 ELSE '{RowStatus.DECODED}' END""")
+        event = chosen.write_event(_EVENT) if chosen else _EVENT
+        self._event = mark_event(F.expr(event))
 
     def decode(self, frames: DataFrame) -> DataFrame:
-        """Add the columns `version` and `record` to frames, and update their `status`."""
-        for name, column in self._reading.helpers.items():
-            frames = frames.withColumn(name, column)
-        return frames.withColumn("status", self._status).drop(INVALID_TEXT)
+        """Add the column `record` to frames, and update their `status`."""
+        return frames.withColumn("record", F.expr(self._call)).withColumn("status", self._status)
 
     def select(self, decoded: DataFrame) -> DataFrame:
         """Return the rows of decoded records, with the columns of `penstock.spark.rows`."""
@@ -91,3 +87,18 @@ class Decoder:
         headers = "headers" if "headers" in decoded.columns else f"CAST(NULL AS {_HEADERS})"
         own = (*_OWN, f"{headers} AS _headers")
         return decoded.select(self._event, *map(F.expr, own), *more)
+
+
+def _define(versions: Sequence[SchemaVersion], merged: Schema) -> str:
+    """Return the definition of the function for these versions, as JSON."""
+    root = Place.of(merged)
+    plans = [
+        {
+            "key": each.key.pack().hex(),
+            "id": str(each.key),
+            "number": each.number,
+            "plan": write_plan(each.schema, root),
+        }
+        for each in versions
+    ]
+    return json.dumps({"event": to_spark(read_event(merged)).json(), "versions": plans})

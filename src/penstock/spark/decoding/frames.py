@@ -75,7 +75,6 @@ class RowStatus(StrEnum):
 
     DECODED = "decoded"
     UNKNOWN = "unknown"  # a version that the decoder does not know
-    LATER = "later"  # compressed, and not inflated yet
     ELSEWHERE = "elsewhere"  # its schema is routed to another table
     EMPTY = "empty"  # all columns that are chosen for its table are empty
 

@@ -1,26 +1,100 @@
 """Plans for the decoder in Java: how the values of a writer's schema become those of the columns.
 
 A plan is a list in JSON, with its kind first: jars/decoder/src/penstock/spark/ValueReaders.java has
-all of them.
+all of them. The rules of the merge stay in Python: Java knows no schema.
 """
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from penstock.schemas import Schema
-from penstock.spark.decoding.reader_schema import ITEM_KEYS, Place, find_place, written_out
-from penstock.spark.decoding.reader_sql import is_empty
+from penstock.errors import InvalidSchemaError
+from penstock.schemas import Schema, canonical_form
 
 Plan = list[Any]
-_NUMBERS: Final = ("int", "long", "float")
+
+_NAMED: Final = ("record", "enum", "fixed")
+_NUMBERS: Final = ("int", "long", "float", "double")
 _MILLIS: Final = ("timestamp-millis", "local-timestamp-millis")
+_ITEM_KEYS: Final = {"array": "items", "map": "values"}
 _LEFT_OUT: Final = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """One place of the merged schema; `kind` determines which attributes below are set."""
+
+    kind: str
+    called: frozenset[str] = frozenset()  # the names of a named type, without namespaces
+    fields: dict[str, Place] = field(default_factory=dict)
+    branches: tuple[Place, ...] = ()
+    item: Place | None = None
+    logical: str = ""
+
+    @classmethod
+    def of(cls, merged: Schema) -> Place:
+        """Return the place of a whole merged schema."""
+        return _place(write_out(merged))
+
+    @property
+    def values(self) -> tuple[Place, ...]:
+        """Return the places of all possible values except null."""
+        return tuple(each for each in self.branches or (self,) if each.kind != "null")
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether it holds only null and empty records, which no table accepts."""
+        return all(
+            each.kind == "record" and all(inside.is_empty for inside in each.fields.values())
+            for each in self.values
+        )
+
+
+def _place(schema: Any) -> Place:
+    if isinstance(schema, list):
+        return Place("union", branches=tuple(map(_place, schema)))
+    if isinstance(schema, str):
+        return Place(schema)
+    kind = schema["type"]
+    if kind in _ITEM_KEYS:
+        return Place(kind, item=_place(schema[_ITEM_KEYS[kind]]))
+    names = (schema["name"], *schema.get("aliases", ())) if kind in _NAMED else ()
+    return Place(
+        kind,
+        frozenset(map(_short, names)),
+        {each["name"]: _place(each["type"]) for each in schema.get("fields", ())},
+        logical=str(schema.get("logicalType", "")),
+    )
+
+
+def write_out(schema: Schema) -> Schema:
+    """Return a checked schema without references: each place has its type's whole definition."""
+    defined: dict[str, Schema] = {}
+
+    def write(part: Any) -> Any:
+        if isinstance(part, str):
+            return defined.get(part, part)
+        if isinstance(part, list):
+            return [write(each) for each in part]
+        whole = dict(part)
+        for key in _ITEM_KEYS.values():
+            if key in part:
+                whole[key] = write(part[key])
+        if "fields" in part:
+            whole["fields"] = [{**each, "type": write(each["type"])} for each in part["fields"]]
+        if part["type"] in _NAMED:
+            defined[part["name"]] = whole
+        return whole
+
+    whole: Schema = write(json.loads(canonical_form(schema)))
+    return whole
 
 
 def write_plan(schema: Schema, root: Place) -> Plan:
     """Return the plan for a version that the merge at `root` was made of."""
-    return _write(written_out(schema), root)
+    return _write(write_out(schema), root)
 
 
 def _write(writer: Any, reader: Place) -> Plan:
@@ -29,21 +103,23 @@ def _write(writer: Any, reader: Place) -> Plan:
     kind = writer if isinstance(writer, str) else writer["type"]
     if kind == "null":
         return ["null"]
-    place = find_place(writer, kind, reader)
+    place = _find_place(writer, kind, reader)
     plan = [kind, *_write_details(writer, kind, place)]
     if len(reader.values) > 1:
-        return ["member", reader.values.index(place), len(reader.values), plan]
+        members = [each for each in reader.values if not each.is_empty]
+        at = _LEFT_OUT if place.is_empty else members.index(place)
+        return ["member", at, len(members), plan]
     return plan
 
 
 def _write_details(writer: Any, kind: str, place: Place) -> Plan:
     """Return what follows the kind."""
-    if kind in _NUMBERS:
+    if kind in _NUMBERS and kind != "double":
         # Avro ignores these logical types on other kinds.
-        is_millis = place.kind == "long" and place.attributes.get("logicalType") in _MILLIS
+        is_millis = place.kind == "long" and place.logical in _MILLIS
         return ["millis" if is_millis else place.kind]
     if place.item is not None:
-        return [_write(writer[ITEM_KEYS[kind]], place.item)]
+        return [_write(writer[_ITEM_KEYS[kind]], place.item)]
     if kind == "enum":
         return list(writer["symbols"])
     if kind == "record":
@@ -52,9 +128,23 @@ def _write_details(writer: Any, kind: str, place: Place) -> Plan:
 
 
 def _write_fields(writer: Any, place: Place) -> list[Plan]:
-    columns = [name for name, field in place.fields.items() if not is_empty(field)]
+    columns = [name for name, each in place.fields.items() if not each.is_empty]
     at = {name: number for number, name in enumerate(columns)}
     return [
         [at.get(each["name"], _LEFT_OUT), _write(each["type"], place.fields[each["name"]])]
         for each in writer["fields"]
     ]
+
+
+def _find_place(writer: Any, kind: str, reader: Place) -> Place:
+    """Return the reader's place for a writer's type; the merge has one for each type."""
+    for place in reader.values:
+        if kind in _NUMBERS and place.kind in _NUMBERS:
+            return place
+        if place.kind == kind and (not place.called or _short(writer["name"]) in place.called):
+            return place
+    raise InvalidSchemaError(f"found {kind} where the merge of the versions has none")
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -9,7 +9,7 @@ from pyspark.sql.types import StructField, StructType
 
 from penstock import tables
 from penstock.errors import SchemaConflictError
-from penstock.spark.lake.columns import compare_columns, read_columns, to_field, to_spark
+from penstock.spark.columns import compare_columns, read_columns, to_field, to_spark
 from penstock.tables import (
     PARTITION_KEYS,
     Struct,

@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 
 from penstock.records import READING
 from penstock.schemas import avro_name
-from penstock.spark.lake.columns import field_of, is_own, is_same
+from penstock.spark.columns import field_of, is_own, is_same
 from penstock.spark.rows import EVENT
 
 # A double holds every whole number up to here exactly; beyond, some would be rounded.
@@ -30,6 +30,7 @@ _MAX_EXACT: Final = 2**53
 # A reading's key has 13 digits for the time, enough until the year 2286.
 _MAX_MILLISECONDS: Final = 10**13 - 1
 
+_DATES: Final = "DATE '0001-01-01' AND DATE '9999-12-31'"
 _DAY_MICROSECONDS: Final = 86_400_000_000
 
 
@@ -166,7 +167,10 @@ class EventTime:
         if isinstance(type_, IntegerType | LongType):
             valid = f"{value} BETWEEN 0 AND {_MAX_MILLISECONDS}"
             told = f"IF({valid}, TIMESTAMP_MILLIS({value}), NULL)"
-        elif isinstance(type_, DateType | TimestampType | TimestampNTZType):
+        elif isinstance(type_, DateType):
+            # A date of many years has no timestamp, and the cast of one ends the task.
+            told = f"IF({value} BETWEEN {_DATES}, CAST({value} AS TIMESTAMP), NULL)"
+        elif isinstance(type_, TimestampType | TimestampNTZType):
             told = f"CAST({value} AS TIMESTAMP)"
         else:
             return "_kafka_timestamp"

@@ -16,7 +16,7 @@ from pyspark.sql.types import StructField, StructType
 
 from penstock.attempts import Attempts
 from penstock.errors import SinkUnavailableError
-from penstock.spark.lake.columns import to_field, to_type
+from penstock.spark.columns import to_field, to_type
 from penstock.tables import MARKER_KEYS, Commit, Growth, Marker
 
 LAKE_CATALOG: Final = "lake"

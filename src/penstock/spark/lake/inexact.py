@@ -8,11 +8,11 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from penstock.consuming import ErrorSink
 from penstock.errors import Failure, LostRecordsError, Reason
-from penstock.spark.failures import ErrorSink, file_rows
+from penstock.spark.failures import file_rows
 from penstock.spark.lake.conversion import find_inexact
-from penstock.spark.rows import RAW, event_type, with_milliseconds
-from penstock.tables import COORDINATES
+from penstock.spark.rows import event_type
 
 
 def write_exact(
@@ -57,5 +57,4 @@ def file_inexact(
         f"found a whole number that a double would round, in {', '.join(inexact)}, expected "
         f"one that {table} can hold: its column is double since another query widened it",
     )
-    found = with_milliseconds(rows.filter(" OR ".join(inexact.values())))
-    return file_rows(found.select(*COORDINATES, *RAW), failure, errors)
+    return file_rows(rows.filter(" OR ".join(inexact.values())), failure, errors)

@@ -22,7 +22,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from penstock.spark.lake.columns import is_same, read_columns
+from penstock.spark.columns import is_same, read_columns
 from penstock.spark.lake.conversion import convert, quote
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.tables import Growth, NewColumn

@@ -11,19 +11,22 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
+from penstock.consuming import ErrorSink
 from penstock.errors import Reason
 from penstock.framing import SchemaKey
 from penstock.registry import Registries
 from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import RowStatus, split_frames
-from penstock.spark.failures import DynamoDbErrors, ErrorSink, LoggedErrors
-from penstock.spark.query.parts import FRAMED
-from penstock.spark.query.sinks import open_sinks, open_tombstones
+from penstock.spark.failures import DynamoDbErrors, LoggedErrors
+from penstock.spark.query.consume_settings import ConsumeSettings
+from penstock.spark.query.parts import FRAMED, Transform
 from penstock.spark.query.source import open_stream
-from penstock.spark.query.stream import KafkaWatch, StreamQuery, Transform
+from penstock.spark.query.stream import KafkaWatch, StreamQuery
 from penstock.spark.rows import EVENT, Fence
-from penstock.spark.settings.consume import ConsumeSettings
+from penstock.spark.settings.consume import StreamSettings
+from penstock.spark.sinks.base import Part, Sink, SinkContext
+from penstock.spark.sinks.table import Table
 from penstock.spark.state.lease import Lease, name_lease
 from penstock.tables import BatchId
 
@@ -46,26 +49,24 @@ def decode(records: DataFrame, registries: Registries) -> DataFrame:
         RegistryError: a registry cannot answer now (retriable).
     """
     frames = split_frames(records, registries.framing)
-    kinds = frames.filter(FRAMED).select("schema", "compression").distinct().collect()
-    keys = {SchemaKey.unpack(bytes(row.schema)) for row in kinds}
+    found_keys = frames.filter(FRAMED).select("schema").distinct().collect()
+    keys = {SchemaKey.unpack(bytes(row.schema)) for row in found_keys}
     found, _ = find_versions(registries, keys)
-    versions, _ = admit_versions(frames.sparkSession, found)
+    versions, _ = admit_versions(found)
     decoder = Decoder(frames.sparkSession, versions)
-    if any(row.compression != "none" for row in kinds):
-        frames = decoder.inflate(frames)
     rows = decoder.project(decoder.decode(frames), F.col("status").alias(STATUS))
     is_decoded = F.col(STATUS) == RowStatus.DECODED.value
     return rows.withColumn(EVENT, F.when(is_decoded, F.col(EVENT)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Function:
+class _Function(Sink):
     """A sink that calls a function."""
 
     function: Callable[[DataFrame, BatchId, int], None]
 
-    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        self.function(rows, batch, part)
+    def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
+        self.function(rows, part.batch, part.number)
         return {}
 
 
@@ -98,7 +99,7 @@ def follow(
         stream=stream,
         checkpoint=checkpoint,
         registries=registries,
-        sinks=[_Function(write)],
+        tables=[Table((_Function(write),))],
         errors=errors or LoggedErrors(),
     ).start(**trigger)
 
@@ -125,7 +126,8 @@ def start_consuming(
         CheckpointError: a file of the checkpoint is damaged.
     """
     sinks = settings.sinks
-    with Lease.claim(sinks.errors_table, name_lease(settings.checkpoint), settings.lease) as lease:
+
+    def build(lease: Fence) -> StreamQuery:
         query = build_query(
             spark,
             settings,
@@ -133,7 +135,22 @@ def start_consuming(
             errors or DynamoDbErrors(sinks.errors_table, sinks.parked_bucket),
             lease,
         )
-        running = replace(query, transform=transform).start(**settings.when())
+        return replace(query, transform=transform)
+
+    return start_job(settings, sinks.errors_table, build)
+
+
+def start_job(
+    settings: StreamSettings, errors_table: str, build: Callable[[Fence], StreamQuery]
+) -> StreamingQuery:
+    """Start the query that `build` returns, and hold the lease of its checkpoint until it ends.
+
+    Raises:
+        CheckpointTakenError: another job holds the lease.
+        CheckpointError: a file of the checkpoint is damaged.
+    """
+    with Lease.claim(errors_table, name_lease(settings.checkpoint), settings.lease) as lease:
+        running = build(lease).start(**settings.when())
         lease.keep_for(running)
         return running
 
@@ -150,11 +167,9 @@ def build_query(
         stream=open_stream(spark, settings.kafka, settings.read),
         checkpoint=settings.checkpoint,
         registries=registries,
-        sinks=open_sinks(spark, settings.sinks, errors, lease, settings.schemas),
-        tombstones=open_tombstones(settings.sinks, errors, lease, settings.schemas),
+        tables=settings.sinks.open_tables(SinkContext(spark, errors, lease, settings.schemas)),
         errors=errors,
         lease=lease,
-        routes=dict(settings.sinks.route),
         watch=partial(KafkaWatch, settings.kafka, settings.read),
         bounded=settings.read.max_offsets_per_trigger is not None,
         service=settings.service,

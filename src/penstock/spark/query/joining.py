@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from penstock.consuming import WrittenRow
 from penstock.errors import Reason
 from penstock.records import DELETED
-from penstock.spark.query.dynamodb import Written
 from penstock.staging import JoinCounts, Joiner, JoinEvent, JoinTables, Role, StagingPlan
 
 _METRICS: Final = {
@@ -34,27 +34,21 @@ class JoinStep:
     tables: JoinTables
     service: str
 
-    def follow(self, written: Sequence[Written]) -> JoinCounts:
-        """Join the rows of a chunk if they are drivers'; idempotent.
+    def __call__(self, written: Sequence[WrittenRow]) -> tuple[JoinCounts, set[str]]:
+        """Join the rows of a chunk if they are drivers'; return what others wait for; idempotent.
 
         Raises:
             SinkAccessDeniedError, SinkUnavailableError: some may be joined; write the chunk again.
         """
         table = self.plan.table(self.table)
+        awaited: list[str] = []
+        if self.plan.dependents(self.table):
+            rows = [dict(row) for row, _ in written if DELETED not in row]  # nobody waits for those
+            awaited = _open(self.tables, self.plan).find_awaited(table, rows)
         if table.role is not Role.DRIVER:
-            return JoinCounts()
-        return _open(self.tables, self.plan).join(table, written)
-
-    def find_awaited(self, written: Sequence[Written]) -> list[str]:
-        """Return the names of the rows of a chunk that others wait for; a deleted row is none.
-
-        Raises:
-            SinkAccessDeniedError, SinkUnavailableError: write the chunk again.
-        """
-        if not self.plan.dependents(self.table):
-            return []
-        rows = [row for row, _ in written if DELETED not in row]
-        return _open(self.tables, self.plan).find_awaited(self.plan.table(self.table), rows)
+            return JoinCounts(), set(awaited)
+        taken = [(dict(row), give_up) for row, give_up in written]
+        return _open(self.tables, self.plan).join(table, taken), set(awaited)
 
     def release(self, awaited: Iterable[str]) -> JoinCounts:
         """Join the rows that wait for staged rows, by their names; idempotent.

@@ -14,22 +14,24 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from penstock.consuming import ErrorSink
 from penstock.errors import LostRecordsError, Reason
-from penstock.framing import Framing
-from penstock.records import Projection
-from penstock.registry import SchemaVersion
+from penstock.registry import Registries
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import FrameStatus, RowStatus
-from penstock.spark.decoding.inflating import IS_COMPRESSED, set_aside
-from penstock.spark.failures import ErrorSink, Judge, file_errors
+from penstock.spark.failures import Judge, file_errors
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.at_once import run_at_once
-from penstock.spark.rows import Sink
+from penstock.spark.rows import Fence
+from penstock.spark.sinks.base import Part, Sink
+from penstock.spark.sinks.records import describe_versions
+from penstock.spark.sinks.table import Table
+from penstock.spark.state.lease import NoLease
 from penstock.tables import BatchId
 
+Transform = Callable[[DataFrame], DataFrame]
+
 FRAMED = f"status = '{FrameStatus.FRAMED}'"
-_WIDE: Final = 45
-_VERY_WIDE: Final = 70
 # An idle table still gets a marker twice a day. Snapshots of the last day are never expired, so one
 # of these markers always remains (docs/adr/20261121-lake-markers.md).
 _MARKED_SECONDS: Final = 12 * 3_600
@@ -37,7 +39,6 @@ _FINE: Final = ", ".join(f"'{status}'" for status in (*RowStatus, FrameStatus.TO
 IS_ERROR: Final = f"status NOT IN ({_FINE})"
 _LEFT_OUT: Final = {
     "tombstones": FrameStatus.TOMBSTONE,
-    "later": RowStatus.LATER,
     "unknown": RowStatus.UNKNOWN,
     "empty": RowStatus.EMPTY,
     "elsewhere": RowStatus.ELSEWHERE,
@@ -54,114 +55,113 @@ _TOMBSTONE: Final = (
     "offset AS _offset",
     "timestamp AS _kafka_timestamp",
     "key AS _key",
+    "value AS _value",
     "headers AS _headers",
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a batch; if it `inflates`, its compressed records are written with the others."""
+class BatchContext:
+    """What the batches of a query share.
 
-    batch: BatchId
-    number: int
-    inflates: bool = False
+    Attributes:
+        registries: the registries in which schema versions are looked up.
+        errors: a sink for records that cannot be decoded or written.
+        lease: sinks are written to only while it is held.
+        transform: a function of decoded rows, applied before every sink.
+    """
+
+    registries: Registries
+    errors: ErrorSink
+    lease: Fence = field(default_factory=NoLease)
+    transform: Transform | None = None
 
 
 class PartWriter:
     """Writes parts of batches, all under the merge of the known versions.
 
-    Sinks for `tombstones` receive records without a value; `columns` are those of a staged table.
-    If the table is routed, frames may belong to other tables.
+    If the table is routed by schema name, frames may belong to other tables.
 
     An empty part still commits a marker. After one, later parts are counted first and skipped while
     they are empty, so an idle table gets two snapshots a day, not one per batch.
     """
 
-    def __init__(  # noqa: PLR0913 - what a table's parts depend on
-        self,
-        sinks: Sequence[Sink],
-        errors: ErrorSink,
-        framing: Framing,
-        tombstones: Sequence[Sink] = (),
-        columns: Projection | None = None,
-        *,
-        is_routed: bool = False,
-    ) -> None:
-        self._filters = write_filters(is_staged=columns is not None, is_routed=is_routed)
-        self._sinks = tuple(sinks)
-        self._tombstones = tuple(tombstones)
-        self._columns = columns
-        self._framing = framing
-        self._errors = errors
+    def __init__(self, table: Table, context: BatchContext) -> None:
+        is_staged, is_routed = table.columns is not None, table.route.schema is not None
+        self._filters = write_filters(is_staged=is_staged, is_routed=is_routed)
+        self._table = table
+        self._context = context
         self._decoder: Decoder | None = None
-        # By kind of part (1: compressed records alone): until when an empty part needs no marker.
-        self._marked_until: dict[int, float] = {}
+        self._marked_until = 0.0  # an empty part needs no marker
 
     @property
     def needs_marker(self) -> bool:
         """Return whether an empty part would commit a marker."""
-        return time.monotonic() >= self._marked_until.get(0, 0)
+        return time.monotonic() >= self._marked_until
 
-    def write(
-        self,
-        part: Part,
-        frames: DataFrame,
-        versions: Sequence[SchemaVersion],
-        figures: Figures,
-    ) -> None:
-        """Write frames as one part; if some are set aside as compressed, write a second part."""
-        batch, number = part.batch, part.number
-        if not versions:
+    def write(self, part: Part, frames: DataFrame, figures: Figures) -> None:
+        """Write frames as one part, with the part's versions; without one, nothing is decoded."""
+        if not part.versions:
             unknown = F.expr(f"IF({FRAMED}, '{RowStatus.UNKNOWN}', status)")
-            self._write(batch, number, frames.withColumn("status", unknown), None, figures)
+            self._write(part, frames.withColumn("status", unknown), None, figures)
             return
-        if self._decoder is None or self._decoder.versions != tuple(versions):
-            self._decoder = Decoder(frames.sparkSession, versions, self._columns)
-        decoder = self._decoder
-        first = decoder.inflate(frames) if part.inflates else set_aside(frames)
-        if self._write(batch, number, decode_frames(decoder, first), decoder, figures):
-            inflated = decoder.inflate(frames.filter(IS_COMPRESSED))
-            self._write(batch, number + 1, decode_frames(decoder, inflated), decoder, figures)
+        if self._decoder is None or self._decoder.versions != part.versions:
+            columns = self._table.columns
+            self._decoder = Decoder(frames.sparkSession, part.versions, columns)
+        self._write(part, decode_frames(self._decoder, frames), self._decoder, figures)
 
     def _write(
-        self,
-        batch: BatchId,
-        part: int,
-        judged: DataFrame,
-        decoder: Decoder | None,
-        figures: Figures,
-    ) -> int:
-        """Write the rows and dead letters; return the number of records left for the next part."""
-
-        def write(sink: Sink, decoder: Decoder, decoded: DataFrame) -> None:
-            refused.append(sink.write(decoder.project(decoded), batch, part))
-
+        self, part: Part, judged: DataFrame, decoder: Decoder | None, figures: Figures
+    ) -> None:
+        """Write the rows and dead letters of a part."""
         refused: list[Mapping[Reason, int]] = []  # the sinks are written to at once
 
-        writes = [partial(write, each, decoder) for each in self._sinks] if decoder else []
-        is_marked = time.monotonic() < self._marked_until.get(part % 2, 0)
-        counts = _compare(batch, count_passes(judged, () if is_marked else writes, self._filters))
+        def write(sink: Sink, decoder: Decoder, decoded: DataFrame) -> None:
+            rows = decoder.project(decoded)
+            rows = self._context.transform(rows) if self._context.transform else rows
+            refused.append(write_leased(sink, rows, part, self._context.lease))
+
+        writes = [partial(write, each, decoder) for each in self._table.sinks] if decoder else []
+        is_marked = not self.needs_marker
+        counts = _compare(
+            part.batch, count_passes(judged, () if is_marked else writes, self._filters)
+        )
         if is_marked and counts["rows"]:
-            _compare(batch, chain([counts], count_passes(judged, writes, self._filters)))
+            _compare(part.batch, chain([counts], count_passes(judged, writes, self._filters)))
         if counts["rows"]:
-            self._marked_until.pop(part % 2, None)
+            self._marked_until = 0.0
         elif writes and not is_marked:
-            self._marked_until[part % 2] = time.monotonic() + _MARKED_SECONDS
+            self._marked_until = time.monotonic() + _MARKED_SECONDS
         figures.add(counts)
         for each in refused:
             figures.refuse(each)
         if counts["tombstones"]:
-            rows = judged.filter(f"status = '{FrameStatus.TOMBSTONE}'")
-            if "headers" not in rows.columns:
-                rows = rows.withColumn("headers", F.lit(None))
-            rows = rows.selectExpr(*_TOMBSTONE)
-            for sink in self._tombstones:
-                figures.refuse(sink.write(rows, batch, part))
+            self._write_tombstones(judged, part, figures)
         if counts["errors"]:
-            versions = decoder.versions if decoder else ()
-            judge = Judge.of_versions(versions, {}, self._framing)
-            figures.file(file_errors(judged.filter(IS_ERROR), judge, self._errors))
-        return counts["later"]
+            judge = Judge.of(part.framing, describe_versions(part.versions))
+            figures.file(file_errors(judged.filter(IS_ERROR), judge, self._context.errors))
+
+    def _write_tombstones(self, judged: DataFrame, part: Part, figures: Figures) -> None:
+        sinks = [each for each in self._table.sinks if each.capabilities.deletes]
+        rows = judged.filter(f"status = '{FrameStatus.TOMBSTONE}'")
+        if "headers" not in rows.columns:
+            rows = rows.withColumn("headers", F.lit(None))
+        for sink in sinks:
+            chosen = rows.selectExpr(*_TOMBSTONE)
+            figures.refuse(write_leased(sink, chosen, part, self._context.lease))
+
+
+def write_leased(sink: Sink, rows: DataFrame, part: Part, lease: Fence) -> Mapping[Reason, int]:
+    """Write to a sink; check the lease before and after.
+
+    Raises:
+        CheckpointTakenError: another job has taken the lease.
+    """
+    lease.check()
+    refused = sink.write(rows, part)
+    # The driver may have stalled in the write; without the lease it must not continue.
+    lease.check()
+    return refused
 
 
 @dataclass(slots=True)
@@ -169,7 +169,7 @@ class Figures:
     """The counts of a batch so far; `records` is the count of its first part.
 
     `filed` are the records that became dead letters in place of rows, `empty` those that have
-    nothing in the columns of their table. If it `has_compressed`, those had parts of their own.
+    nothing in the columns of their table.
     """
 
     records: int = 0
@@ -178,7 +178,6 @@ class Figures:
     empty: int = 0
     unknown: int = 0
     filed: int = 0
-    has_compressed: bool = False
     errors: Counter[Reason] = field(default_factory=Counter)
 
     def add(self, counts: Mapping[str, int]) -> None:
@@ -188,7 +187,6 @@ class Figures:
         self.rows += counts["rows"]
         self.empty += counts["empty"]
         self.unknown += counts["unknown"]
-        self.has_compressed |= counts["later"] > 0
 
     def refuse(self, given_up: Mapping[Reason, int]) -> None:
         """Add the rows that a sink gave up itself, by reason."""
@@ -211,22 +209,14 @@ class Figures:
 
 
 def decode_frames(decoder: Decoder, frames: DataFrame) -> DataFrame:
-    """Decode frames in the stage that opens them, unless its method would become too long.
+    """Decode frames; those with headers were opened in a stage of their own.
 
-    HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py).
-    Wide records are opened in a stage of their own; very wide ones are decoded in the stage that
-    opens them, and get their columns in the next.
+    HotSpot does not compile a method of more than 8,000 bytes (tests/spark/test_code_size.py), and
+    the SQL that opens a frame with headers is long.
     """
-    is_very_wide = decoder.width > _VERY_WIDE
-    if "headers" in frames.columns or _WIDE < decoder.width <= _VERY_WIDE:
-        frames = _end_stage(frames, "frames")
-    decoded = decoder.decode(frames)
-    return _end_stage(decoded, "decoded") if is_very_wide else decoded
-
-
-def _end_stage(rows: DataFrame, name: str) -> DataFrame:
-    """End the stage that Spark compiles; it copies each row there, so it should be short."""
-    return rows.observe(name, F.count(F.lit(1)).alias("rows"))
+    if "headers" in frames.columns:
+        frames = frames.observe("frames", F.count(F.lit(1)).alias("rows"))
+    return decoder.decode(frames)
 
 
 def write_filters(*, is_staged: bool, is_routed: bool) -> dict[str, str]:

@@ -29,10 +29,11 @@ from penstock.sinks import (
     ParkedRecords,
     Selection,
 )
-from penstock.spark.query.batch import Batches
-from penstock.spark.query.sinks import open_sinks
+from penstock.spark.query.parts import BatchContext
+from penstock.spark.query.replay_settings import ReplaySettings
+from penstock.spark.query.table_batches import TableBatches
 from penstock.spark.rows import Fence
-from penstock.spark.settings.replay import ReplaySettings
+from penstock.spark.sinks.base import SinkContext
 from penstock.spark.state.checkpoint import Checkpoint
 from penstock.spark.state.lease import Lease
 from penstock.spark.state.schema_ledger import Ledger, Lookup, Lookups
@@ -95,7 +96,7 @@ class Replay:
         spark: SparkSession,
         name: str,
         rows: ErrorTable,
-        batches: Batches,
+        batches: TableBatches,
         parked: ParkedRecords,
     ) -> None:
         self._spark = spark
@@ -237,7 +238,8 @@ def _build(
 ) -> Replay:
     sinks = settings.sinks
     failed = FailedAgain(sinks.errors_table, name)
-    opened = open_sinks(spark, sinks, failed, lease, settings.schemas, replayed=True)
+    context = SinkContext(spark, failed, lease, settings.schemas)
+    tables = sinks.open_tables(context, replayed=True)
     store = ObjectStore(sinks.parked_bucket)
     days = settings.keep_settled_days
     lookups = _recall(spark, settings.consume_checkpoint)
@@ -245,7 +247,7 @@ def _build(
         spark,
         name,
         ErrorTable(DynamoDbClient(), sinks.errors_table, store, keep_days=days),
-        Batches(spark, registries, lookups, opened, failed),
+        TableBatches(tables, lambda _: lookups, BatchContext(registries, failed, lease)),
         ParkedRecords(store),
     )
 
@@ -255,5 +257,5 @@ def _recall(spark: SparkSession, folder: str) -> Lookups:
     lookups = Lookups()
     ledger = Ledger(spark, Checkpoint(spark, folder).ledger) if folder else lookups
     # Two replays of the same records write the same parts, whatever batches they had before.
-    lookups.add(Lookup(-1, 0, ledger.before(sys.maxsize), compressed=True))
+    lookups.add(Lookup(-1, 0, ledger.before(sys.maxsize)))
     return lookups

@@ -10,20 +10,18 @@ from functools import partial
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from penstock.consuming import ErrorSink
 from penstock.registry import Registries
-from penstock.spark.failures import DynamoDbErrors, ErrorSink
-from penstock.spark.query.batch import TableSinks
+from penstock.spark.failures import DynamoDbErrors
+from penstock.spark.query.api import start_job
 from penstock.spark.query.joining import JoinStep
-from penstock.spark.query.record_task import RecordTable
-from penstock.spark.query.sinks import open_record_table, open_sinks, open_tombstones
 from penstock.spark.query.source import find_partitions, open_stream
+from penstock.spark.query.stage_settings import StageSettings
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
-from penstock.spark.query.topics import TopicRoutes
-from penstock.spark.rows import Fence
 from penstock.spark.settings.consume import ReadSettings
-from penstock.spark.settings.stage import StageSettings
-from penstock.spark.state.lease import Lease, name_lease
-from penstock.staging import Role, StagedTable, StagingPlan, StagingSink
+from penstock.spark.sinks.base import SinkContext
+from penstock.spark.sinks.table import Route, Table
+from penstock.staging import STAGING_TIME, Role, StagedTable, StagingPlan, StagingSink
 
 _LOG = logging.getLogger(__name__)
 
@@ -52,62 +50,51 @@ def start_staging(
         BrokerError: no broker can be asked for the partitions.
     """
     errors = errors or DynamoDbErrors(settings.errors_table, settings.parked_bucket)
-    lease_name = name_lease(settings.checkpoint)
-    with Lease.claim(settings.errors_table, lease_name, settings.lease) as lease:
-        read = _limit(settings, plan)
-        query = StreamQuery(
+    read = _limit(settings, plan)
+    return start_job(
+        settings,
+        settings.errors_table,
+        lambda lease: StreamQuery(
             stream=open_stream(spark, settings.kafka, read),
             checkpoint=settings.checkpoint,
             registries=registries or settings.schemas.load(),
-            sinks=route_topics(spark, settings, plan, errors, lease),
+            tables=open_plan(settings, plan, SinkContext(spark, errors, lease, settings.schemas)),
             errors=errors,
             lease=lease,
             watch=partial(KafkaWatch, settings.kafka, read),
             bounded=True,
             service=settings.service,
-        ).start(**settings.when())
-        lease.keep_for(query)
-        return query
+        ),
+    )
 
 
-def route_topics(
-    spark: SparkSession,
-    settings: StageSettings,
-    plan: StagingPlan,
-    errors: ErrorSink,
-    lease: Fence,
-) -> TopicRoutes:
+def open_plan(
+    settings: StageSettings, plan: StagingPlan, context: SinkContext
+) -> tuple[Table, ...]:
     """Return the tables of a plan; drivers come last, after what they need."""
 
-    def open_table(table: StagedTable) -> TableSinks | RecordTable:
-        sinks = settings.sinks_of(table)
-        step = JoinStep(plan, table.name, settings.join_tables, settings.service)
+    def open_table(table: StagedTable) -> Table:
         is_driver = table.role is Role.DRIVER
-        follower = step if is_driver or plan.dependents(table.name) else None
-        columns = replace(table.columns, keeps_empty=table.shape.key_format is not None)
-        if not sinks.lake_table:
-            return open_record_table(
-                sinks, columns, settings.schemas, follower, is_driver=is_driver
-            )
-        return TableSinks(
-            [*open_sinks(spark, sinks, errors, lease, settings.schemas, follower=follower)],
-            open_tombstones(sinks, errors, lease, settings.schemas, follower),
-            columns,
+        step = JoinStep(plan, table.name, settings.join_tables, settings.service)
+        columns = replace(
+            table.columns,
+            keeps_empty=table.shape.key_format is not None,
+            constant=STAGING_TIME,
         )
+        sinks = settings.sinks_of(table).open_sinks(
+            replace(
+                context,
+                columns=columns,
+                after_write=step if is_driver or plan.dependents(table.name) else None,
+            )
+        )
+        route = Route(topics=table.topics, pattern=table.pattern)
+        return Table(sinks, route, table.name, columns, is_driver)
 
-    def find(topic: str) -> str | None:
-        table = plan.by_topic(topic)
-        return None if table is None else table.name
+    def rank(table: StagedTable) -> tuple[bool, bool]:
+        return table.role is Role.DRIVER, StagingSink.LAKE in table.sinks
 
-    ordered = sorted(
-        plan.tables,
-        key=lambda table: (table.role is Role.DRIVER, StagingSink.LAKE in table.sinks),
-    )
-    return TopicRoutes(
-        {table.name: open_table(table) for table in ordered},
-        find,
-        {table.name: " ".join([*table.topics, table.pattern]).strip() for table in plan.tables},
-    )
+    return tuple(map(open_table, sorted(plan.tables, key=rank)))
 
 
 def _limit(settings: StageSettings, plan: StagingPlan) -> ReadSettings:

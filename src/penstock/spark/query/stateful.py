@@ -3,8 +3,7 @@
 A window or a join keeps its state in a native query, whose plan is fixed when it starts. So the
 columns are chosen once, and a record of a schema version that the plan does not know fails its
 micro-batch before anything is committed. The version is looked up, and the query starts again from
-its checkpoint, in this process and with the same state (docs/adr/20261123-stateful-streams.md). It
-does so once for compressed records too, since inflating costs time for each record.
+its checkpoint, in this process and with the same state (docs/adr/20261123-stateful-streams.md).
 """
 
 from __future__ import annotations
@@ -22,13 +21,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.attempts import Attempts
 from penstock.errors import PenstockError
-from penstock.framing import FrameKind, SchemaKey
+from penstock.framing import SchemaKey
 from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import FrameStatus, RowStatus, split_frames
-from penstock.spark.decoding.function import has_function
-from penstock.spark.decoding.inflating import set_aside
 from penstock.spark.rows import EVENT, event_type
 
 _LOG = logging.getLogger(__name__)
@@ -37,22 +34,16 @@ _STATUS: Final = "_status"
 _KEY: Final = "_schema_key"
 _OWN: Final = ("_topic", "_kafka_partition", "_offset", "_kafka_timestamp")
 _UNKNOWN: Final = "penstock-unknown-schema"
-_COMPRESSED: Final = "penstock-compressed-record"
 # With the key: the text of a failure may contain the plan, and so the expression that raises it.
-_IS_COMPRESSED: Final = re.compile(rf"{_COMPRESSED} [0-9A-F]+")
 _NAMED: Final = re.compile(rf"{_UNKNOWN} ([0-9A-F]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownVersions:
-    """The versions that a plan decodes, and the keys whose records it leaves out.
-
-    Without `inflates`, a compressed record fails the batch.
-    """
+    """The versions that a plan decodes, and the keys whose records it leaves out."""
 
     versions: tuple[SchemaVersion, ...] = ()
     refused: frozenset[SchemaKey] = frozenset()
-    inflates: bool = False
 
     def answered(self) -> frozenset[SchemaKey]:
         """Return the keys that are either known or refused."""
@@ -97,10 +88,6 @@ class StatefulQuery:
             try:
                 query.awaitTermination()
             except StreamingQueryException as error:
-                if not known.inflates and _IS_COMPRESSED.search(str(error)):
-                    _LOG.warning("the query starts again from its checkpoint to inflate records")
-                    known = replace(known, inflates=True)
-                    continue
                 key = _find_unknown(error)
                 if key is None or key in known.answered():
                     raise
@@ -118,8 +105,7 @@ class StatefulQuery:
                 _LOG.warning("schema %s is looked up again: %s", key, error)
                 down = error
                 continue
-            session = self.stream.sparkSession
-            admitted, inadmissible = admit_versions(session, found, known.versions)
+            admitted, inadmissible = admit_versions(found, known.versions)
             for each, failure in (refused | inadmissible).items():
                 _LOG.warning("records of schema %s are left out: %s", each, failure.detail)
             _LOG.warning("the query starts again from its checkpoint with schema %s", key)
@@ -139,16 +125,10 @@ def select_columns(
 ) -> DataFrame:
     """Return the rows of records, streamed or not, with columns of these types alone.
 
-    A record of a version that is neither known nor refused fails the job that reads it, and so does
-    a compressed record of a stream, unless `known` has `inflates`. `StatefulQuery` then starts the
-    query again.
+    A record of a version that is neither known nor refused fails the job that reads it;
+    `StatefulQuery` then starts the query again.
     """
-    frames = split_frames(records, registries.framing)
-    may_be_compressed = FrameKind.GLUE in registries.framing.kinds
-    inflates = known.inflates or not records.isStreaming or has_function(records.sparkSession)
-    if may_be_compressed and not inflates:
-        frames = set_aside(frames)
-    rows = _decode(frames, known.versions, inflates=may_be_compressed and inflates)
+    rows = _decode(split_frames(records, registries.framing), known.versions)
     rows = rows.observe("records", *_counts()).filter(_is_row(known.refused))
     fields = event_type(rows).names if known.versions else ()
     return rows.select(*(_column(name, columns[name], fields) for name in columns), *_OWN)
@@ -171,14 +151,14 @@ def ignore_future(rows: DataFrame, timestamp: str, ahead: str) -> DataFrame:
     return counted.filter(~is_future)
 
 
-def _decode(frames: DataFrame, versions: Collection[SchemaVersion], *, inflates: bool) -> DataFrame:
+def _decode(frames: DataFrame, versions: Collection[SchemaVersion]) -> DataFrame:
     """Return the rows of all frames, with their status and the key of their schema."""
     more = (F.col("status").alias(_STATUS), F.col("schema").alias(_KEY))
     if not versions:
         renamed = (F.col(own.removeprefix("_").removeprefix("kafka_")).alias(own) for own in _OWN)
         return frames.select(F.lit(None).alias(EVENT), *renamed, *more)
     decoder = Decoder(frames.sparkSession, tuple(versions))
-    return decoder.project(decoder.decode(decoder.inflate(frames) if inflates else frames), *more)
+    return decoder.project(decoder.decode(frames), *more)
 
 
 def _counts() -> list[Column]:
@@ -192,14 +172,9 @@ def _is_row(refused: Collection[SchemaKey]) -> Column:
     is_refused = " OR ".join(f"{_KEY} = X'{key.pack().hex()}'" for key in refused) or "false"
     return F.expr(f"""
         CASE WHEN {_STATUS} = '{RowStatus.DECODED}' THEN true
-             WHEN {_STATUS} = '{RowStatus.LATER}' THEN {_fail(_COMPRESSED)}
              WHEN {_STATUS} NOT IN ('{RowStatus.UNKNOWN}', '{FrameStatus.FRAMED}') THEN false
              WHEN {is_refused} THEN false
-             ELSE {_fail(_UNKNOWN)} END""")
-
-
-def _fail(why: str) -> str:
-    return f"raise_error(concat('{why} ', hex({_KEY})))"
+             ELSE raise_error(concat('{_UNKNOWN} ', hex({_KEY}))) END""")
 
 
 def _column(name: str, type_: str, fields: Collection[str]) -> Column:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
 from typing import Any, Final, Protocol
 
 from pyspark import StorageLevel
@@ -16,26 +15,23 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.attempts import Attempts
+from penstock.consuming import ErrorSink
 from penstock.errors import (
     BrokerUnavailableError,
     PenstockError,
-    Reason,
     RegistryUnavailableError,
     SinkUnavailableError,
 )
 from penstock.kafka import KafkaSettings, TopicIds
 from penstock.registry import Registries
-from penstock.spark.failures import ErrorSink
-from penstock.spark.query.batch import Batches, TableSinks
 from penstock.spark.query.lines import BatchLines
-from penstock.spark.query.record_tables import RecordTables
-from penstock.spark.query.record_task import RecordTable
+from penstock.spark.query.parts import BatchContext, Transform
 from penstock.spark.query.report import BatchCounts, write_report
 from penstock.spark.query.source import read_ranges
-from penstock.spark.query.topics import Step, TopicBatches, TopicRoutes
-from penstock.spark.query.versions import VersionLookup
-from penstock.spark.rows import Fence, Sink
+from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.rows import Fence
 from penstock.spark.settings.consume import ReadSettings
+from penstock.spark.sinks.table import Table, describe_routes
 from penstock.spark.state.checkpoint import Checkpoint, check_routes
 from penstock.spark.state.checkpoint_writes import checkpoint_without_renames
 from penstock.spark.state.lease import NoLease
@@ -43,8 +39,6 @@ from penstock.spark.state.losses import LossWatch, OffsetRange
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.spark.state.topic_watch import TopicWatch
 from penstock.tables import BatchId
-
-Transform = Callable[[DataFrame], DataFrame]
 
 _LOG = logging.getLogger(__name__)
 _ATTEMPTS: Final = Attempts(first_seconds=1, longest_seconds=15, total_seconds=300)
@@ -150,20 +144,9 @@ def keep_records(records: DataFrame, *, few: bool = False) -> Iterator[DataFrame
         kept.unpersist()
 
 
-@dataclass(frozen=True, slots=True)
-class _TransformedSink:
-    """A sink whose rows a function transforms first."""
-
-    sink: Sink
-    transform: Transform
-
-    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        return self.sink.write(self.transform(rows), batch, part)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamQuery:
-    """One query: a stream, a checkpoint, and the sinks that its rows go to.
+    """One query: a stream, a checkpoint, and the tables that its rows go to.
 
     A batch that comes again after a crash is split and written as before.
 
@@ -171,13 +154,12 @@ class StreamQuery:
         stream: records of Spark's Kafka source.
         checkpoint: the folder with the offsets that were read.
         registries: the registries in which schema versions are looked up.
-        sinks: sinks for rows; with routes, by schema name or by topic.
+        tables: where the rows go; their routes must not change while a batch is half done.
         errors: a sink for records that cannot be decoded or written.
-        lease: checked before each batch; without one, no other job may use the checkpoint.
-        tombstones: sinks for records without a value; with routes by topic, each table has its own.
-        routes: tables by schema name; they must not change while a batch is half done.
+        lease: sinks are written to only while it is held; without one, no other job may use the
+            checkpoint.
         transform: a pure function of decoded rows (`penstock.spark.rows`) before every sink; it may
-            be called more than once for a batch.
+            be called more than once for a batch. It may leave rows out, and keeps raw records.
         watch: checks each batch before and after it is written.
         attempts: how long a batch is taken again while a service is down.
         bounded: whether the stream limits the records of a batch. Such a batch is kept by the
@@ -188,11 +170,9 @@ class StreamQuery:
     stream: DataFrame
     checkpoint: str
     registries: Registries
-    sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]] | TopicRoutes
+    tables: Sequence[Table]
     errors: ErrorSink
-    tombstones: Sequence[Sink] = ()
     lease: Fence = field(default_factory=NoLease)
-    routes: Mapping[str, str] = field(default_factory=dict)
     transform: Transform | None = None
     watch: Callable[[Checkpoint], Watch] = NoWatch
     attempts: Attempts = _ATTEMPTS
@@ -233,70 +213,30 @@ class StreamQuery:
             return (writer.trigger(**trigger) if trigger else writer).start()
 
     def _take(
-        self, records: DataFrame, batch: BatchId, batches: Batches | TopicBatches, watch: Watch
+        self, records: DataFrame, batch: BatchId, batches: TableBatches, watch: Watch
     ) -> BatchCounts:
         """Write a batch and return its counts."""
         self.lease.check()
-        is_staged = isinstance(self.sinks, TopicRoutes)
-        has_passes = isinstance(self.sinks, Mapping | TopicRoutes) or len(self.sinks) > 1
-        keep = partial(keep_records, few=is_staged) if self.bounded and has_passes else nullcontext
+        is_by_topic = any(each.route.by_topic for each in self.tables)
+        has_passes = is_by_topic or len(self.tables) > 1 or len(self.tables[0].sinks) > 1
+        keep = (
+            partial(keep_records, few=is_by_topic) if self.bounded and has_passes else nullcontext
+        )
         with keep(watch.before(records, batch.number)) as taken:
             done = batches.take(taken, batch)
             return replace(done, lost=watch.after(taken, batch.number, done.records))
 
     def _open_batches(
         self, spark: SparkSession, checkpoint: Checkpoint, next_batch: int
-    ) -> Batches | TopicBatches:
-        """Return what takes the batches: one for all records, or one for each table of topics."""
-        sinks = self.sinks
-        check_routes(checkpoint.routes, checkpoint, next_batch, self._split_by())
-        if isinstance(sinks, TopicRoutes):
-            ledgers = {
-                name: Ledger(spark, f"{checkpoint.ledger}/{name}", next_batch)
-                for name in sinks.tables
-            }
-            return TopicBatches([*self._open_steps(spark, sinks, ledgers)], sinks.find)
-        table = TableSinks(sinks, self.tombstones)
-        return self._open_table(spark, Ledger(spark, checkpoint.ledger, next_batch), table)
-
-    def _open_steps(
-        self, spark: SparkSession, routes: TopicRoutes, ledgers: Mapping[str, Ledger]
-    ) -> Iterator[Step]:
-        """Yield the steps of a batch; record tables are one, and drivers among them another."""
-        for _, group in groupby(routes.tables.items(), lambda each: _step_of(each[1])):
-            items = dict(group)
-            if others := {name: t for name, t in items.items() if isinstance(t, TableSinks)}:
-                for name, each in others.items():
-                    yield name, self._open_table(spark, ledgers[name], each)
-                continue
-            tables = {name: each for name, each in items.items() if isinstance(each, RecordTable)}
-            lookups = {
-                name: VersionLookup(spark, self.registries, ledgers[name], columns=each.columns)
-                for name, each in tables.items()
-            }
-            framing = self.registries.framing
-            yield RecordTables(tables, lookups, framing, self.errors, self.lease)
-
-    def _split_by(self) -> dict[str, str]:
-        """Return what divides a batch into parts besides the ledger."""
-        routes = self.sinks.topics if isinstance(self.sinks, TopicRoutes) else self.routes
+    ) -> TableBatches:
         unframed = self.registries.framing.unframed.items()
-        return {**routes, **{f"unframed {topic}": str(key) for topic, key in unframed}}
+        split_by = describe_routes(self.tables)
+        split_by |= {f"unframed {topic}": str(key) for topic, key in unframed}
+        check_routes(checkpoint.routes, checkpoint, next_batch, split_by)
 
-    def _open_table(self, spark: SparkSession, ledger: Ledger, table: TableSinks) -> Batches:
-        sinks: Sequence[Sink] | Mapping[str, Sequence[Sink]] = (
-            {name: self._wrap(each) for name, each in table.sinks.items()}
-            if isinstance(table.sinks, Mapping)
-            else self._wrap(table.sinks)
-        )
-        return Batches(spark, self.registries, ledger, replace(table, sinks=sinks), self.errors)
+        def open_ledger(name: str) -> Ledger:
+            folder = f"{checkpoint.ledger}/{name}" if name else checkpoint.ledger
+            return Ledger(spark, folder, next_batch)
 
-    def _wrap(self, sinks: Sequence[Sink]) -> Sequence[Sink]:
-        if self.transform is None:
-            return sinks
-        return [_TransformedSink(each, self.transform) for each in sinks]
-
-
-def _step_of(table: TableSinks | RecordTable) -> tuple[type, bool]:
-    """Return what tables that follow each other have in common if they are one step."""
-    return type(table), isinstance(table, RecordTable) and table.is_driver
+        context = BatchContext(self.registries, self.errors, self.lease, self.transform)
+        return TableBatches(self.tables, open_ledger, context)

@@ -1,4 +1,4 @@
-"""Settings of the consuming job, `jobs/consume.py`, and how jobs read settings and the contract."""
+"""Settings of the jobs that follow topics, and how jobs read settings and the contract."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock.errors import SettingsError
 from penstock.kafka import KafkaSettings
 from penstock.registry import RegistrySettings
 from penstock.settings import Settings, nested, parse_count, parse_moment, setting
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.settings.lease import LeaseSettings
 
 _Read = TypeVar("_Read", bound=Settings)
 
@@ -224,14 +224,6 @@ def name_service(default: str) -> Any:
         "name of the job in the lines that it prints, and dimension of its metrics",
         default=default,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumeSettings(StreamSettings):
-    """All settings of jobs/consume.py."""
-
-    sinks: SinkSettings = nested(SinkSettings)
-    service: str = name_service("consume")
 
 
 def read_settings(

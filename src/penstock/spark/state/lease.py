@@ -26,7 +26,6 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self
@@ -34,14 +33,11 @@ from uuid import uuid4
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from penstock.errors import CheckpointTakenError, Reason, RowExistsError, SinkError
+from penstock.errors import CheckpointTakenError, RowExistsError, SinkError
 from penstock.sinks import DynamoDbClient
-from penstock.spark.rows import Fence, Sink
-from penstock.spark.settings.sinks import LeaseSettings
-from penstock.tables import BatchId
+from penstock.spark.settings.lease import LeaseSettings
 
 LEASE_PREFIX: Final = "lease/"  # topic names have no slash, so no dead letter has such an id
 
@@ -281,26 +277,6 @@ class NoLease:
 
     def check(self) -> None:
         """Do nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeasedSink:
-    """A sink that is written to only while this run holds the lease."""
-
-    sink: Sink
-    lease: Fence
-
-    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
-        """Write to the sink; check the lease before and after.
-
-        Raises:
-            CheckpointTakenError: another job has taken the lease.
-        """
-        self.lease.check()
-        refused = self.sink.write(rows, batch, part)
-        # The driver may have stalled in the write; without the lease it must not continue.
-        self.lease.check()
-        return refused
 
 
 def _clock() -> float:

@@ -10,19 +10,15 @@ them. Each lookup is one file, `BATCH-ROUND.jsonl`, with one JSON value per line
 | `{"version": {...}}`                             | a version that is used from then on      |
 | `{"refused": ID, "reason": ..., "detail": ...}`  | an id whose records this batch gives up  |
 | `{"others": REASON, "detail": ...}`              | so it does with all other unknown ids    |
-| `{"compressed": true}`                           | later batches inflate compressed records |
-|                                                  | with the others                          |
 | `{"lines": N, "before": M}`                      | the last line: N lines precede it, and M |
 |                                                  | files with versions precede this file    |
 
 A file of the current batch without its last line was cut off by a crash; nothing depends on it.
 
 If more than a hundred earlier batches brought versions, their files become one, which is named
-after the last of them: `BATCH-ROUND.all.jsonl`. It has their versions, the note of compressed
-records, and as M the number of files with versions that it replaces. They are deleted once it is
-there; a start deletes what a crash left of them.
-
-The first batch with compressed records notes it at its end, in a file of round 9999.
+after the last of them: `BATCH-ROUND.all.jsonl`. It has their versions, and as M the number of files
+with versions that it replaces. They are deleted once it is there; a start deletes what a crash left
+of them.
 """
 
 from __future__ import annotations
@@ -44,8 +40,6 @@ from penstock.spark.state.files import WHAT_TO_DO, StateFiles
 _LOG = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"([0-9]{20})-([0-9]{4})(\.all)?\.jsonl")
 _ALL: Final = ".all"
-_AFTER_ROUNDS: Final = 9_999  # in place of a round: what a batch notes at its end
-_COMPRESSED: Final[dict[str, Any]] = {"compressed": True}
 # A start reads each file, which takes some 50 ms on S3.
 _MOST_FILES: Final = 100
 # A job may replace files while another one reads them.
@@ -57,7 +51,6 @@ class Lookup:
     """The result of one lookup of a batch: new versions, and failures by key of unusable ones.
 
     `others` is the failure of all versions that are still unknown, if there are too many.
-    `compressed` says that batches after this one inflate compressed records with the others.
     """
 
     batch: int
@@ -65,7 +58,6 @@ class Lookup:
     versions: tuple[SchemaVersion, ...]
     refused: Mapping[SchemaKey, Failure] = field(default_factory=dict)
     others: Failure | None = None
-    compressed: bool = False
 
 
 class Lookups:
@@ -84,19 +76,10 @@ class Lookups:
                     found[version.key] = version
         return tuple(found.values())
 
-    def inflates(self, batch: int) -> bool:
-        """Return whether a batch before this one had compressed records."""
-        return any(each.compressed for at, each in self._lookups.items() if at[0] < batch)
-
-    def note_compressed(self, batch: int) -> None:
-        """Store that a batch has compressed records, if it is the first; call this at its end."""
-        if not self.inflates(batch + 1):
-            self.add(Lookup(batch, _AFTER_ROUNDS, (), compressed=True))
-
     def lookups(self, batch: int) -> tuple[Lookup, ...]:
         """Return the lookups that a batch has already, from before it came again."""
         places = sorted(place for place in self._lookups if place[0] == batch)
-        return tuple(self._lookups[place] for place in places if place[1] < _AFTER_ROUNDS)
+        return tuple(self._lookups[place] for place in places)
 
     def add(self, lookup: Lookup) -> None:
         """Store a lookup; call this before writing any record that depends on it."""
@@ -105,7 +88,7 @@ class Lookups:
     def tidy(self, batch: int) -> None:
         """Delete what earlier batches gave up; unknown ids are unlimited."""
         for place, lookup in list(self._lookups.items()):
-            if place[0] < batch and not lookup.versions and not lookup.compressed:
+            if place[0] < batch and not lookup.versions:
                 self._forget(place)
 
     def _forget(self, place: tuple[int, int]) -> None:
@@ -145,8 +128,6 @@ class Ledger(Lookups):
         ]
         if lookup.others:
             lines.append({"others": lookup.others.reason.value, "detail": lookup.others.detail})
-        if lookup.compressed:
-            lines.append(_COMPRESSED)
         self._write(_name(lookup.batch, lookup.round), lines, self._with_versions)
         self._with_versions += bool(lookup.versions)
         super().add(lookup)
@@ -158,15 +139,13 @@ class Ledger(Lookups):
         if len(over) <= _MOST_FILES:
             return
         versions = self.before(batch)
-        compressed = self.inflates(batch)
         lines = [{"version": write_version(version)} for version in versions]
-        lines += [_COMPRESSED] if compressed else []
         later = sum(bool(each.versions) for at, each in self._lookups.items() if at[0] >= batch)
         last = max(over)
         self._write(_name(*last, _ALL), lines, self._with_versions - later)
         for place in over:
             del self._lookups[place]
-        self._lookups[last] = Lookup(*last, versions, compressed=compressed)
+        self._lookups[last] = Lookup(*last, versions)
         self._delete(_find_replaced(self._files.names(), _name(*last, _ALL)))
 
     def _forget(self, place: tuple[int, int]) -> None:
@@ -294,8 +273,7 @@ def _parse_lookup(batch: int, round_: int, found: Sequence[dict[str, Any]], befo
         {
             SchemaKey.parse(each["refused"]): Failure(Reason(each["reason"]), each["detail"])
             for each in values
-            if not {"version", "others", "compressed"} & each.keys()
+            if not {"version", "others"} & each.keys()
         },
         next(iter(others), None),
-        _COMPRESSED in values,
     )

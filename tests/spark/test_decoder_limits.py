@@ -1,4 +1,4 @@
-"""Records that the decoder in Java judges as the Lambda functions do, and Spark's SQL does not."""
+"""Values that a payload of a few bytes could become, and decimals, are judged by the decoder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from tests.spark.records import GLUE, frame, make_record, make_topic, make_version
 
-pytestmark = pytest.mark.usefixtures("compiled", "java_decoder")
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def _decode(spark, version, values):

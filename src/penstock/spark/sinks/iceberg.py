@@ -1,20 +1,24 @@
-"""Write rows to an Iceberg table exactly once, with columns that grow with the events."""
+"""Rows in an Iceberg table exactly once, with columns that grow with the events."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from hashlib import sha256
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from penstock.consuming import ErrorSink
 from penstock.errors import CheckpointTakenError, Reason, SettingsError
-from penstock.spark.failures import ErrorSink, LoggedErrors
-from penstock.spark.lake.columns import compare_columns, merge_columns, to_field
+from penstock.settings import setting
+from penstock.spark.columns import compare_columns, merge_columns, to_field
+from penstock.spark.failures import LoggedErrors
 from penstock.spark.lake.conversion import (
     EventTime,
     find_inexact,
@@ -22,15 +26,22 @@ from penstock.spark.lake.conversion import (
     quote,
 )
 from penstock.spark.lake.expiration import DEFAULT_AGE_MS, HOUR_MS, MAX_AGE, Expiration
-from penstock.spark.lake.iceberg import LAKE_CATALOG, IcebergTable, qualify_table
+from penstock.spark.lake.iceberg import (
+    LAKE_CATALOG,
+    WRITER_CATALOG,
+    IcebergTable,
+    qualify_table,
+    register_writer_catalog,
+)
 from penstock.spark.lake.inexact import file_inexact, write_exact
+from penstock.spark.lake.replay import drop_present, write_key
 from penstock.spark.lake.widening import refill_columns, rewrite_columns
 from penstock.spark.rows import Fence, event_type
+from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.tables import (
     COORDINATES,
     EVENT_TIME,
     LEAST_KEPT_HOURS,
-    BatchId,
     Growth,
     Marker,
     WriterRecord,
@@ -68,7 +79,18 @@ _PROPERTIES: Final = {
 }
 
 
-class Lake:
+@dataclass(frozen=True, slots=True)
+class LakeSettings(KindSettings):
+    """The Iceberg table of a job."""
+
+    NAMES: ClassVar = ("lake_table",)
+
+    lake_table: str = setting(
+        "PENSTOCK_LAKE_TABLE", "Iceberg table for the rows, as DATABASE.TABLE", default=""
+    )
+
+
+class Lake(Sink):
     """An Iceberg table that keeps every event, partitioned by the day of its time.
 
     A batch that the table has is known by its marker (`penstock.tables.markers`) and is not written
@@ -102,7 +124,7 @@ class Lake:
         self._table: IcebergTable | None = None
         self._session: Any = None
 
-    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+    def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Append the rows of a part of a batch, unless the table has it.
 
         If another query made a column a double, whole numbers that it would round are dead letters.
@@ -115,16 +137,17 @@ class Lake:
             CheckpointTakenError: another job wrote the part meanwhile; nothing is written.
         """
         table = self._open(rows.sparkSession)
+        batch, number = part.batch, part.number
         record = list_writers(table.properties()).get(batch.query)
-        if is_written(self._name, table.commits(), record, batch, part):
-            _LOG.info("%s has part %d of batch %d already", self._name, part, batch.number)
+        if is_written(self._name, table.commits(), record, batch, number):
+            _LOG.info("%s has part %d of batch %d already", self._name, number, batch.number)
             # The driver may have ended between the append and the dead letters.
             return self._file_inexact(table, rows)
         if record is None:
             # Before the first append: without a record, the table has no rows of this query.
-            record = WriterRecord(batch.number, part, table.sequence())
+            record = WriterRecord(batch.number, number, table.sequence())
             table.set_properties({WriterRecord.property_of(batch.query): record.to_property()})
-        return self._append(table, rows, Marker.of(batch, part))
+        return self._append(table, rows, Marker.of(batch, number))
 
     def read(self) -> DataFrame:
         """Return the rows of the table."""
@@ -256,3 +279,38 @@ def _check_table(table: IcebergTable) -> None:
         problems.append(f"{table.name} is of Iceberg's format 1, expected 2, which counts commits")
     if problems:
         raise SettingsError(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedLake(Sink):
+    """A lake table that skips rows it has already."""
+
+    lake: Lake
+
+    def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
+        """Append the rows that are missing from the table."""
+        missing = drop_present(rows, self.lake.read())
+        keys = sorted(row.key for row in missing.select(write_key().alias("key")).collect())
+        # The same records have the same name, so only one of two replays publishes them. Rows that
+        # the table cannot hold count too, since a column may be widened between the two.
+        name = sha256("\n".join(keys).encode()).hexdigest()
+        return self.lake.add(missing, name) if keys else {}
+
+
+def _open(settings: LakeSettings, context: SinkContext) -> Lake:
+    register_writer_catalog(context.spark)
+    return Lake(
+        context.spark,
+        settings.lake_table,
+        context.event_time,
+        context.lease,
+        context.errors,
+        catalog=WRITER_CATALOG,
+    )
+
+
+def _open_replayed(settings: LakeSettings, context: SinkContext) -> ReplayedLake:
+    return ReplayedLake(_open(settings, context))
+
+
+ICEBERG = SinkKind("iceberg", LakeSettings, _open, _open_replayed)

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from penstock.errors import SettingsError
-from penstock.settings import describe_settings, parse_count, setting
+from penstock.settings import describe_settings, parse_count, parse_positive, setting
 from penstock.spark.settings.consume import StreamSettings, contract_environ, name_service
-from penstock.spark.settings.sinks import SinkSettings, parse_positive
+from penstock.spark.sinks.base import KindSettings
+from penstock.spark.sinks.dynamodb import DynamoDbSettings
+from penstock.spark.sinks.iceberg import LakeSettings
+from penstock.spark.sinks.settings import SinkSettings
 from penstock.staging import (
     RETRY_SECONDS,
     JoinTables,
@@ -86,15 +89,13 @@ class StageSettings(StreamSettings):
 
     def sinks_of(self, table: StagedTable) -> SinkSettings:
         """Return the settings of a table's sinks."""
-        dynamodb = StagingSink.DYNAMODB in table.sinks
-        return SinkSettings(
-            self.errors_table,
-            self.parked_bucket,
-            self.dynamodb_name(table.name) if dynamodb else "",
-            self.dynamodb_rows_per_second,
-            self.lake_table.replace(_TABLE, table.name) if StagingSink.LAKE in table.sinks else "",
-            shape=table.shape,
-        )
+        sinks: dict[str, KindSettings] = {}
+        if StagingSink.DYNAMODB in table.sinks:
+            name = self.dynamodb_name(table.name)
+            sinks["dynamodb"] = DynamoDbSettings(name, self.dynamodb_rows_per_second)
+        if StagingSink.LAKE in table.sinks:
+            sinks["iceberg"] = LakeSettings(self.lake_table.replace(_TABLE, table.name))
+        return SinkSettings(self.errors_table, self.parked_bucket, sinks, shape=table.shape)
 
     def dynamodb_name(self, table: str) -> str:
         """Return the name of the DynamoDB table of a staged or final table."""

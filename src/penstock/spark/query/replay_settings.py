@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from penstock.registry import RegistrySettings
 from penstock.settings import Settings, nested, parse_count, setting
 from penstock.sinks import DEFAULT_KEEP_DAYS, SelectionSettings
-from penstock.spark.settings.sinks import LeaseSettings, SinkSettings
+from penstock.spark.settings.lease import LeaseSettings
+from penstock.spark.sinks.kinds import load_kinds
+from penstock.spark.sinks.settings import SinkSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class ReplaySettings(Settings):
 
     def problems(self) -> Iterator[str]:
         """Yield a problem if a lake table or folder is given without its job's checkpoint."""
-        table = self.sinks.lake_table or self.sinks.parquet_path
-        if table and not self.consume_checkpoint:
-            yield f"--consume-checkpoint is missing, expected that of the job that writes {table}"
+        kinds = load_kinds()
+        for name, each in self.sinks.chosen.items():
+            if kinds[name].open_replayed and not self.consume_checkpoint:
+                where = next(iter(each.names.values()))
+                yield (
+                    f"--consume-checkpoint is missing, expected that of the job that writes {where}"
+                )

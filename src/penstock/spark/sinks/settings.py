@@ -1,22 +1,24 @@
-"""Settings of the sinks of a job, and of its lease."""
+"""Settings of the sinks of a job, and the tables that they open."""
 
 from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final, Self
 
 from penstock.errors import SettingsError
 from penstock.records import READING, RowShape
-from penstock.settings import Settings, nested, parse_count, setting
+from penstock.settings import nested, nested_each, parse_count, setting
 from penstock.sinks import DeadLetterSettings
+from penstock.spark.lake.conversion import EventTime
+from penstock.spark.sinks.base import KindSettings, Sink, SinkContext
+from penstock.spark.sinks.kinds import list_kinds, load_kinds
+from penstock.spark.sinks.table import Route, Table
 from penstock.tables import TABLE, parse_route
 
-_TABLED: Final = ("dynamodb_table", "lake_table", "parquet_path", "parquet_table")
 _SHAPE: Final = re.compile(r"(?P<table>[a-z0-9_]+)\.(?P<flag>[a-z-]+)=(?P<value>.+)")
-_CATALOG: Final = re.compile(r"[a-z0-9_{}]+\.[a-z0-9_{}]+")
 
 
 def _parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
@@ -35,45 +37,11 @@ def _parse_shapes(text: str) -> tuple[tuple[str, RowShape], ...]:
         raise ValueError(str(error)) from error
 
 
-def parse_positive(text: str) -> float:
-    """Return a number above 0.
-
-    Raises:
-        ValueError: the text is not such a number.
-    """
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise ValueError(text)
-    return number
-
-
 @dataclass(frozen=True, slots=True)
 class SinkSettings(DeadLetterSettings):
     """The sinks for rows, and for records that are given up."""
 
-    dynamodb_table: str = setting(
-        "PENSTOCK_READINGS_TABLE", "DynamoDB table for the rows", default=""
-    )
-    dynamodb_rows_per_second: float | None = setting(
-        "PENSTOCK_DYNAMODB_ROWS_PER_SECOND",
-        "limit of rows per second written to DynamoDB, a number above 0 [no limit]",
-        parse=parse_positive,
-        default=None,
-    )
-    lake_table: str = setting(
-        "PENSTOCK_LAKE_TABLE", "Iceberg table for the rows, as DATABASE.TABLE", default=""
-    )
-    parquet_path: str = setting(
-        "PENSTOCK_PARQUET_PATH",
-        "folder for rows as plain Parquet files, for readers that do not support Iceberg",
-        default="",
-    )
-    parquet_table: str = setting(
-        "PENSTOCK_PARQUET_TABLE",
-        "Glue table of the files of --parquet-path, as DATABASE.TABLE; the job creates it and adds"
-        " columns and partitions",
-        default="",
-    )
+    sinks: Mapping[str, KindSettings] = nested_each(list_kinds)
     event_days_before: int = setting(
         "PENSTOCK_EVENT_DAYS_BEFORE",
         "days that an event's time may lie before its Kafka timestamp, a number from 1; otherwise"
@@ -99,6 +67,11 @@ class SinkSettings(DeadLetterSettings):
         default=(),
     )
 
+    @property
+    def chosen(self) -> dict[str, KindSettings]:
+        """Return the settings of the kinds of sinks that the job writes to."""
+        return {name: each for name, each in self.sinks.items() if each.is_chosen}
+
     def by_schema(self) -> dict[str, Self]:
         """Return the settings of each route's own table, by schema name."""
         return {
@@ -107,40 +80,52 @@ class SinkSettings(DeadLetterSettings):
                 route=(),
                 shapes=(),
                 shape=dict(self.shapes).get(table, self.shape),
-                **{sink: getattr(self, sink).replace(TABLE, table) for sink in _TABLED},
+                sinks={kind: each.of_table(table) for kind, each in self.sinks.items()},
             )
             for name, table in self.route
         }
 
+    def open_tables(self, context: SinkContext, *, replayed: bool = False) -> tuple[Table, ...]:
+        """Open the table of all records, or those of routes; nothing is read or written.
+
+        Sinks for `replayed` records skip rows that exist, whichever batch wrote them.
+        """
+        if not self.route:
+            return (Table(self.open_sinks(context, replayed=replayed)),)
+        tables = dict(self.route)
+        return tuple(
+            Table(each.open_sinks(context, replayed=replayed), Route(schema=name), tables[name])
+            for name, each in self.by_schema().items()
+        )
+
+    def open_sinks(self, context: SinkContext, *, replayed: bool = False) -> tuple[Sink, ...]:
+        """Open the sinks of one table."""
+        time = EventTime(self.shape.event_time, self.event_days_before)
+        context = replace(context, shape=self.shape, event_time=time)
+        kinds = load_kinds()
+        return tuple(
+            ((replayed and kinds[name].open_replayed) or kinds[name].open)(each, context)
+            for name, each in self.chosen.items()
+        )
+
     def problems(self) -> Iterator[str]:
         """Yield a problem for a missing sink, unsupported tombstones and a name without a route."""
-        if "" == self.dynamodb_table == self.lake_table == self.parquet_path:
-            yield ("found no sink, expected --dynamodb-table, --lake-table or --parquet-path")
+        if not self.chosen:
+            flags = [next(iter(each.names)) for each in self.sinks.values()]
+            yield f"found no sink, expected {', '.join(flags[:-1])} or {flags[-1]}"
         yield from self._tombstone_problems()
-        yield from self._table_problems()
         routed = {table for _, table in self.route or ()}
         for table in dict(self.shapes or ()).keys() - routed:
             yield f"--shapes has the table {table!r}, expected one that --route names"
-        for sink in _TABLED:
-            flag, name = f"--{sink.replace('_', '-')}", getattr(self, sink)
+        for flag, name in (pair for each in self.sinks.values() for pair in each.names.items()):
             if self.route == () and TABLE in name:
                 yield f"{flag} is {name!r}, expected --route to say what {TABLE} is"
             elif self.route and name and TABLE not in name:
                 yield f"{flag} is {name!r}, expected {TABLE} in it, for --route to fill in"
 
-    def _table_problems(self) -> Iterator[str]:
-        """Yield a problem for a Glue table without a database, or whose files are not on S3."""
-        table, path = self.parquet_table or "", self.parquet_path or ""
-        if table and not _CATALOG.fullmatch(table):
-            yield (
-                f"--parquet-table is {table!r}, expected DATABASE.TABLE in lower case, digits and _"
-            )
-        if table and not path.startswith("s3://"):
-            yield f"--parquet-path is {path!r}, expected s3://... for --parquet-table"
-
     def _tombstone_problems(self) -> Iterator[str]:
         """Yield a problem for tombstones that are neither ignored nor can be deletions."""
-        can_delete = bool(self.dynamodb_table) and not self.route
+        can_delete = "dynamodb" in self.chosen and not self.route
         expected = "ignore or delete" if can_delete else "ignore"
         why = (
             "Spark's jobs write no dead letters for tombstones"
@@ -151,31 +136,3 @@ class SinkSettings(DeadLetterSettings):
         for shape in (self.shape, *dict(self.shapes or ()).values()):
             if str(shape.tombstone) not in expected.split(" or "):
                 yield f"--tombstone is {shape.tombstone}, expected {expected}: {why}"
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseSettings(Settings):
-    """The lifetime of a lease without heartbeats, and the interval between heartbeats."""
-
-    lease_seconds: float = setting(
-        "PENSTOCK_LEASE_SECONDS",
-        "seconds without a heartbeat after which another job may take over, a number above 0",
-        parse=parse_positive,
-        default=20,
-    )
-    heartbeat_seconds: float = setting(
-        "PENSTOCK_HEARTBEAT_SECONDS",
-        "seconds between heartbeats, at most half of a lease",
-        parse=parse_positive,
-        default=5,
-    )
-
-    def problems(self) -> Iterator[str]:
-        """Yield a problem if a single late heartbeat would end the lease."""
-        if not self.heartbeat_seconds or not self.lease_seconds:
-            return  # unreadable, and reported already
-        if self.heartbeat_seconds > self.lease_seconds / 2:
-            yield (
-                f"--heartbeat-seconds is {self.heartbeat_seconds:g}, expected at most half of "
-                f"--lease-seconds {self.lease_seconds:g}"
-            )

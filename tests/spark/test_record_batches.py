@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from penstock.consuming import Consumer
+from decimal import Decimal
+
 from penstock.framing import FrameKind, SchemaKey, encode_glue_frame
-from penstock.records import DeletedWhen, Projection, Record, Source, Tombstone
+from penstock.records import DeletedWhen, Tombstone
 from penstock.registry import Registries
-from penstock.spark.query.record_tables import RecordTables
-from penstock.spark.query.record_task import RecordTable
+from penstock.spark.query.parts import BatchContext
 from penstock.spark.query.report import BatchCounts
-from penstock.spark.query.versions import VersionLookup
-from penstock.spark.state.lease import NoLease
+from penstock.spark.query.table_batches import TableBatches
+from penstock.spark.sinks.dynamodb import DynamoDbTable
+from penstock.spark.sinks.table import Route, Table
 from penstock.spark.state.schema_ledger import Ledger
 from penstock.tables import BatchId
-from tests.spark.lakes import NOON_MS
 from tests.spark.records import frame, make_record, make_topic
 from tests.spark.test_stage import database, folders, row_shape, stage
-from tests.stubs.consuming import FakeErrors, FakeTable, Registry
+from tests.stubs.consuming import Registry
 from tests.stubs.registries import UNKNOWN
 
 __all__ = ["database", "folders", "stage"]
@@ -24,18 +24,7 @@ __all__ = ["database", "folders", "stage"]
 _ORDER = make_record(("ORDER_ID", "string"), ("STATE", ["null", "string"]), name="Order")
 
 
-def _judge_as_the_function(registry, shape, records):
-    """The rows by key, the newest of each, and the reasons of dead letters by topic and offset."""
-    table, errors = FakeTable(shape), FakeErrors()
-    Consumer(Registries([registry]), table, errors, "lambda").consume(records)
-    rows = sorted(table.rows.values(), key=lambda row: row["_order"])
-    sources = {each.record.source: str(each.failure.reason) for each in errors.rows.values()}
-    return {row[shape.key[0]]: row for row in rows}, {
-        f"{source.topic}@{source.offset}": reason for source, reason in sources.items()
-    }
-
-
-def test_rows_and_dead_letters_are_those_of_the_function(stage, spark, tmp_path):
+def test_tables_share_a_job_and_a_batch_that_comes_again_is_the_same(stage, spark, tmp_path):
     """In the batch that brings new versions, and when it comes again after a crash."""
     registry = Registry()
     wide = make_record(
@@ -68,21 +57,23 @@ def test_rows_and_dead_letters_are_those_of_the_function(stage, spark, tmp_path)
     }  # fmt: skip
     for name, shape in shapes.items():
         stage.add_table(name, shape.key[0])
-    tables = {
-        name: RecordTable(f"{stage.name}-{name}", shape, Projection())
+    tables = [
+        Table(
+            (DynamoDbTable(f"{stage.name}-{name}", stage.errors, shape),),
+            Route(topics=(name,)),
+            name,
+        )
         for name, shape in shapes.items()
-    }
+    ]
 
     def take(number, first, end):
-        registries = Registries([registry])
-        lookups = {
-            name: VersionLookup(spark, registries, Ledger(spark, str(tmp_path / f"ledger-{name}")))
-            for name in tables
-        }
-        parts = [make_topic(spark, own[first:end], name, first) for name, own in values.items()]
-        return RecordTables(tables, lookups, registries.framing, stage.errors, NoLease()).take(
-            parts[0].union(parts[1]), BatchId("q", number), {name: [name] for name in tables}
+        batches = TableBatches(
+            tables,
+            lambda name: Ledger(spark, str(tmp_path / f"ledger-{name}")),
+            BatchContext(Registries([registry]), stage.errors),
         )
+        parts = [make_topic(spark, own[first:end], name, first) for name, own in values.items()]
+        return batches.take(parts[0].union(parts[1]), BatchId("q", number))
 
     take(0, 0, 1)
     assert registry.asked == [v1.key, order.key]
@@ -91,19 +82,23 @@ def test_rows_and_dead_letters_are_those_of_the_function(stage, spark, tmp_path)
     again = take(1, 1, None)
     assert (again, len(registry.asked)) == (counts, 104)
 
-    reasons = {}
-    for name, shape in shapes.items():
-        records = [
-            Record(Source(name, 0, at), b"k", value, (), NOON_MS)
-            for at, value in enumerate(values[name])
-        ]
-        rows, own = _judge_as_the_function(registry, shape, records)
-        found = stage.rows(name, shape.key[0])
-        assert {key: row for key, row in found.items() if row.pop("staging_time", "-")} == rows
-        reasons |= own
-    assert stage.errors.reasons() == reasons
-    assert counts["people"] == BatchCounts(
-        10, 4, 2, 1, {"unroutable": 1, "truncated": 1, "trailing-bytes": 1, "unknown-framing": 1,
-                      "unknown-schema": 1}, tombstones=1,
+    people, orders = (stage.rows(*each) for each in (("people", "id"), ("orders", "ORDER_ID")))
+    assert {key: (row.get("size"), row.get("_deleted")) for key, row in people.items()} == {
+        "a": (1, None), "b": (None, True), "c": (3, None), "d": (Decimal("0.5"), None),
+        "k": (None, True),
+    }  # fmt: skip
+    assert {key: row["STATE"] for key, row in orders.items()} == {"o1": "new"}
+    assert stage.errors.reasons() == {
+        "people@3": "unroutable", "people@6": "truncated", "people@7": "trailing-bytes",
+        "people@8": "unknown-framing", "people@9": "unknown-schema",
+        **{f"orders@{at}": "unknown-schema" for at in range(2, 153)},
+    }  # fmt: skip
+    assert counts.tables["people"] == BatchCounts(
+        10, 4, 2, 1,
+        {"unroutable": 1, "truncated": 1, "trailing-bytes": 1, "unknown-framing": 1,
+         "unknown-schema": 1},
+        tombstones=1,
     )  # fmt: skip
-    assert counts["orders"] == BatchCounts(152, 0, 1, 0, {"unknown-schema": 151}, tombstones=1)
+    assert counts.tables["orders"] == BatchCounts(
+        152, 0, 1, 0, {"unknown-schema": 151}, tombstones=1
+    )

@@ -10,26 +10,32 @@ before the batch is over sees some of them.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from penstock.consuming import ErrorSink
 from penstock.errors import Reason
+from penstock.settings import setting
 from penstock.sinks import GlueTable
-from penstock.spark.failures import ErrorSink, LoggedErrors
+from penstock.spark.failures import LoggedErrors
 from penstock.spark.lake.catalog_columns import grow_columns, hold_event, read_file_columns
 from penstock.spark.lake.conversion import EventTime, project_event, quote
 from penstock.spark.lake.inexact import file_inexact, write_exact
+from penstock.spark.lake.replay import drop_present, read_places
 from penstock.spark.rows import event_type
+from penstock.spark.sinks.base import KindSettings, Part, Sink, SinkContext, SinkKind
 from penstock.spark.state.files import StateFiles
 from penstock.tables import COORDINATES, EVENT_TIME, PARTITION_KEYS, BatchId
 
 _LOG = logging.getLogger(__name__)
 
+_CATALOG: Final = re.compile(r"[a-z0-9_{}]+\.[a-z0-9_{}]+")
 _EVENT_TIME: Final = EventTime()
 _COMPLETE: Final = "_SUCCESS"
 _DAY: Final = "day"
@@ -39,7 +45,7 @@ _WRITERS: Final = ("spark.sql.maxConcurrentOutputFileWriters", "40")
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Place:
     """A part of a batch: its folder below that of the files."""
 
     query: str
@@ -61,7 +67,36 @@ class _Part:
         return cls(query, int(batch), int(part))
 
 
-class ParquetFiles:
+@dataclass(frozen=True, slots=True)
+class ParquetSettings(KindSettings):
+    """The folder of plain files of a job, and their table."""
+
+    NAMES: ClassVar = ("parquet_path", "parquet_table")
+
+    parquet_path: str = setting(
+        "PENSTOCK_PARQUET_PATH",
+        "folder for rows as plain Parquet files, for readers that do not support Iceberg",
+        default="",
+    )
+    parquet_table: str = setting(
+        "PENSTOCK_PARQUET_TABLE",
+        "Glue table of the files of --parquet-path, as DATABASE.TABLE; the job creates it and adds"
+        " columns and partitions",
+        default="",
+    )
+
+    def problems(self) -> Iterator[str]:
+        """Yield a problem for a Glue table without a database, or whose files are not on S3."""
+        table, path = self.parquet_table or "", self.parquet_path or ""
+        if table and not _CATALOG.fullmatch(table):
+            yield (
+                f"--parquet-table is {table!r}, expected DATABASE.TABLE in lower case, digits and _"
+            )
+        if table and not path.startswith("s3://"):
+            yield f"--parquet-path is {path!r}, expected s3://... for --parquet-table"
+
+
+class ParquetFiles(Sink):
     """A folder of Parquet files with the columns of the lake.
 
     Args:
@@ -83,7 +118,7 @@ class ParquetFiles:
         self._table = GlueTable(table, self.path, PARTITION_KEYS) if table else None
         self._errors = errors or LoggedErrors()
 
-    def write(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+    def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write the rows of a part of a batch, unless it is complete.
 
         The part of a driver that ended before it added the partitions gets them now.
@@ -94,7 +129,7 @@ class ParquetFiles:
             LostRecordsError: Kafka deleted records that a column would round, before they were
                 dead letters.
         """
-        place = _Part(batch.query, batch.number, part)
+        place = _Place(part.batch.query, part.batch.number, part.number)
         columns = self._grow(event_type(rows))
         name = self._table.name if self._table else self.path
         if self._is_complete(rows.sparkSession, place):
@@ -106,9 +141,10 @@ class ParquetFiles:
         self._add_partitions(rows.sparkSession, place)
         return filed
 
-    def replay(self, rows: DataFrame, batch: BatchId, part: int) -> Mapping[Reason, int]:
+    def replay(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
         """Write rows of a replay to a folder that no other query has."""
-        return self.write(rows, BatchId(f"{_REPLAY}{batch.query}", batch.number), part)
+        batch = BatchId(f"{_REPLAY}{part.batch.query}", part.batch.number)
+        return self.write(rows, replace(part, batch=batch))
 
     def settle_replays(self, spark: SparkSession) -> None:
         """Finish what replays left that were killed: they get another name when they run again.
@@ -121,7 +157,7 @@ class ParquetFiles:
             else:
                 self._files(spark, place).delete_all()
 
-    def _write(self, rows: DataFrame, place: _Part, columns: StructType) -> None:
+    def _write(self, rows: DataFrame, place: _Place, columns: StructType) -> None:
         event = event_type(rows)
         time = self._event_time.write(event)
         values = project_event(event, columns)
@@ -148,14 +184,14 @@ class ParquetFiles:
         columns = self._table.grow(lambda found: grow_columns(name, found, event))
         return read_file_columns(columns, event)
 
-    def _is_complete(self, spark: SparkSession, place: _Part) -> bool:
+    def _is_complete(self, spark: SparkSession, place: _Place) -> bool:
         names = self._files(spark, place).names()
         if _COMPLETE in names or not names or self._table is None:
             return _COMPLETE in names
         # Somebody deleted the mark, or told Spark not to write it.
         return self._table.has_partition(place.condition)
 
-    def _add_partitions(self, spark: SparkSession, place: _Part) -> None:
+    def _add_partitions(self, spark: SparkSession, place: _Place) -> None:
         if self._table is None:
             return
         folders = [name for name in self._files(spark, place).names() if name != _COMPLETE]
@@ -168,9 +204,35 @@ class ParquetFiles:
             }
         )
 
-    def _find_replayed(self, spark: SparkSession) -> Iterator[_Part]:
+    def _find_replayed(self, spark: SparkSession) -> Iterator[_Place]:
         pattern = f"query={_REPLAY}*/batch=*/part=*"
-        return map(_Part.of_folder, StateFiles(spark, self.path).find(pattern))
+        return map(_Place.of_folder, StateFiles(spark, self.path).find(pattern))
 
-    def _files(self, spark: SparkSession, place: _Part) -> StateFiles:
+    def _files(self, spark: SparkSession, place: _Place) -> StateFiles:
         return StateFiles(spark, f"{self.path}/{place.folder}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedFiles(Sink):
+    """A folder of Parquet files that skips rows it has already."""
+
+    spark: SparkSession
+    files: ParquetFiles
+
+    def write(self, rows: DataFrame, part: Part) -> Mapping[Reason, int]:
+        """Write the rows that are missing to a folder of their own."""
+        self.files.settle_replays(self.spark)
+        missing = drop_present(rows, read_places(self.spark, self.files.path))
+        return {} if missing.isEmpty() else self.files.replay(missing, part)
+
+
+def _open(settings: ParquetSettings, context: SinkContext) -> ParquetFiles:
+    path, table = settings.parquet_path, settings.parquet_table
+    return ParquetFiles(path, context.event_time, table, context.errors)
+
+
+def _open_replayed(settings: ParquetSettings, context: SinkContext) -> ReplayedFiles:
+    return ReplayedFiles(context.spark, _open(settings, context))
+
+
+PARQUET = SinkKind("parquet", ParquetSettings, _open, _open_replayed)

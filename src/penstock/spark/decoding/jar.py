@@ -1,0 +1,74 @@
+"""The jar with the decoder: it travels in this package, and a session loads it when it needs it."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from py4j.java_gateway import JavaClass
+from pyspark.sql import SparkSession
+
+from penstock.errors import SettingsError
+
+CATALOG: Final = "spark.sql.catalog.penstock_decoder"
+CATALOG_CLASS: Final = "penstock.spark.DecoderCatalog"
+JAR: Final = "penstock-decoder.jar"
+_LOADER: Final = "org.apache.spark.util.MutableURLClassLoader"
+
+
+def load_jar(spark: SparkSession) -> None:
+    """Let a session decode: the driver and its executors load the jar, unless they have it.
+
+    Raises:
+        SettingsError: this installation has no jar, or the session takes none while it runs.
+    """
+    if spark.conf.get(CATALOG, None) == CATALOG_CLASS:
+        return
+    jvm: Any = spark.sparkContext._jvm
+    if not isinstance(getattr(jvm, CATALOG_CLASS), JavaClass):  # else a package, to py4j
+        path = find_jar()
+        # Not SQL's ADD JAR, which shows the jar to the thread that asks alone.
+        _find_loader(jvm, path).addURL(jvm.java.io.File(path).toURI().toURL())
+        context: Any = spark.sparkContext._jsc
+        context.addJar(path)
+    spark.conf.set(CATALOG, CATALOG_CLASS)
+
+
+@cache
+def find_jar() -> str:
+    """Return the path of the jar, which is copied to a temporary folder if it is inside a zip.
+
+    Raises:
+        SettingsError: this installation has none.
+    """
+    found = files(__package__) / JAR
+    if isinstance(found, Path) and found.is_file():
+        return str(found)
+    try:
+        content = found.read_bytes()
+    except OSError as error:
+        raise SettingsError(
+            [
+                f"found no {JAR} in {__package__}, expected the one of a wheel, of"
+                " penstock-pyfiles.zip or of `make install`"
+            ]
+        ) from error
+    name = f"penstock-decoder-{sha256(content).hexdigest()[:16]}.jar"
+    path = Path(tempfile.mkdtemp(prefix="penstock-")) / name
+    path.write_bytes(content)
+    return str(path)
+
+
+def _find_loader(jvm: Any, path: str) -> Any:
+    """Return the class loader of the driver's jars, which all of its threads ask."""
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    while loader is not None and loader.getClass().getName() != _LOADER:
+        loader = loader.getParent()
+    if loader is None:
+        found = "a session that takes no jar while it runs"
+        raise SettingsError([f"found {found}, expected one that started with --jars {path}"])
+    return loader

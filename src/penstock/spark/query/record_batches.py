@@ -1,0 +1,178 @@
+"""Take the batches of tables whose sinks read records, all in one Spark job.
+
+Spark's cost of a table (plan, job, counts) does not depend on its records, and rows of DynamoDB are
+made in Python anyway (docs/adr/20261122-one-job-for-dynamodb-tables.md).
+
+The first pass writes the records of known versions and returns the keys of unknown ones. These are
+looked up and written to the ledger; then a pass over the tables that have them takes their records.
+So a batch that comes again is split as before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from penstock.consuming import KnownSchemas, Written
+from penstock.framing import SchemaKey
+from penstock.registry import SchemaVersion
+from penstock.spark.query.batch import count_batch, lookup_versions, tell_time
+from penstock.spark.query.parts import BatchContext, Figures
+from penstock.spark.query.report import BatchCounts
+from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions
+from penstock.spark.sinks.records import (
+    RecordSink,
+    RecordTables,
+    count_written,
+    describe_versions,
+    release_rows,
+    write_records,
+)
+from penstock.spark.sinks.table import TableGroup
+from penstock.spark.state.schema_ledger import Lookups
+from penstock.tables import BatchId
+
+_COLUMNS: Final = (
+    *("topic", "partition", "offset", "key", "value"),
+    "unix_millis(timestamp) AS timestamp_ms",
+)
+
+
+@dataclass(slots=True)
+class _GroupBatch:
+    """The batch of one group: its topics, versions and counts, and what is left to do.
+
+    `unknown` has the keys to look up, `awaited` the names of rows that others wait for.
+    """
+
+    topics: Sequence[str]
+    versions: BatchVersions
+    figures: Figures = field(default_factory=Figures)
+    unknown: Counter[SchemaKey] = field(default_factory=Counter)
+    awaited: set[str] = field(default_factory=set)
+
+
+class RecordBatches:
+    """Takes the batches of one query for several groups of tables."""
+
+    def __init__(
+        self,
+        groups: Mapping[str, TableGroup],
+        ledgers: Mapping[str, Lookups],
+        context: BatchContext,
+    ) -> None:
+        self._sinks = {
+            name: {
+                schema: cast("RecordSink", table.sinks[0]) for schema, table in group.tables.items()
+            }
+            for name, group in groups.items()
+        }
+        self._lookups = {
+            name: lookup_versions(group, context.registries, ledgers[name])
+            for name, group in groups.items()
+        }
+        self._framing = context.registries.framing
+        self._lease = context.lease
+        self._described: dict[str, tuple[tuple[SchemaVersion, ...], KnownSchemas]] = {}
+
+    def take(
+        self, records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
+    ) -> dict[str, BatchCounts]:
+        """Write the records of a batch for each group that has topics in it; idempotent.
+
+        Raises:
+            LostRecordsError: Kafka deleted records of the batch while it was written.
+            PenstockError: it is retriable, or not the fault of a record. Take the batch again.
+        """
+        taken = {
+            name: _GroupBatch(topics[name], lookup.open(batch))
+            for name, lookup in self._lookups.items()
+            if name in topics
+        }
+        constant = tell_time()
+        wanted = taken
+        while wanted:
+            self._write(records, wanted, constant)
+            wanted = dict(self._look_up(taken))
+        self._release(records, taken)
+        for each in taken.values():
+            each.figures.check(batch)
+        return {
+            name: count_batch(each.figures.records, each.figures, each.versions)
+            for name, each in taken.items()
+        }
+
+    def _release(self, records: DataFrame, taken: Mapping[str, _GroupBatch]) -> None:
+        """Release what waits for rows, when all tables have theirs."""
+        steps = {
+            name: step
+            for name, each in taken.items()
+            if each.awaited and (step := self._sinks[name][""].after_write)
+        }
+        if not steps:
+            return
+        self._lease.check()
+        released = release_rows(records, steps, {name: taken[name].awaited for name in steps})
+        self._lease.check()
+        for name, given_up in released.items():
+            taken[name].figures.refuse(given_up)
+
+    def _look_up(self, taken: Mapping[str, _GroupBatch]) -> Iterator[tuple[str, _GroupBatch]]:
+        """Yield the groups whose unknown versions have an answer now."""
+        for name, each in taken.items():
+            if not each.unknown or each.versions.is_answered:
+                continue
+            lookup = self._lookups[name]
+            earlier = lookup.earlier(each.versions)[len(each.versions.lookups) :]
+            keys = [key for key, _ in each.unknown.most_common(IDS_AT_ONCE)]
+            each.versions.lookups.append(
+                earlier[0] if earlier else lookup.look_up(each.versions, keys)
+            )
+            yield name, each
+
+    def _write(self, records: DataFrame, taken: Mapping[str, _GroupBatch], constant: str) -> None:
+        """Write the records that the last lookups decide about, or those of known versions."""
+        self._lease.check()
+        by_topic = {topic: name for name, each in taken.items() for topic in each.topics}
+        more = {"headers"} & set(records.columns)
+        chosen = records if "" in taken else records.filter(F.col("topic").isin(list(by_topic)))
+        tables = {name: self._describe(name, each, constant) for name, each in taken.items()}
+        found = write_records(chosen.selectExpr(*_COLUMNS, *more), tables, by_topic)
+        # The driver may have stalled; without the lease it must not continue.
+        self._lease.check()
+        for name, each in taken.items():
+            own = {schema: done for (group, schema), done in found.items() if group == name}
+            self._add(name, each, own)
+
+    def _describe(self, name: str, taken: _GroupBatch, constant: str) -> RecordTables:
+        versions = taken.versions.all()
+        if name not in self._described or self._described[name][0] != versions:
+            self._described[name] = versions, describe_versions(versions)
+        schemas = self._described[name][1]
+        decided = None
+        if taken.versions.lookups:
+            last = taken.versions.lookups[-1]
+            decided = frozenset(taken.versions.answered()) - {
+                *(each.key for each in last.versions),
+                *last.refused,
+            }
+            schemas = replace(schemas, refused=dict(last.refused), others=last.others)
+        return RecordTables(self._sinks[name], schemas, self._framing, decided, constant)
+
+    def _add(self, name: str, taken: _GroupBatch, found: Mapping[str, Written]) -> None:
+        """Add the counts of a pass over the tables of a group."""
+        is_first = not taken.versions.lookups
+        done = Written()
+        for schema, each in found.items():
+            done.add(each)
+            if step := self._sinks[name][schema].after_write:
+                taken.figures.refuse(step.report(each.after))
+        taken.unknown = done.waiting
+        taken.awaited |= done.awaited
+        taken.figures.add(count_written(done) | ({} if is_first else {"records": 0}))
+        taken.figures.file(done.failed)

@@ -1,0 +1,126 @@
+"""Take the batches of a query for each group of its tables.
+
+A table by topic has versions, a merge and a ledger of its own, as if a query read its topics alone.
+What fails in one table's records does not matter to another. The batch is shared: Kafka is read
+once, and a batch is over when all tables have it. Tables whose sinks read records are written in
+one Spark job (`record_batches`); each other group is decoded and written by itself, in parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from penstock.errors import CheckpointError, Reason
+from penstock.spark.query.batch import Batches
+from penstock.spark.query.parts import BatchContext
+from penstock.spark.query.record_batches import RecordBatches
+from penstock.spark.query.report import BatchCounts
+from penstock.spark.sinks.table import Table, TableGroup, find_table, group_tables
+from penstock.spark.state.schema_ledger import Lookups
+from penstock.tables import BatchId
+
+# Takes a batch for the groups that have topics in it, by group.
+_Step = Callable[[DataFrame, BatchId, Mapping[str, Sequence[str]]], Mapping[str, BatchCounts]]
+
+
+class TableBatches:
+    """Takes the batches of one query, one after the other."""
+
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        open_ledger: Callable[[str], Lookups],
+        context: BatchContext,
+    ) -> None:
+        self._tables = tables
+        self._steps: list[_Step] = []
+
+        for reads_records, groups in group_steps(tables, context):
+            ledgers = {name: open_ledger(name) for name in groups}
+            if reads_records:
+                self._steps.append(RecordBatches(groups, ledgers, context).take)
+                continue
+            for name, group in groups.items():
+                self._steps.append(_take_group(name, Batches(group, ledgers[name], context)))
+
+    def take(self, records: DataFrame, batch: BatchId) -> BatchCounts:
+        """Write the records of a batch; this is idempotent.
+
+        Raises:
+            CheckpointError: the batch has records of a topic without a table.
+            PenstockError: as `Batches.take` does; other tables may have the batch.
+        """
+        is_by_topic = any(each.route.by_topic for each in self._tables)
+        topics = self._find_topics(records) if is_by_topic else {"": []}
+        counts: dict[str, BatchCounts] = {}
+        for take in self._steps:
+            counts |= take(records, batch, topics)
+        return _add(counts) if is_by_topic else counts[""]
+
+    def _find_topics(self, records: DataFrame) -> dict[str, list[str]]:
+        """Return the topics that have records in a batch, by the table that takes them."""
+        found = records.groupBy("topic").agg(F.count("*").alias("records")).collect()
+        by_table: defaultdict[str, list[str]] = defaultdict(list)
+        for topic in sorted(row["topic"] for row in found):
+            name = find_table(self._tables, topic)
+            if name is None:
+                raise CheckpointError(
+                    f"found records of the topic {topic}, which no table takes, expected the topics"
+                    " of the plan: add it to a table, or begin with a new checkpoint"
+                )
+            by_table[name].append(topic)
+        return by_table
+
+
+def group_steps(
+    tables: Sequence[Table], context: BatchContext
+) -> Iterator[tuple[bool, dict[str, TableGroup]]]:
+    """Yield the groups that are written one after the other, and whether all read records.
+
+    Those that read records are written at once, unless some of them come last.
+    """
+
+    def step_of(group: TableGroup) -> tuple[bool, bool]:
+        return context.transform is None and group.reads_records, group.comes_last
+
+    for (reads_records, _), found in groupby(group_tables(tables), step_of):
+        yield reads_records, {group.name: group for group in found}
+
+
+def _take_group(name: str, batches: Batches) -> _Step:
+    """Return the step of one group whose records are decoded to columns."""
+
+    def take(
+        records: DataFrame, batch: BatchId, topics: Mapping[str, Sequence[str]]
+    ) -> Mapping[str, BatchCounts]:
+        if name == "":
+            return {name: batches.take(records, batch)}
+        if name not in topics and not batches.needs_marker(batch.number):
+            return {}
+        own = records.filter(F.col("topic").isin([*topics.get(name, ())]))
+        return {name: batches.take(own, batch)}
+
+    return take
+
+
+def _add(tables: Mapping[str, BatchCounts]) -> BatchCounts:
+    """Return the counts of all tables together."""
+    counts = tables.values()
+    errors: Counter[Reason] = Counter()
+    for each in counts:
+        errors.update(each.errors)
+    return BatchCounts(
+        sum(each.records for each in counts),
+        sum(each.rows for each in counts),
+        sum(each.schemas for each in counts),
+        sum(each.new_schemas for each in counts),
+        errors,
+        empty=sum(each.empty for each in counts),
+        tombstones=sum(each.tombstones for each in counts),
+        tables={name: each for name, each in tables.items() if each.records},
+    )

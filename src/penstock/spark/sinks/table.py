@@ -1,0 +1,116 @@
+"""A table of a query: which records it takes, and the sinks that its rows go to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from penstock.records import Projection
+from penstock.spark.sinks.base import Sink
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The records of a table: all, those of one schema name, or those of topics.
+
+    Attributes:
+        schema: the name of a schema.
+        topics: names of topics.
+        pattern: a regular expression for whole names of topics, used if no table names the topic.
+    """
+
+    schema: str | None = None
+    topics: tuple[str, ...] = ()
+    pattern: str = ""
+
+    @property
+    def by_topic(self) -> bool:
+        """Return whether it goes by topics."""
+        return bool(self.topics or self.pattern)
+
+    def __str__(self) -> str:
+        """Return the topics and the pattern."""
+        return " ".join([*self.topics, self.pattern]).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a query.
+
+    Tables by topic have versions, a merge and a ledger of their own, as if a query read their
+    topics alone. Tables by schema name share them.
+
+    Attributes:
+        sinks: where its rows go; they are written at once.
+        route: the records that it takes; those of one query all go by topic, or none does.
+        name: its name, for tables by route.
+        columns: the fields that become columns; without it, all do.
+        comes_last: whether its rows are written after those of other tables.
+    """
+
+    sinks: tuple[Sink, ...]
+    route: Route = field(default_factory=Route)
+    name: str = ""
+    columns: Projection | None = None
+    comes_last: bool = False
+
+    @property
+    def reads_records(self) -> bool:
+        """Return whether its one sink reads records, so that nothing is decoded to columns."""
+        return len(self.sinks) == 1 and self.sinks[0].capabilities.reads_records
+
+
+@dataclass(frozen=True, slots=True)
+class TableGroup:
+    """Tables that share versions and a ledger: one by topic, or all that do not go by topic."""
+
+    name: str  # of the table by topic; empty for the others
+    tables: Mapping[str, Table]  # by schema name; the lone table of all records is named ""
+
+    @property
+    def is_routed(self) -> bool:
+        """Return whether records go to tables by their schemas' names."""
+        return "" not in self.tables
+
+    @property
+    def columns(self) -> Projection | None:
+        """Return the columns of a table by topic."""
+        return next(iter(self.tables.values())).columns
+
+    @property
+    def reads_records(self) -> bool:
+        """Return whether nothing is decoded to columns for any of its tables."""
+        return all(each.reads_records for each in self.tables.values())
+
+    @property
+    def comes_last(self) -> bool:
+        """Return whether it is written after other groups."""
+        return any(each.comes_last for each in self.tables.values())
+
+
+def group_tables(tables: Sequence[Table]) -> list[TableGroup]:
+    """Return the groups of a query's tables, in their order."""
+    groups = [TableGroup(each.name, {"": each}) for each in tables if each.route.by_topic]
+    others = {each.route.schema or "": each for each in tables if not each.route.by_topic}
+    return [*groups, *([TableGroup("", others)] if others else [])]
+
+
+def describe_routes(tables: Sequence[Table]) -> dict[str, str]:
+    """Return what divides records among tables, as text that must not change in a batch."""
+    return {
+        each.route.schema or each.name: each.name if each.route.schema else str(each.route)
+        for each in tables
+        if each.route.by_topic or each.route.schema
+    }
+
+
+def find_table(tables: Sequence[Table], topic: str) -> str | None:
+    """Return the name of the table that names a topic, or the first whose pattern matches it."""
+    named = (each.name for each in tables if topic in each.route.topics)
+    matching = (
+        each.name
+        for each in tables
+        if each.route.pattern and re.fullmatch(each.route.pattern, topic)
+    )
+    return next(named, next(matching, None))
