@@ -7,7 +7,7 @@ import json
 import re
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -87,10 +87,24 @@ class ErrorTable:
 
     def keep_rows(self, failed: Sequence[FailedRecord]) -> None:
         """Write a row for each record; an existing row keeps its `firstSeen` and `attempts`."""
-        errors = self._client.call_each("PutItem", map(self._make_request, failed))
+        self._put_rows(failed)
+
+    def _put_rows(self, failed: Sequence[FailedRecord]) -> list[FailedRecord]:
+        """Write a row for each record that has none; return those that have one already."""
+        return self._call_each("PutItem", failed, map(self._make_request, failed))
+
+    def _call_each(
+        self, operation: str, failed: Sequence[FailedRecord], requests: Iterable[bytes]
+    ) -> list[FailedRecord]:
+        """Make a call for each record; return those for which its condition does not hold."""
+        unchanged = []
+        errors = self._client.call_each(operation, requests)
         for each, error in zip(failed, errors, strict=True):
             if isinstance(error, SinkRefusedError):
                 raise _explain(each, error) from error
+            if error:
+                unchanged.append(each)
+        return unchanged
 
     def log(self, failed: Sequence[FailedRecord]) -> None:
         """Write an object with a line for each record; the same records are the same object."""
@@ -192,6 +206,16 @@ class ErrorTable:
     def _tell(
         self, row_id: str, update: str, values: Mapping[str, Any], condition: str = _UNTOLD
     ) -> bool:
+        request = self._make_update(row_id, update, values, condition)
+        try:
+            self._client.call("UpdateItem", request)
+        except RowExistsError:
+            return False
+        return True
+
+    def _make_update(
+        self, row_id: str, update: str, values: Mapping[str, Any], condition: str
+    ) -> bytes:
         request = {
             "TableName": self._table,
             "Key": {"id": {"S": row_id}},
@@ -200,11 +224,7 @@ class ErrorTable:
             "ExpressionAttributeNames": _name(update, condition),
             "ExpressionAttributeValues": json.loads(write_item(values)),
         }
-        try:
-            self._client.call("UpdateItem", json.dumps(request).encode())
-        except RowExistsError:
-            return False
-        return True
+        return json.dumps(request).encode()
 
     def _wait(self, failures: int) -> int:
         """Return the seconds until the next retry, by the number of failures so far."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from penstock.errors import Failure
+from penstock.records import FailedRecord
 from penstock.sinks._updates import RETELL, UNSETTLED, retell
 from penstock.sinks.dead_letter import DeadLetter
 from penstock.sinks.dynamodb_client import DynamoDbClient
@@ -16,6 +17,10 @@ from penstock.sinks.selection import Selection
 
 # No other program has retried or settled the row since it was read.
 _UNCHANGED: Final = f"{UNSETTLED} AND nextAttemptAt = :seen"
+_OPEN_AGAIN: Final = (
+    f"SET {RETELL}, #attempts = :none, driver = :driver, waitingFor = :rows, nextAttemptAt = :next"
+    " REMOVE doneAt, expiresAt, #replay"
+)
 
 
 class UnjoinedTable(ErrorTable):
@@ -33,6 +38,25 @@ class UnjoinedTable(ErrorTable):
         super().__init__(client, table, store, clock=clock)
         self._first_wait_seconds = first_wait_seconds
 
+    def keep_rows(self, failed: Sequence[FailedRecord]) -> None:
+        """Write a row for each record, or open it again if it is done; an open one is not changed.
+
+        A record whose row is done is late again if its tables are built again from the start of
+        their topics. A record that is parked stays so.
+        """
+        known = self._put_rows(failed)
+        self._call_each("UpdateItem", known, map(self._make_open_again, known))
+
+    def _make_open_again(self, failed: FailedRecord) -> bytes:
+        values = {
+            ":none": 0,
+            ":driver": failed.driver,
+            ":rows": list(failed.waiting_for),
+            **retell(failed.failure),
+            **self._next(0),
+        }
+        return self._make_update(failed.id, _OPEN_AGAIN, values, "attribute_exists(doneAt)")
+
     def find_unjoined(self, selection: Selection) -> Iterator[str]:
         """Yield the ids of rows that match in the index, the next due first."""
         return self._query(JOIN, selection)
@@ -44,6 +68,10 @@ class UnjoinedTable(ErrorTable):
     def find_settled(self, ids: Sequence[str]) -> set[str]:
         """Return those ids whose rows are done or parked."""
         return {row["id"] for row in self._rows(ids, lambda row: row.settled)}
+
+    def find_parked(self, ids: Sequence[str]) -> set[str]:
+        """Return those ids whose rows are parked."""
+        return {row["id"] for row in self._rows(ids, lambda row: row.settled) if "parkedAt" in row}
 
     def count_retry(self, row: DeadLetter, failure: Failure, waiting_for: Sequence[str]) -> bool:
         """Count a failed retry of a row as it was read; of several at once, one returns True."""

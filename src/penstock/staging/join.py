@@ -253,9 +253,9 @@ class Joiner:
     def _wake(self, waiters: Sequence[Waiter]) -> JoinCounts:
         """Join rows that may have all dependencies now, and replace the items of those that do."""
         tables: dict[str, list[Waiter]] = {}
-        settled = self.errors.find_settled([each.id for each in waiters])
+        parked = self.errors.find_parked([each.id for each in waiters])
         for each in filter(self._is_planned, waiters):
-            if each.id in settled:  # a batch came again after its record was parked
+            if each.id in parked:  # a batch came again after its record was parked
                 self.waiting.delete(each)
                 continue
             tables.setdefault(each.table, []).append(each)

@@ -73,3 +73,10 @@ def test_drivers_wait_are_released_retried_and_parked(world: World) -> None:
     assert "doneAt" in errors["trips/t1"]
     parked = json.loads(world.store.get(errors["trips/t2"]["parkedAt"]))
     assert (parked["waiting_for"], parked["attempts"]) == (["customers/c2"], 3)
+
+    # The driver's tables are built again: its letter is opened again.
+    for name, key in (("p-trips", "trip"), ("p-done", "trip"), ("p-customers", "customer")):
+        for item in database.Table(name).scan()["Items"]:
+            database.Table(name).delete_item(Key={key: item[key]})
+    assert world.stage("trips", trips[1:2]) == {JoinEvent.WAITING: 1}
+    assert world.stage("customers", [({"customer": "c1"}, 2)]) == {JoinEvent.RELEASED: 1}
