@@ -285,10 +285,10 @@ def test_a_refused_row_is_kept_whole_and_its_neighbours_are_written(spark, sink,
     assert {row["deviceId"] for row in tables[0].scan()["Items"]} == {"a", "d"}
     errors = {row["id"]: row for row in tables[1].scan()["Items"]}
     assert {name: row["reason"] for name, row in errors.items()} == {
-        f"t/0/1/{NOON_MS}": "sink-refused",
-        f"t/0/2/{NOON_MS}": "unroutable",
+        f"t/0/1/{NOON_MS}/spark": "sink-refused",
+        f"t/0/2/{NOON_MS}/spark": "unroutable",
     }
-    refused = errors[f"t/0/1/{NOON_MS}"]
+    refused = errors[f"t/0/1/{NOON_MS}/spark"]
     assert refused["detail"] == "x: found 1e+200, expected 0 or a size of 1e-130 to 9.99e+125"
     assert (refused["value"].value, refused["stage"], refused["schemaId"]) == (
         frame(version, events[1]),

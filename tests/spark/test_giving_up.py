@@ -39,10 +39,10 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
     kept = {request["Item"]["id"]["S"]: request["Item"] for request in api.requests}
     assert counts == {"unknown-framing": 1, "truncated": 1}
     assert {name: item["reason"]["S"] for name, item in kept.items()} == {
-        f"readings/0/0/{NOON_MS}": "unknown-framing",
-        f"readings/0/1/{NOON_MS}": "truncated",
+        f"readings/0/0/{NOON_MS}/spark": "unknown-framing",
+        f"readings/0/1/{NOON_MS}/spark": "truncated",
     }
-    cut = kept[f"readings/0/1/{NOON_MS}"]
+    cut = kept[f"readings/0/1/{NOON_MS}/spark"]
     assert (b64decode(cut["key"]["B"]), b64decode(cut["value"]["B"])) == (b"k", b"\3\0cut")
     assert cut["stage"]["S"] == "spark"
     assert "expected a header of 18" in cut["detail"]["S"]

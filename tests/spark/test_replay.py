@@ -211,6 +211,26 @@ def test_records_are_written_once_marked_and_after_three_failures_parked(world):
     assert notice.startswith("notices/3-records-of-")
 
 
+def test_a_record_that_function_and_job_gave_up_is_written_once(world):
+    version = world.registry.register("sensor", _EVENT).version
+    world.consume(version)
+    for stage in ("lambda", "spark"):
+        world.give_up({0: _frame(version, "a"), 1: encode_glue_frame(UNKNOWN, b"x")}, stage)
+    world.read_up_to(2)
+
+    counts = world.replay()
+
+    assert world.rows() == ([(0, "a")],) * 3
+    assert (counts.selected, counts.done, counts.failed) == (4, 2, 2)
+    rows = {row["id"]: row for row in world.errors.scan()["Items"]}
+    marked = {
+        stage: ("doneAt" in rows[f"t/0/0/{NOON_MS}{stage}"],
+                rows[f"t/0/1/{NOON_MS}{stage}"]["attempts"])
+        for stage in ("", "/spark")
+    }  # fmt: skip
+    assert marked == {"": (True, 1), "/spark": (True, 1)}
+
+
 def test_a_record_that_the_lake_alone_cannot_hold_is_parked_after_three_failures(world):
     """Another query made the column a double, so no version of this one stops the record before."""
     wide = make_rows(world.spark, "deviceId string, value double", ("w", 0.5), first=9)

@@ -32,7 +32,7 @@ def add_to(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     add_output(listing, "json prints an object in a line for each row")
     listing.set_defaults(run=partial(_run_list, environ))
     show = commands.add_parser("show", help=_SHOW, description=_SHOW)
-    show.add_argument("id", metavar="ID", help="its id: topic/partition/offset/timestamp")
+    show.add_argument("id", metavar="ID", help="its id, as list prints it")
     add_from_environ(
         show, "--bucket", _BUCKET, "the bucket with bytes too large for the table", environ
     )

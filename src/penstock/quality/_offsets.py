@@ -11,6 +11,7 @@ from penstock.quality._sql import MOST_GAPS, Place
 from penstock.quality.athena import Row
 from penstock.quality.report import Gap, Partition
 from penstock.quality.topics import TopicReader
+from penstock.records import read_letter_id
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore, Selection
 
 
@@ -47,8 +48,8 @@ def find_dead_letters(tables: Iterable[str]) -> dict[Place, set[int]]:
     found: dict[Place, set[int]] = defaultdict(set)
     for table in tables:
         for row_id in ErrorTable(DynamoDbClient(), table, ObjectStore("")).find(Selection()):
-            topic, partition, offset, _ = row_id.rsplit("/", 3)
-            found[topic, int(partition)].add(int(offset))
+            source, _ = read_letter_id(row_id)
+            found[source.topic, source.partition].add(source.offset)
     return found
 
 

@@ -6,7 +6,15 @@ from penstock.records.base import base_fields, find_key, make_base
 from penstock.records.keys import FindReader, decode_key, read_key
 from penstock.records.outcome import Deletion, Ignored, Outcome, Row, Waiting
 from penstock.records.projection import Projection
-from penstock.records.record import MAX_TIMESTAMP_MS, FailedRecord, Record, Source
+from penstock.records.record import (
+    FUNCTION,
+    MAX_TIMESTAMP_MS,
+    FailedRecord,
+    Record,
+    Source,
+    read_letter_id,
+    write_letter_id,
+)
 from penstock.records.rows import (
     check_key,
     find_record_id,
@@ -30,6 +38,7 @@ from penstock.records.shape import (
 __all__ = [
     "ADDED",
     "DELETED",
+    "FUNCTION",
     "MAX_TIMESTAMP_MS",
     "ORDER",
     "READING",
@@ -58,5 +67,7 @@ __all__ = [
     "make_deletion",
     "make_row",
     "read_key",
+    "read_letter_id",
     "write_key",
+    "write_letter_id",
 ]

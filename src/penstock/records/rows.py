@@ -143,7 +143,7 @@ def find_row_key(shape: RowShape, values: Mapping[str, Any], source: Source) -> 
 
 
 def find_record_id(row: Mapping[str, Any]) -> str:
-    """Return the id of the dead letter of the record that made an upserted row."""
+    """Return the id of the record that made an upserted row."""
     written = row[ORDER][-2 * (_LONG_SIZE + _PLACE_SIZE) : -2 * _PLACE_SIZE]
     return f"{row['_source']}/{int(written, 16) - _NEGATIVE}"
 

@@ -2,7 +2,8 @@
 
 A row has everything that a replay needs:
 
-    id             topic/partition/offset/kafkaTimestamp; a recreated topic repeats offsets
+    id             topic/partition/offset/kafkaTimestamp, and /stage if it is not `lambda`:
+                   a recreated topic repeats offsets, and each stage has a row of its own
     kafkaTimestamp the record's timestamp in Kafka, in milliseconds since 1970
     reason         a `Reason`
     detail         the error's message
@@ -39,7 +40,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from penstock.errors import ObjectMissingError
-from penstock.records import FailedRecord, Source
+from penstock.records import FailedRecord, Source, read_letter_id
 from penstock.sinks.object_store import ObjectStore
 
 _MAX_DETAIL_CHARACTERS: Final = 2_000
@@ -107,10 +108,10 @@ class DeadLetter:
         headers: tuple[tuple[str, bytes | None], ...] = (),
     ) -> Self:
         """Return the dead letter of a row, with the record's own bytes if they are given."""
-        topic, partition, offset, _ = row["id"].rsplit("/", 3)
+        source, _ = read_letter_id(row["id"])
         return cls(
             row["id"],
-            Source(topic, int(partition), int(offset)),
+            source,
             row["kafkaTimestamp"],
             row["reason"],
             row.get("detail", ""),

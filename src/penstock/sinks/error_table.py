@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from penstock.errors import RowExistsError, SinkRefusedError
-from penstock.records import FailedRecord, Record
+from penstock.records import FUNCTION, FailedRecord, Record, write_letter_id
 from penstock.settings import Settings, setting
 from penstock.sinks._json import write_item
 from penstock.sinks._updates import RETELL, UNSETTLED, retell
@@ -28,7 +28,7 @@ DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
 _MAX_RAW_BYTES: Final = 390_000
 _LOG: Final = "dead-letters/"
 JOIN: Final = "join"  # the stage of rows that were not joined; the retry function owns them
-_REPLAYED: Final = ("lambda", "spark")  # the stages of rows that a replay owns
+_REPLAYED: Final = (FUNCTION, "spark")  # the stages of rows that a replay owns
 _DUE_INDEX: Final = "due"
 _DAY_SECONDS: Final = 86_400
 _OPEN: Final = "#stage = :stage"
@@ -137,13 +137,18 @@ class ErrorTable:
             yield DeadLetter.restore(row, self._store)
 
     def count_failure(self, failed: FailedRecord, replay: str) -> None:
-        """Count a failed attempt of a replay; a second call for the same replay is ignored."""
-        self._tell(
-            failed.id,
-            f"SET #attempts = #attempts + :one, {RETELL}, "
-            "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
-            {":one": 1, ":replay": replay, **retell(failed.failure), **self._next(1)},
-        )
+        """Count a failed attempt of a replay in each open row of the record that a replay owns.
+
+        A second call for the same replay is ignored.
+        """
+        values = {":one": 1, ":replay": replay, **retell(failed.failure), **self._next(1)}
+        for stage in _REPLAYED:
+            self._tell(
+                write_letter_id(failed.record_id, stage),
+                f"SET #attempts = #attempts + :one, {RETELL}, "
+                "#replay = :replay, nextAttemptAt = :next REMOVE expiresAt",
+                values,
+            )
 
     def mark_done(self, row_id: str, replay: str) -> bool:
         """Mark a row as done by a replay; return whether the row was changed.

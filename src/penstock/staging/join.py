@@ -26,6 +26,8 @@ from penstock.records import (
     Source,
     find_record_id,
     find_row_key,
+    read_letter_id,
+    write_letter_id,
 )
 from penstock.sinks import (
     JOIN,
@@ -65,7 +67,7 @@ class Verdict:
         key: the key attributes of the row.
         driver: the name of the row, `table/key`.
         source: the record that the row was made from; empty if the row is gone.
-        record_id: the id of that record's dead letter.
+        record_id: the id of that record.
         missing: the names of the rows that it lacks.
         lacks: the first of them.
     """
@@ -77,6 +79,15 @@ class Verdict:
     failure: Failure | None = None
     missing: tuple[str, ...] = ()
     lacks: RowAddress | None = None
+
+    @property
+    def letter_id(self) -> str:
+        """The id of the dead letter that the join files."""
+        return write_letter_id(self.record_id, JOIN)
+
+    def is_of(self, letter_id: str) -> bool:
+        """Return whether a dead letter of a join, perhaps of an older version, is of the record."""
+        return read_letter_id(letter_id)[1] == self.record_id
 
 
 class Joiner:
@@ -184,7 +195,7 @@ class Joiner:
         """Settle a dead letter, or change its failure; return whether its record is current."""
         if not verdict.source:
             return False  # the row is gone, and the retries park its record
-        is_current = verdict.record_id == waiter.id
+        is_current = verdict.is_of(waiter.id)
         if verdict.failure and is_current:
             self.errors.change_failure(waiter.id, verdict.failure, verdict.missing)
         else:
@@ -333,7 +344,7 @@ def _file(verdict: Verdict, failed: FailedRecord) -> FailedRecord:
 
 
 def _make_waiter(table: StagedTable, verdict: Verdict) -> Waiter:
-    return Waiter(verdict.missing[0], table.name, verdict.key, verdict.record_id, verdict.driver)
+    return Waiter(verdict.missing[0], table.name, verdict.key, verdict.letter_id, verdict.driver)
 
 
 def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> Verdict:

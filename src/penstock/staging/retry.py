@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from penstock.errors import Failure, Reason, UnroutableError
+from penstock.records import read_letter_id
 from penstock.sinks import ROWS_AT_ONCE, DeadLetter, ParkedRecords, Selection
 from penstock.staging.join import Joiner, Key, Verdict, read_name
 
@@ -64,7 +65,7 @@ class Retries:
         # An earlier run ended before it parked these.
         spent = [row for row in rows if row.is_spent and self._errors.claim(row)]
         for row, verdict in self._judge([row for row in rows if not row.is_spent]):
-            if verdict.failure is None or verdict.record_id != row.id:
+            if verdict.failure is None or not verdict.is_of(row.id):
                 counts.joined += self._errors.mark_done(row.id, self._name)
                 self._forget(row)
             elif self._errors.count_retry(row, verdict.failure, verdict.missing):
@@ -125,7 +126,8 @@ def _gone(row: DeadLetter) -> UnroutableError:
 def _refuse(row: DeadLetter, error: UnroutableError) -> Verdict:
     """Return the verdict on a dead letter whose driver's row cannot be read."""
     failure = Failure.of(error)
-    return Verdict((), row.driver, "", row.id, failure, missing=row.waiting_for)
+    _, record_id = read_letter_id(row.id)
+    return Verdict((), row.driver, "", record_id, failure, missing=row.waiting_for)
 
 
 def _may_be_joined(verdict: Verdict) -> bool:

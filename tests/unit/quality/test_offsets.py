@@ -6,8 +6,19 @@ import pytest
 
 from penstock.kafka import FoundOffsets
 from penstock.quality import Gap, Partition
-from penstock.quality._offsets import Missing, explain, read_gaps, subtract
+from penstock.quality._offsets import Missing, explain, find_dead_letters, read_gaps, subtract
 from penstock.quality._sql import MOST_GAPS
+from penstock.sinks import ErrorTable
+
+
+def test_dead_letters_of_the_function_and_of_a_job_explain_their_offsets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ids = ["a-b/0/5/1795234015788", "a-b/0/5/1795234015788/spark", "a-b/2/7/-1/spark"]
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    monkeypatch.setattr(ErrorTable, "find", lambda self, selection: ids)
+
+    assert find_dead_letters(["errors"]) == {("a-b", 0): {5}, ("a-b", 2): {7}}
 
 
 @pytest.mark.parametrize(

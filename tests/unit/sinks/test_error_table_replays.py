@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -149,6 +150,22 @@ def test_a_row_takes_one_result_of_each_replay(
     assert not {"doneAt", "expiresAt"} & set(found[1])
     assert found[2]["expiresAt"] == 1_000 + 30 * 86_400
     assert "nextAttemptAt" not in found[2]
+
+
+def test_a_failure_counts_in_the_rows_of_function_and_job_and_in_no_other(
+    errors: Callable[..., ErrorTable], rows: ErrorTable, error_rows: _Rows
+) -> None:
+    failed = _record(1)
+    stages = ("lambda", "spark", "join")
+    errors().keep([replace(failed, stage=stage) for stage in stages])
+
+    for _ in range(2):
+        rows.count_failure(replace(failed, stage="spark"), "r1")
+
+    assert {row["stage"]: row["attempts"] for row in error_rows()} == {
+        "lambda": 1, "spark": 1, "join": 0,
+    }  # fmt: skip
+    assert rows.find(Selection()) == ["my/sensor/3/1/7", "my/sensor/3/1/7/spark"]
 
 
 def test_a_parked_row_says_where_and_waits_no_more(

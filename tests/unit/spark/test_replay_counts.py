@@ -60,3 +60,18 @@ def test_a_row_that_was_deleted_meanwhile_is_not_counted():
 
     assert (counts.selected, counts.done, counts.failed, counts.parked) == (5, 2, 1, 0)
     assert rows.read.call_args.args == (["t/0/1/7", "t/0/2/7", "t/0/3/7"],)
+
+
+def test_a_record_that_two_stages_gave_up_is_written_once_and_both_rows_are_marked():
+    row = {"kafkaTimestamp": 7, "reason": "truncated"}
+    records = [DeadLetter.describe({**row, "id": f"t/0/1/7{stage}"}) for stage in ("", "/spark")]
+    spark, rows, parked = Mock(), Mock(), Mock()
+    rows.read.side_effect = [records, []]
+    rows.mark_done.return_value = True
+    parked.park.return_value = []
+
+    counts = Replay(spark, "r", rows, Mock(), parked).run(Selection())
+
+    assert (counts.selected, counts.done) == (2, 2)
+    assert spark.createDataFrame.call_args.args[0] == [(None, None, "t", 0, 1, 7, [])]
+    assert [call.args[0] for call in rows.mark_done.call_args_list] == ["t/0/1/7", "t/0/1/7/spark"]

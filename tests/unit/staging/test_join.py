@@ -44,7 +44,7 @@ def test_a_driver_that_lacks_rows_is_a_dead_letter_that_names_them(world: World)
 
     (row,) = world.tables.rows("errors")
     assert row == {
-        "id": "trips/0/7/1007", "kafkaTimestamp": 1007, "reason": "unmet-dependency",
+        "id": "trips/0/7/1007/join", "kafkaTimestamp": 1007, "reason": "unmet-dependency",
         "detail": "trips/0/7: found no row customers/c1, lines/o%2F1/2, expected the rows that it"
         " depends on",
         "value": b"{}", "firstSeen": 1_000_000, "attempts": 0, "stage": "join",
@@ -169,7 +169,7 @@ def test_a_newer_version_of_a_driver_takes_over_from_one_that_waits(world: World
     (final,) = world.tables.rows("p-done")
     assert final["line"] == 3
     (row,) = world.tables.rows("errors")
-    assert (row["id"], "doneAt" in row) == ("trips/0/7/1007", True)
+    assert (row["id"], "doneAt" in row) == ("trips/0/7/1007/join", True)
 
 
 def test_an_older_version_of_a_driver_that_comes_late_is_left_to_the_newer(world: World) -> None:
@@ -178,7 +178,7 @@ def test_an_older_version_of_a_driver_that_comes_late_is_left_to_the_newer(world
     assert world.stage("trips", [(_TRIP, 7)]) == {}
 
     (row,) = world.tables.rows("errors")
-    assert row["id"] == "trips/0/8/1008"
+    assert row["id"] == "trips/0/8/1008/join"
 
 
 @pytest.mark.parametrize("buyer", [None, "", 5])

@@ -51,7 +51,7 @@ def test_a_driver_that_was_late_once_waits_again_and_is_released(world: World) -
 
 def test_a_driver_that_waits_is_joined_although_its_letter_is_done(world: World) -> None:
     """So versions before this one left drivers that were late in two lives."""
-    world.errors.mark_done("trips/0/7/1007", "join")
+    world.errors.mark_done("trips/0/7/1007/join", "join")
 
     assert world.stage("customers", [(_CUSTOMER, 1)]) == {JoinEvent.RELEASED: 1}
 

@@ -97,7 +97,7 @@ def _check(world: World) -> None:
 
 def _current(trip: dict[str, object]) -> str:
     offset = int(str(trip["_source"]).rsplit("/", 1)[1])
-    return f"{trip['_source']}/{1_000 + offset}"
+    return f"{trip['_source']}/{1_000 + offset}/join"
 
 
 @pytest.mark.parametrize(

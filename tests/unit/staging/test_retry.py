@@ -43,9 +43,9 @@ def test_delays_double_and_the_third_failure_parks_the_record(world: World) -> N
 
     assert (counts.waiting, counts.parked, counts.notices) == (0, 1, 1)
     (row,) = world.tables.rows("errors")
-    assert row["parkedAt"] == "s3://parked/records/trips/0/7/1007.json"
+    assert row["parkedAt"] == "s3://parked/records/trips/0/7/1007/join.json"
     assert ("nextAttemptAt" in row, row["expiresAt"] > world.now_s) == (False, True)
-    parked = json.loads(world.store.objects["records/trips/0/7/1007.json"])
+    parked = json.loads(world.store.objects["records/trips/0/7/1007/join.json"])
     assert (parked["driver"], parked["attempts"], parked["stage"]) == ("trips/t1", 3, "join")
     assert parked["waiting_for"] == ["customers/c1", "lines/o1/2"]
     notice = json.loads(world.store.objects["notices/1-records-of-third-0.json"])
@@ -122,7 +122,7 @@ def test_a_record_whose_driver_was_replaced_is_done(world: World) -> None:
 
     assert (counts.joined, counts.waiting) == (1, 1)
     rows = {row["id"]: row for row in world.tables.rows("errors")}
-    assert ["doneAt" in rows[f"trips/0/{n}/100{n}"] for n in (8, 9)] == [True, False]
+    assert ["doneAt" in rows[f"trips/0/{n}/100{n}/join"] for n in (8, 9)] == [True, False]
 
 
 def test_a_run_that_has_no_time_left_keeps_its_progress(world: World) -> None:

@@ -142,9 +142,11 @@ class Replay:
         """Write and mark records; return the number that are done, and the rows of the failed."""
         if not records:
             return 0, []
+        # A record has a row of each stage that gave it up.
+        written_once = {(each.source, each.kafka_timestamp_ms): each for each in records}
         rows = [
             (each.key, each.value, *_place(each), each.kafka_timestamp_ms, list(each.headers))
-            for each in records
+            for each in written_once.values()
         ]
         # Kafka accepts timestamps that Python's datetime cannot hold.
         written = "timestamp_millis(timestamp) AS timestamp"
