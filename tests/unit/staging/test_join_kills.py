@@ -8,30 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.stubs.dynamodb_tables import DynamoDbTables, EachCall
 from tests.unit.staging.joining import PLAN, MemoryStore, World, open_tables
+from tests.unit.staging.mortal import Killed, Mortal
 
 _DELAYS = (60, 120, 240)
-
-
-class _Killed(BaseException):
-    """Passes whatever handles errors, as kill -9 does."""
-
-
-class _Mortal(EachCall):
-    """A client that dies at one of its calls, before or after the call has its effect."""
-
-    def __init__(self, tables: DynamoDbTables, last: int, performed: bool) -> None:
-        self.tables, self.attempts = tables, tables.attempts
-        self.last, self.performed, self.made = last, performed, 0
-
-    def call(self, operation: str, body: bytes, read: Callable[[Any], Any] = dict) -> Any:
-        self.made += 1
-        if self.made != self.last:
-            return self.tables.call(operation, body, read)
-        if self.performed:
-            self.tables.call(operation, body, read)
-        raise _Killed
 
 
 def _trip(number: int, line: int = 1, **more: Any) -> dict[str, Any]:
@@ -69,11 +49,11 @@ _STEPS = [*map(_stage, _BATCHES), *map(_retry, (1, 2, 3))]
 def _run(last: int = 0, performed: bool = False) -> tuple[dict[str, Any], bool]:
     """Return what is left of all steps, of which one is begun again; and whether one was."""
     tables, store = open_tables(PLAN), MemoryStore()
-    mortal = _Mortal(tables, last, performed)
+    mortal = Mortal(tables, last, performed)
     for number, step in enumerate(_STEPS):
         try:
             step(World(mortal, store=store))
-        except _Killed:
+        except Killed:
             step(World(tables, store=store))
         if number == len(_BATCHES) - 1:  # what was to be released was not left to the retries
             joined = tables.rows("p-done")
