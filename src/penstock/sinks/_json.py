@@ -73,7 +73,10 @@ def write_item(item: Mapping[str, Any]) -> bytes:
 
 
 def read_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an item of a response as plain values; a number is an int or a Decimal."""
+    """Return an item of a response as plain values, which `write_item` takes.
+
+    A number is an int, or a Decimal if it has a fraction or more than 38 digits, as doubles may.
+    """
     return {name: _read(value) for name, value in item.items()}
 
 
@@ -83,7 +86,8 @@ def _read(value: Mapping[str, Any]) -> Any:
 
 
 def _read_number(number: Decimal) -> int | Decimal:
-    return int(number) if number == number.to_integral_value() else number
+    is_short = -_BEYOND_INTEGERS < number < _BEYOND_INTEGERS
+    return int(number) if is_short and number == number.to_integral_value() else number
 
 
 def _write(value: Any) -> str:

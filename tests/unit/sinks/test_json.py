@@ -41,12 +41,25 @@ def test_a_value_is_read_as_it_was_written(value: Any) -> None:
     assert read_item(json.loads(write_item({"a": value}))) == {"a": value}
 
 
+@pytest.mark.parametrize("value", [0, -1, 10**38 - 1, -(10**38) + 1])
+def test_an_integer_is_read_as_one(value: int) -> None:
+    assert type(read_item({"a": {"N": str(value)}})["a"]) is int
+
+
 @pytest.mark.parametrize("value", [0.0, 30.5, -0.1, 1e-130, 1e22, 9.99e125, 5e-100])
 def test_a_float_reads_back_as_the_same_float(value: float) -> None:
     written = json.loads(write_item({"a": value}))["a"]["N"]
 
     assert float(Decimal(written)) == value
     assert len(Decimal(written).as_tuple().digits) <= 38
+
+
+@pytest.mark.parametrize("value", [1e38, -1e40, 9.99e125, [1e38], {"b": -1e38}], ids=repr)
+def test_a_row_that_a_table_holds_is_written_to_another(value: Any) -> None:
+    """So a join writes rows of its dependencies: a whole number may come from a double."""
+    row = read_item(json.loads(write_item({"a": value})))
+
+    assert read_item(json.loads(write_item(row))) == row
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -230,6 +231,18 @@ def test_a_final_row_that_no_table_can_hold_is_a_dead_letter(world: World) -> No
     assert counts == {"oversize": 1}
     (row,) = world.tables.rows("errors")
     assert (row["reason"], row["stage"]) == ("oversize", "join")
+
+
+@pytest.mark.parametrize("table", ["customers", "trips"])
+def test_a_double_of_more_than_38_digits_is_joined(world: World, table: str) -> None:
+    far = {table: {"limit": -1e40}}
+    world.stage("customers", [(_CUSTOMER | far.get("customers", {}), 1)])
+    world.stage("lines", [(_LINE, 1)])
+
+    assert world.stage("trips", [(_TRIP | far.get("trips", {}), 7)]) == {JoinEvent.JOINED: 1}
+
+    (final,) = world.tables.rows("p-done")
+    assert (final["customer"] if table == "customers" else final)["limit"] == Decimal("-1E+40")
 
 
 def test_a_waiting_table_that_rejects_an_item_stops_the_join(world: World) -> None:
