@@ -12,16 +12,35 @@ from functools import cache
 from typing import Any
 
 from penstock.attempts import Attempts
-from penstock.errors import RowExistsError, SinkRefusedError
+from penstock.errors import RowExistsError, RowTooLargeError, SinkRefusedError
 from penstock.sinks._json import read_item
 
 _Item = dict[str, Any]
+MAX_ITEM_BYTES = 400 * 1024
 _COMPARE = {"=": operator.eq, "<": operator.lt, "<=": operator.le}
 _TERM = re.compile(
     r"attribute_(?P<there>not_exists|exists)\((?P<name>[#\w]+)\)"
     r"|(?P<left>[#\w]+) (?P<sign>=|<=|<>|<) (?P<right>:\w+)"
     r"|(?P<word>AND|OR|\(|\))"
 )
+
+
+def size(item: _Item) -> int:
+    """The bytes of an item, by the rules of DynamoDB."""
+    return sum(len(name.encode()) + _size(value) for name, value in item.items())
+
+
+def _size(value: _Item) -> int:
+    ((kind, inside),) = value.items()
+    if kind == "S":
+        return len(inside.encode())
+    if kind == "N":
+        return len(inside.strip("-.0")) // 2 + 2
+    if kind == "B":
+        return len(inside) * 3 // 4
+    if kind == "L":
+        return 3 + sum(1 + _size(each) for each in inside)
+    return 3 + sum(1 + size({name: each}) for name, each in inside.items()) if kind == "M" else 1
 
 
 def _plain(value: _Item) -> Any:
@@ -93,6 +112,8 @@ class Table:
 
     def put(self, item: _Item) -> None:
         first, second = self._place(item)
+        if (found := size(item)) > MAX_ITEM_BYTES:
+            raise RowTooLargeError(f"found an item of {found} bytes, expected {MAX_ITEM_BYTES}")
         self.parts.setdefault(first, {})[second] = item
         if "nextAttemptAt" in item:
             self.due[first] = item

@@ -24,8 +24,10 @@ from penstock.sinks.selection import Selection
 
 DEFAULT_KEEP_DAYS: Final = 365  # the same as for parked records
 
-# A row holds 400 KB; the rest is for its other attributes, of which `detail` may take 8 KB.
+# A row holds 400 KB. The rest is for its other attributes: `detail` may take 12 KB and, in a row of
+# a join, `driver` 9.5 KB and `waitingFor`, which a retry may make longer, 64 KB.
 _MAX_RAW_BYTES: Final = 390_000
+_MAX_RAW_BYTES_OF_A_JOIN: Final = 300_000
 _LOG: Final = "dead-letters/"
 JOIN: Final = "join"  # the stage of rows that were not joined; the retry function owns them
 _REPLAYED: Final = (FUNCTION, "spark")  # the stages of rows that a replay owns
@@ -197,8 +199,9 @@ class ErrorTable:
             "key": record.key or b"",
         }
         left = sum(map(len, raw.values()))  # an upper bound: headers are longer as JSON
+        most = _MAX_RAW_BYTES_OF_A_JOIN if failed.driver else _MAX_RAW_BYTES
         for name in sorted(raw, key=lambda name: -len(raw[name])):
-            if left <= _MAX_RAW_BYTES:
+            if left <= most:
                 break
             del row[name]
             row[f"{name}At"] = self._store.put(f"errors/{failed.id}/{name}", raw[name])

@@ -39,8 +39,9 @@ from penstock.sinks import (
     read_rows,
 )
 from penstock.staging.plan import StagedTable, StagingPlan
-from penstock.staging.waiting import Waiter, WaitingTable
+from penstock.staging.waiting import Waiter, WaitingTable, shorten_name
 
+_MOST_NAMES: Final = 32  # of missing rows in a dead letter: 64 KB, see `ErrorTable`
 _OWN: Final = frozenset({ORDER, DELETED, *ADDED})  # attributes that a dependency leaves at home
 
 Key = tuple[tuple[str, str], ...]  # the key attributes of a row, sorted by name
@@ -68,7 +69,7 @@ class Verdict:
         driver: the name of the row, `table/key`.
         source: the record that the row was made from; empty if the row is gone.
         record_id: the id of that record.
-        missing: the names of the rows that it lacks.
+        missing: the names of the rows that it lacks, at most 32, as keys of the waiting table.
         lacks: the first of them.
     """
 
@@ -357,7 +358,7 @@ def _find_lacking(driver: _Driver, found: Collection[RowAddress]) -> Verdict:
     return replace(
         driver.verdict,
         failure=Failure(Reason.UNMET_DEPENDENCY, detail),
-        missing=tuple(missing),
+        missing=tuple(map(shorten_name, list(missing)[:_MOST_NAMES])),
         lacks=next(iter(missing.values())),
     )
 

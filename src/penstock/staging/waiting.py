@@ -92,7 +92,7 @@ class WaitingTable:
 
     def find_markers(self, rows: Sequence[str]) -> list[Waiter]:
         """Return the markers of rows, at most 100, that others may wait for."""
-        keys = [{"waitingFor": _fit(row, _MAX_PARTITION_BYTES), "driver": _MARKER} for row in rows]
+        keys = [{"waitingFor": shorten_name(row), "driver": _MARKER} for row in rows]
         found = read_rows(self._client, [RowAddress.of(self._table, key) for key in keys])
         return [_read(row) for row in found.values()]
 
@@ -120,8 +120,8 @@ class WaitingTable:
         request = {
             "TableName": self._table,
             "Key": {
-                "waitingFor": {"S": _fit(waiting_for, _MAX_PARTITION_BYTES)},
-                "driver": {"S": _fit(driver, _MAX_SORT_BYTES)},
+                "waitingFor": {"S": shorten_name(waiting_for)},
+                "driver": {"S": shorten_name(driver, _MAX_SORT_BYTES)},
             },
             "ConditionExpression": condition,
             "ExpressionAttributeValues": {":value": {"S": value}},
@@ -135,8 +135,8 @@ class WaitingTable:
 
     def _make(self, waiter: Waiter) -> dict[str, Any]:
         return {
-            "waitingFor": _fit(waiter.waiting_for, _MAX_PARTITION_BYTES),
-            "driver": _fit(waiter.driver, _MAX_SORT_BYTES),
+            "waitingFor": shorten_name(waiter.waiting_for),
+            "driver": shorten_name(waiter.driver, _MAX_SORT_BYTES),
             "table": waiter.table,
             "key": dict(waiter.key),
             "id": waiter.id,
@@ -156,7 +156,7 @@ def _read(item: dict[str, Any]) -> Waiter:
     )
 
 
-def _fit(text: str, most_bytes: int) -> str:
+def shorten_name(text: str, most_bytes: int = _MAX_PARTITION_BYTES) -> str:
     """Return a name that is short enough for a key; a hash replaces the end of a longer one."""
     raw = text.encode()
     if len(raw) <= most_bytes:

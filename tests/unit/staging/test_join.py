@@ -223,10 +223,10 @@ def test_a_dependency_is_found_by_a_number_if_its_key_is_kafkas() -> None:
 
 
 def test_a_final_row_that_no_table_can_hold_is_a_dead_letter(world: World) -> None:
-    world.stage("customers", [(_CUSTOMER | {"big": "x" * 6_000_000}, 1)])
+    world.stage("customers", [(_CUSTOMER | {"big": "x" * 250_000}, 1)])
     world.stage("lines", [(_LINE, 1)])
 
-    counts = world.stage("trips", [(_TRIP | {"more": "x" * 6_000_000}, 7)])
+    counts = world.stage("trips", [(_TRIP | {"more": "x" * 250_000}, 7)])
 
     assert counts == {"oversize": 1}
     (row,) = world.tables.rows("errors")
