@@ -47,7 +47,8 @@ class _UnfitError(ValueError):
 def write_item(item: Mapping[str, Any]) -> bytes:
     """Return an item as JSON; values are str, bytes, int, float, Decimal, bool, None, list or dict.
 
-    A float is written as the shortest decimal that reads back as the same float.
+    A float is written as the shortest decimal that reads back as the same float. DynamoDB knows no
+    negative zero: -0.0 is written as the 0 that it returns, which equals it.
 
     Raises:
         SinkRefusedError: a number that DynamoDB cannot hold exactly, or half of a surrogate pair.
@@ -111,7 +112,7 @@ def _write_float(value: float) -> str:
     if value and not _LEAST <= abs(value) < _BEYOND:
         found = "NaN" if math.isnan(value) else f"{value!r}"
         raise _UnfitError(f"found {found}, expected 0 or a size of 1e-130 to 9.99e+125")
-    return f'{{"N":"{value!r}"}}'
+    return f'{{"N":"{value or 0.0!r}"}}'
 
 
 def _write_decimal(value: Decimal) -> str:
@@ -124,7 +125,7 @@ def _write_decimal(value: Decimal) -> str:
             f"found {value}, expected at most {_MAX_DIGITS} digits and a size of "
             "1e-130 to 9.99e+125"
         )
-    return f'{{"N":"{exact}"}}'
+    return f'{{"N":"{exact or exact.copy_abs()}"}}'
 
 
 def _write_list(value: list[Any]) -> str:

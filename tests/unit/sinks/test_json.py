@@ -54,6 +54,21 @@ def test_a_float_reads_back_as_the_same_float(value: float) -> None:
     assert len(Decimal(written).as_tuple().digits) <= 38
 
 
+@pytest.mark.parametrize(
+    ("value", "written"), [(-0.0, "0.0"), (Decimal("-0"), "0"), (Decimal("-0.00"), "0.00")]
+)
+def test_a_negative_zero_is_written_as_the_zero_that_dynamodb_keeps(
+    value: float | Decimal, written: str
+) -> None:
+    item = {"a": value, "b": [value], "c": {"d": value}}
+
+    assert json.loads(write_item(item)) == {
+        "a": {"N": written},
+        "b": {"L": [{"N": written}]},
+        "c": {"M": {"d": {"N": written}}},
+    }
+
+
 @pytest.mark.parametrize("value", [1e38, -1e40, 9.99e125, [1e38], {"b": -1e38}], ids=repr)
 def test_a_row_that_a_table_holds_is_written_to_another(value: Any) -> None:
     """So a join writes rows of its dependencies: a whole number may come from a double."""
