@@ -64,12 +64,18 @@ def _run_replay(settings: argparse.Namespace) -> int:
     written = stay = 0
     with Progress("events") as bar:
         for sent in replay_rejected(settings.bucket, settings.prefix, settings.function):
+            written += sent.written
+            stay += sent.rejected
             if sent.problem:
                 say(f"{sent.key} stays: {sent.problem}")
                 stay += 1
-            else:
+            elif sent.record:
                 say(f"{sent.key} is written as {sent.record}")
-                written += 1
+            else:
+                say(
+                    f"{sent.key} is a request: {sent.written:,} of its events are written, "
+                    f"{sent.rejected:,} are rejected and kept alone"
+                )
             bar.show(written + stay)
     say(f"{written} written, {stay} stay")
     return 1 if stay or not written else 0

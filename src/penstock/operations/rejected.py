@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from typing import Any, Final
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
@@ -16,6 +18,11 @@ from penstock.producing import RejectedEvent, RejectedEvents
 
 # An event that is sent twice is in Kafka twice, so the client must not retry.
 _CONFIG = Config(read_timeout=65, retries={"mode": "standard", "total_max_attempts": 1})
+# A call takes 6 MB; in its time the producer keeps some thousand events that it rejects.
+_MOST_EVENTS: Final = 500
+_MOST_BYTES: Final = 4_000_000
+
+_Send = Callable[[Sequence[Any]], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +36,17 @@ class ListedEvent:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedEvent:
-    """An event that was sent again: its record, or the problem if it stays in the bucket."""
+    """An event that was sent again: its record, or the problem if it stays in the bucket.
+
+    A request that was kept whole has no record, but the numbers of its events that were written,
+    and that were rejected and are kept alone now.
+    """
 
     key: str
     record: str = ""  # topic/partition/offset
     problem: str = ""
+    written: int = 0
+    rejected: int = 0
 
 
 class _NotAcceptedError(Exception):
@@ -75,16 +88,22 @@ def replay_rejected(
     # List all keys before the first event is deleted; a key of two prefixes is sent once.
     for key in dict.fromkeys(key for prefix in prefixes for key in events.list(prefix)):
         try:
-            yield ReplayedEvent(key, record=_send_again(events, key, client, function))
+            event = events.read(key)
+            send = partial(_invoke, client, function or event.function)
+            parts = event.split()
+            if parts == [event.again()]:
+                yield _send_event(events, key, parts, send)
+            else:
+                yield _send_request(events, key, event, parts, send)
         except (_NotAcceptedError, ValueError) as error:
             yield ReplayedEvent(key, problem=str(error))
 
 
-def _send_again(events: RejectedEvents, key: str, client: Any, function: str | None) -> str:
-    """Send one event, delete it, and return its record as topic/partition/offset."""
-    event = events.read(key)
-    name = function or event.function
-    match _invoke(client, name, event.again()):
+def _send_event(
+    events: RejectedEvents, key: str, parts: Sequence[Any], send: _Send
+) -> ReplayedEvent:
+    """Send one event, and delete it once it is written."""
+    match send(parts)[0]:
         case {"topic": str(topic), "partition": int(partition), "offset": int(offset)}:
             record = f"{topic}/{partition}/{offset}"
         case {"error": {"reason": reason, "message": message, "kept": kept}}:
@@ -93,9 +112,43 @@ def _send_again(events: RejectedEvents, key: str, client: Any, function: str | N
                 events.delete(kept)
             raise _NotAcceptedError(f"{reason}: {message}")
         case outcome:
-            raise _NotAcceptedError(
-                f"found {outcome!r:.200} as the outcome from {name}, expected a record or an error"
-            )
+            raise _NotAcceptedError(_describe_outcome(outcome))
+    _delete(events, key)
+    return ReplayedEvent(key, record, written=1)
+
+
+def _send_request(
+    events: RejectedEvents, key: str, event: RejectedEvent, parts: Sequence[Any], send: _Send
+) -> ReplayedEvent:
+    """Send the events of a request, and delete it once each is written or kept alone."""
+    left, written = list(parts), 0
+    try:
+        while left:
+            some = left[: _count_sendable(left)]
+            for outcome in send(some):
+                match outcome:
+                    case {"topic": str(), "partition": int(), "offset": int()}:
+                        written += 1
+                    case {"error": {"kept": str()}}:
+                        pass
+                    case _:
+                        raise _NotAcceptedError(_describe_outcome(outcome))
+            del left[: len(some)]
+    except _NotAcceptedError as error:
+        events.keep([replace(event, event=left)], {})
+        problem = f"{len(left):,} of {len(parts):,} events are left: {error}"
+        return ReplayedEvent(key, "", problem, written, len(parts) - len(left) - written)
+    _delete(events, key)
+    return ReplayedEvent(key, written=written, rejected=len(parts) - written)
+
+
+def _count_sendable(events: Sequence[Any]) -> int:
+    """Return the number of events of the next call: at least one."""
+    sizes = accumulate(len(json.dumps(event)) for event in events[:_MOST_EVENTS])
+    return max(1, sum(size <= _MOST_BYTES for size in sizes))
+
+
+def _delete(events: RejectedEvents, key: str) -> None:
     try:
         events.delete(key)
     except SinkError as error:
@@ -103,21 +156,25 @@ def _send_again(events: RejectedEvents, key: str, client: Any, function: str | N
             f"{error}; the event is written, so delete the object by hand, or a replay writes it "
             "again"
         ) from error
-    return record
 
 
-def _invoke(client: Any, function: str, event: Any) -> Any:
-    """Send one event as a batch, whose answer has the outcome of each event, and return that."""
+def _describe_outcome(outcome: Any) -> str:
+    return f"found {outcome!r:.200} as the outcome of an event, expected a record or an error"
+
+
+def _invoke(client: Any, function: str, events: Sequence[Any]) -> list[Any]:
+    """Send a batch of events, and return the outcome of each."""
     try:
-        answer = client.invoke(FunctionName=function, Payload=json.dumps([event]).encode())
+        answer = client.invoke(FunctionName=function, Payload=json.dumps(events).encode())
         content = json.loads(answer["Payload"].read())
     except (ClientError, BotoCoreError) as error:
         message = f"{function} cannot be invoked: {str(error).rstrip('.')}"
         raise _NotAcceptedError(message) from error
     if answer.get("FunctionError"):
         raise _NotAcceptedError(f"{content.get('errorType')}: {content.get('errorMessage')}")
-    if not isinstance(content, list) or len(content) != 1:
+    if not isinstance(content, list) or len(content) != len(events):
         raise _NotAcceptedError(
-            f"found {content!r:.200} as the answer of {function}, expected a list of one outcome"
+            f"found {content!r:.200} as the answer of {function}, expected a list of "
+            f"{len(events)} outcomes"
         )
-    return content[0]
+    return content

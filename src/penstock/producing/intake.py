@@ -143,7 +143,8 @@ class Intake:
             judge(request.problems[i]) if i in request.problems else next(written)
             for i in range(len(events))
         ]
-        kept, unkept = self._keep(events, outcomes, invocation, keeping * (1 - _ANSWERING_SHARE))
+        seconds = keeping * (1 - _ANSWERING_SHARE)
+        kept, unkept = self._keep(events, outcomes, invocation, seconds, request.is_whole)
         count = self.producer.version_count
         return Taken(request, tuple(outcomes), kept, unkept, count, self.clock() - began)
 
@@ -153,6 +154,7 @@ class Intake:
         outcomes: list[Outcome],
         invocation: Invocation,
         seconds: float,
+        is_request: bool,
     ) -> tuple[dict[int, str], str]:
         """Put the refused events into the bucket; return their keys, and why some are missing."""
         refused = [
@@ -167,6 +169,7 @@ class Intake:
                 function=invocation.function,
                 request_id=invocation.request_id,
                 index=index,
+                is_request=is_request,
             )
             for index, (stamped, outcome) in enumerate(zip(events, outcomes, strict=True))
             if isinstance(outcome, Refusal)

@@ -16,6 +16,7 @@ from botocore.config import Config
 from penstock.aws import translated_s3_errors
 from penstock.credentials import load_session
 from penstock.errors import SinkError
+from penstock.producing.requests import split_request
 
 _WRITERS = 8
 _CONFIG = Config(
@@ -28,7 +29,10 @@ _CONFIG = Config(
 
 @dataclass(frozen=True, slots=True)
 class RejectedEvent:
-    """An event that was not written, with the reason and the invocation that brought it."""
+    """An event that was not written, with the reason and the invocation that brought it.
+
+    `is_request` says that it is a whole request, of which no event was read.
+    """
 
     event: Any
     base: Mapping[str, Any]
@@ -40,6 +44,7 @@ class RejectedEvent:
     function: str
     request_id: str
     index: int
+    is_request: bool = False
 
     @property
     def when(self) -> str:
@@ -61,6 +66,26 @@ class RejectedEvent:
             return self.event
         return {**self.base, **self.event}
 
+    def split(self) -> list[Any]:
+        """Return the events of a request to send again; any other event is the only one.
+
+        Events without a time get the request's time of arrival, each a millisecond later than the
+        one before it, as the producer gives times that increase.
+        """
+        if not self.is_request:
+            return [self.again()]
+        return [
+            {**self._find_base(number), **event} if isinstance(event, dict) else event
+            for number, event in enumerate(split_request(self.event))
+        ]
+
+    def _find_base(self, number: int) -> dict[str, Any]:
+        """Return the base fields of an event of a request."""
+        return {
+            name: value + number if value == self.timestamp else value
+            for name, value in self.base.items()
+        }
+
     def write(self) -> bytes:
         """Return it as one JSON document."""
         document = {
@@ -75,7 +100,7 @@ class RejectedEvent:
             "function": self.function,
             "requestId": self.request_id,
             "index": self.index,
-        }
+        } | ({"isRequest": True} if self.is_request else {})
         try:
             return json.dumps(document, allow_nan=False).encode()
         except (ValueError, RecursionError):  # NaN or infinity, or nested too deeply
@@ -101,6 +126,7 @@ class RejectedEvent:
                 _text(found["function"]),
                 _text(found["requestId"]),
                 found["index"],
+                bool(found.get("isRequest")),
             )
             _ = event.when  # raises for a number that is not a time
         except (KeyError, TypeError, ValueError, ArithmeticError, OSError, RecursionError) as error:

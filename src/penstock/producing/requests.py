@@ -32,12 +32,14 @@ class Request:
     """The events of one invocation; `problems` says by number which cannot be read, and why.
 
     An event that cannot be read is its text in an API's call, else the payload as it came.
+    `is_whole` says that this is the whole request, which may have events (`split_request`).
     """
 
     form: Form
     events: tuple[Any, ...]
     is_api: bool = False
     problems: Mapping[int, EventError] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 def read_request(given: Any) -> Request:
@@ -56,12 +58,24 @@ def read_request(given: Any) -> Request:
             "an API's call with requestContext and body"
         )
     except EventError as error:
-        kept = given["body"] if is_api and isinstance(given.get("body"), str) else given
-        return Request(Form.EVENT, (kept,), is_api, {0: error})
+        kept = _find_text(given) if is_api else given
+        return Request(Form.EVENT, (kept,), is_api, {0: error}, is_whole=True)
 
 
-def _check_count(events: int) -> None:
-    if events > MAX_EVENTS:
+def split_request(kept: Any) -> list[Any]:
+    """Return the events of a request that was kept whole; any other payload is one event."""
+    if isinstance(kept, list):
+        return kept
+    if isinstance(kept, str) and kept[(start := _skip_space(kept, 0)) : start + 1] == "[":
+        try:
+            return _read_list(kept, start + 1, {}, most=len(kept))
+        except (ValueError, RecursionError):
+            return [kept]
+    return [kept]
+
+
+def _check_count(events: int, most: int = MAX_EVENTS) -> None:
+    if events > most:
         raise EventLimitError(
             f"found more than {MAX_EVENTS:,} events in one request, expected at most that"
         )
@@ -76,8 +90,15 @@ def _is_api_call(given: Any) -> bool:
     )
 
 
-def _read_body(call: dict[str, Any], problems: dict[int, EventError]) -> Any:
-    """Read the JSON of a body; the items of a list that cannot be read are added to `problems`."""
+def _find_text(call: dict[str, Any]) -> Any:
+    """Return the text of a body that is kept; the call itself if it has none."""
+    try:
+        return _read_text(call)
+    except EventTextError:
+        return call["body"] if isinstance(call.get("body"), str) else call
+
+
+def _read_text(call: dict[str, Any]) -> str:
     body = call.get("body")
     if not isinstance(body, str):
         raise EventTextError(
@@ -85,11 +106,17 @@ def _read_body(call: dict[str, Any], problems: dict[int, EventError]) -> Any:
         )
     if call.get("isBase64Encoded"):
         try:
-            body = base64.b64decode(body, validate=True).decode()
+            return base64.b64decode(body, validate=True).decode()
         except ValueError as error:
             raise EventTextError(
                 f"found a body that is not base64 of UTF-8 text, as isBase64Encoded says: {error}"
             ) from error
+    return body
+
+
+def _read_body(call: dict[str, Any], problems: dict[int, EventError]) -> Any:
+    """Read the JSON of a body; the items of a list that cannot be read are added to `problems`."""
+    body = _read_text(call)
     try:
         start = _skip_space(body, 0)
         if body[start : start + 1] == "[":
@@ -101,7 +128,9 @@ def _read_body(call: dict[str, Any], problems: dict[int, EventError]) -> Any:
         raise EventTextError(f"found a body that is not JSON: {error}") from error
 
 
-def _read_list(body: str, at: int, problems: dict[int, EventError]) -> list[Any]:
+def _read_list(
+    body: str, at: int, problems: dict[int, EventError], most: int = MAX_EVENTS
+) -> list[Any]:
     """Read the items of a list; one that is JSON but no event becomes its text, with a problem."""
     events: list[Any] = []
     at = _skip_space(body, at)
@@ -112,7 +141,7 @@ def _read_list(body: str, at: int, problems: dict[int, EventError]) -> list[Any]
             _, end = _LENIENT.raw_decode(body, at)
             event, problems[len(events)] = body[at:end], error
         events.append(event)
-        _check_count(len(events))
+        _check_count(len(events), most)
         at = _skip_space(body, end)
         if body[at : at + 1] != ",":
             break

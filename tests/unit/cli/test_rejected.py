@@ -129,10 +129,10 @@ def test_an_event_that_is_rejected_and_not_kept_again_stays(
         ("raise ValueError('boom')", "ValueError: boom"),
         ("return {'statusCode': 200}", "found {'statusCode': 200} as the answer of "),
         ("return []", "found [] as the answer of "),
-        ("return event", "as the outcome from "),
-        ("return [{}]", "found {} as the outcome from "),
-        ("return [None]", "found None as the outcome from "),
-        ("return [{'error': 'e'}]", "found {'error': 'e'} as the outcome from "),
+        ("return event", "as the outcome of an event, expected a record or an error"),
+        ("return [{}]", "found {} as the outcome of an event"),
+        ("return [None]", "found None as the outcome of an event"),
+        ("return [{'error': 'e'}]", "found {'error': 'e'} as the outcome of an event"),
     ],
 )
 def test_an_event_stays_whatever_the_function_does(

@@ -156,7 +156,7 @@ def test_a_request_with_too_many_events_is_kept_whole_and_its_sender_is_told(
 
     assert status == 413
     assert answer["error"]["reason"] == "EventLimitError"
-    assert [each.event for each in bucket.events] == [given["body"]]
+    assert [(each.event, each.is_request) for each in bucket.events] == [(given["body"], True)]
     assert topic.records == []
 
 
@@ -174,7 +174,10 @@ def test_a_batch_is_answered_item_by_item(
     assert [each["error"]["kept"] for each in answer if "error" in each] == [
         each.key for each in bucket.events
     ]
-    assert [(each.index, each.event) for each in bucket.events] == [(1, {"t": "warm"}), (2, 7)]
+    assert [(each.index, each.event, each.is_request) for each in bucket.events] == [
+        (1, {"t": "warm"}, False),
+        (2, 7, False),
+    ]
     assert [each["t"] for each in topic.events(registry)] == [1, 2]
     counts = taken.counts()
     assert (counts["WrittenEvents"], counts["RejectedEvents"]) == (2, 2)

@@ -55,6 +55,13 @@ def test_a_rejected_event_is_one_json_document() -> None:
     assert RejectedEvent.read(_EVENT.write()) == _EVENT
 
 
+def test_a_request_that_is_kept_whole_says_so() -> None:
+    request = _changed(event="[{}]", is_request=True)
+
+    assert json.loads(request.write())["isRequest"] is True
+    assert RejectedEvent.read(request.write()) == request
+
+
 @pytest.mark.parametrize("event", ["warm", 7, None, [1, {}], {"t": 2**70}], ids=str)
 def test_any_event_is_kept_unchanged(event: Any) -> None:
     kept = RejectedEvent.read(_changed(event=event).write())

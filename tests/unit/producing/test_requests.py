@@ -10,6 +10,7 @@ import pytest
 
 from penstock.errors import EventLimitError
 from penstock.producing import MAX_EVENTS, Form, read_request
+from penstock.producing.requests import split_request
 
 
 def _api(body: Any, **more: Any) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def test_payloads_are_read_as_events_batches_and_api_calls(
     request = read_request(given)
 
     assert (request.form, request.events, request.is_api) == (form, events, is_api)
-    assert request.problems == {}
+    assert (request.problems, request.is_whole) == ({}, False)
 
 
 _EXPECTED = (
@@ -73,6 +74,11 @@ _EXPECTED = (
         (_api('{"t": 1, "t": 2}'), '{"t": 1, "t": 2}', "t: found the key twice in one object, exp"),
         (_api("[" * 100_000), "[" * 100_000, "found a body with objects and lists too deep"),
         (_api("9" * 5_000), "9" * 5_000, "found a number that cannot be read: Exceeds the limit"),
+        (
+            _in_base64('{"t": NaN}'),
+            '{"t": NaN}',
+            "found NaN in a body, expected JSON, which has no",
+        ),
         (_api("?", isBase64Encoded=True), "?", "found a body that is not base64 of UTF-8 text, as"),
         (_api("é", isBase64Encoded=True), "é", "found a body that is not base64 of UTF-8 text, as"),
         (_api("[{}"), "[{}", "found a body that is not JSON: Expecting ',' delimiter"),
@@ -90,7 +96,7 @@ def test_any_other_payload_is_a_problem_with_a_message(
     assert request.problems.keys() == {0}
     assert sentence in str(request.problems[0])
     assert request.events == (kept,)
-    assert request.form is Form.EVENT
+    assert (request.form, request.is_whole) == (Form.EVENT, True)
 
 
 def test_an_item_of_a_list_that_cannot_be_read_is_its_text_and_stops_no_other() -> None:
@@ -125,3 +131,24 @@ def test_a_list_of_too_many_events_is_one_problem_and_kept_whole(
         assert str(request.problems[0]) == (
             "found more than 10,000 events in one request, expected at most that"
         )
+
+
+@pytest.mark.parametrize(
+    ("kept", "events"),
+    [
+        ([{"t": 1}, 7], [{"t": 1}, 7]),
+        (' [{"t": 1} , {"t": NaN}]\n', [{"t": 1}, '{"t": NaN}']),
+        (json.dumps([{}] * (MAX_EVENTS + 1)), [{}] * (MAX_EVENTS + 1)),
+        ("[]", []),
+        ('{"t": NaN}', ['{"t": NaN}']),
+        ("[{}", ["[{}"]),
+        ("[" * 100_000, ["[" * 100_000]),
+        ("warm", ["warm"]),
+        (7, [7]),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_request_that_was_kept_whole_is_split_into_its_events(
+    kept: Any, events: list[Any]
+) -> None:
+    assert split_request(kept) == events

@@ -1,0 +1,122 @@
+"""`penstock rejected replay` sends the events of a request that was kept whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.producing import MAX_EVENTS, RejectedEvent, RejectedEvents
+from tests.fixtures.rejected import bucket, keys_of
+from tests.unit.cli.test_rejected import Run, _function, _keep, run
+
+__all__ = ["bucket", "run"]
+
+_ARRIVED_MS = 1_795_234_015_788
+_MANY = MAX_EVENTS + 1
+_REQUEST = RejectedEvent(
+    event=[{"n": n} for n in range(_MANY)],
+    base={"deviceId": "000001", "timestamp": _ARRIVED_MS},
+    timestamp=_ARRIVED_MS,
+    reason="EventLimitError",
+    detail="found more than 10,000 events in one request, expected at most that",
+    rule="",
+    diff=(),
+    function="penstock-producer",
+    request_id="r-1",
+    index=0,
+    is_request=True,
+)
+_RECORD = "{'topic': 't', 'partition': 0, 'offset': each['n']}"
+_KEPT = "{'error': {'reason': 'R', 'message': 'm', 'kept': str(each['n'])}}"
+
+
+@pytest.mark.parametrize("is_text", [False, True], ids=["a list", "the text of a body"])
+def test_a_request_that_was_kept_whole_is_written_event_by_event(
+    run: Run, client: Callable[..., Any], bucket: str, is_text: bool
+) -> None:
+    # The function fails for a wrong time, so that all are right.
+    source = f"""assert len(event) <= 500
+    assert all(each['timestamp'] == {_ARRIVED_MS} + each['n'] for each in event), event[0]
+    assert all(each['deviceId'] == '000001' for each in event)
+    return [{_RECORD} for each in event]"""
+    event = json.dumps(_REQUEST.event) if is_text else _REQUEST.event
+    request = dataclasses.replace(_REQUEST, event=event, function=_function(client, source))
+    (key,) = _keep(bucket, request)
+
+    code, out = run("replay", key)
+
+    assert out == (
+        f"{key} is a request: 10,001 of its events are written, 0 are rejected and kept alone\n"
+        "10001 written, 0 stay\n"
+    )
+    assert (code, keys_of(client, bucket)) == (0, [])
+
+
+def test_events_of_a_request_that_are_rejected_are_kept_alone(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    source = f"return [{_KEPT} if each['n'] == 5 else {_RECORD} for each in event]"
+    (key,) = _keep(bucket, dataclasses.replace(_REQUEST, function=_function(client, source)))
+
+    code, out = run("replay", key)
+
+    assert "10,000 of its events are written, 1 are rejected and kept alone\n" in out
+    assert out.endswith("10000 written, 1 stay\n")
+    assert (code, keys_of(client, bucket)) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("return []", "found [] as the answer of "),
+        ("return [{}] * len(event)", "found {} as the outcome of an event"),
+    ],
+)
+def test_a_request_that_fails_on_its_way_keeps_what_is_left(
+    run: Run, client: Callable[..., Any], bucket: str, answer: str, said: str
+) -> None:
+    source = f"if event[0]['n'] >= 9000: {answer}\n    return [{_RECORD} for each in event]"
+    (key,) = _keep(bucket, dataclasses.replace(_REQUEST, function=_function(client, source)))
+
+    code, out = run("replay", key)
+
+    assert f"{key} stays: 1,001 of 10,001 events are left: {said}" in out
+    assert out.endswith("9000 written, 1 stay\n")
+    assert (code, keys_of(client, bucket)) == (1, [key])
+    left = RejectedEvents(bucket).read(key)
+    first = {"n": 9_000, "deviceId": "000001", "timestamp": _ARRIVED_MS + 9_000}
+    assert (left.is_request, len(left.event), left.event[0]) == (True, 1_001, first)
+
+    function = _function(client, f"return [{_RECORD} for each in event]")
+    assert run("replay", key, "--function", function)[0] == 0
+    assert keys_of(client, bucket) == []
+
+
+def test_a_request_is_sent_in_calls_that_lambda_takes(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    large = [{"n": n, "x": "x" * 1_500_000} for n in range(3)]
+    source = f"assert len(event) <= 2\n    return [{_RECORD} for each in event]"
+    request = dataclasses.replace(_REQUEST, event=large, function=_function(client, source))
+    (key,) = _keep(bucket, request)
+
+    assert run("replay", key)[0] == 0
+
+
+def test_the_text_of_a_body_that_is_no_json_stays(
+    run: Run, client: Callable[..., Any], bucket: str
+) -> None:
+    refusal = {"reason": "EventTextError", "message": "found text", "kept": "copy"}
+    function = _function(client, f"assert event == ['warm']\n    return [{{'error': {refusal!r}}}]")
+    (key,) = _keep(bucket, dataclasses.replace(_REQUEST, event="warm", function=function))
+    client("s3").put_object(Bucket=bucket, Key="copy", Body=b"{}")
+
+    code, out = run("replay", key)
+
+    assert out == f"{key} stays: EventTextError: found text\n0 written, 1 stay\n"
+    assert (code, keys_of(client, bucket)) == (1, [key])
