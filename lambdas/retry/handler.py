@@ -33,8 +33,13 @@ def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
     def has_time() -> bool:
         return bool(context.get_remaining_time_in_millis() > _RESERVE_MS)
 
+    half_ms = context.get_remaining_time_in_millis() / 2
+
+    def has_half() -> bool:
+        return bool(context.get_remaining_time_in_millis() > half_ms)
+
     if has_time():  # first, so that a backlog that takes all the time is seen
-        waiting = _joiner.errors.count_unjoined(Selection())
+        waiting = _joiner.errors.count_unjoined(Selection(), has_half)
         _metrics.add_metric("RecordsWaiting", MetricUnit.Count, waiting)
     counts = Retries(_joiner, _parked, context.aws_request_id).run(int(time.time()), has_time)
     _metrics.add_metric("RecordsJoined", MetricUnit.Count, counts.joined)

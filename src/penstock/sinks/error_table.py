@@ -9,6 +9,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from penstock.errors import RowExistsError, SinkRefusedError
@@ -245,7 +246,10 @@ class ErrorTable:
         return sorted(row_id for stage in stages for row_id in self._query(stage, selection))
 
     def _query(self, stage: str, selection: Selection) -> Iterator[str]:
-        """Yield the ids of matching rows; the index has only open rows and no raw bytes."""
+        return chain.from_iterable(self._query_pages(stage, selection))
+
+    def _query_pages(self, stage: str, selection: Selection) -> Iterator[list[str]]:
+        """Yield the ids of matching rows by page; the index has only open rows and no raw bytes."""
         condition, values = _OPEN, dict[str, Any]({":stage": stage})
         if selection.due_s is not None:
             condition, values = _DUE, {**values, ":until": selection.due_s}
@@ -257,9 +261,7 @@ class ErrorTable:
             "ExpressionAttributeValues": json.loads(write_item(values)),
         }
         for rows in query_rows(self._client, request):
-            for row in rows:
-                if selection.takes(DeadLetter.describe(row)):
-                    yield row["id"]
+            yield [row["id"] for row in rows if selection.takes(DeadLetter.describe(row))]
 
 
 def _explain(failed: FailedRecord, error: SinkRefusedError) -> SinkRefusedError:

@@ -61,9 +61,17 @@ class UnjoinedTable(ErrorTable):
         """Yield the ids of rows that match in the index, the next due first."""
         return self._query(JOIN, selection)
 
-    def count_unjoined(self, selection: Selection) -> int:
-        """Return the number of rows that match in the index."""
-        return sum(1 for _ in self.find_unjoined(selection))
+    def count_unjoined(self, selection: Selection, has_time: Callable[[], bool]) -> int:
+        """Return the number of rows that match in the index, of the pages read while there is time.
+
+        The time is asked for after each page.
+        """
+        count = 0
+        for ids in self._query_pages(JOIN, selection):
+            count += len(ids)
+            if not has_time():
+                break
+        return count
 
     def find_settled(self, ids: Sequence[str]) -> set[str]:
         """Return those ids whose rows are done or parked."""
