@@ -12,7 +12,15 @@ from penstock.errors import CheckpointTakenError, SettingsError, SinkUnavailable
 from penstock.spark.query.parts import write_leased
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.sinks.base import Part, Sink
-from penstock.spark.state.lease import LEASE_PREFIX, Lease, LeaseRow, name_lease
+from penstock.spark.state.files import StateFiles
+from penstock.spark.state.lease import (
+    LEASE_PREFIX,
+    Lease,
+    LeaseRow,
+    claim_checkpoint,
+    find_lease_table,
+    name_lease,
+)
 from penstock.tables import BatchId
 from tests.fixtures.functions import wait_until
 
@@ -143,6 +151,16 @@ def test_one_of_two_that_take_over_at_once_is_refused(leases, name, hold, stalle
         Lease.claim(leases, name, _SHORT)
 
 
+def test_a_lease_whose_holder_gave_a_heartbeat_meanwhile_is_not_taken(leases, name):
+    holder, other = LeaseRow(leases, name, "me"), LeaseRow(leases, name, "you")
+    assert holder.take({}, "it", 9) == 1
+    found = other.read()
+    assert holder.beat()
+
+    assert other.take(found, "other", 9) is None
+    assert other.read()["holder"] == "me"
+
+
 def test_an_answer_that_was_lost_takes_the_lease_once(leases, name):
     row = LeaseRow(leases, name, "me")
 
@@ -220,3 +238,53 @@ def test_a_lease_that_one_late_heartbeat_would_end_is_refused():
         "--heartbeat-seconds is 5, expected at most half of --lease-seconds 9"
     )):  # fmt: skip
         LeaseSettings(lease_seconds=9)
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    return f"file://{tmp_path}/checkpoint"
+
+
+def test_a_checkpoint_has_one_lease_wherever_the_dead_letters_go(spark, leases, checkpoint):
+    query = Query()
+    with claim_checkpoint(spark, checkpoint, leases, _LONG) as held:
+        held.keep_for(query)
+
+    with pytest.raises(CheckpointTakenError, match=f"^another job holds the lease of {checkpoint}"):
+        claim_checkpoint(spark, checkpoint, "other-errors", _SHORT)
+
+    query.ended = True
+    held._keeper.join(_SECONDS)
+    with claim_checkpoint(spark, checkpoint, "other-errors", _LONG) as held:
+        assert held.fence == 2
+
+
+def test_of_two_first_starts_one_names_the_table(spark, leases, checkpoint, monkeypatch):
+    files = StateFiles(spark, f"{checkpoint}/penstock-lease")
+    write = StateFiles.write
+
+    def write_behind_another(self, name, text):
+        write(self, name, leases)
+        write(self, name, text)
+
+    monkeypatch.setattr(StateFiles, "write", write_behind_another)
+
+    assert find_lease_table(files, "other-errors") == leases
+
+
+def test_a_table_of_the_lease_that_cannot_be_used_is_named(spark, leases, checkpoint):
+    StateFiles(spark, f"{checkpoint}/penstock-lease").write("table", "gone")
+
+    with pytest.raises(SinkUnavailableError) as refused:
+        claim_checkpoint(spark, checkpoint, leases, _SHORT)
+
+    said = str(refused.value)
+    assert said.startswith(
+        f"the lease of {checkpoint} is in the table gone, as its file penstock-lease/table says, "
+        f"and the job names {leases}: DynamoDB's BatchGetItem was refused: "
+    )
+    assert said.endswith(
+        "; give the job rights to gone, or delete that file when no job uses the checkpoint"
+    )
+    with pytest.raises(SinkUnavailableError, match=r"^DynamoDB's BatchGetItem was refused: "):
+        claim_checkpoint(spark, checkpoint, "gone", _SHORT)

@@ -27,7 +27,7 @@ from penstock.spark.rows import EVENT, Fence
 from penstock.spark.settings.consume import StreamSettings
 from penstock.spark.sinks.base import Part, Sink, SinkContext
 from penstock.spark.sinks.table import Table
-from penstock.spark.state.lease import Lease, name_lease
+from penstock.spark.state.lease import claim_checkpoint
 from penstock.tables import BatchId
 
 STATUS = "_status"
@@ -137,11 +137,14 @@ def start_consuming(
         )
         return replace(query, transform=transform)
 
-    return start_job(settings, sinks.errors_table, build)
+    return start_job(spark, settings, sinks.errors_table, build)
 
 
 def start_job(
-    settings: StreamSettings, errors_table: str, build: Callable[[Fence], StreamQuery]
+    spark: SparkSession,
+    settings: StreamSettings,
+    errors_table: str,
+    build: Callable[[Fence], StreamQuery],
 ) -> StreamingQuery:
     """Start the query that `build` returns, and hold the lease of its checkpoint until it ends.
 
@@ -149,7 +152,7 @@ def start_job(
         CheckpointTakenError: another job holds the lease.
         CheckpointError: a file of the checkpoint is damaged.
     """
-    with Lease.claim(errors_table, name_lease(settings.checkpoint), settings.lease) as lease:
+    with claim_checkpoint(spark, settings.checkpoint, errors_table, settings.lease) as lease:
         running = build(lease).start(**settings.when())
         lease.keep_for(running)
         return running

@@ -52,6 +52,7 @@ def start_staging(
     errors = errors or DynamoDbErrors(settings.errors_table, settings.parked_bucket)
     read = _limit(settings, plan)
     return start_job(
+        spark,
         settings,
         settings.errors_table,
         lambda lease: StreamQuery(

@@ -27,7 +27,7 @@ class Checkpoint:
     | `sources/0/0` | a zero byte, `v1`, and the offsets that the query began with |
 
     Penstock keeps its own folders beside them: `ledger` (`schema_ledger.Ledger`), `routes`
-    (`check_routes`) and `topics` (`TopicWatch`).
+    (`check_routes`), `topics` (`TopicWatch`) and `lease` (`claim_checkpoint`).
     """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:

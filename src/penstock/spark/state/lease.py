@@ -1,8 +1,8 @@
 """The lease of a checkpoint: only one job at a time may use it.
 
-The lease is a row of the dead-letter table, which every job has. No clocks are compared: a job that
-starts watches whether the holder's heartbeats continue, and each change is a conditional write
-(docs/adr/20261122-lease-and-fence.md).
+The lease is a row of the dead-letter table of the checkpoint's first start, whose name is in a file
+beside it. No clocks are compared: a job that starts watches whether the holder's heartbeats
+continue, and each change is a conditional write (docs/adr/20261122-lease-and-fence.md).
 
 | attribute      | holds                                                                       |
 | -------------- | --------------------------------------------------------------------------- |
@@ -26,6 +26,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self
@@ -33,17 +34,20 @@ from uuid import uuid4
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.errors import CheckpointTakenError, RowExistsError, SinkError
 from penstock.sinks import DynamoDbClient
 from penstock.spark.settings.lease import LeaseSettings
+from penstock.spark.state.files import StateFiles
 
 LEASE_PREFIX: Final = "lease/"  # topic names have no slash, so no dead letter has such an id
 
 _LOG = logging.getLogger(__name__)
 _LOOKS: Final = 20  # reads of the row in the seconds of a lease
 _KEPT_SECONDS: Final = 30 * 86_400
+_TABLE: Final = "table"  # the file of a checkpoint that names the table of its lease
 _FAILURES: Final = (PySparkException, Py4JError, OSError)
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on in a sleep
 _SURE: Final = 0.5  # of a lease, after a heartbeat was sent
@@ -268,6 +272,39 @@ class Lease:
 def name_lease(checkpoint: str) -> str:
     """Return the name of a checkpoint's lease, which is one for all URLs of a folder on S3."""
     return re.sub(r"^s3[an]://", "s3://", checkpoint.rstrip("/"))
+
+
+def claim_checkpoint(
+    spark: SparkSession, checkpoint: str, errors_table: str, settings: LeaseSettings
+) -> Lease:
+    """Take the lease of a checkpoint, which stays in the dead-letter table of its first start.
+
+    So a second job is refused also if its dead letters go to another table.
+
+    Raises:
+        CheckpointTakenError: another job holds it.
+        SinkError: the table of the lease cannot be used; it may not be the job's own.
+    """
+    files = StateFiles(spark, f"{checkpoint}/penstock-lease")
+    table = find_lease_table(files, errors_table)
+    try:
+        return Lease.claim(table, name_lease(checkpoint), settings)
+    except SinkError as error:
+        if table == errors_table:
+            raise
+        raise type(error)(
+            f"the lease of {checkpoint} is in the table {table}, as its file penstock-lease/table "
+            f"says, and the job names {errors_table}: {error}; give the job rights to {table}, or "
+            "delete that file when no job uses the checkpoint"
+        ) from error
+
+
+def find_lease_table(files: StateFiles, errors_table: str) -> str:
+    """Return the table that the files of a checkpoint name; the first start stores its own."""
+    if files.read(_TABLE) is None:
+        with suppress(CheckpointTakenError):  # another job was faster
+            files.write(_TABLE, errors_table)
+    return files.read(_TABLE) or errors_table
 
 
 class NoLease:
