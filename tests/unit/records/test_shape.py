@@ -185,6 +185,11 @@ def test_a_key_that_moved_to_a_new_partition_goes_on_with_its_newer_records() ->
     assert make_deletion(_ORDERS, after)["_order"] > old
 
 
+@pytest.mark.parametrize("low", [2**53, -(2**53) - 1, 2**62, 2**63 - 2, -(2**63)])
+def test_neighbours_that_a_double_does_not_tell_apart_are_ordered(low: int) -> None:
+    assert _order({"a": low}) < _order({"a": low + 1})
+
+
 def test_a_tombstone_leaves_the_key_and_the_order() -> None:
     assert make_deletion(_ORDERS, _RECORD) == {
         "orderId": "o-1",

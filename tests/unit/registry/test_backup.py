@@ -157,6 +157,19 @@ def test_no_cut_and_no_changed_byte_is_missed() -> None:
                 read_backup(damaged, "b")
 
 
+def test_no_line_that_is_cut_out_moved_or_there_twice_is_missed() -> None:
+    lines = write_backup(_BACKUP).splitlines()
+    for at in range(len(lines)):
+        without = [*lines[:at], *lines[at + 1 :]]
+        damaged = [without, [*lines[:at], lines[at], *lines[at:]]]
+        damaged += [
+            [*without[:to], lines[at], *without[to:]] for to in range(len(lines)) if to != at
+        ]
+        for each in damaged:
+            with pytest.raises(SettingsError, match=r"^b, line [0-9]+: "):
+                read_backup("\n".join(each), "b")
+
+
 def test_a_backup_is_a_file_or_an_object(tmp_path: Path, bucket: str) -> None:
     path = tmp_path / "plant.jsonl"
     for where in (str(path), f"s3://{bucket}/a/plant.jsonl"):

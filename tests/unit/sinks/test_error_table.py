@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -103,6 +104,9 @@ def test_a_row_that_is_there_stays_and_the_others_are_put(
 
     ids = sorted(request["Item"]["id"]["S"] for request in api.requests)
     assert ids == [f"sensor/3/{offset}/7" for offset in range(3)]
+    # DynamoDB refuses what is there by this condition alone.
+    conditions = {request["ConditionExpression"] for request in api.requests}
+    assert conditions == {"attribute_not_exists(id)"}
 
 
 def test_the_log_has_each_dead_letter_without_its_bytes(
@@ -247,6 +251,31 @@ def test_the_first_row_is_kept_in_a_real_table(
         ("sensor/3/41/7", 1795234015788, "ends too early"),
         ("sensor/3/42/7", 1795234015788, "ends too early"),
     ]
+
+
+def test_a_second_delivery_counts_no_retry_away(
+    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]]
+) -> None:
+    errors().keep([_record()])
+    errors().count_failure(_record(), "r1")
+
+    errors().keep([_record()])
+
+    (row,) = error_rows()
+    assert (row["attempts"], row["replay"]) == (1, "r1")
+
+
+def test_a_row_that_is_done_or_parked_is_kept_for_a_year(
+    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]]
+) -> None:
+    errors().keep([_record(), _record(42)])
+    began = int(time.time())
+
+    errors().mark_done(_record().id, "r1")
+    errors().mark_parked(_record(42).id, "s3://b/r", "r1")
+
+    year = 365 * 86_400
+    assert all(began + year <= row["expiresAt"] <= time.time() + year for row in error_rows())
 
 
 def test_a_recreated_topic_has_rows_of_its_own(

@@ -52,6 +52,26 @@ def test_delays_double_and_the_third_failure_parks_the_record(world: World) -> N
     assert (notice["parked"], notice["reasons"]) == (1, {"unmet-dependency": 1})
 
 
+def test_two_retries_at_once_count_a_failure_once(world: World) -> None:
+    world.stage("trips", [(_TRIP | {"trip": f"t{n}"}, n) for n in range(3)])
+    world.now_s += 60
+    other = World(world.tables, store=world.store)
+    other.now_s = world.now_s
+    counts = []
+
+    def retry_too(operation: str) -> None:
+        if operation == "UpdateItem":  # all letters are read, and none is counted
+            world.tables.before = lambda operation: None
+            counts.append(other.retry("other"))
+
+    world.tables.before = retry_too
+
+    counts.append(world.retry("first"))
+
+    assert [each.waiting for each in counts] == [3, 0]
+    assert {row["attempts"] for row in world.tables.rows("errors")} == {1}
+
+
 def test_a_replay_leaves_what_was_not_joined_to_the_retries(world: World) -> None:
     world.stage("trips", [(_TRIP, 7)])
 
