@@ -11,7 +11,8 @@ A row has everything that a replay needs:
     key, value     the record's raw bytes, if it has them
     headers        the record's headers by name and value, if it has any
     keyAt, valueAt, headersAt   their URL, s3://..., if they do not fit in the row
-    firstSeen      when the record was first given up, in milliseconds since 1970
+    firstSeen      when the record was first given up, in milliseconds since 1970; a row that is
+                   done is replaced if its record is given up again
     attempts       the number of failed retries
     stage          where the record was given up
     nextAttemptAt  when the next retry is due, in seconds since 1970: at first immediately, for a

@@ -7,7 +7,7 @@ import json
 import re
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -34,6 +34,7 @@ JOIN: Final = "join"  # the stage of rows that were not joined; the retry functi
 _REPLAYED: Final = (FUNCTION, "spark")  # the stages of rows that a replay owns
 _DUE_INDEX: Final = "due"
 _DAY_SECONDS: Final = 86_400
+_NEITHER_OPEN_NOR_PARKED: Final = b"attribute_not_exists(id) OR attribute_exists(doneAt)"
 _OPEN: Final = "#stage = :stage"
 _DUE: Final = f"{_OPEN} AND nextAttemptAt <= :until"
 _SETTLED: Final = "#replay = :replay, expiresAt = :expires REMOVE nextAttemptAt"
@@ -89,25 +90,15 @@ class ErrorTable:
         self.log(failed)
 
     def keep_rows(self, failed: Sequence[FailedRecord]) -> None:
-        """Write a row for each record; an existing row keeps its `firstSeen` and `attempts`."""
-        self._put_rows(failed)
+        """Write a row for each record; a row that is open or parked is not changed.
 
-    def _put_rows(self, failed: Sequence[FailedRecord]) -> list[FailedRecord]:
-        """Write a row for each record that has none; return those that have one already."""
-        return self._call_each("PutItem", failed, map(self._make_request, failed))
-
-    def _call_each(
-        self, operation: str, failed: Sequence[FailedRecord], requests: Iterable[bytes]
-    ) -> list[FailedRecord]:
-        """Make a call for each record; return those for which its condition does not hold."""
-        unchanged = []
-        errors = self._client.call_each(operation, requests)
+        A row that is done is replaced: its record fails again if tables are built again from the
+        start of their topics.
+        """
+        errors = self._client.call_each("PutItem", map(self._make_request, failed))
         for each, error in zip(failed, errors, strict=True):
             if isinstance(error, SinkRefusedError):
                 raise _explain(each, error) from error
-            if error:
-                unchanged.append(each)
-        return unchanged
 
     def log(self, failed: Sequence[FailedRecord]) -> None:
         """Write an object with a line for each record; the same records are the same object."""
@@ -188,8 +179,8 @@ class ErrorTable:
             row = write_item(self._fit(failed))
         except SinkRefusedError as error:
             raise _explain(failed, error) from error
-        request = b'{"TableName":%b,"Item":%b,"ConditionExpression":"attribute_not_exists(id)"}'
-        return request % (json.dumps(self._table).encode(), row)
+        request = b'{"TableName":%b,"Item":%b,"ConditionExpression":"%b"}'
+        return request % (json.dumps(self._table).encode(), row, _NEITHER_OPEN_NOR_PARKED)
 
     def _fit(self, failed: FailedRecord) -> dict[str, Any]:
         """Return the row of a record; bytes that do not fit go to the bucket, longest first."""
@@ -215,16 +206,6 @@ class ErrorTable:
     def _tell(
         self, row_id: str, update: str, values: Mapping[str, Any], condition: str = _UNTOLD
     ) -> bool:
-        request = self._make_update(row_id, update, values, condition)
-        try:
-            self._client.call("UpdateItem", request)
-        except RowExistsError:
-            return False
-        return True
-
-    def _make_update(
-        self, row_id: str, update: str, values: Mapping[str, Any], condition: str
-    ) -> bytes:
         request = {
             "TableName": self._table,
             "Key": {"id": {"S": row_id}},
@@ -233,7 +214,11 @@ class ErrorTable:
             "ExpressionAttributeNames": _name(update, condition),
             "ExpressionAttributeValues": json.loads(write_item(values)),
         }
-        return json.dumps(request).encode()
+        try:
+            self._client.call("UpdateItem", json.dumps(request).encode())
+        except RowExistsError:
+            return False
+        return True
 
     def _wait(self, failures: int) -> int:
         """Return the seconds until the next retry, by the number of failures so far."""

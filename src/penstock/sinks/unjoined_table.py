@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from penstock.errors import Failure
-from penstock.records import FailedRecord
 from penstock.sinks._updates import RETELL, UNSETTLED, retell
 from penstock.sinks.dead_letter import DeadLetter
 from penstock.sinks.dynamodb_client import DynamoDbClient
@@ -17,10 +16,6 @@ from penstock.sinks.selection import Selection
 
 # No other program has retried or settled the row since it was read.
 _UNCHANGED: Final = f"{UNSETTLED} AND nextAttemptAt = :seen"
-_OPEN_AGAIN: Final = (
-    f"SET {RETELL}, #attempts = :none, driver = :driver, waitingFor = :rows, nextAttemptAt = :next"
-    " REMOVE doneAt, expiresAt, #replay"
-)
 
 
 class UnjoinedTable(ErrorTable):
@@ -37,25 +32,6 @@ class UnjoinedTable(ErrorTable):
     ) -> None:
         super().__init__(client, table, store, clock=clock)
         self._first_wait_seconds = first_wait_seconds
-
-    def keep_rows(self, failed: Sequence[FailedRecord]) -> None:
-        """Write a row for each record, or open it again if it is done; an open one is not changed.
-
-        A record whose row is done is late again if its tables are built again from the start of
-        their topics. A record that is parked stays so.
-        """
-        known = self._put_rows(failed)
-        self._call_each("UpdateItem", known, map(self._make_open_again, known))
-
-    def _make_open_again(self, failed: FailedRecord) -> bytes:
-        values = {
-            ":none": 0,
-            ":driver": failed.driver,
-            ":rows": list(failed.waiting_for),
-            **retell(failed.failure),
-            **self._next(0),
-        }
-        return self._make_update(failed.id, _OPEN_AGAIN, values, "attribute_exists(doneAt)")
 
     def find_unjoined(self, selection: Selection) -> Iterator[str]:
         """Yield the ids of rows that match in the index, the next due first."""

@@ -6,7 +6,7 @@ import json
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from penstock.errors import (
     SinkUnavailableError,
 )
 from penstock.records import FailedRecord, Record, Source
-from penstock.sinks import DynamoDbClient, ErrorTable
+from penstock.sinks import DynamoDbClient, ErrorTable, Selection
 from tests.stubs.dynamodb_api import DynamoDbApi, Reply, refusal
 
 
@@ -91,7 +91,7 @@ def test_a_row_is_put_where_there_is_none(api: DynamoDbApi, table: ErrorTable) -
             "stage": {"S": "lambda"},
             "nextAttemptAt": {"N": "1795234015"},
         },
-        "ConditionExpression": "attribute_not_exists(id)",
+        "ConditionExpression": "attribute_not_exists(id) OR attribute_exists(doneAt)",
     }
 
 
@@ -106,7 +106,7 @@ def test_a_row_that_is_there_stays_and_the_others_are_put(
     assert ids == [f"sensor/3/{offset}/7" for offset in range(3)]
     # DynamoDB refuses what is there by this condition alone.
     conditions = {request["ConditionExpression"] for request in api.requests}
-    assert conditions == {"attribute_not_exists(id)"}
+    assert conditions == {"attribute_not_exists(id) OR attribute_exists(doneAt)"}
 
 
 def test_the_log_has_each_dead_letter_without_its_bytes(
@@ -263,6 +263,32 @@ def test_a_second_delivery_counts_no_retry_away(
 
     (row,) = error_rows()
     assert (row["attempts"], row["replay"]) == (1, "r1")
+
+
+@pytest.mark.parametrize("stage", ["lambda", "spark", "join"])
+def test_a_row_that_is_done_is_open_again_when_its_record_fails_again(
+    errors: Callable[..., ErrorTable], error_rows: Callable[[], list[dict[str, Any]]], stage: str
+) -> None:
+    """So it is if its tables are built again: else the record would be in none of them."""
+    done, parked = (replace(_record(offset), stage=stage) for offset in (41, 42))
+    errors().keep([done, parked])
+    errors().count_failure(done, "r1")
+    errors().mark_done(done.id, "r2")
+    errors().mark_parked(parked.id, "s3://b/r", "r2")
+    before = {row["id"]: row for row in error_rows()}
+
+    again = [
+        replace(each, first_seen_ms=1_795_234_099_999, failure=Failure(Reason.OVERSIZE, "again"))
+        for each in (done, parked)
+    ]
+    errors().keep(again)
+
+    rows = {row["id"]: row for row in error_rows()}
+    assert rows[parked.id] == before[parked.id]
+    row = rows[done.id]
+    assert (row["reason"], row["attempts"], row["nextAttemptAt"]) == ("oversize", 0, 1_795_234_099)
+    assert not row.keys() & {"doneAt", "expiresAt", "replay"}
+    assert done.id in {each.id for each in errors().describe(Selection())}
 
 
 def test_a_row_that_is_done_or_parked_is_kept_for_a_year(

@@ -41,7 +41,7 @@ def test_a_driver_that_was_late_once_waits_again_and_is_released(world: World) -
     changed = {name: row.get(name) for name in row | before if row.get(name) != before.get(name)}
     assert changed == {
         "doneAt": None, "expiresAt": None, "replay": None,
-        "nextAttemptAt": world.now_s + 60,
+        "firstSeen": world.now_s * 1_000, "nextAttemptAt": world.now_s + 60,
     }  # fmt: skip
     assert world.stage("customers", [(_CUSTOMER, 1)]) == {JoinEvent.RELEASED: 1}
     assert [row["trip"] for row in world.tables.rows("p-done")] == ["t1"]
