@@ -46,8 +46,7 @@ def start_staging(
     Raises:
         CheckpointTakenError: another job holds the lease.
         CheckpointError: a file of the checkpoint is damaged.
-        SettingsError: it is to begin at the offset of a partition that does not exist.
-        BrokerError: no broker can be asked for the partitions.
+        SettingsError, BrokerError: see `open_stream` and `find_partitions`.
     """
     errors = errors or DynamoDbErrors(settings.errors_table, settings.parked_bucket)
     read = _limit(settings, plan)
