@@ -37,6 +37,7 @@ class Poller:
         self._settings = settings
         self._buffer: list[Any] = []
         self._ends: dict[Place, int] = {}  # of the batch in work
+        self._placed: set[Place] = set()  # the partitions whose position is taken
         self._changes = _Changes()
         self._lag, self._measure_at = 0, 0.0
         self._consumer = KafkaConsumer(
@@ -53,9 +54,10 @@ class Poller:
         self._consumer.subscribe(settings.topics, listener=self._changes)
 
     @property
-    def assigned(self) -> bool:
-        """Return whether it has partitions to read."""
-        return bool(self._consumer.assignment())
+    def placed(self) -> bool:
+        """Return whether it has partitions, and has taken its position in each of them."""
+        ours = self._consumer.assignment()
+        return bool(ours) and ours <= self._placed
 
     @property
     def is_kept_out(self) -> bool:
@@ -159,6 +161,7 @@ class Poller:
             if place not in got or got[place][0].offset != start:
                 got.pop(place, None)
                 self._consumer.seek(place, start)
+        self._placed = (self._placed - revoked) | (assigned & ours)
         lost: set[Place] = (revoked - ours) & self._ends.keys()
         for place in lost:
             del self._ends[place]

@@ -3,7 +3,8 @@
 The standard input is one line, a JSON object {"mapping", "service_account", "region",
 "ca_files"}; its end is the order to stop, whether sent or caused by the end of localcloud. The
 standard output is one JSON line for each change: {"state": "Enabled"}, {"result": "OK"},
-{"lag": "5"}, which is empty while nothing is polled.
+{"lag": "5"}, which is empty while nothing is polled. A mapping is Enabled once a poller has taken
+its position, or has a problem.
 """
 
 from __future__ import annotations
@@ -183,7 +184,7 @@ class Worker:
     def _consume(self, poller: Poller, options: Mapping[str, Any]) -> None:
         while not self._stop.is_set():
             batch = poller.take(_IDLE_SECONDS, self._stop)
-            if poller.assigned:
+            if poller.placed:
                 self._reports.say(state="Enabled")
                 self._reports.measure(id(self), poller.measure_lag())
             if self._stop.is_set():

@@ -95,7 +95,10 @@ def test_a_new_group_begins_at_the_starting_position(client, broker, trace, posi
     topic.send("old", timestamp_ms=1_700_000_000_000)
     topic.send("middle", timestamp_ms=1_700_000_100_000)
     function = deploy(client, tracing(), **trace_in(trace))
-    with mapped(client, function, topic, **position):
+    with mapped(client, function, topic, **position) as mapping:
+        group = get(client, mapping)["SelfManagedKafkaEventSourceConfig"]["ConsumerGroupId"]
+        # Enabled says so too, unless a broker was slow: with a problem it is Enabled as well.
+        wait_until("the start", lambda: topic.committed(group) is not None)
         topic.send("new", timestamp_ms=1_700_000_200_000)
         wait_until("the new one", lambda: "new" in seen(trace, f"{topic.name}-0"))
     assert seen(trace, f"{topic.name}-0") == expected

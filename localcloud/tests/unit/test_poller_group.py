@@ -176,6 +176,28 @@ def test_a_new_group_begins_at_its_position_and_commits_it(group, position, star
     assert group.offsets[P0] == start
 
 
+def test_a_poller_is_placed_once_it_has_taken_its_position(group):
+    group.offsets = {P0: None, P1: None}
+    poller = join(group, StartingPosition="LATEST")
+    assert not poller.placed  # it has partitions, and would still skip what is sent now
+    poller.take(0.05, _GO_ON)
+    assert (poller.placed, group.offsets) == (True, {P0: 10, P1: 10})
+
+
+def test_a_poller_that_gets_another_partition_takes_its_position_there_first(group):
+    group.offsets[P1] = None
+    with patch("localcloud.poller.poller.KafkaConsumer", group):
+        poller = Poller(settings(StartingPosition="LATEST"), {})
+    group.assign(P0)
+    poller.take(0.05, _GO_ON)
+    group.assign(P0, P1)
+    assert not poller.placed
+    poller.take(0.05, _GO_ON)
+    assert (poller.placed, group.offsets[P1]) == (True, 10)
+    group.assign()
+    assert not poller.placed  # it has nothing to read
+
+
 def test_a_worker_does_not_commit_a_lost_partition_that_returns(group):
     """Partition 0 goes away in mid-batch and returns: what was dropped is not skipped."""
     tries = []
