@@ -20,7 +20,7 @@ from penstock.errors import (
     TopicNotFoundError,
 )
 from penstock.kafka import Delivery, Message, Security, open_consumer, open_producer
-from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, logged_in, refused
+from tests.fixtures.brokers import ANONYMOUS, PRODUCER, Brokers, at_last, logged_in, refused
 
 pytestmark = pytest.mark.kafka
 
@@ -154,6 +154,8 @@ def test_group_that_is_not_ours(brokers: Brokers) -> None:
     topic = brokers.create_topic()
     brokers.allow(ANONYMOUS, topic, "READ")
 
-    with open_consumer(brokers.settings(Security.TLS), topic, group_id="theirs") as consumer:
+    settings = brokers.settings(Security.TLS)
+
+    with at_last(lambda: open_consumer(settings, topic, group_id="theirs")) as consumer:
         with refused(TopicForbiddenError, f"reading {topic}: .*GroupAuthorizationFailed"):
             consumer.poll(5.0)
