@@ -35,13 +35,19 @@ from penstock.errors import (
     SchemaNotFoundError,
 )
 from penstock.registry._http_credentials import authorization_header, build_context, read_secret
+from penstock.registry._http_limits import (
+    Deadline,
+    build_pool,
+    limited,
+    read_content,
+)
 from penstock.registry.http_settings import HttpRegistrySettings
 
 # A registry is shared, so clients that are throttled together need jitter.
 _ATTEMPTS: Final = Attempts(0.1, 3, 20, spread=True)
 _CONNECT_SECONDS, _READ_SECONDS = 3.0, 10.0
 _POOL_SIZE = 8
-_PART_SIZE, _MAX_CONTENT = 2**16, 16 * 2**20
+_MAX_CONTENT = 16 * 2**20
 _MAX_MESSAGE = 500
 
 _OK = range(200, 300)
@@ -69,12 +75,15 @@ class HttpClient:
     def __init__(self, settings: HttpRegistrySettings, attempts: Attempts | None = None) -> None:
         self._settings = settings
         self._attempts = attempts or replace(_ATTEMPTS, total_seconds=settings.call_seconds)
-        self._timeout = urllib3.Timeout(
-            connect=min(_CONNECT_SECONDS, settings.call_seconds),
-            read=min(_READ_SECONDS, settings.call_seconds),
-        )
         self._connection: _Connection | None = None
         self._lock = threading.Lock()
+        self.clock = self._attempts.clock
+
+    @contextmanager
+    def limited(self) -> Iterator[float]:
+        """Give all calls of the block the time of one call; yield the time at which it is up."""
+        with limited(self._attempts.total_seconds, self.clock) as deadline:
+            yield deadline.at
 
     def call(
         self,
@@ -109,12 +118,29 @@ class HttpClient:
     ) -> str:
         """Make a call and return the text of its answer; it raises the same errors as `call`."""
         where = f"{path}?{urlencode(query)}" if query else path
-        renewed, deadline = False, self._attempts.clock() + self._attempts.total_seconds
+        with limited(self._attempts.total_seconds, self.clock) as deadline:
+            if deadline.left() < 0:
+                raise RegistryUnavailableError(
+                    f"the time of the look-up is up before {method} {path} of "
+                    f"{self._settings.source}"
+                )
+            return self._try(method, where, content, headers or {}, deadline)
+
+    def _try(
+        self,
+        method: str,
+        where: str,
+        content: str | None,
+        headers: Mapping[str, str],
+        deadline: Deadline,
+    ) -> str:
+        """Make a call, and retry it until the deadline."""
+        path, renewed = where.partition("?")[0], False
         cause: Exception | None
         problem: PenstockError
-        for _ in self._attempts:
+        for _ in replace(self._attempts, total_seconds=deadline.left()):
             try:
-                status, text = self._send(method, where, content, headers or {}, deadline)
+                status, text = self._send(method, where, content, headers, deadline)
             except (HTTPError, OSError) as error:
                 cause = error
                 problem = RegistryUnavailableError(
@@ -144,9 +170,9 @@ class HttpClient:
         where: str,
         content: str | None,
         headers: Mapping[str, str],
-        deadline: float,
+        deadline: Deadline,
     ) -> tuple[int, str]:
-        connection = self._open()
+        connection, source = self._open(), self._settings.source
         response = connection.pool.request(
             method,
             self._settings.url + where,
@@ -158,11 +184,12 @@ class HttpClient:
                 **connection.headers,
             },
             preload_content=False,
+            timeout=self._timeout(deadline),
             redirect=False,  # credentials are for this address only
             enforce_content_length=True,  # the default of urllib3 2 only
         )
         try:
-            data = self._read_content(response, deadline)
+            data = read_content(response, deadline, _MAX_CONTENT, source)
             return response.status, data.decode(errors="replace")
         except BaseException:
             response.close()  # its rest must not be read as the next answer
@@ -170,20 +197,9 @@ class HttpClient:
         finally:
             response.release_conn()
 
-    def _read_content(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-        """Return the content of an answer, no part of which is waited for after the deadline."""
-        # `read` waits until the part is full; older versions of urllib3 have no `read1`.
-        read = getattr(response, "read1", response.read)
-        data = bytearray()
-        while part := read(_PART_SIZE):
-            data += part
-            if len(data) > _MAX_CONTENT:
-                raise RegistryAnswerError(
-                    f"{self._settings.source} answered with more than {_MAX_CONTENT} bytes"
-                )
-            if response.length_remaining != 0 and self._attempts.clock() > deadline:
-                raise TimeoutError(f"read {len(data)} bytes of an answer that comes too slowly")
-        return bytes(data)
+    def _timeout(self, deadline: Deadline) -> urllib3.Timeout:
+        left = max(0.001, min(deadline.left(), self._settings.call_seconds))
+        return urllib3.Timeout(connect=min(_CONNECT_SECONDS, left), read=min(_READ_SECONDS, left))
 
     def _open(self) -> _Connection:
         with self._lock:
@@ -193,12 +209,7 @@ class HttpClient:
                 context = (
                     build_context(settings, secret) if settings.url.startswith("https") else None
                 )
-                pool = urllib3.PoolManager(
-                    maxsize=_POOL_SIZE,
-                    timeout=self._timeout,
-                    retries=False,
-                    ssl_context=context,
-                )
+                pool = build_pool(_POOL_SIZE, context)
                 self._connection = _Connection(pool, authorization_header(settings.user, secret))
             return self._connection
 

@@ -12,6 +12,7 @@ from penstock.registry._base import PENDING_ATTEMPTS, VersionedRegistry
 from penstock.registry._http_client import HttpClient, reading_answer
 from penstock.registry._validation import AllowList
 from penstock.registry.http_settings import HttpRegistrySettings
+from penstock.registry.interface import SchemaVersion
 from penstock.registry.rules import ComparedWith
 from penstock.schemas import Compatibility
 
@@ -40,6 +41,11 @@ class HttpRegistry(VersionedRegistry):
     def source(self) -> str:
         """The registry's URL with its allow-list, without secrets."""
         return self._settings.source
+
+    def get(self, key: SchemaKey) -> SchemaVersion:
+        """Return the version with this key, within the time of one call."""
+        with self._http.limited():
+            return super().get(key)
 
     def _mark_refused(self, version_id: str) -> None:
         """Do nothing: people read the reason in the dead letter."""

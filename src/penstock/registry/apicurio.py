@@ -19,6 +19,7 @@ from penstock.attempts import Attempts
 from penstock.errors import IncompatibleSchemaError, SchemaNotFoundError
 from penstock.framing import FrameKind
 from penstock.registry._apicurio_index import GroupIndex
+from penstock.registry._apicurio_pages import Pages
 from penstock.registry._http_client import reading_answer
 from penstock.registry._http_registry import HttpRegistry, read_mode, write_mode
 from penstock.registry.http_settings import HttpRegistrySettings
@@ -39,7 +40,7 @@ class ApicurioRegistry(HttpRegistry):
 
     def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
         super().__init__(settings, attempts=attempts)
-        self._index = GroupIndex(self._allowed_names, self._metas, settings.call_seconds)
+        self._index = GroupIndex(self._allowed_names, self._metas, self._http.clock)
         self._artifacts = f"{_API}/groups/{quote(settings.group, safe='')}/artifacts"
 
     def _find(self, name: str, definition: str) -> str | None:
@@ -104,7 +105,8 @@ class ApicurioRegistry(HttpRegistry):
             newest_of = next(self._names({"globalId": str(number)}), None)
             if newest_of is not None:
                 self._index.read(newest_of)
-        found = self._index.find(number)
+        with self._http.limited() as deadline:
+            found = self._index.find(number, deadline)
         if found is None:
             raise SchemaNotFoundError(
                 f"schema version {version_id} is not found in the allowed artifacts of the group "
@@ -125,7 +127,8 @@ class ApicurioRegistry(HttpRegistry):
             return replace(stored, definition=self._read_definition(int(meta["globalId"])))
 
     def _list(self, name: str) -> Collection[int]:
-        return [self._parse(name, meta).number for meta in self._metas(name)]
+        with self._http.limited():
+            return [self._parse(name, meta).number for meta in self._metas(name)]
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
         for path in (f"{self._artifact(name)}/rules", f"{_API}/admin/rules"):
@@ -141,27 +144,26 @@ class ApicurioRegistry(HttpRegistry):
         return f"{self._artifacts}/{self._quote_subject(name)}"
 
     def _metas(self, name: str) -> Iterator[Any]:
-        """Yield the metadata of each version of a schema."""
+        """Return the metadata of each version of a schema."""
         return self._pages(f"{self._artifact(name)}/versions", "versions", {})
 
     def _names(self, query: Mapping[str, str]) -> Iterator[str]:
-        """Yield the schemas that a search in the group finds."""
+        """Return the schemas that a search in the group finds, as `Pages` does."""
         query = {"group": self._settings.group, **query}
-        for found in self._pages(f"{_API}/search/artifacts", "artifacts", query):
-            with reading_answer():
-                name = self._subjects.name_of(found["id"])
-            yield name
+        return map(self._read_name, self._pages(f"{_API}/search/artifacts", "artifacts", query))
+
+    def _read_name(self, found: Any) -> str:
+        with reading_answer():
+            return self._subjects.name_of(found["id"])
 
     def _pages(self, path: str, what: str, query: Mapping[str, str]) -> Iterator[Any]:
-        seen, count = 0, 1
-        while seen < count:
-            page = self._http.call(
-                "GET", path, query={**query, "limit": str(_PAGE_SIZE), "offset": str(seen)}
-            )
+        def read_page(offset: int) -> tuple[list[Any], int]:
+            place = {"limit": str(_PAGE_SIZE), "offset": str(offset)}
+            page = self._http.call("GET", path, query={**query, **place})
             with reading_answer():
-                items, count = list(page[what]), int(page["count"])
-            yield from items
-            seen += len(items) or count
+                return list(page[what]), int(page["count"])
+
+        return Pages(read_page)
 
     def _parse(self, name: str, meta: Any) -> StoredVersion:
         """Return the version of this metadata, without its definition."""

@@ -98,7 +98,7 @@ def test_an_answer_that_drips_is_given_up(
     server.answers[_PLACES] = (200, " " * 100_000)
     server.drip = time.sleep
 
-    with pytest.raises(RegistryUnavailableError, match=r"bytes of an answer that comes too slowly"):
+    with pytest.raises(RegistryUnavailableError, match=r"answer that comes too slowly|timed out"):
         registry.get(_KEY)
 
     assert server.calls == [_PLACES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -168,12 +168,12 @@ def test_a_look_up_beyond_its_time_limit_is_continued_by_the_next(time: FakeTime
         read.append(name)
         return versions[name]
 
-    index = GroupIndex(lambda: versions, list_metas, 4, time.clock)
+    index = GroupIndex(lambda: iter(versions), list_metas, time.clock)
     for left in (6, 2):
-        with pytest.raises(RegistryUnavailableError, match=f"within 4 s, {left} artifacts are"):
-            index.find(9)
+        with pytest.raises(RegistryUnavailableError, match=f"in time, at least {left} artifacts"):
+            index.find(9, time.clock() + 4)
 
-    assert index.find(9) == ("a9", {"globalId": 9})
+    assert index.find(9, time.clock() + 4) == ("a9", {"globalId": 9})
     assert read == list(versions)
 
 
@@ -181,23 +181,27 @@ def test_a_pass_counts_for_the_ids_that_it_must_have_seen(time: FakeTime) -> Non
     versions: dict[str, list[Any]] = {"a": [{"globalId": 1}, {"globalId": 3}], "b": []}
     passes: list[float] = []
 
-    def list_names() -> list[str]:
+    def list_names() -> Iterator[str]:
         passes.append(time.clock())
-        return list(versions)
+        return iter(versions)
 
-    index = GroupIndex(list_names, versions.__getitem__, 20, time.clock)
-    assert index.find(1) == ("a", {"globalId": 1})
+    index = GroupIndex(list_names, versions.__getitem__, time.clock)
+
+    def find(number: int) -> Any:
+        return index.find(number, time.clock() + 20)
+
+    assert find(1) == ("a", {"globalId": 1})
     versions["a"].append({"globalId": 4})  # after the pass has read it
-    assert index.find(4) == ("a", {"globalId": 4})
+    assert find(4) == ("a", {"globalId": 4})
     assert len(passes) == 2
 
-    assert [index.find(5), index.find(2), index.find(5), index.find(6)] == [None] * 4
+    assert [find(5), find(2), find(5), find(6)] == [None] * 4
     assert len(passes) == 3
     time.sleep(31)
-    assert [index.find(2), index.find(5)] == [None] * 2
+    assert [find(2), find(5)] == [None] * 2
     assert len(passes) == 3
     versions["b"].append({"globalId": 6})
-    assert index.find(6) == ("b", {"globalId": 6})
+    assert find(6) == ("b", {"globalId": 6})
     assert len(passes) == 4
 
 
@@ -205,4 +209,4 @@ def test_an_artifact_that_was_deleted_meanwhile_has_no_versions() -> None:
     def list_metas(name: str) -> list[Any]:
         raise SchemaNotFoundError(name)
 
-    assert GroupIndex(lambda: ["a"], list_metas, 20).find(1) is None
+    assert GroupIndex(lambda: iter("a"), list_metas).find(1, float("inf")) is None
