@@ -97,6 +97,7 @@ locals {
       policy         = producer.policy
       registry       = lookup(local._registries, "producers.${name}", null)
       schema         = coalesce(producer.schema, producer.topic)
+      sets_mode      = producer.compatibility != null
       topic          = producer.topic
       version_budget = lookup(local._budgets, name, null)
     }

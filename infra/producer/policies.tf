@@ -40,7 +40,8 @@ locals {
         {
           Sid    = producer.policy == "fixed" ? "ListSchemaVersions" : "RegisterSchemas"
           Effect = "Allow"
-          Action = producer.policy == "fixed" ? ["glue:ListSchemaVersions"] : local._registering
+          # It sets the mode that it is given, also of a schema that exists.
+          Action = producer.policy == "fixed" ? ["glue:ListSchemaVersions"] : concat(local._registering, producer.sets_mode ? ["glue:UpdateSchema"] : [])
           Resource = [
             "${local._registry}:registry/${var.registry}",
             "${local._registry}:schema/${var.registry}/${producer.schema}",

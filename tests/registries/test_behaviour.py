@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.errors import IncompatibleSchemaError
+from penstock.registry import load_registry
+from tests.stubs.registries import Reading
 from tests.unit.registry.test_behaviour import (
     test_a_name_that_no_registry_accepts_is_refused,
     test_a_schema_that_no_reader_can_use_is_not_sent,
@@ -27,3 +30,13 @@ __all__ = [
     "test_the_same_definition_is_the_same_version",
     "test_versions_are_listed_oldest_first",
 ]
+
+
+def test_a_mode_that_is_set_is_that_of_the_next_version(url: str, reading: Reading) -> None:
+    load_registry(f"{url}?compatibility=FULL").register("readings", reading(a="long"))
+    unset, looser = load_registry(url), load_registry(f"{url}?compatibility=BACKWARD")
+
+    with pytest.raises(IncompatibleSchemaError, match="rule FULL refuses a new version"):
+        unset.register("readings", reading(a="double"))
+
+    assert looser.register("readings", reading(a="double")).version.number == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar
@@ -157,8 +157,15 @@ class VersionedRegistry(VersionReader):
 
     _readings: ClassVar[tuple[ComparedWith, ...]]  # of the registry's rule
 
-    def __init__(self, registry: str, allow: AllowList, pending: Attempts) -> None:
+    def __init__(
+        self,
+        registry: str,
+        allow: AllowList,
+        pending: Attempts,
+        mode: Compatibility | None = None,
+    ) -> None:
         super().__init__(registry, allow, pending)
+        self._mode = mode  # of the schemas that get a new version; None leaves it as it is
         self._strict: set[tuple[str, ComparedWith]] = set()  # readings that refused a version
 
     @abstractmethod
@@ -176,6 +183,10 @@ class VersionedRegistry(VersionReader):
     @abstractmethod
     def _rule(self, name: str) -> tuple[Compatibility, int]:
         """Return a schema's compatibility mode and the version number of its checkpoint."""
+
+    @abstractmethod
+    def _change_mode(self, name: str, mode: Compatibility, checkpoint: int) -> None:
+        """Change a schema's compatibility mode; the checkpoint stays."""
 
     @abstractmethod
     def _mark_refused(self, version_id: str) -> None:
@@ -244,12 +255,27 @@ class VersionedRegistry(VersionReader):
         the registry has refused a version by the other one alone before.
         """
         usable, history = self._list_usable(name), self._history(f"{self._registry}/{name}")
-        mode, found = self._read_rule(name, schema, history.available())
+        mode, found = self._read_rule(name, schema, history.available(), self._apply_mode)
         if all(found) or any((name, each) in self._strict for each in self._refusing(found)):
             raise _incompatible(
                 f"refuses a new version of schema {name}", mode, found, usable, schema
             )
         history.check_new(name, schema)
+
+    def _apply_mode(self, name: str) -> tuple[Compatibility, int]:
+        """Return the rule of a schema, whose mode is changed to the one that this program sets."""
+        mode, checkpoint = self._rule(name)
+        if self._mode is None or mode is self._mode:
+            return mode, checkpoint
+        try:
+            self._change_mode(name, self._mode, checkpoint)
+        except RegistryAccessDeniedError as error:
+            _LOG.warning(
+                "schema %s keeps the mode %s, expected %s: %s", name, mode, self._mode, error
+            )
+            return mode, checkpoint
+        _LOG.warning("schema %s had the mode %s and has %s now", name, mode, self._mode)
+        return self._mode, checkpoint
 
     def _check_agreement(self, version: SchemaVersion, history: History) -> None:
         try:
@@ -273,14 +299,18 @@ class VersionedRegistry(VersionReader):
         return _incompatible(what, mode, found, below, version.schema)
 
     def _read_rule(
-        self, name: str, schema: Schema, available: Mapping[int, Schema]
+        self,
+        name: str,
+        schema: Schema,
+        available: Mapping[int, Schema],
+        read: Callable[[str], tuple[Compatibility, int]] | None = None,
     ) -> tuple[Compatibility | None, list[tuple[Incompatibility, ...]]]:
         """Return the mode of a schema, and why each reading of its rule refuses a new version."""
         nothing: list[tuple[Incompatibility, ...]] = [()]
         if not available:
             return None, nothing
         try:
-            mode, checkpoint = self._rule(name)
+            mode, checkpoint = (read or self._rule)(name)
         except RegistryAccessDeniedError:
             return None, nothing
         return mode, [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
@@ -32,7 +33,8 @@ class HttpRegistry(VersionedRegistry):
 
     def __init__(self, settings: HttpRegistrySettings, *, attempts: Attempts | None = None) -> None:
         patterns = tuple(f"{self._kind}/{each}" for each in settings.allow or ("*",))
-        super().__init__(self._kind, AllowList(patterns), PENDING_ATTEMPTS)
+        allow = AllowList(patterns)
+        super().__init__(self._kind, allow, PENDING_ATTEMPTS, settings.compatibility)
         self._settings = settings
         self._subjects = settings.subjects
         self._http = HttpClient(settings, attempts)
@@ -46,6 +48,13 @@ class HttpRegistry(VersionedRegistry):
         """Return the version with this key, within the time of one call."""
         with self._http.limited():
             return super().get(key)
+
+    @abstractmethod
+    def _set_mode(self, name: str, mode: Compatibility) -> None:
+        """Set a schema's compatibility mode."""
+
+    def _change_mode(self, name: str, mode: Compatibility, _checkpoint: int) -> None:
+        self._set_mode(name, mode)
 
     def _mark_refused(self, version_id: str) -> None:
         """Do nothing: people read the reason in the dead letter."""

@@ -62,7 +62,8 @@ class GlueSettings:
     """The registry, the role to assume for it, and the schemas that may be read.
 
     `allow` holds patterns REGISTRY/SCHEMA, by default all schemas of the registry. `compatibility`
-    is the mode of new schemas. `call_seconds` is the time limit of a call with all its retries.
+    is the mode of schemas that get a version, BACKWARD for new ones unless given. `call_seconds` is
+    the time limit of a call with all its retries.
     """
 
     registry: str
@@ -71,7 +72,7 @@ class GlueSettings:
     external_id: str | None = field(default=None, repr=False)
     endpoint: str | None = None
     allow: tuple[str, ...] = ()
-    compatibility: Compatibility = Compatibility.BACKWARD
+    compatibility: Compatibility | None = None
     call_seconds: float = _CALL_ATTEMPTS.total_seconds
 
     @property
@@ -97,7 +98,7 @@ class GlueRegistry(VersionedRegistry):
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
         allow = AllowList(settings.allow or (f"{settings.registry}/*",))
-        super().__init__(settings.registry, allow, pending)
+        super().__init__(settings.registry, allow, pending, settings.compatibility)
         self._settings = settings
         self._attempts = attempts or replace(_CALL_ATTEMPTS, total_seconds=settings.call_seconds)
         self._glue = client or _build_client(settings)
@@ -130,7 +131,7 @@ class GlueRegistry(VersionedRegistry):
                 "RegistryId": {"RegistryName": self._settings.registry},
                 "SchemaName": name,
                 "DataFormat": "AVRO",
-                "Compatibility": self._settings.compatibility.value,
+                "Compatibility": (self._mode or Compatibility.BACKWARD).value,
                 "SchemaDefinition": definition,
             }
         )
@@ -193,6 +194,14 @@ class GlueRegistry(VersionedRegistry):
             return Compatibility(schema["Compatibility"]), schema["SchemaCheckpoint"]
 
         return self._call(read_rule)
+
+    def _change_mode(self, name: str, mode: Compatibility, checkpoint: int) -> None:
+        request = {
+            "SchemaId": self._schema_id(name),
+            "SchemaVersionNumber": {"VersionNumber": checkpoint},
+            "Compatibility": mode.value,
+        }
+        self._call(lambda: self._glue.call("UpdateSchema", request))
 
     def _mark_refused(self, version_id: str) -> None:
         key, value = REFUSED_MARK

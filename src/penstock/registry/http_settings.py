@@ -17,8 +17,8 @@ class HttpRegistrySettings:
 
     `secret` is the ARN of a secret in Secrets Manager, or the path of a file, with the JSON object
     that `_http_credentials` describes. `allow` holds patterns of schema names, by default all.
-    `compatibility` is the mode of new subjects, by default the registry's own. `call_seconds` is
-    the time limit of a call with all its retries.
+    `compatibility` is the mode of subjects that get a version, by default the registry's own for
+    new ones. `call_seconds` is the time limit of a call with all its retries.
     """
 
     scheme: str  # such as confluent+https

@@ -30,7 +30,8 @@ def load_registry(url: str, *, call_seconds: float | None = None) -> SchemaRegis
     than the registry's default. The last attempt can end by up to the same time later.
 
     `glue://NAME` takes `region`, `role_arn`, `external_id`, `endpoint`, `compatibility` (the mode
-    of new schemas) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes `compatibility`.
+    of schemas that get a version) and any number of `allow=REGISTRY/SCHEMA`; `memory://` takes
+    `compatibility`.
     `confluent+https://[USER@]HOST[/PATH]` (or `+http`) takes `secret` (see `_http_credentials`),
     `ca_file`, `naming` (`topic`, `record` or `topic-record`), `topic` (for the last one),
     `compatibility` (by default the registry's own) and any number of `allow=SCHEMA`;
@@ -188,7 +189,7 @@ def _read_http(
         unquote(user),
         **given,
         allow=tuple(options.get("allow", ())),
-        compatibility=_compatibility(options) if "compatibility" in options else None,
+        compatibility=_compatibility(options),
     )
     return settings if call_seconds is None else replace(settings, call_seconds=call_seconds)
 
@@ -221,8 +222,8 @@ _FACTORIES: dict[str, Callable[[SplitResult, float | None], SchemaRegistry]] = {
 _MODES = ", ".join(Compatibility)
 
 
-def _compatibility(options: _Options) -> Compatibility:
-    return Compatibility(options.get("compatibility", [Compatibility.BACKWARD])[0])
+def _compatibility(options: _Options) -> Compatibility | None:
+    return Compatibility(options["compatibility"][0]) if "compatibility" in options else None
 
 
 def _problems(scheme: str, options: _Options, known: set[str]) -> list[str]:

@@ -22,7 +22,7 @@ _REGISTRY = "memory"
 class MemoryRegistry(VersionedRegistry):
     """A registry over a `SchemaStore`, which several registries may share.
 
-    `compatibility` is the mode of new schemas.
+    `compatibility` is the mode of schemas that get a version, BACKWARD for new ones unless given.
     """
 
     _readings = GLUE_READINGS
@@ -31,12 +31,11 @@ class MemoryRegistry(VersionedRegistry):
         self,
         store: SchemaStore | None = None,
         *,
-        compatibility: Compatibility = Compatibility.BACKWARD,
+        compatibility: Compatibility | None = None,
         pending: Attempts = PENDING_ATTEMPTS,
     ) -> None:
-        super().__init__(_REGISTRY, AllowList((f"{_REGISTRY}/*",)), pending)
+        super().__init__(_REGISTRY, AllowList((f"{_REGISTRY}/*",)), pending, compatibility)
         self._schemas = SchemaStore() if store is None else store
-        self._compatibility = compatibility
 
     @property
     def source(self) -> str:
@@ -51,7 +50,8 @@ class MemoryRegistry(VersionedRegistry):
         return self._schemas.add(_subject(name), definition).id
 
     def _create(self, name: str, definition: str) -> str | None:
-        made = self._schemas.create(_subject(name), definition, self._compatibility)
+        mode = self._mode or Compatibility.BACKWARD
+        made = self._schemas.create(_subject(name), definition, mode)
         return made.id if made else None
 
     def _read(self, version_id: str) -> StoredVersion:
@@ -65,6 +65,9 @@ class MemoryRegistry(VersionedRegistry):
 
     def _rule(self, name: str) -> tuple[Compatibility, int]:
         return self._schemas.rule(_subject(name))
+
+    def _change_mode(self, name: str, mode: Compatibility, checkpoint: int) -> None:
+        self._schemas.update(_subject(name), mode=mode, checkpoint=checkpoint)
 
     def _mark_refused(self, version_id: str) -> None:
         self._schemas.put_metadata(version_id, *REFUSED_MARK)

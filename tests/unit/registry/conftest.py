@@ -60,14 +60,14 @@ def world(request: pytest.FixtureRequest, attempts: Callable[..., Attempts]) -> 
         return _build_glue_world(request.getfixturevalue("glue_api"), attempts)
     store = SchemaStore()
 
-    def build_memory(compatibility: Compatibility = Compatibility.BACKWARD) -> MemoryRegistry:
+    def build_memory(compatibility: Compatibility | None = None) -> MemoryRegistry:
         return MemoryRegistry(store, compatibility=compatibility, pending=attempts())
 
     return World(store, lambda name: f"memory/{name}", build_memory)
 
 
 def _build_glue_world(api: GlueApi, attempts: Callable[..., Attempts]) -> World:
-    def build(compatibility: Compatibility = Compatibility.BACKWARD) -> GlueRegistry:
+    def build(compatibility: Compatibility | None = None) -> GlueRegistry:
         settings = GlueSettings("plant", compatibility=compatibility)
         return GlueRegistry(settings, api.client, attempts=attempts(), pending=attempts())
 

@@ -171,6 +171,21 @@ def test_the_mode_of_new_schemas_can_be_set(world: World, reading: Reading) -> N
     assert world.store.rule(world.arn("readings")) == (Compatibility.FORWARD, 1)
 
 
+def test_a_mode_that_is_set_is_that_of_the_next_version(world: World, reading: Reading) -> None:
+    world.build(Compatibility.FULL).register("readings", reading(a="long"))
+    world.build(Compatibility.FULL).register("readings", reading(a="long", b="long"))
+    world.store.update(world.arn("readings"), checkpoint=2)
+    looser, unset = world.build(Compatibility.NONE), world.build()
+
+    looser.register("readings", reading(a="long"))
+    assert world.store.rule(world.arn("readings")) == (Compatibility.FULL, 2)  # nothing is new
+    with pytest.raises(IncompatibleSchemaError, match="rule FULL refuses a new version"):
+        unset.register("readings", reading(a="double"))
+
+    assert looser.register("readings", reading(a="double")).version.number == 3
+    assert world.store.rule(world.arn("readings")) == (Compatibility.NONE, 2)
+
+
 def test_a_disabled_schema_keeps_its_versions_and_accepts_no_new_one(
     registry: SchemaRegistry, world: World, reading: Reading
 ) -> None:

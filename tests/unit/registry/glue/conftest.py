@@ -17,8 +17,10 @@ from tests.fixtures.glue_api import GlueApi
 def build(
     glue_api: GlueApi, glue_client: Any, attempts: Callable[..., Attempts]
 ) -> Callable[..., GlueRegistry]:
-    def build(*allow: str) -> GlueRegistry:
-        settings = GlueSettings("plant", allow=allow, compatibility=Compatibility.NONE)
+    def build(
+        *allow: str, compatibility: Compatibility | None = Compatibility.NONE
+    ) -> GlueRegistry:
+        settings = GlueSettings("plant", allow=allow, compatibility=compatibility)
         return GlueRegistry(
             settings, glue_client, attempts=attempts(0.1, 3, 20), pending=attempts()
         )

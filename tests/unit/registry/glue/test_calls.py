@@ -109,8 +109,9 @@ def test_a_list_of_several_pages_is_read_whole(
 
 @pytest.mark.parametrize("refused", [{"temperature": "string"}, {"temperature": "double"}])
 def test_a_refused_schema_is_not_registered(
-    registry: GlueRegistry, glue_api: GlueApi, reading: Reading, refused: dict[str, str]
+    build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading, refused: dict[str, str]
 ) -> None:
+    registry = build(compatibility=None)
     registry.register("readings", reading(temperature="long"))
     glue_api.store.update(arn_of("readings"), mode=Compatibility.FULL)
     glue_api.calls.clear()
@@ -141,18 +142,34 @@ def test_a_forbidden_version_takes_no_number(
     build: Callable[..., GlueRegistry], glue_api: GlueApi, reading: Reading,
     forbidden: tuple[Compatibility, dict[str, str], type[Exception]],
 ) -> None:  # fmt: skip
-    registry, (mode, new, error) = build(), forbidden
+    registry, (mode, new, error) = build(compatibility=None), forbidden
     for types in ({"a": "long"}, {"a": "long", "b": "long"}):
         registry.register("readings", reading(**types))
     glue_api.store.update(arn_of("readings"), mode=mode)
     glue_api.calls.clear()
 
-    for each in (registry, build()):
+    for each in (registry, build(compatibility=None)):
         with pytest.raises(error):
             each.register("readings", reading(**new))
 
     assert glue_api.calls.count("RegisterSchemaVersion") == 0
     assert len(glue_api.store.list_versions(arn_of("readings"))) == 2
+
+
+def test_a_mode_that_may_not_be_changed_stays_and_rules(
+    build: Callable[..., GlueRegistry],
+    glue_api: GlueApi,
+    reading: Reading,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    build(compatibility=None).register("readings", reading(a="long"))
+    glue_api.fail("UpdateSchema", "AccessDeniedException")
+
+    with pytest.raises(IncompatibleSchemaError, match="rule BACKWARD refuses a new version"):
+        build(compatibility=Compatibility.NONE).register("readings", reading(a="int"))
+
+    assert "schema readings keeps the mode BACKWARD, expected NONE: glue://plant" in caplog.text
+    assert glue_api.store.rule(arn_of("readings")) == (Compatibility.BACKWARD, 1)
 
 
 @pytest.mark.parametrize("key", ["confluent:42", f"confluent:{UNKNOWN}", "apicurio:42"])
