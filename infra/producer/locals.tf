@@ -86,8 +86,14 @@ locals {
         },
         {
           for name, value in {
-            PENSTOCK_EVENT_TIME     = producer.event_time
-            PENSTOCK_KEY            = try(join(",", producer.key), null)
+            PENSTOCK_EVENT_TIME = producer.event_time
+            PENSTOCK_KEY        = try(join(",", producer.key), null)
+            # The names of attributes are the table's; the settings want some that are no fields of the keys.
+            PENSTOCK_KEY_NAME       = try(length(producer.key) > 1 ? join("_", producer.key) : null, null)
+            PENSTOCK_MODE           = producer.mode == "append" ? null : producer.mode
+            PENSTOCK_ORDER          = try(join(",", producer.order), null)
+            PENSTOCK_SORT           = try(join(",", producer.sort), null)
+            PENSTOCK_SORT_NAME      = producer.mode == "append" ? null : try("${join("_", producer.sort)}_sort", "none")
             PENSTOCK_VERSION_BUDGET = tostring(lookup(local._budgets, name, null))
           } : name => value if value != null
         },

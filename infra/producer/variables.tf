@@ -171,19 +171,22 @@ variable "prefix" {
 variable "producers" {
   description = "The producer functions, by name; docs/runbook.md, \"Add a producer\", explains each attribute."
   type = map(object({
-    compatibility = optional(string) # the mode of a new schema; BACKWARD unless given
+    compatibility = optional(string) # the schema's mode; BACKWARD for a new one unless given
     device_id     = optional(string, "000001")
     event_time    = optional(string)       # a field, or none; timestamp unless given
     key           = optional(list(string)) # fields; deviceId unless given
     memory_mib    = optional(number)
-    policy        = optional(string, "exact") # exact, grow or fixed
-    registry = optional(object({              # Glue unless given
+    mode          = optional(string, "append") # append or upsert, as the table
+    order         = optional(list(string))     # fields that order the versions of a row
+    policy        = optional(string, "exact")  # exact, grow or fixed
+    registry = optional(object({               # Glue unless given
       cidr              = optional(string)
       secret_arn        = optional(string)
       security_group_id = optional(string)
       url               = string
     }))
-    schema         = optional(string) # the topic's name unless given
+    schema         = optional(string)       # the topic's name unless given
+    sort           = optional(list(string)) # fields of the sort key
     topic          = string
     version_budget = optional(number) # 100 unless given
   }))
@@ -203,6 +206,26 @@ variable "producers" {
   validation {
     condition     = alltrue([for producer in values(var.producers) : producer.key == null ? true : length(producer.key) > 0])
     error_message = "The keys are ${jsonencode({ for name, producer in var.producers : name => producer.key })}; give each at least one field, or leave key out for deviceId."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : length(coalesce(producer.key, ["deviceId"])) != 1 || !contains(["_deleted", "_event", "_expiresAt", "_order", "_schema", "_schemaId", "_source", "_topic", "readingId", coalesce(producer.event_time, "timestamp")], try(producer.key[0], "deviceId"))])
+    error_message = "The keys are ${jsonencode({ for name, producer in var.producers : name => producer.key })}; give each a field that is neither the event time, nor one that rows have for themselves: readingId, _deleted, _event, _expiresAt, _order, _schema, _schemaId, _source, _topic."
+  }
+  validation {
+    condition     = alltrue(flatten([for producer in values(var.producers) : [for fields in [producer.key, producer.order, producer.sort] : fields == null ? true : length(distinct(fields)) == length(fields) && alltrue([for field in fields : can(regex("^[^, ]+$", field))])]]))
+    error_message = "The fields of keys, sort keys and orders are ${jsonencode({ for name, producer in var.producers : name => concat(coalesce(producer.key, []), coalesce(producer.sort, []), coalesce(producer.order, [])) })}; name each field once in a list, without commas and spaces."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : contains(["append", "upsert"], producer.mode)])
+    error_message = "The modes are ${jsonencode({ for name, producer in var.producers : name => producer.mode })}; choose append or upsert, as the table that the consumers write."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : producer.mode == "upsert" || (producer.sort == null && producer.order == null)])
+    error_message = "The producers are ${jsonencode({ for name, producer in var.producers : name => { mode = producer.mode, order = producer.order, sort = producer.sort } })}; use sort and order in mode upsert only, as in the tables that consumers write."
+  }
+  validation {
+    condition     = alltrue([for producer in values(var.producers) : try(length(producer.sort), 1) > 0 && try(length(producer.order), 1) > 0])
+    error_message = "The sort keys and orders are ${jsonencode({ for name, producer in var.producers : name => { order = producer.order, sort = producer.sort } })}; give each at least one field, or leave it out."
   }
   validation {
     condition     = alltrue([for producer in values(var.producers) : producer.registry == null ? true : can(regex(local.registry_url, producer.registry.url))])

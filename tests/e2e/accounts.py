@@ -190,6 +190,13 @@ class Accounts:
         assert error is None, answer
         return answer
 
+    def refuse(self, event: Any, producer: str = "producer") -> str:
+        """Invoke a producer function with an event that it must reject; what it says."""
+        client = partial(self.client, account=PRODUCER)
+        answer, error = invoke(client, f"penstock-{producer}", event)
+        assert error is not None, answer
+        return str(answer["errorMessage"])
+
     def write(self, topic: str, value: bytes, role: str = "") -> None:
         """Write a record without a function, as a role or as the one that may write every topic."""
         key = credentials_for_role(self.cloud, role or WRITER, "probe")

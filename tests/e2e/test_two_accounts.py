@@ -43,19 +43,19 @@ _OTHER = {
     "deploy_role_arn": DEPLOYERS["billing"],
     **_READS_ORDERS,
 }
-_PRODUCER_OF_ORDERS = {"topic": "orders", "key": ["orderId"], "event_time": "none"}
+_SHAPE_OF_ORDERS = {
+    "key": ["shop", "orderId"],
+    "event_time": "none",
+    "mode": "upsert",
+    "order": ["revision"],
+}
+_PRODUCER_OF_ORDERS = _SHAPE_OF_ORDERS | {"topic": "orders"}
 # Orders have a key of their own and no time, and the newest revision is the row.
 _FUNCTIONS = {
     "consumer": {"topics": ["sensor"]},
     "consumer-orders": {"table": "orders", "topics": ["orders"]},
 }
-_ORDERS = {
-    "key": ["orderId"],
-    "sort_name": "none",
-    "event_time": "none",
-    "mode": "upsert",
-    "order": ["revision"],
-}
+_ORDERS = _SHAPE_OF_ORDERS | {"key_name": "order", "sort_name": "none"}
 
 
 @pytest.fixture(scope="module")
@@ -207,16 +207,19 @@ def test_both_consumers_have_all_records(accounts):
 
 
 def test_an_event_with_a_key_and_a_registry_of_its_own_becomes_a_row(accounts, registry, client):
-    newest = {"orderId": "o-1", "revision": 2, "total": 30.5}
+    newest = {"shop": "s", "orderId": "o-1", "revision": 2, "total": 30.5}
     accounts.produce(newest, "orders")
     accounts.produce(newest | {"revision": 1, "total": 10.5}, "orders")
-    answer = accounts.produce({"orderId": "o-2", "revision": 1, "gift": True}, "orders")
+    gift = {"shop": "s", "orderId": "o-2", "revision": 1, "gift": True}
+    answer = accounts.produce(gift, "orders")
+    no_row = accounts.refuse({"shop": "s", "orderId": "o-3", "total": 1.5}, "orders")
+    assert "revision: found None, expected a number or a string" in no_row
 
     # The topic has one partition, so the row of the last event is written last.
     assert accounts.await_row("billing", answer, "consumer-orders")["gift"] is True
     rows = accounts.rows("billing", "consumer-orders").values()
-    assert sorted((row["orderId"], row["revision"]) for row in rows) == [("o-1", 2), ("o-2", 1)]
-    order = {"orderId", "revision", "total"}
+    assert sorted((row["order"], row["revision"]) for row in rows) == [("s/o-1", 2), ("s/o-2", 1)]
+    order = {"shop", "orderId", "revision", "total"}
     assert registry.list_fields("orders") == [order, (order - {"total"}) | {"gift"}]
     known = client("glue", PRODUCER).list_schemas(RegistryId={"RegistryName": "penstock"})
     assert "orders" not in {schema["SchemaName"] for schema in known["Schemas"]}

@@ -55,6 +55,7 @@ registry             = "events"
 producers = {
   invoices = {
     compatibility = "FULL"
+    mode          = "upsert"
     topic         = "invoice"
     registry = {
       cidr       = "10.8.0.0/24"
@@ -63,7 +64,7 @@ producers = {
     }
   }
   meters   = { topic = "meter", compatibility = "FULL_ALL", device_id = "000007", event_time = "none", key = ["site", "meter"], memory_mib = 256, policy = "grow", schema = "acme.meter", version_budget = 20 }
-  orders   = { topic = "order", registry = { url = "apicurio+http://10.9.0.7:8080" } }
+  orders   = { topic = "order", key = ["site", "item"], mode = "upsert", order = ["revision", "at"], sort = ["currency", "day"], registry = { url = "apicurio+http://10.9.0.7:8080" } }
   producer = { topic = "sensor", version_budget = 50 }
 }
 test_events = { create_registry = false, events = { Meter = "{\"site\": \"a\"}" } }
