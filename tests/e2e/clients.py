@@ -44,15 +44,18 @@ class Host:
         told.write_text(json.dumps(self._client()))
         return self._run([*self._choose(language), str(told), *words])
 
-    def penstock(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run the `penstock` command with the login and the registry of the client."""
+    def penstock(self, *words: str, registry: str = "") -> subprocess.CompletedProcess[str]:
+        """Run the `penstock` command with the login and the registry of the client.
+
+        `registry` is the name of another one that the same role is used for.
+        """
         client = self._client()
-        registry = client["registry"]
+        known = client["registry"]
         options = urlencode(
             {
                 "region": client["region"],
-                "role_arn": registry["role_arn"],
-                "external_id": registry["external_id"],
+                "role_arn": known["role_arn"],
+                "external_id": known["external_id"],
             }
         )
         return self._run(
@@ -60,7 +63,7 @@ class Host:
             KAFKA_BOOTSTRAP_SERVERS=client["bootstrap_servers"],
             KAFKA_SECURITY="scram",
             KAFKA_SECRET_ARN=client["secret_arn"],
-            PENSTOCK_REGISTRY=f"glue://{registry['name']}?{options}",
+            PENSTOCK_REGISTRY=f"glue://{registry or known['name']}?{options}",
         )
 
     def _client(self) -> Any:

@@ -17,11 +17,11 @@ locals {
   _exceptions = {
     glue = [{
       # A version is requested by its id, which names no resource and so no account. Programs that write find it by its
-      # definition or in the list of the schema, in the account of the foreign role.
+      # definition or in the list of the schema, and people look at schemas, in the account of the foreign role.
       Sid       = "SchemaVersions"
       Effect    = "Allow"
       Principal = "*"
-      Action    = ["glue:GetSchemaByDefinition", "glue:GetSchemaVersion", "glue:ListSchemaVersions"]
+      Action    = ["glue:GetSchema", "glue:GetSchemaByDefinition", "glue:GetSchemaVersion", "glue:GetTags", "glue:ListSchemaVersions", "glue:ListSchemas"]
       Resource  = "*"
       Condition = { ArnLike = { "aws:PrincipalArn" = concat([local._own_roles], var.foreign_roles) } }
     }]

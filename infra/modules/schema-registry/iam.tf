@@ -57,10 +57,11 @@ resource "aws_iam_role_policy" "reader" {
         Condition = { StringEquals = { "aws:RequestedRegion" = var.region } }
         },
         {
-          # A program that grows tables looks for versions that no record has yet; it reads them by the right above.
-          Sid    = "VersionsOfSchemas"
+          # A program that grows tables looks for versions that no record has yet; it reads them by the right above. People
+          # look at schemas, their modes and their versions (penstock schema).
+          Sid    = "Schemas"
           Effect = "Allow"
-          Action = "glue:ListSchemaVersions"
+          Action = ["glue:GetSchema", "glue:GetTags", "glue:ListSchemaVersions", "glue:ListSchemas"]
           Resource = [
             "arn:${local.partition}:glue:${local.place}:registry/${var.name}",
             "arn:${local.partition}:glue:${local.place}:schema/${var.name}/*",
