@@ -1,7 +1,8 @@
-"""The Glue catalog is moto's, except for the optimistic lock of its tables.
+"""The Glue catalog is moto's, except for the optimistic lock of its tables and their constraints.
 
 A writer that commits to an Iceberg table sends the version that it has read in UpdateTable, and
-must be refused if another writer was faster. moto counts versions but accepts every update.
+must be refused if another writer was faster. moto counts versions but accepts every update, and
+names and comments of any length.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from moto.core.exceptions import JsonRESTError
 from moto.glue.models import glue_backends
 
+from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, HttpAnswer, operation
 
@@ -23,9 +25,17 @@ class CatalogLock:
         self.lock = threading.Lock()
 
 
+@operation("glue", "CreateTable")
+def create_table(call: Call) -> HttpAnswer:
+    """Let moto make the table if the service's model allows it."""
+    check_params(call, "ValidationException")
+    return call.forward()
+
+
 @operation("glue", "UpdateTable")
 def update_table(call: Call) -> HttpAnswer:
     """Let moto change the table if it still has the version that the caller has read."""
+    check_params(call, "ValidationException")
     with call.cloud.state(CatalogLock, call.owner, call.region).lock:
         try:
             table = _find(call)

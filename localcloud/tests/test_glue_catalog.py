@@ -131,3 +131,26 @@ def test_one_of_concurrent_updates_of_a_version_succeeds(glue, monkeypatch):
         winners = [name for name in pool.map(write, "abcdefgh") if name]
 
     assert (winners, "2") == _read(glue)
+
+
+@pytest.mark.parametrize("key", ["Columns", "PartitionKeys"])
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [({"Name": "n" * 256}, "name"), ({"Comment": "c" * 256}, "comment")],
+    ids=["name", "comment"],
+)
+def test_a_column_that_glue_does_not_take_is_refused(glue, key, wrong, place):
+    fine = {"Name": "n" * 255, "Type": "string", "Comment": "c" * 255}
+
+    def write(columns):
+        more = {"StorageDescriptor": {key: columns}} if key == "Columns" else {key: columns}
+        return {"DatabaseName": "lake", "TableInput": _table([]) | more}
+
+    where = (
+        rf"'tableInput\..*{key[:1].lower()}{key[1:]}\.member\.{place}' failed to satisfy constraint"
+    )
+    for call in (glue.create_table, glue.update_table):
+        with pytest.raises(ClientError, match=f"{where}: .* less than or equal to 255") as caught:
+            call(**write([fine, fine | wrong]))
+        assert caught.value.response["Error"]["Code"] == "ValidationException"
+    glue.update_table(**write([fine]))

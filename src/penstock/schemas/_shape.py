@@ -15,6 +15,8 @@ from penstock.schemas._types import PRIMITIVES, full_name
 
 MAX_FIXED_SIZE = 2**20  # Kafka's usual limit for a whole message
 MAX_BRANCHES = 256  # comparing two unions takes the product of their sizes
+# Names and comments of Glue's columns have 255 at most; one may be `eventNAME_2 before it became `.
+MAX_NAME_CHARACTERS = 220
 
 _MAX_NESTING = 5 * MAX_DEPTH  # an optional record in a record is four objects and lists deeper
 
@@ -114,6 +116,11 @@ class _Shape:
             if not isinstance(field, dict):
                 _refuse(path, field, "a field to be an object")
             own = _check_name(field.get("name"), path, _NAME)
+            if len(own) > MAX_NAME_CHARACTERS:
+                raise SchemaLimitError(
+                    f"{place(path)}: found a field name of {len(own):,} characters, expected at "
+                    f"most {MAX_NAME_CHARACTERS}"
+                )
             inside = f"{path}.{own}" if path else own
             if own in seen:
                 _refuse(inside, own, "each field name once in a record")

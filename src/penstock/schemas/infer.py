@@ -20,11 +20,13 @@ from penstock.schemas._json import (
 from penstock.schemas._measure import MAX_DEFINITION_CHARACTERS
 from penstock.schemas._merging import merge_types, unify_names
 from penstock.schemas._normal_form import to_schema
+from penstock.schemas._shape import MAX_NAME_CHARACTERS
 from penstock.schemas._types import NUMBERS, AvroField, AvroType, resolve
 from penstock.schemas.definition import Schema
 from penstock.schemas.names import avro_name
 
 _MAX_FIELDS = 2_000  # of one object; more would soon exceed Glue's limit for a definition
+_SHOWN = 40
 # The characters that a definition takes for a field besides its name, at least.
 _FIELD_CHARACTERS = 49
 
@@ -182,9 +184,14 @@ class _Inference:
 
     def _avro_name(self, key: str) -> str:
         if key not in self._avro_names:
-            if len(key) > MAX_DEFINITION_CHARACTERS:  # its escapes would be eight times as long
-                raise _too_long(f"more than {MAX_DEFINITION_CHARACTERS:,}")
-            self._avro_names[key] = avro_name(key)
+            # Escapes would make it up to eight times as long.
+            name = key if len(key) > MAX_NAME_CHARACTERS else avro_name(key)
+            if len(name) > MAX_NAME_CHARACTERS:
+                raise EventLimitError(
+                    f"found a field {key[:_SHOWN]!r}... whose name takes {len(name):,} "
+                    f"characters in a schema, expected at most {MAX_NAME_CHARACTERS}"
+                )
+            self._avro_names[key] = name
         return self._avro_names[key]
 
     def _full_name(self, record: str, field: str) -> str:

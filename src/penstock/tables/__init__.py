@@ -18,6 +18,7 @@ from penstock.tables.columns import (
     NewType,
     Struct,
     compare_columns,
+    cut_comment,
     merge_columns,
 )
 from penstock.tables.differences import Difference
@@ -79,6 +80,7 @@ __all__ = [
     "TableTarget",
     "WriterRecord",
     "compare_columns",
+    "cut_comment",
     "hold_event",
     "inspect_tables",
     "is_written",

@@ -34,6 +34,8 @@ PARTITION_KEYS: Final = {"query": "string", "batch": "bigint", "part": "int", "d
 VOID: Final = "void"
 
 _MARK: Final = "field "
+_COMMENT_BYTES: Final = 255  # of a column in the Glue catalog
+_CUT: Final = "..."
 _WHOLE: Final = ("int", "bigint")
 _BROKEN: Final = ("float", "double")
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -159,6 +161,17 @@ def merge_columns(table: Struct, event: Struct, path: str = "") -> Struct:
             comment = "" if name == field.name else f"{_MARK}{field.name}"
             columns[name] = Column(name, type_, comment)
     return Struct(tuple(columns.values()))
+
+
+def cut_comment(comment: str) -> str:
+    """Return a comment that Glue takes, which has 255 bytes at most; the end of a longer one goes.
+
+    The names of fields are short enough that none is cut.
+    """
+    content = comment.encode()
+    if len(content) <= _COMMENT_BYTES:
+        return comment
+    return f"{content[: _COMMENT_BYTES - len(_CUT)].decode(errors='ignore')}{_CUT}"
 
 
 def compare_columns(table: Struct, merged: Struct) -> Growth:

@@ -48,7 +48,7 @@ def producer(build: Build) -> EventProducer:
     return build()
 
 
-def send(producer: EventProducer, *events: Any, seconds: float = 10) -> list[Outcome]:
+def send(producer: EventProducer, *events: Any, seconds: float = 90) -> list[Outcome]:
     """Send events as a batch of device 000001."""
     stamper = Stamper(READING, "000001")
     return producer.produce([stamper.stamp(event) for event in events], seconds)

@@ -87,16 +87,34 @@ def test_the_definition_is_measured_before_a_value_is_converted() -> None:
 
 
 def test_names_are_counted_before_they_are_made() -> None:
-    event: Any = {f"l{number}": 1 for number in range(1_000)}
+    event: Any = {f"{'l' * 200}{number}": 1 for number in range(999)}
     for _ in range(30):
-        event = {"k" * 30_000: event}
-    for hostile in (event, {"°" * 170_001: 1}, {"a": [{"k" * 85_000: {"l" * 90_000: {"x": 1}}}]}):
+        event = {"k" * 220: event}
+    for hostile in (event, {f"{'k' * 210}{number}": 1 for number in range(999)}):
         tracemalloc.start()
         with pytest.raises(EventLimitError, match="schema takes more than 170,000 characters"):
             infer_schema(hostile, "R")
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("k" * 221, r"'k{40}'\.\.\. whose name takes 221"),
+        ("é" * 32, r"'é{32}'\.\.\. whose name takes 224"),  # seven characters each in Avro
+        ("°" * 10_000_000, r"'°{40}'\.\.\. whose name takes 10,000,000"),
+    ],
+    ids=["long", "escaped", "huge"],
+)
+def test_a_name_that_no_column_could_note_is_refused(name: str, found: str) -> None:
+    infer_schema({"k" * 220: {"k" * 220: 1}, "é" * 31: 1}, "R")
+
+    for event in ({name: 1}, {"a": [{name: 1}]}):
+        message = f"^found a field {found} characters in a schema, expected at most 220$"
+        with pytest.raises(EventLimitError, match=message):
+            infer_schema(event, "R")
 
 
 @pytest.mark.parametrize(

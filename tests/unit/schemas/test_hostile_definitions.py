@@ -34,6 +34,16 @@ def test_refuses_a_long_definition() -> None:
             refuse()
 
 
+def test_refuses_a_field_name_that_no_column_could_note() -> None:
+    check_schema(record(field("int", "a" * 220)))
+
+    with pytest.raises(
+        SchemaLimitError,
+        match=r"^the schema: found a field name of 221 characters, expected at most 220$",
+    ):
+        check_schema(record(field("int", "a" * 221)))
+
+
 def test_refuses_too_much_depth() -> None:
     named: Any = record(field(nested(MAX_DEPTH - 2)), name="S")
 

@@ -25,7 +25,7 @@ from pyspark.sql.types import StructField, StructType
 from penstock.spark.columns import is_same, read_columns
 from penstock.spark.lake.conversion import convert, quote
 from penstock.spark.lake.iceberg import IcebergTable
-from penstock.tables import Growth, NewColumn
+from penstock.tables import Growth, NewColumn, cut_comment
 
 _NEXT: Final = "_next_"
 _BEFORE: Final = re.compile(r"_before_\d+_(.+)")
@@ -41,7 +41,8 @@ def rewrite_columns(
         _fill(spark, table, following, old)
         before = _free_name(table, column.name)
         comment = f"{_comment(column.name)}{column.dataType.simpleString()}"
-        table.rename({old.name: before, following.name: column.name}, {old.name: comment})
+        comments = {old.name: cut_comment(comment)}
+        table.rename({old.name: before, following.name: column.name}, comments)
         _fill(spark, table, column, StructField(before, old.dataType))
 
 
@@ -58,6 +59,7 @@ def refill_columns(spark: SparkSession, table: IcebergTable) -> None:
 
 
 def _comment(column: str) -> str:
+    """Return how the comment of an old column begins; the longest name leaves it whole."""
     return f"{column} before it became "
 
 
