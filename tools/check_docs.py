@@ -54,6 +54,7 @@ _DECISION = re.compile(r"# (.+)\n\nStatus: ([^,;\n]+)")
 _NAME = re.compile(r"\[`(\w+)`\]\(([^)#]+\.py)\)")
 _WIDTH = 120
 _CODE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ *```\w* +\S.*$", re.MULTILINE)
 _NO_PROSE = re.compile(r"\s*(\||\[[^\]]+\]:)")  # a row of a table, or the target of a link
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
@@ -73,6 +74,9 @@ def main() -> int:
         name = page.relative_to(_ROOT)
         problems += [f"{name}: links to {link}, which is not there" for link in dead_links(page)]
         problems += [f"{name}: {missing}" for missing in missing_names(page)]
+        problems += [
+            f"{name}: code is on the line of its fence: {it}" for it in broken_fences(page)
+        ]
         if page != _ROOT / "README.md":  # it has few lines, so they are long
             problems += [
                 f"{name}: a line of prose is too long: {line}" for line in long_lines(page)
@@ -140,6 +144,11 @@ def with_settings_tables(page: str, tables: Iterable[type[Settings]]) -> str:
 def dead_links(page: Path) -> list[str]:
     """Return the relative links of a page whose target is missing."""
     return [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+
+
+def broken_fences(page: Path) -> list[str]:
+    """Return the lines that begin a block of code and hold code too, which a browser hides."""
+    return [line.strip()[:60] for line in _FENCE.findall(page.read_text())]
 
 
 def long_lines(page: Path) -> list[str]:

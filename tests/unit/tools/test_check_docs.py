@@ -9,6 +9,7 @@ import pytest
 
 from penstock.settings import Settings, nested, setting
 from tools.check_docs import (
+    broken_fences,
     dead_links,
     generated_pages,
     long_lines,
@@ -49,6 +50,13 @@ def test_settings_tables_replace_what_stands_between_their_marks() -> None:
         "| `COPY_TOPIC` | `--topic` |  | topic to write to |\n"
         "<!-- end of settings -->\nafter\n"
     )
+
+
+def test_code_on_the_line_of_its_fence_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text('```json\n{}\n```\n  ```json {"a":\n1}\n  ```\n```\ntext\n```\n')
+
+    assert broken_fences(page) == ['```json {"a":']
 
 
 def test_a_dead_link_is_found_and_others_are_left(tmp_path: Path) -> None:
