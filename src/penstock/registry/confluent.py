@@ -151,7 +151,8 @@ class ConfluentRegistry(HttpRegistry):
             )
         if not answer.get("references") or stored.data_format != "AVRO":
             return stored
-        types = tuple(self._read_references(answer, set()))
+        with self._http.limited():
+            types = tuple(self._read_references(answer, set()))
         try:
             return replace(stored, definition=inline_references(stored.definition, types))
         except SchemaError:
