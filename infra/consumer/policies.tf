@@ -79,12 +79,13 @@ locals {
       }
     },
   )
-  # None for a plan of lake tables.
+  # None for a plan of lake tables. A job with joins reads the rows that it writes, in one statement, since each names
+  # all tables.
   _write_rows = { for writer, written in local._written : writer => [
     for statement in [{
       Sid      = "WriteReadings"
       Effect   = "Allow"
-      Action   = [written.upserts ? "dynamodb:PutItem" : "dynamodb:BatchWriteItem"]
+      Action   = concat(contains(keys(local.joins), writer) ? ["dynamodb:BatchGetItem"] : [], [written.upserts ? "dynamodb:PutItem" : "dynamodb:BatchWriteItem"])
       Resource = written.tables[*].arn
     }] : statement if length(written.tables) > 0
   ] }
@@ -115,15 +116,16 @@ locals {
       } }
     },
     {
-      # A row is encrypted with the table's own data key, which DynamoDB decrypts with this key.
+      # A row is encrypted with the table's own data key, which DynamoDB decrypts with this key. By the prefix of all
+      # tables, since a condition cannot be split: it opens no table whose rows the role may not read or write.
       Sid      = "UseTheKeyOfTheTables"
       Effect   = "Allow"
       Action   = ["kms:Decrypt"]
       Resource = [local._keys]
-      Condition = { StringEquals = {
-        "kms:EncryptionContext:aws:dynamodb:tableName" = concat(written.tables[*].name, [written.errors.name], [for join in try([local.joins[writer]], []) : local._readings[join.waiting].name])
-        "kms:ViaService"                               = "dynamodb.${local._services}"
-      } }
+      Condition = {
+        StringEquals = { "kms:ViaService" = "dynamodb.${local._services}" }
+        StringLike   = { "kms:EncryptionContext:aws:dynamodb:tableName" = "${local.prefix}-*" }
+      }
     },
   ] }
   _write_tables = {
@@ -315,7 +317,7 @@ locals {
       for role, statements in {
         (name) = concat(
           [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_tables[name], local._hold_lease[name], local._read_password,
-          local._use_lake, [local._write_lake[name]], local._keep_tables[name], try([local._keep_plain[name]], []), try([local._read_rows_to_join[name], local._keep_what_waits[name]], []),
+          local._use_lake, [local._write_lake[name]], local._keep_tables[name], try([local._keep_plain[name]], []), try([local._keep_what_waits[name]], []),
         )
         "${name}-replay" = concat(
           [local._read_schemas], local._read_registry_secrets, local._read_backups, local._write_rows[name], local._use_keys[name], [local._read_checkpoint[name]], local._replay_errors[name],
@@ -326,27 +328,32 @@ locals {
     }
   ]...)
 
+  # What scheduled functions read from the bucket of the jobs' artifacts, since Lambda takes 4 KB of variables.
+  _read_files = {
+    for file, url in try(module.spark["spark"].files, {}) : file => {
+      Sid      = "ReadItsPlan"
+      Effect   = "Allow"
+      Action   = ["s3:GetObject"]
+      Resource = ["arn:${local._partition}:s3:::${trimprefix(url, "s3://")}"]
+    }
+  }
+  _decrypt_files = {
+    Sid      = "DecryptItsPlan"
+    Effect   = "Allow"
+    Action   = ["kms:Decrypt"]
+    Resource = [local._keys]
+    Condition = { StringEquals = {
+      "kms:EncryptionContext:aws:s3:arn" = try(module.spark["spark"].artifacts_bucket.arn, "")
+      "kms:ViaService"                   = "s3.${local._services}"
+    } }
+  }
   retry_policies = {
     for name, join in local.joins : name => jsonencode({
       Version = "2012-10-17"
       Statement = concat(
         [
-          {
-            Sid      = "ReadThePlan"
-            Effect   = "Allow"
-            Action   = ["s3:GetObject"]
-            Resource = ["arn:${local._partition}:s3:::${trimprefix(module.spark["spark"].files[join.file], "s3://")}"]
-          },
-          {
-            Sid      = "DecryptThePlan"
-            Effect   = "Allow"
-            Action   = ["kms:Decrypt"]
-            Resource = [local._keys]
-            Condition = { StringEquals = {
-              "kms:EncryptionContext:aws:s3:arn" = module.spark["spark"].artifacts_bucket.arn
-              "kms:ViaService"                   = "s3.${local._services}"
-            } }
-          },
+          local._read_files[join.file],
+          local._decrypt_files,
           {
             Sid      = "WriteJoinedRows"
             Effect   = "Allow"

@@ -41,14 +41,15 @@ module "quality" {
   description = "Checks tables of the lake by queries of Athena, and stores a report of each"
   environment = merge(
     {
-      KAFKA_BOOTSTRAP_SERVERS = module.broker_access.bootstrap_servers
-      KAFKA_SECRET_ARN        = module.broker_access.secret_arn
-      KAFKA_SECURITY          = "scram"
-      PENSTOCK_PARKED_RECORDS = module.lake.parked_records
-      PENSTOCK_QUALITY_TABLES = jsonencode(each.value.flags)
-      PENSTOCK_REGISTRY       = local.registry_urls
-      PENSTOCK_REPORTS        = "s3://${module.lake.bucket.name}/quality"
-      PENSTOCK_WORKGROUP      = module.lake.workgroup
+      KAFKA_BOOTSTRAP_SERVERS        = module.broker_access.bootstrap_servers
+      KAFKA_SECRET_ARN               = module.broker_access.secret_arn
+      KAFKA_SECURITY                 = "scram"
+      PENSTOCK_PARKED_RECORDS        = module.lake.parked_records
+      PENSTOCK_QUALITY_TABLES        = module.spark["spark"].files["quality-tables.json"]
+      PENSTOCK_QUALITY_TABLES_SHA256 = sha256(jsonencode(each.value.flags)) # a running function reads changed tables
+      PENSTOCK_REGISTRY              = local.registry_urls
+      PENSTOCK_REPORTS               = "s3://${module.lake.bucket.name}/quality"
+      PENSTOCK_WORKGROUP             = module.lake.workgroup
     },
     length(var.registry_backups) == 0 ? {} : { PENSTOCK_REGISTRY_BACKUPS = join(" ", var.registry_backups) },
   )
@@ -167,7 +168,7 @@ locals {
               "kms:ViaService"                               = "dynamodb.${local._services}"
             } }
           },
-          local._read_schemas,
+          local._read_schemas, local._read_files["quality-tables.json"], local._decrypt_files,
         ],
         [
           for statement in [{

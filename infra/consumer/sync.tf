@@ -20,8 +20,9 @@ module "sync" {
   region      = var.contract.region
   description = "Grows the columns of tables of the lake to hold all versions of their schemas"
   environment = {
-    PENSTOCK_REGISTRY    = local.registry_urls
-    PENSTOCK_SYNC_TABLES = jsonencode(each.value.schemas)
+    PENSTOCK_REGISTRY           = local.registry_urls
+    PENSTOCK_SYNC_TABLES        = module.spark["spark"].files["sync-tables.json"]
+    PENSTOCK_SYNC_TABLES_SHA256 = sha256(jsonencode(each.value.schemas)) # a running function reads changed tables
   }
   log_days   = var.retention.log_days
   memory_mib = 512
@@ -88,7 +89,7 @@ locals {
               "kms:ViaService"                   = "s3.${local._services}"
             } }
           },
-          local._read_schemas,
+          local._read_schemas, local._read_files["sync-tables.json"], local._decrypt_files,
         ],
         local._read_registry_secrets,
       )

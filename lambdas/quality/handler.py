@@ -9,13 +9,20 @@ from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 
 from penstock.errors import OperationError, PenstockError
-from penstock.operations import StoredReport, TopicSettings, check_quality
+from penstock.operations import (
+    StoredReport,
+    TopicSettings,
+    check_quality,
+    read_stored_settings,
+)
 from penstock.quality import Report, ScheduleSettings
 
 # For what a run does after its last query: the report, and the metric.
 _RESERVE_SECONDS = 30
 
-_settings = ScheduleSettings.from_environ(os.environ)
+_settings = ScheduleSettings.from_environ(
+    read_stored_settings(os.environ, "PENSTOCK_QUALITY_TABLES")
+)
 # Without brokers, the rules that need Kafka are not checked.
 _topics = (
     TopicSettings.from_environ(os.environ) if "KAFKA_BOOTSTRAP_SERVERS" in os.environ else None

@@ -9,9 +9,9 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from penstock.errors import OperationError, PenstockError
-from penstock.operations import SyncSettings, TableSettings, sync_lake
+from penstock.operations import SyncSettings, TableSettings, read_stored_settings, sync_lake
 
-_settings = SyncSettings.from_environ(os.environ)
+_settings = SyncSettings.from_environ(read_stored_settings(os.environ, "PENSTOCK_SYNC_TABLES"))
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 

@@ -191,6 +191,7 @@ THROTTLES = {
     "emr-serverless": ("ThrottlingException", 400),
     "events": ("ThrottlingException", 400),
     "glue": ("ThrottlingException", 400),
+    "iam": ("Throttling", 400),
     "kafka": ("TooManyRequestsException", 429),
     "lakeformation": ("ThrottledException", 429),
     "lambda": ("TooManyRequestsException", 429),

@@ -52,7 +52,7 @@ _ENDS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 # Services of localcloud's own whose calls are evaluated by their action alone.
-BY_ACTION_ALONE = frozenset({"application-autoscaling", "cloudwatch", "elbv2", "events", "route53"})
+BY_ACTION_ALONE = frozenset("application-autoscaling cloudwatch elbv2 events iam route53".split())
 
 # Operations with another name in IAM.
 _ACTIONS = {

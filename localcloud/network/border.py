@@ -36,6 +36,7 @@ ENDPOINT_NAMES = {
     "events": "events",
     "firehose": "kinesis-firehose",
     "glue": "glue",
+    "iam": "",
     "kafka": "kafka",
     "kinesis": "kinesis-streams",
     "lakeformation": "lakeformation",

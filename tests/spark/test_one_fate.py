@@ -43,7 +43,7 @@ _ACCOUNT, _REGION = "111111111111", "eu-central-1"
 _TOPIC = "readings"
 _SHAPE = RowShape(("id",), sort_name="place", event_time=None)
 _STAGED = Projection(constant="staging_time")
-_LONG_NAME = "n" * 255
+_LONG_NAME = "n" * 220
 _OF_TABLES = {Reason.SINK_REFUSED, Reason.OVERSIZE}  # what DynamoDB cannot hold
 
 

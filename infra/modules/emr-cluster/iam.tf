@@ -6,6 +6,8 @@ locals {
   # No job of EMR Serverless has such a name, and what trusts the roles of jobs by pattern trusts this one.
   role_name = "${var.prefix}-job-emr_cluster"
   role_arn  = "arn:${local.partition}:iam::${var.account_id}:role/${local.role_name}"
+  # Inline policies have 10,240 characters together, and all jobs share the role.
+  is_long = sum(concat([0], [for policy in values(var.policies) : length(policy)])) > 6000
 
   own_new      = { StringEquals = { for key, value in local.own_tag : "aws:RequestTag/${key}" => value } }
   own_existing = { StringEquals = { for key, value in local.own_tag : "aws:ResourceTag/${key}" => value } }
@@ -74,7 +76,7 @@ resource "aws_iam_instance_profile" "this" {
 
 resource "aws_iam_role_policy" "runtime" {
   name = "runtime"
-  role = aws_iam_role.instance.id
+  role = aws_iam_role.instance.name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat([
@@ -119,11 +121,19 @@ resource "aws_iam_role_policy" "runtime" {
 
 # The rights of each job that may run here.
 resource "aws_iam_role_policy" "work" {
-  for_each = var.policies
+  for_each = local.is_long ? {} : var.policies
 
   name   = "work-${each.key}"
-  role   = aws_iam_role.instance.id
+  role   = aws_iam_role.instance.name
   policy = each.value
+}
+
+module "long_policy" {
+  source = "../long-policy"
+  count  = local.is_long ? 1 : 0
+
+  policies  = var.policies
+  role_name = aws_iam_role.instance.name
 }
 
 resource "aws_iam_role" "service" {
@@ -150,7 +160,7 @@ resource "aws_iam_role_policy" "service" {
   # checkov:skip=CKV_AWS_290: EC2 has no resources for the calls on *
   # checkov:skip=CKV_AWS_355: EC2 has no resources for the calls on *
   name = "service"
-  role = aws_iam_role.service.id
+  role = aws_iam_role.service.name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [

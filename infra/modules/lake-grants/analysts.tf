@@ -106,6 +106,6 @@ resource "aws_iam_role_policy" "analyst" {
   for_each = var.analysts
 
   name   = "query-granted-tables"
-  role   = aws_iam_role.analyst[each.key].id
+  role   = aws_iam_role.analyst[each.key].name
   policy = local.analyst_policies[each.key]
 }

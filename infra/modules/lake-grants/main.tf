@@ -60,7 +60,7 @@ resource "aws_iam_role" "location" {
 # It reads only: jobs write with rights of their own.
 resource "aws_iam_role_policy" "location" {
   name = "read-tables"
-  role = aws_iam_role.location.id
+  role = aws_iam_role.location.name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [

@@ -15,6 +15,9 @@ locals {
     "ec2:DescribeSubnets",
     "ec2:UnassignPrivateIpAddresses",
   ]
+
+  # Inline policies have 10,240 characters together, and the role may get others, such as a mapping's.
+  is_long = length(var.policy_json) > 6000
 }
 
 data "aws_partition" "this" {}
@@ -39,7 +42,7 @@ resource "aws_iam_role_policy" "runtime" {
   # checkov:skip=CKV_AWS_290: EC2 and X-Ray take no resource for these actions
   # checkov:skip=CKV_AWS_355: EC2 and X-Ray take no resource for these actions
   name = "runtime"
-  role = aws_iam_role.this.id
+  role = aws_iam_role.this.name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat(
@@ -83,7 +86,17 @@ resource "aws_iam_role_policy" "runtime" {
 
 # The rights of this function.
 resource "aws_iam_role_policy" "work" {
+  count = local.is_long ? 0 : 1
+
   name   = "work"
-  role   = aws_iam_role.this.id
+  role   = aws_iam_role.this.name
   policy = var.policy_json
+}
+
+module "long_policy" {
+  source = "../long-policy"
+  count  = local.is_long ? 1 : 0
+
+  policies  = { work = var.policy_json }
+  role_name = aws_iam_role.this.name
 }

@@ -3,7 +3,7 @@ output "arn" {
   value       = aws_lambda_function.this.arn
 
   # Callers find the function able to work.
-  depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this]
+  depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this, module.long_policy]
 }
 
 output "dead_letter_queue" {
@@ -19,7 +19,7 @@ output "name" {
   value       = aws_lambda_function.this.function_name
 
   # Callers find the function able to work.
-  depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this]
+  depends_on = [aws_iam_role_policy.work, aws_vpc_security_group_egress_rule.this, module.long_policy]
 }
 
 output "role_name" {

@@ -72,7 +72,7 @@ resource "aws_iam_role" "this" {
 
 resource "aws_iam_role_policy" "crawl" {
   name = "crawl"
-  role = aws_iam_role.this.id
+  role = aws_iam_role.this.name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat(

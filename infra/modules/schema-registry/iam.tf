@@ -45,7 +45,7 @@ resource "aws_iam_role_policy" "reader" {
   for_each = var.consumers
 
   name = "schemas"
-  role = aws_iam_role.reader[each.key].id
+  role = aws_iam_role.reader[each.key].name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat(
@@ -111,7 +111,7 @@ resource "aws_iam_role_policy" "password" {
   for_each = var.consumers
 
   name = "password"
-  role = aws_iam_role.hand_over[each.key].id
+  role = aws_iam_role.hand_over[each.key].name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [
@@ -142,7 +142,7 @@ resource "aws_iam_role_policy" "connections" {
   for_each = { for name, consumer in var.consumers : name => consumer if length(consumer.endpoint_service_arns) > 0 }
 
   name = "connections"
-  role = aws_iam_role.hand_over[each.key].id
+  role = aws_iam_role.hand_over[each.key].name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [

@@ -7,6 +7,9 @@ locals {
   role_arns     = { for name, role in local.role_names : name => "arn:${local.partition}:iam::${var.account_id}:role/${role}" }
   keys_arn      = "arn:${local.partition}:kms:${local.place}:key/*"
   log_group_arn = "arn:${local.partition}:logs:${local.place}:log-group:${local.log_group}"
+
+  # Inline policies have 10,240 characters together, of which those of every run take less than 2,240.
+  long_policies = toset([for name, policy in var.roles : name if length(policy) > 8000])
 }
 
 resource "aws_iam_role" "job" {
@@ -35,7 +38,7 @@ resource "aws_iam_role_policy" "runtime" {
   for_each = local.role_names
 
   name = "runtime"
-  role = aws_iam_role.job[each.key].id
+  role = aws_iam_role.job[each.key].name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat([
@@ -91,9 +94,17 @@ resource "aws_iam_role_policy" "runtime" {
 
 # The rights of each role.
 resource "aws_iam_role_policy" "work" {
-  for_each = var.roles
+  for_each = { for name, policy in var.roles : name => policy if !contains(local.long_policies, name) }
 
   name   = "work"
-  role   = aws_iam_role.job[each.key].id
+  role   = aws_iam_role.job[each.key].name
   policy = each.value
+}
+
+module "long_policy" {
+  source   = "../long-policy"
+  for_each = local.long_policies
+
+  policies  = { work = var.roles[each.key] }
+  role_name = aws_iam_role.job[each.key].name
 }

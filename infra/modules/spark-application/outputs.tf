@@ -30,7 +30,7 @@ output "role_arns" {
   description = "The execution roles, by name."
   value       = local.role_arns
 
-  depends_on = [aws_iam_role.job, aws_iam_role_policy.runtime, aws_iam_role_policy.work]
+  depends_on = [aws_iam_role.job, aws_iam_role_policy.runtime, aws_iam_role_policy.work, module.long_policy]
 }
 
 output "security_group_id" {
@@ -50,5 +50,6 @@ output "submit_commands" {
     aws_s3_object.upload,
     aws_ssm_parameter.this,
     aws_vpc_security_group_egress_rule.this,
+    module.long_policy,
   ]
 }

@@ -47,6 +47,7 @@ from penstock.operations.schemas import (
 )
 from penstock.operations.staging import PlannedTable, check_staging
 from penstock.operations.steps import JobStep
+from penstock.operations.stored_settings import read_stored_settings
 from penstock.operations.topics import ReadRecord, ReadSettings, read_records
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "produce_events",
     "read_dead_letter",
     "read_records",
+    "read_stored_settings",
     "read_version",
     "read_versions",
     "register_schema",

@@ -108,7 +108,7 @@ class SyncSettings(Settings):
     tables: Mapping[str, tuple[str, ...]] = setting(
         "PENSTOCK_SYNC_TABLES",
         "a JSON object: for each table DATABASE.TABLE the names of the schemas whose records it "
-        'holds, such as {"lake.readings": ["sensor"]}',
+        'holds, such as {"lake.readings": ["sensor"]}; the function also takes its s3:// URL',
         parse=_parse_tables,
     )
 

@@ -205,7 +205,8 @@ class ScheduleSettings(Settings):
     tables: Mapping[str, Mapping[str, str]] = setting(
         "PENSTOCK_QUALITY_TABLES",
         "a JSON object: for each table DATABASE.TABLE the flags of its check without dashes, which "
-        'come before the variables of all, such as {"lake.readings": {"late-share": "0.05"}}',
+        'come before the variables of all, such as {"lake.readings": {"late-share": "0.05"}}; the '
+        "function also takes its s3:// URL",
         parse=_parse_flags,
     )
     reports: str = setting("PENSTOCK_REPORTS", "folder or s3:// URL below which reports are stored")

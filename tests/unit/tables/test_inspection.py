@@ -29,7 +29,7 @@ __all__ = ["lake"]
 
 # What the plan of the case `full` of the consumer's root lets the function `sync` do, and where.
 _PLANNED = Path(__file__).parents[3] / "tests/infra/consumer/full.policies.yaml"
-_SYNC = 'module.sync["sync"].aws_iam_role_policy.work'
+_SYNC = 'module.sync["sync"].aws_iam_role_policy.work[0]'
 _BUCKET, _DATABASE = "penstock-fraud-detection-lake", "penstock_fraud_detection_lake"
 _PRODUCER = "333333333333"
 _READER = f"arn:aws:iam::{_PRODUCER}:role/acme-data-platform-kafka-fraud-detection-reader"

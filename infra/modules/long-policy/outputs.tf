@@ -1,0 +1,12 @@
+output "names" {
+  description = "The names of the managed policies."
+  value       = [for policy in values(aws_iam_policy.this) : policy.name]
+
+  precondition {
+    condition     = length(local.documents) <= local.most_policies
+    error_message = "The policies of ${var.role_name} fill ${length(local.documents)} managed policies, and a role takes ${local.most_policies}; divide its tables among several jobs or functions."
+  }
+
+  # Who waits for the names finds the role with its rights.
+  depends_on = [aws_iam_role_policy_attachment.this]
+}

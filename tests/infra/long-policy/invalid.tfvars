@@ -1,0 +1,2 @@
+policies  = { work = jsonencode({ Statement = [{ Sid = "Nothing" }] }) }
+role_name = "penstock-job-stage"
