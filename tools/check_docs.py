@@ -21,6 +21,7 @@ from penstock.operations import SyncSettings, TableSettings
 from penstock.producing import IntakeSettings
 from penstock.quality import QualitySettings, ScheduleSettings
 from penstock.settings import SettingRow, Settings, describe_settings
+from penstock.sinks import FunctionLeaseSettings
 from penstock.spark import ConsumeSettings, MaintainSettings, ReplaySettings, StageSettings
 from penstock.staging import RetrySettings
 from tests.unit.structure.test_imports import MAY_IMPORT
@@ -37,6 +38,7 @@ _TABLES: tuple[type[Settings], ...] = (
     ReplaySettings,
     MaintainSettings,
     RetrySettings,
+    FunctionLeaseSettings,
     QualitySettings,
     ScheduleSettings,
     TableSettings,

@@ -51,6 +51,8 @@ module "reading_store" {
   tables = merge(
     { for name, table in local.tables : name => table if try(table.dynamodb, true) },
     { for join in values(local.joins) : join.waiting => { hash_key = "waitingFor", range_key = "driver", ttl_attribute = "expiresAt" } },
+    # No job or function has a table of this name.
+    { for table in local.has_schedules ? ["function_leases"] : [] : table => { hash_key = "id", range_key = null, ttl_attribute = "expiresAt" } },
   )
 }
 

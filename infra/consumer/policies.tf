@@ -62,19 +62,19 @@ locals {
     ] : statement if length(local._registry_secrets) > 0
   ]
   # By writer: a function has no routes.
-  _readings = module.reading_store.readings
+  readings = module.reading_store.readings
   _written = merge(
     {
       for name, function in local.functions : name => {
         errors  = module.reading_store.errors[function.errors]
-        tables  = [local._readings[function.table]]
+        tables  = [local.readings[function.table]]
         upserts = local.tables[function.table].upserts
       }
     },
     {
       for name, job in local.jobs : name => {
         errors  = module.reading_store.errors[job.errors]
-        tables  = [for table in job.tables : local._readings[table]]
+        tables  = [for table in job.tables : local.readings[table]]
         upserts = anytrue([for table in job.tables : local.tables[table].upserts])
       }
     },
@@ -301,7 +301,7 @@ locals {
       Sid      = "ReadRowsToJoin"
       Effect   = "Allow"
       Action   = ["dynamodb:BatchGetItem"]
-      Resource = [for table, made in local.staged[name] : local._readings[table].arn if made.dynamodb]
+      Resource = [for table, made in local.staged[name] : local.readings[table].arn if made.dynamodb]
     }
   }
   _keep_what_waits = {
@@ -309,7 +309,7 @@ locals {
       Sid      = "KeepWhatWaits"
       Effect   = "Allow"
       Action   = ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Query"]
-      Resource = [local._readings[join.waiting].arn]
+      Resource = [local.readings[join.waiting].arn]
     }
   }
   job_policies = merge([
@@ -347,6 +347,28 @@ locals {
       "kms:ViaService"                   = "s3.${local._services}"
     } }
   }
+  # Without reserved concurrency, two invocations of a scheduled function may overlap: one works.
+  _hold_function_lease = [
+    for statement in [
+      {
+        Sid      = "HoldItsLease"
+        Effect   = "Allow"
+        Action   = ["dynamodb:UpdateItem"]
+        Resource = [try(local.readings["function_leases"].arn, "")]
+      },
+      {
+        Sid      = "UseTheKeyOfLeases"
+        Effect   = "Allow"
+        Action   = ["kms:Decrypt"]
+        Resource = [local._keys]
+        Condition = { StringEquals = {
+          "kms:EncryptionContext:aws:dynamodb:tableName" = try(local.readings["function_leases"].name, "")
+          "kms:ViaService"                               = "dynamodb.${local._services}"
+        } }
+      },
+    ] : statement if local.has_schedules
+  ]
+
   retry_policies = {
     for name, join in local.joins : name => jsonencode({
       Version = "2012-10-17"
@@ -358,12 +380,12 @@ locals {
             Sid      = "WriteJoinedRows"
             Effect   = "Allow"
             Action   = ["dynamodb:PutItem"]
-            Resource = [for table in join.finals : local._readings[table].arn]
+            Resource = [for table in join.finals : local.readings[table].arn]
           },
         ],
         # The job alone looks for what waits, and releases it.
         [local._read_rows_to_join[name], merge(local._keep_what_waits[name], { Action = ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem"] })],
-        local._use_keys[name], local._replay_errors[name],
+        local._use_keys[name], local._replay_errors[name], slice(local._hold_function_lease, 0, 1),
       )
     })
   }

@@ -44,6 +44,7 @@ module "quality" {
       KAFKA_BOOTSTRAP_SERVERS        = module.broker_access.bootstrap_servers
       KAFKA_SECRET_ARN               = module.broker_access.secret_arn
       KAFKA_SECURITY                 = "scram"
+      PENSTOCK_LEASES_TABLE          = local.readings["function_leases"].name
       PENSTOCK_PARKED_RECORDS        = module.lake.parked_records
       PENSTOCK_QUALITY_TABLES        = module.spark["spark"].files["quality-tables.json"]
       PENSTOCK_QUALITY_TABLES_SHA256 = sha256(jsonencode(each.value.flags)) # a running function reads changed tables
@@ -65,9 +66,8 @@ module "quality" {
     architecture   = var.functions.architecture
     python_version = var.functions.python_version
   }
-  policy_json = local.quality_policies[each.key]
-  # Two at once would pay for the same queries twice.
-  reserved_concurrency = 1
+  policy_json          = local.quality_policies[each.key]
+  reserved_concurrency = var.functions.reserved_concurrency
   timeout_seconds      = 900
 
   permissions_boundary = var.permissions_boundary
@@ -170,6 +170,7 @@ locals {
           },
           local._read_schemas, local._read_files["quality-tables.json"], local._decrypt_files,
         ],
+        local._hold_function_lease,
         [
           for statement in [{
             Sid      = "ReadByGrants"

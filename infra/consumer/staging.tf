@@ -49,8 +49,11 @@ locals {
     } if length(compact(values(tables)[*].final)) > 0
   }
 
+  # Functions that a schedule invokes.
+  has_schedules = length(local.joins) + length(local.quality) + length(local.sync) > 0
+
   # A table of a plan is of that job alone.
-  other_tables = setunion(["dead_letters", "errors", "parked_records"], values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)]), values(local.joins)[*].waiting)
+  other_tables = setunion(["dead_letters", "errors", "function_leases", "parked_records"], values(var.consumer_functions)[*].table, flatten([for job in values(var.jobs) : values(job.writes)]), values(local.joins)[*].waiting)
   table_names  = concat(tolist(local.other_tables), flatten([for tables in values(local.staged) : keys(tables)]))
 }
 
@@ -64,6 +67,7 @@ module "retry" {
   description = "Joins rows again whose dependencies were missing, and parks what waited too long"
   environment = {
     PENSTOCK_ERRORS_TABLE  = module.reading_store.errors[each.value.errors].name
+    PENSTOCK_LEASES_TABLE  = local.readings["function_leases"].name
     PENSTOCK_PARKED_BUCKET = module.lake.parked_bucket.name
     PENSTOCK_PLAN          = module.spark["spark"].files[each.value.file]
     PENSTOCK_PLAN_SHA256   = filesha256(each.value.retry.plan) # a running function reads a changed plan
@@ -84,9 +88,8 @@ module "retry" {
     architecture   = var.functions.architecture
     python_version = var.functions.python_version
   }
-  policy_json = local.retry_policies[each.key]
-  # Two at once would do the same work twice.
-  reserved_concurrency = 1
+  policy_json          = local.retry_policies[each.key]
+  reserved_concurrency = var.functions.reserved_concurrency
   timeout_seconds      = 300
 
   permissions_boundary = var.permissions_boundary

@@ -20,6 +20,7 @@ module "sync" {
   region      = var.contract.region
   description = "Grows the columns of tables of the lake to hold all versions of their schemas"
   environment = {
+    PENSTOCK_LEASES_TABLE       = local.readings["function_leases"].name
     PENSTOCK_REGISTRY           = local.registry_urls
     PENSTOCK_SYNC_TABLES        = module.spark["spark"].files["sync-tables.json"]
     PENSTOCK_SYNC_TABLES_SHA256 = sha256(jsonencode(each.value.schemas)) # a running function reads changed tables
@@ -29,16 +30,15 @@ module "sync" {
   network = {
     vpc_id     = module.network.vpc_id
     subnet_ids = values(module.network.workload_subnet_ids)
-    egress     = { for name, way in local.egress : name => way if !contains(concat(["athena", "brokers", "dynamodb", "lambda", "logs", "ssm", "ssmmessages"], length(local.registries) == 0 ? ["secretsmanager"] : []), name) }
+    egress     = { for name, way in local.egress : name => way if !contains(concat(["athena", "brokers", "lambda", "logs", "ssm", "ssmmessages"], length(local.registries) == 0 ? ["secretsmanager"] : []), name) }
   }
   package = {
     path           = "${var.functions.packages}/sync-lambda.zip"
     architecture   = var.functions.architecture
     python_version = var.functions.python_version
   }
-  policy_json = local.sync_policies[each.key]
-  # Two at once would plan the same changes twice.
-  reserved_concurrency = 1
+  policy_json          = local.sync_policies[each.key]
+  reserved_concurrency = var.functions.reserved_concurrency
   timeout_seconds      = 300
 
   permissions_boundary = var.permissions_boundary
@@ -91,7 +91,7 @@ locals {
           },
           local._read_schemas, local._read_files["sync-tables.json"], local._decrypt_files,
         ],
-        local._read_registry_secrets,
+        local._read_registry_secrets, local._hold_function_lease,
       )
     })
   }

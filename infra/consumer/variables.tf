@@ -47,8 +47,8 @@ variable "consumer_functions" {
     error_message = "The consumer functions are ${join(", ", keys(var.consumer_functions))}; call each consumer, or consumer- and up to 23 small letters, digits and dashes, but none consumer-quality or consumer-sync, which check tables and grow their columns."
   }
   validation {
-    condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "parked_records"], function.table)])
-    error_message = "The consumer functions write ${join(", ", values(var.consumer_functions)[*].table)}; name tables with small letters, digits and underscores, and none dead_letters, errors or parked_records, which are other tables."
+    condition     = alltrue([for function in values(var.consumer_functions) : can(regex("^[a-z0-9_]+$", function.table)) && !contains(["dead_letters", "errors", "function_leases", "parked_records"], function.table)])
+    error_message = "The consumer functions write ${join(", ", values(var.consumer_functions)[*].table)}; name tables with small letters, digits and underscores, and none dead_letters, errors, function_leases or parked_records, which are other tables."
   }
   validation {
     condition     = alltrue([for function in values(var.consumer_functions) : function.topics == null ? true : length(function.topics) > 0 && length(setsubtract(function.topics, var.contract.topics)) == 0])
@@ -110,12 +110,13 @@ variable "deploy_role_arn" {
 }
 
 variable "functions" {
-  description = "The zips of `make build`, their Python version and architecture."
+  description = "The zips of `make build`, their Python version and architecture, the consumer functions' memory, and the reserved concurrency of each scheduled function, null for none (an account must keep 100 unreserved; a lease keeps a function from working twice at once without it)."
   type = object({
-    architecture   = optional(string, "arm64")
-    memory_mib     = optional(number, 512)
-    packages       = optional(string, "../../build")
-    python_version = optional(string, "3.13")
+    architecture         = optional(string, "arm64")
+    memory_mib           = optional(number, 512)
+    packages             = optional(string, "../../build")
+    python_version       = optional(string, "3.13")
+    reserved_concurrency = optional(number)
   })
   default = {}
 }
@@ -195,10 +196,10 @@ variable "jobs" {
   validation {
     condition = alltrue(flatten([
       for job in values(var.jobs) : [
-        for schema, table in job.writes : can(regex("^([A-Za-z0-9_.$#-]+|\\*)$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["dead_letters", "errors", "parked_records"], table)
+        for schema, table in job.writes : can(regex("^([A-Za-z0-9_.$#-]+|\\*)$", schema)) && can(regex("^[a-z0-9_]+$", table)) && !contains(["dead_letters", "errors", "function_leases", "parked_records"], table)
       ]
     ]))
-    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none dead_letters, errors or parked_records, which are other tables."
+    error_message = "The jobs write ${jsonencode({ for name, job in var.jobs : name => job.writes })}; name schemas as the registry does, tables with small letters, digits and underscores, and none dead_letters, errors, function_leases or parked_records, which are other tables."
   }
   validation {
     condition     = alltrue([for job in values(var.jobs) : (length(job.writes) > 0 ? 1 : 0) + (job.staging != null ? 1 : 0) + (job.sales != null ? 1 : 0) == 1 && (!contains(keys(job.writes), "*") || length(job.writes) == 1)])

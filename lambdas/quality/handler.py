@@ -16,6 +16,7 @@ from penstock.operations import (
     read_stored_settings,
 )
 from penstock.quality import Report, ScheduleSettings
+from penstock.sinks import FunctionLease, FunctionLeaseSettings
 
 # For what a run does after its last query: the report, and the metric.
 _RESERVE_SECONDS = 30
@@ -27,12 +28,19 @@ _settings = ScheduleSettings.from_environ(
 _topics = (
     TopicSettings.from_environ(os.environ) if "KAFKA_BOOTSTRAP_SERVERS" in os.environ else None
 )
+_lease = FunctionLease(FunctionLeaseSettings.from_environ(os.environ).table)
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 
 
 @_log.inject_lambda_context
 def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
+    """Check the tables, unless another invocation does."""
+    with _lease.held_during(context) as is_held:
+        return _check_tables(context) if is_held else {"skipped": True}
+
+
+def _check_tables(context: Any) -> dict[str, Any]:
     """Check each table, and fail at the end if one could not be checked."""
     done: dict[str, Any] = {}
     problems = []

@@ -11,7 +11,13 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from penstock.sinks import ObjectStore, ParkedRecords, Selection
+from penstock.sinks import (
+    FunctionLease,
+    FunctionLeaseSettings,
+    ObjectStore,
+    ParkedRecords,
+    Selection,
+)
 from penstock.staging import Retries, RetrySettings
 
 # For what a run does after its last rows: the notice, and the marks of what it parked.
@@ -23,11 +29,21 @@ _log = Logger(service="penstock")
 _metrics = Metrics(namespace="Penstock", service=_settings.service)
 _joiner = _settings.open()
 _parked = ParkedRecords(ObjectStore(_settings.parked_bucket))
+_lease = FunctionLease(FunctionLeaseSettings.from_environ(os.environ).table)
 
 
 @_log.inject_lambda_context
 @_metrics.log_metrics
 def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
+    """Retry what is due, unless another invocation does."""
+    with _lease.held_during(context) as is_held:
+        if is_held:
+            return _retry(context)
+    _metrics.add_metric("RunsSkipped", MetricUnit.Count, 1)
+    return {"skipped": True}
+
+
+def _retry(context: Any) -> dict[str, Any]:
     """Retry what is due; what the time does not suffice for is left to the next run."""
 
     def has_time() -> bool:

@@ -10,14 +10,22 @@ from aws_lambda_powertools import Logger
 
 from penstock.errors import OperationError, PenstockError
 from penstock.operations import SyncSettings, TableSettings, read_stored_settings, sync_lake
+from penstock.sinks import FunctionLease, FunctionLeaseSettings
 
 _settings = SyncSettings.from_environ(read_stored_settings(os.environ, "PENSTOCK_SYNC_TABLES"))
+_lease = FunctionLease(FunctionLeaseSettings.from_environ(os.environ).table)
 # Named after the package, so that the logs of its modules have the same format.
 _log = Logger(service="penstock")
 
 
 @_log.inject_lambda_context
 def lambda_handler(event: Any, context: Any) -> dict[str, Any]:
+    """Sync the tables, unless another invocation does."""
+    with _lease.held_during(context) as is_held:
+        return _sync() if is_held else {"skipped": True}
+
+
+def _sync() -> dict[str, Any]:
     """Make the safe changes of each table, and fail at the end if one could not be synced."""
     done: dict[str, Any] = {}
     problems = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
+
 import pytest
 
 from localcloud.network import load_network
@@ -21,3 +24,28 @@ def accounts(cloud, client, request):
 def network(cloud):
     """What resolves and routes in the VPCs of both."""
     return load_network(cloud)
+
+
+@pytest.fixture
+def set_limit(cloud):
+    """Set how many functions may run at once in an account."""
+
+    def post(account, limit):
+        request = urllib.request.Request(
+            f"{cloud.endpoint}/_localcloud/set-concurrency-limit",
+            json.dumps({"account": account, "limit": limit}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    return post
+
+
+@pytest.fixture
+def raised_limit(client, set_limit):
+    """The limit that AWS gives an account with use, for the account of the usual clients."""
+    account = client("sts").get_caller_identity()["Account"]
+    set_limit(account, 1_000)
+    yield
+    set_limit(account, 10)

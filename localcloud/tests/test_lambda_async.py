@@ -94,7 +94,7 @@ def test_retries_can_be_turned_off_and_success_reported(client, calls):
     assert len(read()) == 2
 
 
-def test_throttled_events_wait_and_are_not_lost(client, calls):
+def test_throttled_events_wait_and_are_not_lost(client, calls, raised_limit):
     read, settings = calls
     name = deploy(client, _FAILING, **settings)
     invoke(client, name, {"fails": False})

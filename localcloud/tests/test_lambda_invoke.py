@@ -115,7 +115,7 @@ def test_concurrent_calls_get_environments_of_their_own(client, tmp_path):
     assert len({process for process, _ in answers}) == 4
 
 
-def test_reserved_concurrency_is_a_limit(client, tmp_path):
+def test_reserved_concurrency_is_a_limit(client, tmp_path, raised_limit):
     name = deploy(client, _WAITING, Timeout=60)
     client("lambda").put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=1)
     once = client("lambda", config=Config(retries={"total_max_attempts": 1}))

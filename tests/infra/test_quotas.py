@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.fixtures.functions import deploy
 from tests.infra.planned import UNKNOWN
 from tests.infra.plans import find_cases
 
@@ -42,6 +43,23 @@ def test_lambda_takes_the_variables_of_all_functions_of_a_plan(case, plan_case):
 
     assert plan.errors == ()
     assert {place: size for place, size in sizes.items() if size > _VARIABLES_BYTES} == {}
+
+
+@pytest.mark.parametrize("case", [case for case in _CASES if case.name == "many"], ids=str)
+def test_a_new_account_takes_what_a_plan_reserves(case, plan_case, client):
+    plan = plan_case(case)
+    who = {"account": str(next(_accounts))}
+    name = deploy(lambda service, **more: client(service, **who, **more))
+    refused = []
+
+    for function in _resources(plan, "aws_lambda_function").values():
+        reserve = function["reserved_concurrent_executions"]
+        if reserve >= 0:  # -1 reserves nothing
+            call = client("lambda", **who).put_function_concurrency
+            _try(refused, call, FunctionName=name, ReservedConcurrentExecutions=reserve)
+
+    assert plan.errors == ()
+    assert refused == []
 
 
 def _apply(iam, plan):

@@ -14,6 +14,7 @@ import pytest
 from penstock.errors import OperationError
 from penstock.operations import StoredReport, TopicSettings
 from penstock.quality import QualitySettings, save_report
+from tests.stubs.leases import HeldByAnother
 from tests.unit.quality.test_page import REPORT
 
 _ROOT = Path(__file__).parents[2]
@@ -84,3 +85,9 @@ def test_tables_for_which_no_time_is_left_are_named(handler: Any) -> None:
 
     with pytest.raises(OperationError, match=r"lake\.gone: .*; lake\.readings: the function has"):
         _call(handler, 30_000, 29_000)
+
+
+def test_an_invocation_beside_another_does_nothing(handler: Any) -> None:
+    handler._lease = HeldByAnother()
+
+    assert handler.lambda_handler({}, SimpleNamespace(**_CONTEXT)) == {"skipped": True}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.sinks import ParkedRecords, UpsertWriter
+from tests.stubs.leases import HeldByAnother
 from tests.unit.staging.joining import DELAY_SECONDS, PLAN, World, open_tables
 
 _ROOT = Path(__file__).parents[2]
@@ -141,3 +142,15 @@ def test_a_function_that_is_invoked_twice_at_once_counts_and_parks_once(
         if not met:
             break
     assert at_call > 10
+
+
+def test_an_invocation_beside_another_does_nothing(
+    load: Callable[[World], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    handler = load(World(open_tables(PLAN)))
+    handler._lease = HeldByAnother()
+
+    assert handler.lambda_handler({}, _context(repeat(60_000))) == {"skipped": True}
+
+    (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert told["RunsSkipped"] == [1.0]

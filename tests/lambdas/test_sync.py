@@ -14,6 +14,7 @@ import pytest
 from penstock.errors import OperationError, SettingsError
 from penstock.operations import SyncSettings, TableSettings
 from penstock.tables import Difference, SyncedTable
+from tests.stubs.leases import HeldByAnother
 
 _ROOT = Path(__file__).parents[2]
 _CONTEXT = {
@@ -75,3 +76,9 @@ def test_tables_that_are_no_json_of_names_are_refused(tables: str) -> None:
 
     with pytest.raises(SettingsError, match=r"PENSTOCK_SYNC_TABLES"):
         SyncSettings.from_environ(environ)
+
+
+def test_an_invocation_beside_another_does_nothing(handler: Any) -> None:
+    handler._lease = HeldByAnother()
+
+    assert handler.lambda_handler({}, SimpleNamespace(**_CONTEXT)) == {"skipped": True}

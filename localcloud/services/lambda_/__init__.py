@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from localcloud.services.lambda_ import code, invoke, mappings
+from localcloud.services.lambda_ import code, concurrency, invoke, mappings
 
-__all__ = ["code", "invoke", "mappings"]
+__all__ = ["code", "concurrency", "invoke", "mappings"]

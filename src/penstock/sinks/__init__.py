@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.sinks.dead_letter import DeadLetter, make_error
 from penstock.sinks.dynamodb_client import DynamoDbClient
 from penstock.sinks.error_table import DEFAULT_KEEP_DAYS, JOIN, DeadLetterSettings, ErrorTable
+from penstock.sinks.function_lease import FunctionLease, FunctionLeaseSettings
 from penstock.sinks.glue_table import GlueTable
 from penstock.sinks.object_store import ObjectStore
 from penstock.sinks.parked_records import ParkedRecords
@@ -21,6 +22,8 @@ __all__ = [
     "DeadLetterSettings",
     "DynamoDbClient",
     "ErrorTable",
+    "FunctionLease",
+    "FunctionLeaseSettings",
     "GlueTable",
     "ObjectStore",
     "ParkedRecords",

@@ -50,7 +50,7 @@ clients = {
   shell   = { host = {} }
 }
 deploy_role_arn = "arn:aws:iam::222222222222:role/deploy"
-functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12" }
+functions       = { architecture = "x86_64", memory_mib = 1024, packages = "../../build", python_version = "3.12", reserved_concurrency = 1 }
 jobs = {
   consume = {
     arguments = {
