@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tools.aws_probes import Finding, make_bucket
 
-_RELEASE: Final = "emr-spark-8.1.0"
+RELEASE: Final = "emr-spark-8.1.0"
 _SECONDS: Final = 900
 _ENDED: Final = ("SUCCESS", "FAILED", "CANCELLED")
 _STOPPED: Final = ("CREATED", "STOPPED", "TERMINATED")
@@ -120,7 +120,7 @@ def _role(iam: Any, name: str) -> Iterator[str]:
 @contextlib.contextmanager
 def _application(emr: Any, name: str, sleep: Callable[[float], None]) -> Iterator[str]:
     made = emr.create_application(
-        name=name, releaseLabel=_RELEASE, type="SPARK", architecture="ARM64"
+        name=name, releaseLabel=RELEASE, type="SPARK", architecture="ARM64"
     )["applicationId"]
     try:
         yield made

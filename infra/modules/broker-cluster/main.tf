@@ -2,6 +2,7 @@ locals {
   is_provisioned = var.cluster.type == "provisioned"
   name           = "${var.prefix}-cluster"
   kafka_version  = coalesce(var.cluster.kafka_version, "3.9.x.kraft")
+  kafka_versions = jsondecode(file("${path.module}/../releases.json")).msk
   broker_count   = coalesce(var.cluster.broker_count, length(var.subnet_ids))
   volume_gib     = coalesce(var.cluster.volume_gib, 100)
   max_volume_gib = coalesce(var.cluster.max_volume_gib, 1000)

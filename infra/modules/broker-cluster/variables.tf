@@ -48,8 +48,8 @@ variable "cluster" {
     error_message = "instance_type is ${coalesce(var.cluster.instance_type, "none")}; choose a size of kafka.m5 or kafka.m7g, since kafka.t3.small has no KRaft and other brokers have no volumes that grow."
   }
   validation {
-    condition     = can(regex("^([4-9][.][0-9]+|3[.]([7-9]|[1-9][0-9]))[.]x[.]kraft$", coalesce(var.cluster.kafka_version, "3.9.x.kraft")))
-    error_message = "kafka_version is ${coalesce(var.cluster.kafka_version, "none")}; give 3.7 or later in MSK's form for KRaft, such as 3.9.x.kraft."
+    condition     = contains(local.kafka_versions, coalesce(var.cluster.kafka_version, "3.9.x.kraft"))
+    error_message = "kafka_version is ${coalesce(var.cluster.kafka_version, "none")}; choose one of ${join(", ", local.kafka_versions)} (infra/modules/releases.json)."
   }
   validation {
     condition = alltrue([

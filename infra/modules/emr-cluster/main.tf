@@ -7,6 +7,13 @@ locals {
   # The service role may use what has this tag, and EMR gives an instance the tags of its cluster.
   own_tag = { emr-cluster = local.name }
 
+  # A release fits if the jobs' jars run on its Spark, Scala and Java.
+  releases = jsondecode(file("${path.module}/../releases.json"))
+  fitting_releases = [
+    for label, release in local.releases.emr : label
+    if startswith("${release.spark}.", "${local.releases.jars.spark}.") && startswith(release.scala, "${local.releases.jars.scala}.") && contains(release.java, local.releases.jars.java)
+  ]
+
   _environment = {
     AWS_DEFAULT_REGION = var.region
     # Where bootstrap.sh unpacks the archives.

@@ -45,8 +45,8 @@ variable "cluster" {
     error_message = "cluster.idle_minutes is ${var.cluster.idle_minutes}; give 1 to 10080, which is a week."
   }
   validation {
-    condition     = startswith(var.cluster.release_label, "emr-")
-    error_message = "cluster.release_label is ${var.cluster.release_label}; give a label of EMR, such as emr-spark-8.1.0."
+    condition     = contains(local.fitting_releases, var.cluster.release_label)
+    error_message = "cluster.release_label is ${var.cluster.release_label}, ${try("with Spark ${local.releases.emr[var.cluster.release_label].spark} and Scala ${local.releases.emr[var.cluster.release_label].scala}", "which infra/modules/releases.json does not know")}; the jars need Spark ${local.releases.jars.spark} and Scala ${local.releases.jars.scala}: choose ${join(", ", local.fitting_releases)}."
   }
   validation {
     condition     = var.cluster.volume_gib >= 15 && floor(var.cluster.volume_gib) == var.cluster.volume_gib

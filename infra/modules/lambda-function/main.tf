@@ -1,4 +1,7 @@
 # Role and log group have the function's name, so each can be found from the others.
+locals {
+  python_versions = jsondecode(file("${path.module}/../releases.json")).lambda
+}
 
 resource "aws_lambda_function" "this" {
   # checkov:skip=CKV_AWS_173: the variables hold names and ARNs, no secret; Lambda's own key encrypts them

@@ -102,8 +102,8 @@ variable "package" {
     error_message = "There is no file ${var.package.path}; make it with `make build`."
   }
   validation {
-    condition     = contains(["3.11", "3.12", "3.13"], var.package.python_version)
-    error_message = "python_version is ${var.package.python_version}; choose 3.11, 3.12 or 3.13, the one that the zip was made for."
+    condition     = contains(local.python_versions, var.package.python_version)
+    error_message = "python_version is ${var.package.python_version}; choose one of ${join(", ", local.python_versions)}, the one that the zip was made for."
   }
   validation {
     condition     = contains(["arm64", "x86_64"], var.package.architecture)

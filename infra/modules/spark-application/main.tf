@@ -5,6 +5,13 @@ locals {
   application_name = "${var.prefix}-spark"
   bucket_name      = "${var.prefix}-artifacts-${var.account_id}-${var.region}"
   log_group        = "/aws/emr-serverless/${local.application_name}"
+
+  # A release fits if the jobs' jars run on its Spark, Scala and Java.
+  releases = jsondecode(file("${path.module}/../releases.json"))
+  fitting_releases = [
+    for label, release in local.releases.emr : label
+    if startswith("${release.spark}.", "${local.releases.jars.spark}.") && startswith(release.scala, "${local.releases.jars.scala}.") && contains(release.java, local.releases.jars.java)
+  ]
 }
 
 data "aws_partition" "this" {}

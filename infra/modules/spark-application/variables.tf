@@ -41,8 +41,8 @@ variable "application" {
     error_message = "The sizes are ${jsonencode(concat(values(var.application.initial), [var.application.maximum]))}; write them as 4 vCPU and 16 GB."
   }
   validation {
-    condition     = startswith(var.application.release_label, "emr-")
-    error_message = "The release_label is ${var.application.release_label}; give a label of EMR, such as emr-spark-8.1.0."
+    condition     = contains(local.fitting_releases, var.application.release_label)
+    error_message = "release_label is ${var.application.release_label}, ${try("with Spark ${local.releases.emr[var.application.release_label].spark} and Scala ${local.releases.emr[var.application.release_label].scala}", "which infra/modules/releases.json does not know")}; the jars need Spark ${local.releases.jars.spark} and Scala ${local.releases.jars.scala}: choose ${join(", ", local.fitting_releases)}."
   }
 }
 

@@ -13,7 +13,7 @@ cluster = {
   core_type              = "r7g.2xlarge"
   idle_minutes           = 15
   primary_type           = "m7g.large"
-  release_label          = "emr-spark-8.0.0"
+  release_label          = "emr-spark-8.1.0"
   termination_protection = true
   volume_gib             = 32
 }

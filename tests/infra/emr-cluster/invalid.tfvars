@@ -9,7 +9,7 @@ cluster = {
   core_nodes    = 0
   core_type     = "m7g"
   idle_minutes  = 0
-  release_label = "spark-8.1.0"
+  release_label = "emr-7.14.0"
   volume_gib    = 8
 }
 kafka = { cluster_arn = "sales" }

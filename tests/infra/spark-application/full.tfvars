@@ -6,7 +6,7 @@ application = {
   idle_minutes  = 5
   initial       = { Driver = { workers = 1 }, Executor = { workers = 2, cpu = "4 vCPU", memory = "16 GB" } }
   maximum       = { cpu = "16 vCPU", memory = "64 GB" }
-  release_label = "emr-8.1.0"
+  release_label = "emr-spark-8.1.0"
 }
 artifacts = {
   archives      = { packages = "../../tests/data/tiny.zip" }

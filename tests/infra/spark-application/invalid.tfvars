@@ -5,7 +5,7 @@ application = {
   architecture  = "sparc"
   idle_minutes  = 0
   initial       = { Worker = { workers = 1, cpu = "4" } }
-  release_label = "spark-8.1.0"
+  release_label = "emr-spark-8.0.0"
 }
 artifacts = {
   files      = { "../contract.json" = "{}" }
