@@ -29,12 +29,17 @@ locals {
     { for name, client in var.clients : name => client.host == null ? client.security_group_id : module.client_host[name].security_group_id },
   )
 
-  # EMR Management Guide, "Minimum Amazon S3 policy for private subnet": the images' packages and EMR's own.
-  emr_buckets = [
-    "al2023-repos-${var.contract.region}-de612dc2",
-    "prod.${var.contract.region}.appinfo.src",
-    "repo.${var.contract.region}.emr.amazonaws.com",
-  ]
+  # EMR Management Guide, "Sample policies for private subnets that access Amazon S3", for EMR Spark 8.
+  _region        = var.contract.region
+  _instance_data = "aws157-instance-data${local._region == "ap-southeast-2" ? "-bucket" : ""}"
+  emr_buckets = {
+    history = ["prod.${local._region}.appinfo.src"]
+    logs    = [local._region == "us-east-1" ? "aws157-logs-prod" : "aws157-logs-prod-${local._region}"]
+    read = concat(
+      ["al2023-repos-${local._region}-de612dc2", "repo.${local._region}.emr.amazonaws.com"],
+      [for number in [0, 1] : "${local._instance_data}-${number}-prod-${local._region}"],
+    )
+  }
 
   _ports = [for broker in values(var.contract.brokers) : broker.port]
   egress = merge(

@@ -6,7 +6,7 @@ module "network" {
   prefix      = local.prefix
   account_id  = var.account_id
   region      = var.contract.region
-  aws_buckets = try(var.spark.cluster, null) == null ? [] : local.emr_buckets
+  aws_buckets = try(var.spark.cluster, null) == null ? {} : local.emr_buckets
   cidr        = var.network.cidr
   clients     = merge(local.clients, { for name, function in module.sync : "consumer-${name}" => function.security_group_id })
   existing    = var.network.existing

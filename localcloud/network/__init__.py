@@ -7,7 +7,12 @@ resources that are created through the API.
 
 from __future__ import annotations
 
-from localcloud.network.border import VpcBorder, require_service, service_reachable
+from localcloud.network.border import (
+    VpcBorder,
+    require_service,
+    service_reachable,
+    use_endpoint,
+)
 from localcloud.network.names import resolve_names
 from localcloud.network.nodes import Node, Nodes, Source
 from localcloud.network.path import Path, Trace, find_path, find_source, trace
@@ -29,4 +34,5 @@ __all__ = [
     "resolve_names",
     "service_reachable",
     "trace",
+    "use_endpoint",
 ]

@@ -66,22 +66,34 @@ def require_service(source: Source, service: str, region: str) -> EndpointUse:
     Raises:
         MissingHopError: no endpoint lets it through; the message names the remedy.
     """
-    walk = Walk(Nodes(), source)
     end = ENDPOINT_NAMES.get(service, service)
     if not end:
         raise MissingHopError(
             f"no endpoint leads to {service}, so it cannot be reached from {source.vpc_id}"
         )
     name = f"com.amazonaws.{region}.{end}"
+    use = use_endpoint(source, name)
+    if use is None:
+        raise MissingHopError(
+            f"{source.vpc_id} has no endpoint for {name}, so {service} cannot be reached from it; "
+            f"create one ({'gateway' if service in {'s3', 'dynamodb'} else 'interface'})"
+        )
+    return use
+
+
+def use_endpoint(source: Source, service_name: str) -> EndpointUse | None:
+    """Return the endpoint of a service of PrivateLink, None if the source's VPC has none.
+
+    Raises:
+        MissingHopError: the endpoint does not let the source through.
+    """
+    walk = Walk(Nodes(), source)
     for endpoint in inventory.endpoints(walk.ec2, source.vpc_id):
-        if endpoint.service_name == name:
+        if endpoint.service_name == service_name:
             enter = _enter_interface if inventory.is_interface(endpoint) else _enter_gateway
             enter(walk, source, endpoint)
             return EndpointUse(endpoint.id, source.vpc_id, endpoint.policy_document)
-    raise MissingHopError(
-        f"{source.vpc_id} has no endpoint for {name}, so {service} cannot be reached from it; "
-        f"create one ({'gateway' if service in {'s3', 'dynamodb'} else 'interface'})"
-    )
+    return None
 
 
 def _enter_interface(walk: Walk, source: Source, endpoint: Any) -> None:

@@ -155,7 +155,8 @@ resource "aws_iam_role" "service" {
   permissions_boundary = var.permissions_boundary
 }
 
-# AmazonEMRServicePolicy_v2 for one cluster: by its subnet, groups and tag in place of a tag of all clusters.
+# AmazonEMRServicePolicy_v2 (v6 of February 2026) for one cluster: by its subnet, groups and tag in place of a tag of all
+# clusters.
 resource "aws_iam_role_policy" "service" {
   # checkov:skip=CKV_AWS_290: EC2 has no resources for the calls on *
   # checkov:skip=CKV_AWS_355: EC2 has no resources for the calls on *
@@ -175,10 +176,11 @@ resource "aws_iam_role_policy" "service" {
         ]
       },
       {
+        # An instance comes with an interface, which has no tag while it is made.
         Sid      = "StartFromImages"
         Effect   = "Allow"
-        Action   = ["ec2:CreateFleet", "ec2:RunInstances"]
-        Resource = ["arn:${local.partition}:ec2:${var.region}::image/*", "${local.ec2}:fleet/*", "${local.ec2}:placement-group/*"]
+        Action   = ["ec2:CreateFleet", "ec2:CreateLaunchTemplate", "ec2:CreateLaunchTemplateVersion", "ec2:RunInstances"]
+        Resource = ["arn:${local.partition}:ec2:${var.region}::image/*", "${local.ec2}:capacity-reservation/*", "${local.ec2}:fleet/*", "${local.ec2}:network-interface/*", "${local.ec2}:placement-group/*"]
       },
       {
         Sid       = "MakeWhatHasTheTag"
@@ -188,20 +190,25 @@ resource "aws_iam_role_policy" "service" {
         Condition = local.own_new
       },
       {
-        Sid      = "TagWhatItMakes"
-        Effect   = "Allow"
-        Action   = ["ec2:CreateTags"]
-        Resource = local.made
-        Condition = merge(local.own_new, {
-          "ForAnyValue:StringEquals" = { "ec2:CreateAction" = ["CreateFleet", "CreateLaunchTemplate", "CreateNetworkInterface", "RunInstances"] }
-        })
+        Sid       = "TagWhatItMakes"
+        Effect    = "Allow"
+        Action    = ["ec2:CreateTags"]
+        Resource  = local.made
+        Condition = { "ForAnyValue:StringEquals" = { "ec2:CreateAction" = ["CreateFleet", "CreateLaunchTemplate", "CreateNetworkInterface", "RunInstances"] } }
       },
       {
         Sid       = "EndWhatHasTheTag"
         Effect    = "Allow"
-        Action    = ["ec2:CreateLaunchTemplateVersion", "ec2:CreateTags", "ec2:DeleteLaunchTemplate", "ec2:DeleteNetworkInterface", "ec2:DeleteTags", "ec2:ModifyInstanceAttribute", "ec2:RunInstances", "ec2:TerminateInstances"]
+        Action    = ["ec2:CreateFleet", "ec2:CreateLaunchTemplateVersion", "ec2:CreateTags", "ec2:DeleteLaunchTemplate", "ec2:DeleteNetworkInterface", "ec2:DeleteTags", "ec2:ModifyInstanceAttribute", "ec2:RunInstances", "ec2:TerminateInstances"]
         Resource  = local.made
         Condition = local.own_existing
+      },
+      {
+        # Not CreateVpcEndpoint: the endpoint is there.
+        Sid      = "UseTheEndpoint"
+        Effect   = "Allow"
+        Action   = ["ec2:ModifyVpcEndpoint"]
+        Resource = [aws_vpc_endpoint.service.arn, "${local.ec2}:security-group/${aws_security_group.access.id}", "${local.ec2}:subnet/${var.network.subnet_id}"]
       },
       {
         Sid       = "SetRulesOfItsGroups"

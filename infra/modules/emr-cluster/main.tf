@@ -14,24 +14,27 @@ locals {
     if startswith("${release.spark}.", "${local.releases.jars.spark}.") && startswith(release.scala, "${local.releases.jars.scala}.") && contains(release.java, local.releases.jars.java)
   ]
 
-  _environment = {
-    AWS_DEFAULT_REGION = var.region
-    # Where bootstrap.sh unpacks the archives.
-    PYTHONPATH = "/home/hadoop/penstock/packages"
-  }
+  # The driver runs as hadoop on the primary node, where bootstrap.sh unpacks the archives. Executors run as yarn, which
+  # cannot read that folder: YARN unpacks the archives for them, by these names, below the folder in which each starts.
+  _driver_environment = { AWS_DEFAULT_REGION = var.region, PYTHONPATH = "/home/hadoop/penstock/packages" }
+  _archive_names      = { for url in var.artifacts.archives : url => trimsuffix(basename(url), ".zip") }
+  _executor_settings = merge(
+    { "spark.executorEnv.AWS_DEFAULT_REGION" = var.region },
+    length(var.artifacts.archives) == 0 ? {} : {
+      "spark.archives"               = join(",", [for url, name in local._archive_names : "${url}#${name}"])
+      "spark.executorEnv.PYTHONPATH" = join(":", [for name in values(local._archive_names) : "./${name}"])
+    },
+  )
   configurations = [
     {
       Classification = "spark-env"
       Properties     = {}
       # In client mode the driver runs on the primary node with what spark-env.sh exports.
-      Configurations = [{ Classification = "export", Properties = local._environment }]
+      Configurations = [{ Classification = "export", Properties = local._driver_environment }]
     },
     {
       Classification = "spark-defaults"
-      Properties = merge(
-        { for name, value in local._environment : "spark.executorEnv.${name}" => value },
-        var.artifacts.configuration,
-      )
+      Properties     = merge(local._executor_settings, var.artifacts.configuration)
     },
   ]
 }
@@ -94,7 +97,7 @@ resource "aws_emr_cluster" "this" {
     aws_iam_role_policy.runtime,
     aws_iam_role_policy.service,
     aws_iam_role_policy.work,
-    aws_vpc_security_group_egress_rule.access,
+    aws_vpc_endpoint.service,
     aws_vpc_security_group_egress_rule.node,
     aws_vpc_security_group_ingress_rule.access,
     aws_vpc_security_group_ingress_rule.node,

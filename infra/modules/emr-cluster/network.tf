@@ -1,9 +1,9 @@
-# Security groups: one for all nodes, one for EMR's own network interface in the subnet.
+# Security groups: one for all nodes, one for the endpoint through which EMR and the cluster meet.
 locals {
   # EMR adds these rules itself where they are missing; here they are known, so that a destroy finds them.
   node_egress = merge(
     { for name, way in var.network.egress : name => way },
-    { service-access = { port = 9443, to_port = null, cidr = null, prefix_list_id = null, security_group_id = aws_security_group.access.id } },
+    { service-access = { port = 443, to_port = null, cidr = null, prefix_list_id = null, security_group_id = aws_security_group.access.id } },
     var.kafka == null ? {} : { kafka-iam = { port = 9098, to_port = null, cidr = var.kafka.cidr, prefix_list_id = null, security_group_id = var.kafka.security_group_id } },
   )
 }
@@ -21,9 +21,8 @@ resource "aws_security_group" "node" {
 }
 
 resource "aws_security_group" "access" {
-  # checkov:skip=CKV2_AWS_5: the cluster has it, where checkov does not look
   name        = "${local.name}-access"
-  description = "The access of EMR to ${local.name}"
+  description = "The endpoint of EMR for ${local.name}"
   vpc_id      = var.network.vpc_id
 
   revoke_rules_on_delete = true
@@ -32,19 +31,12 @@ resource "aws_security_group" "access" {
 }
 
 resource "aws_vpc_security_group_ingress_rule" "node" {
-  for_each = {
-    nodes          = { group = aws_security_group.node.id, protocol = "-1", port = null }
-    service-access = { group = aws_security_group.access.id, protocol = "tcp", port = 8443 }
-  }
-
   security_group_id            = aws_security_group.node.id
-  description                  = each.key
-  ip_protocol                  = each.value.protocol
-  from_port                    = each.value.port
-  to_port                      = each.value.port
-  referenced_security_group_id = each.value.group
+  description                  = "nodes"
+  ip_protocol                  = "-1"
+  referenced_security_group_id = aws_security_group.node.id
 
-  tags = { Name = "${local.name}-${each.key}" }
+  tags = { Name = "${local.name}-nodes" }
 }
 
 resource "aws_vpc_security_group_egress_rule" "node" {
@@ -65,25 +57,26 @@ resource "aws_vpc_security_group_egress_rule" "node" {
   tags = { Name = "${local.name}-${each.key}" }
 }
 
-# Since release 5.30.0 EMR does not start a cluster in a private subnet without this one.
+# From the nodes, which are all that call it: AWS's guide lets the whole VPC in. No egress rule: an endpoint only answers.
 resource "aws_vpc_security_group_ingress_rule" "access" {
   security_group_id            = aws_security_group.access.id
   description                  = "nodes"
   ip_protocol                  = "tcp"
-  from_port                    = 9443
-  to_port                      = 9443
+  from_port                    = 443
+  to_port                      = 443
   referenced_security_group_id = aws_security_group.node.id
 
   tags = { Name = "${local.name}-access-nodes" }
 }
 
-resource "aws_vpc_security_group_egress_rule" "access" {
-  security_group_id            = aws_security_group.access.id
-  description                  = "nodes"
-  ip_protocol                  = "tcp"
-  from_port                    = 8443
-  to_port                      = 8443
-  referenced_security_group_id = aws_security_group.node.id
+# EMR makes one itself if the service role may, and a destroy would not find it: its group could not be deleted.
+resource "aws_vpc_endpoint" "service" {
+  vpc_id              = var.network.vpc_id
+  vpc_endpoint_type   = "Interface"
+  service_name        = "aws.api.${var.region}.emr-service-cell01"
+  subnet_ids          = [var.network.subnet_id]
+  security_group_ids  = [aws_security_group.access.id]
+  private_dns_enabled = true
 
-  tags = { Name = "${local.name}-access-nodes" }
+  tags = merge(local.own_tag, { Name = "${local.name}-service" })
 }

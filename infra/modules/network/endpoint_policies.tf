@@ -83,13 +83,29 @@ locals {
         Action    = "s3:GetObject"
         Resource  = "arn:${local._partition}:s3:::al2023-repos-${var.region}-de612dc2/*"
       } if name == "ssmmessages"],
-      [for statement in [{
-        Sid       = "BucketsOfAws"
-        Effect    = "Allow"
-        Principal = "*"
-        Action    = "s3:GetObject"
-        Resource  = [for bucket in var.aws_buckets : "arn:${local._partition}:s3:::${bucket}/*"]
-      }] : statement if length(var.aws_buckets) > 0],
+      [for statement in [
+        {
+          Sid       = "BucketsOfAws"
+          Effect    = "Allow"
+          Principal = "*"
+          Action    = ["s3:GetObject"]
+          Resource  = [for bucket in var.aws_buckets.read : "arn:${local._partition}:s3:::${bucket}/*"]
+        },
+        {
+          Sid       = "LogsOfAws"
+          Effect    = "Allow"
+          Principal = "*"
+          Action    = ["s3:Put*"]
+          Resource  = [for bucket in var.aws_buckets.logs : "arn:${local._partition}:s3:::${bucket}/*"]
+        },
+        {
+          Sid       = "SparkUiOfAws"
+          Effect    = "Allow"
+          Principal = "*"
+          Action    = ["s3:Abort*", "s3:Create*", "s3:Get*", "s3:List*", "s3:Put*"]
+          Resource  = [for bucket in var.aws_buckets.history : "arn:${local._partition}:s3:::${bucket}/*"]
+        },
+      ] : statement if length(statement.Resource) > 0],
     )
   }
   endpoint_policies = {

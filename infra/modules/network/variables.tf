@@ -9,9 +9,13 @@ variable "account_id" {
 }
 
 variable "aws_buckets" {
-  description = "Buckets of AWS that instances read through the endpoint for S3, such as those of EMR's packages."
-  type        = list(string)
-  default     = []
+  description = "Buckets of AWS that instances use through the endpoint for S3, such as EMR's: those with packages (read), with logs of the service (written), and with what the Spark UI shows (history, read and written)."
+  type = object({
+    history = optional(list(string), [])
+    logs    = optional(list(string), [])
+    read    = optional(list(string), [])
+  })
+  default = {}
 }
 
 variable "cidr" {

@@ -22,6 +22,11 @@ from localcloud.services.ec2.endpoint_services import describe_names
 _SERVICES = frozenset({*AWS_ENDPOINT_SERVICES, "kafka"})
 
 
+def emr_service(region: str) -> str:
+    """Return the service through which EMR reaches a cluster of Spark 8.0.0 and later."""
+    return f"aws.api.{region}.emr-service-cell01"
+
+
 @operation("ec2", "CreateVpcEndpoint")
 def create_vpc_endpoint(call: Call) -> dict[str, Any] | HttpAnswer:
     """Create an endpoint; an endpoint service must allow the caller's account."""
@@ -91,7 +96,8 @@ def _check_service(call: Call) -> None:
     name, vpc_id = call.params["ServiceName"], call.params["VpcId"]
     prefix = f"com.amazonaws.{call.region}."
     end = name.removeprefix(prefix)
-    if not name.startswith(prefix) or end not in _SERVICES:
+    known = (name.startswith(prefix) and end in _SERVICES) or name == emr_service(call.region)
+    if not known:
         raise AwsError("InvalidServiceName", f"The Vpc Endpoint Service '{name}' does not exist")
     if not call.params.get("PrivateDnsEnabled", True):
         return

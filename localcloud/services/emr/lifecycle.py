@@ -5,23 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-from moto.ec2.models import ec2_backends
-
 from localcloud.cloud import Cloud
-from localcloud.errors import LocalcloudError
 from localcloud.identity.permissions import may, may_be_assumed_by_service
 from localcloud.jobs import RunState
 from localcloud.services.emr.bootstrap import BootstrapFailedError, run_bootstrap_actions
-from localcloud.services.emr.model import Cluster, Reason, Step
+from localcloud.services.emr.model import Cluster, Reason, Step, ValidationFailedError
+from localcloud.services.emr.network import access_group, check_network
 
 _log = logging.getLogger(__name__)
 _SERVICE = "elasticmapreduce.amazonaws.com"
-_ACCESS_PORT = 9443
 _TERMINATE = ("TERMINATE_CLUSTER", "TERMINATE_JOB_FLOW")
-
-
-class ValidationFailedError(LocalcloudError):
-    """A cluster cannot start; the message is EMR's, or says what is missing."""
 
 
 def live(cloud: Cloud, cluster: Cluster) -> None:
@@ -77,7 +70,7 @@ def _check(cluster: Cluster) -> None:
     }
     if not may_be_assumed_by_service(role, _SERVICE, context):
         raise ValidationFailedError(f"{role} is invalid: {_SERVICE} cannot assume it")
-    _check_network(cluster)
+    check_network(cluster, role)
     for action, resource, more in _needed(cluster):
         if not may(role, action, resource, more):
             raise ValidationFailedError(
@@ -88,44 +81,6 @@ def _check(cluster: Cluster) -> None:
 def service_role(account: str, name: str) -> str:
     """Return the ARN of a service role, given by name or ARN."""
     return name if name.startswith("arn:") else f"arn:aws:iam::{account}:role/{name}"
-
-
-def _check_network(cluster: Cluster) -> None:
-    backend = ec2_backends[cluster.account][cluster.region]
-    asked = cluster.asked["Instances"]
-    for subnet in cluster.place.subnets:
-        if not any(subnet in found for found in backend.subnets.values()):
-            raise ValidationFailedError(f"The subnet '{subnet}' does not exist")
-    managed, access = asked.get("EmrManagedMasterSecurityGroup"), _access_group(cluster)
-    for group in filter(None, (managed, asked.get("EmrManagedSlaveSecurityGroup"), access)):
-        if backend.get_security_group_from_id(group) is None:
-            raise ValidationFailedError(f"The security group '{group}' does not exist")
-    if not cluster.place.subnets or not managed:
-        return
-    if access is None:
-        raise ValidationFailedError(
-            "You must also specify a ServiceAccessSecurityGroup if you use custom security groups "
-            "when creating a cluster in a private subnet."
-        )
-    found = backend.get_security_group_from_id(access)
-    if found is None or not any(_admits(rule, managed) for rule in found.ingress_rules):
-        raise ValidationFailedError(
-            "ServiceAccessSecurityGroup is missing ingress rule from EmrManagedMasterSecurityGroup "
-            f"on port {_ACCESS_PORT}"
-        )
-
-
-def _access_group(cluster: Cluster) -> str | None:
-    found: str | None = cluster.asked["Instances"].get("ServiceAccessSecurityGroup")
-    return found
-
-
-def _admits(rule: object, group: str) -> bool:
-    """Return whether a rule of moto's lets a group in on the port of the service's access."""
-    source = getattr(rule, "source_group", None) or {}
-    low, high = (int(getattr(rule, name, None) or -1) for name in ("from_port", "to_port"))
-    every = str(getattr(rule, "ip_protocol", "")) == "-1"
-    return source.get("GroupId") == group and (every or low <= _ACCESS_PORT <= high)
 
 
 def _needed(cluster: Cluster) -> Iterator[tuple[str, str, dict[str, str]]]:
@@ -143,15 +98,29 @@ def _needed(cluster: Cluster) -> Iterator[tuple[str, str, dict[str, str]]]:
     for resource in used:
         yield "ec2:RunInstances", resource, {}
     yield "ec2:RunInstances", f"arn:aws:ec2:{cluster.region}::image/ami-0123456789abcdef0", {}
-    for kind in ("instance/i-1", "network-interface/eni-1", "volume/vol-1"):
+    # EMR tags instances and volumes, not the interfaces that an instance comes with.
+    yield "ec2:RunInstances", f"{ec2}:network-interface/eni-1", {}
+    for kind in ("instance/i-1", "volume/vol-1"):
         yield "ec2:RunInstances", f"{ec2}:{kind}", new
         yield "ec2:CreateTags", f"{ec2}:{kind}", new | {"ec2:CreateAction": "RunInstances"}
     yield "ec2:TerminateInstances", f"{ec2}:instance/i-1", own
-    if access := _access_group(cluster):
+    if access := access_group(cluster):
+        yield from _own_interface(ec2, used, new)
         for group in (*groups, f"{ec2}:security-group/{access}"):
             for way in ("Ingress", "Egress"):
                 yield f"ec2:AuthorizeSecurityGroup{way}", group, own
-    for what in ("Instances", "SecurityGroups", "Subnets", "Vpcs", "RouteTables"):
+    for what in ("Instances", "SecurityGroups", "Subnets", "Vpcs", "VpcEndpoints", "RouteTables"):
         yield f"ec2:Describe{what}", "*", {}
     passed = {"iam:PassedToService": "ec2.amazonaws.com"}
     yield "iam:PassRole", cluster.place.role_arn, passed
+
+
+def _own_interface(
+    ec2: str, used: list[str], new: dict[str, str]
+) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the permissions for EMR's own interface in a private subnet."""
+    interface = f"{ec2}:network-interface/eni-1"
+    for resource in used:
+        yield "ec2:CreateNetworkInterface", resource, {}
+    yield "ec2:CreateNetworkInterface", interface, new
+    yield "ec2:CreateTags", interface, new | {"ec2:CreateAction": "CreateNetworkInterface"}

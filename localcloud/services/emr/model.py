@@ -15,6 +15,7 @@ from localcloud.cloud import Cloud
 from localcloud.door.constraints import check_params
 from localcloud.door.errors import AwsError
 from localcloud.door.operations import Call, operation
+from localcloud.errors import LocalcloudError
 from localcloud.jobs import JobRun, Place, Runner, RunState
 from localcloud.services.events import send_event
 
@@ -28,6 +29,10 @@ _LETTERS = string.ascii_uppercase + string.digits
 def new_id(prefix: str) -> str:
     """Return an id as EMR writes them, such as j-1ABCDEFGHIJKL."""
     return prefix + "".join(secrets.choice(_LETTERS) for _ in range(13))
+
+
+class ValidationFailedError(LocalcloudError):
+    """A cluster cannot start; the message is EMR's, or says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,11 @@ class Cluster:
     def arn(self) -> str:
         """The ARN of the cluster."""
         return f"arn:aws:elasticmapreduce:{self.region}:{self.account}:cluster/{self.id}"
+
+    @property
+    def release(self) -> str:
+        """The release label."""
+        return str(self.asked.get("ReleaseLabel", ""))
 
     @property
     def keeps_alive(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,7 @@ def _read_spec(cluster: Cluster, asked: dict[str, Any], identity: str) -> JobSpe
         command = read_command(words[1:], _properties(cluster, "spark-defaults"))
     except ValueError as error:
         raise AwsError(INVALID, f"The step {name}: {error}") from error
+    _check_containers(cluster, name, command.submission.settings)
     key = cluster.asked.get("LogEncryptionKmsKeyId")
     where = {"logUri": cluster.log_uri} | ({"encryptionKeyArn": key} if key else {})
     return JobSpec(
@@ -101,6 +102,15 @@ def _read_spec(cluster: Cluster, asked: dict[str, Any], identity: str) -> JobSpe
         logs=LogPlaces(f"{cluster.id}/steps/{identity}", where, {}, worker=""),
         exported=_exported(cluster),
     )
+
+
+def _check_containers(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None:
+    """Refuse settings by which a container would read the home of hadoop; YARN's user cannot."""
+    home = str(home_of(cluster))
+    for setting, value in settings.items():
+        if setting.startswith("spark.executorEnv.") and home in value:
+            said = f"{setting} names {HOME}, which containers cannot read: they run as yarn"
+            raise AwsError(INVALID, f"The step {name}: {said}; give them archives")
 
 
 def _place(text: str, cluster: Cluster) -> str:

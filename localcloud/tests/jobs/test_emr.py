@@ -236,6 +236,10 @@ _WRONG = [
     ({"Steps": [submit("s", "--deploy-mode", "cluster", "x")]}, "--deploy-mode is cluster"),
     ({"Steps": [submit("s", "--verbose")]}, "spark-submit has no program"),
     (
+        {"Steps": [submit("s", "--conf", "spark.executorEnv.P=/home/hadoop/p", "s3://b/k.py")]},
+        "spark.executorEnv.P names /home/hadoop, which containers cannot read: they run as yarn",
+    ),
+    (
         {"Steps": [{"Name": "s", "HadoopJarStep": {"Jar": "s3://b/my.jar"}}]},
         "localcloud runs steps of command-runner.jar with spark-submit",
     ),
@@ -256,41 +260,6 @@ def test_an_unknown_cluster_or_step_is_refused(emr, run):
         emr.terminate_job_flows(JobFlowIds=["j-NONE"])
     with pytest.raises(ClientError, match="Step id 's-NONE' is not valid"):
         emr.describe_step(ClusterId=run(), StepId="s-NONE")
-
-
-@pytest.fixture
-def network(client):
-    """A subnet, and security groups for the primary node and for the access of the service."""
-    ec2 = client("ec2")
-    vpc = ec2.create_vpc(CidrBlock="10.77.0.0/16")["Vpc"]["VpcId"]
-    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.77.0.0/24")["Subnet"]["SubnetId"]
-    groups = [
-        ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc)["GroupId"]
-        for name in ("nodes", "access")
-    ]
-    return subnet, *groups
-
-
-def test_a_private_cluster_needs_the_access_of_the_service(client, emr, run, network):
-    subnet, nodes, access = network
-    managed = ("EmrManagedMasterSecurityGroup", "EmrManagedSlaveSecurityGroup")
-    place = {"Ec2SubnetId": subnet} | dict.fromkeys(managed, nodes)
-
-    def end(**given):
-        found = wait_cluster(emr, run(Instances=place | given), "WAITING", *ENDED)
-        return found["State"], found["StateChangeReason"].get("Message", "")
-
-    assert "must also specify a ServiceAccessSecurityGroup" in end()[1]
-    state, said = end(ServiceAccessSecurityGroup=access)
-    assert (state, said.partition(" from ")[0]) == (
-        "TERMINATED_WITH_ERRORS",
-        "ServiceAccessSecurityGroup is missing ingress rule",
-    )
-    pair = {"IpProtocol": "tcp", "FromPort": 9443, "ToPort": 9443}
-    rule = pair | {"UserIdGroupPairs": [{"GroupId": nodes}]}
-    client("ec2").authorize_security_group_ingress(GroupId=access, IpPermissions=[rule])
-    assert end(ServiceAccessSecurityGroup=access)[0] == "WAITING"
-    assert "The subnet 'subnet-1' does not exist" in end(Ec2SubnetId="subnet-1")[1]
 
 
 def test_a_service_role_without_a_permission_ends_the_cluster(client, emr, run):
