@@ -11,9 +11,28 @@ locals {
       }
     ]...) : role => merge(permissions, { arn = module.spark["spark"].role_arns[role] }) if contains(keys(local.job_policies), role)
   }
+  # A sales job reads one table and makes another.
+  _sales_permissions = {
+    for name, job in local.sales : name => job.output_table == null ? { database = ["DESCRIBE"], tables = ["DESCRIBE", "SELECT"] } : local._writes
+    if job.table != null || job.output_table != null
+  }
+  _sales_on_the_lake = {
+    for name, permissions in local._sales_permissions : name => merge(permissions, { arn = module.spark["spark"].role_arns[name] })
+  }
+  # Steps of a cluster have its one role, with what its jobs have together.
+  _job_permissions = merge({ for name in keys(local.jobs) : name => local._writes }, local._sales_permissions)
+  _clusters_on_the_lake = {
+    for name, emr in module.emr : "cluster/${name}" => {
+      arn      = emr.role_arn
+      database = distinct(flatten([for job in var.spark.cluster.jobs : try(local._job_permissions[job].database, [])]))
+      tables   = distinct(flatten([for job in var.spark.cluster.jobs : try(local._job_permissions[job].tables, [])]))
+    }
+  }
   # No job has a name with a slash.
   lake_principals = merge(
     local._jobs_on_the_lake,
+    local._sales_on_the_lake,
+    local._clusters_on_the_lake,
     {
       for name, crawler in module.parquet_crawler : "crawler/${name}" => {
         arn = crawler.role_arn, database = ["CREATE_TABLE", "DESCRIBE"], tables = ["ALTER", "DESCRIBE"]

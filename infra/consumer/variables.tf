@@ -299,11 +299,6 @@ variable "lake" {
     condition     = try(var.lake.sync, null) == null || var.spark == null ? true : length(var.lake.sync.tables) > 0 && length(setsubtract(keys(var.lake.sync.tables), flatten([for job in values(local.jobs) : job.lake if job.kind == "consume"]))) == 0 && alltrue([for schemas in values(var.lake.sync.tables) : length(schemas) > 0])
     error_message = "lake.sync has the tables ${jsonencode(try(var.lake.sync.tables, {}))}; name at least one, tables of the lake that a job without staging writes, and for each the schemas whose records it holds."
   }
-
-  validation {
-    condition     = try(var.spark.cluster, null) == null || var.lake.grants == null
-    error_message = "There are spark.cluster and lake.grants; leave one out, since the grants of Lake Formation are for the roles of EMR Serverless."
-  }
 }
 
 variable "mapping" {

@@ -311,12 +311,17 @@ variable "tags" {
 }
 
 variable "test_events" {
-  description = "The shareable test events of each producer function in Lambda's console, by name, each as JSON ({} for none); create_registry is false where the account has the registry lambda-testevent-schemas in this region, which the console makes with the first event that somebody shares."
+  description = "The shareable test events of each producer function in Lambda's console, by name, each as JSON, none unless given; with events, create_registry is true where the account lacks the registry lambda-testevent-schemas in this region, and false where it has it, since the console makes it with the first event that somebody shares."
   type = object({
-    create_registry = optional(bool, true)
-    events          = optional(map(string), { EmptyTestEvent = "{}", AddTemperatureEvent = "{\"temperature\": 30}" })
+    create_registry = optional(bool)
+    events          = optional(map(string), {})
   })
   default = {}
+
+  validation {
+    condition     = length(var.test_events.events) == 0 || var.test_events.create_registry != null
+    error_message = "There are test events (${join(", ", keys(var.test_events.events))}) and no create_registry; set it to false if `aws schemas describe-registry --registry-name lambda-testevent-schemas` finds one, else to true."
+  }
 }
 
 variable "topics" {

@@ -133,6 +133,7 @@ class Accounts:
             deploy_role_arn=PRODUCER_DEPLOYER,
             network={"cidr": "10.0.0.0/16", "zone_ids": _ZONES},
             region=REGION,
+            test_events={"create_registry": True, "events": {"EmptyTestEvent": "{}"}},
             topics={"sensor": {}},
         )
 

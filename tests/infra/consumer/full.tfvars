@@ -62,6 +62,7 @@ jobs = {
     trigger    = "available-now"
     writes     = { "sensor" = "readings", "shop.order" = "orders" }
   }
+  review = { sales = { commands = ["lake-summary"], table = "orders" } }
   sales = {
     sales = { commands = ["generate", "lake-windows"], output_table = "sales_totals", parameters = { by = "region" }, table = "orders" }
   }
@@ -92,6 +93,7 @@ registry_backups     = ["s3://fraud-backups/penstock/events.jsonl", "s3://fraud-
 retention            = { deletion_protection = false, force_destroy = true, key_deletion_days = 7, log_days = 7, secret_recovery_days = 0 }
 spark = {
   application = { architecture = "x86_64", idle_minutes = 5, maximum = { cpu = "16 vCPU", memory = "64 GB" } }
+  cluster     = { jobs = ["sales"] }
 }
 subscribers = ["fraud@example.com"]
 tables = {

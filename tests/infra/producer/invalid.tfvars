@@ -6,3 +6,4 @@ retention            = { key_deletion_days = 3, log_days = 8 }
 permissions_boundary = "boundary"
 topics               = { sensor = { unframed = "sensor:1" } }
 tags                 = { "aws:owner" = "data" }
+test_events          = { events = { Meter = "{}" } }
