@@ -171,9 +171,11 @@ module "alarms" {
   spark = one([for spark in values(module.spark) : {
     application_id = spark.application.id
     clusters       = { for name, emr in module.emr : name => emr.cluster.id }
-    jobs           = keys(local.jobs)
-    joins          = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
-    quality        = local.quality_alarms
+    # Steps of a cluster log to S3, and metrics are made of logs in CloudWatch.
+    jobs      = setsubtract(keys(local.jobs), try(var.spark.cluster.jobs, []))
+    schedules = values(local.sync)[*].function
+    joins     = { for name, join in local.joins : name => { schedule = join.function, waiting_records = join.retry.waiting_records } }
+    quality   = local.quality_alarms
   }])
   subscribers = var.subscribers
   tables      = concat(values(module.reading_store.errors)[*].name, values(module.reading_store.readings)[*].name)

@@ -195,8 +195,8 @@ locals {
   ]...)
 
   _schedules = {
-    for name in concat(values(local._watched)[*].schedule, try(var.spark.quality, null)[*].schedule) : "${trimprefix(name, "${var.prefix}-")}-dropped" => {
-      description = "The schedule ${name} could not invoke its function; compare the trust and the policy of its role ${name}-schedule with infra/modules/function-schedule. Until then nothing is retried or checked."
+    for name in concat(values(local._watched)[*].schedule, try(var.spark.quality, null)[*].schedule, tolist(try(var.spark.schedules, []))) : "${trimprefix(name, "${var.prefix}-")}-dropped" => {
+      description = "The schedule ${name} could not invoke its function; compare the trust and the policy of its role ${name}-schedule with infra/modules/function-schedule. Until then it does nothing."
       namespace   = "AWS/Scheduler", metric = "InvocationDroppedCount"
       dimensions  = { ScheduleGroup = name }
     }

@@ -29,14 +29,23 @@ resource "aws_scheduler_schedule" "this" {
     input    = "{\"scheduled\": \"<aws.scheduler.scheduled-time>\"}"
     role_arn = aws_iam_role.this.arn
 
-    # The next occurrence does what a lost one would have done.
+    # Of the call that gives the event to Lambda; what becomes of the event is Lambda's (below).
     retry_policy {
       maximum_event_age_in_seconds = 300
       maximum_retry_attempts       = 5
     }
   }
 
-  depends_on = [aws_iam_role_policy.invoke]
+  depends_on = [aws_iam_role_policy.invoke, aws_lambda_function_event_invoke_config.this]
+}
+
+# Lambda would repeat an event that failed twice, and a throttled one for six hours. The next occurrence does what a lost
+# one would have done, and an event says nothing but its time: there is nothing to keep of a failed one.
+resource "aws_lambda_function_event_invoke_config" "this" {
+  function_name = var.function.name
+
+  maximum_event_age_in_seconds = 300
+  maximum_retry_attempts       = 0
 }
 
 resource "aws_iam_role" "this" {

@@ -17,6 +17,7 @@ spark = {
   clusters       = { emr = terraform_data.later.output }
   jobs           = ["consume", "shop"]
   joins          = { orders = { schedule = "penstock-producer-retry-orders", waiting_records = 1000 } }
+  schedules      = ["penstock-producer-consumer-sync"]
   quality        = { schedule = "penstock-producer-consumer-quality", silent_hours = 26, tables = ["lake.readings"] }
 }
 tables      = ["penstock-producer-readings"]
