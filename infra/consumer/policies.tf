@@ -143,10 +143,10 @@ locals {
   _lake_arn = module.lake.bucket.arn
   _use_lake = [
     {
-      # Without it, S3 answers 403 in place of 404 for a missing object.
+      # Without it, S3 answers 403 in place of 404 for a missing object. S3A's committers look for uploads to abort.
       Sid      = "SeeTheLakesObjects"
       Effect   = "Allow"
-      Action   = ["s3:ListBucket"]
+      Action   = ["s3:ListBucket", "s3:ListBucketMultipartUploads"]
       Resource = [local._lake_arn]
     },
     {
