@@ -26,7 +26,11 @@ REGION = "eu-central-1"
 MACHINE = "this machine"
 _VARIABLES = "applied.auto.tfvars.json"
 # The artifacts of the Spark jobs.
-SPARK = {"jars": str(ROOT / "jars" / "spark" / "lib"), "jobs": str(ROOT / "jobs")}
+SPARK = {
+    "application": {"maximum": {"cpu": "32 vCPU", "memory": "128 GB"}},  # localcloud has no quota
+    "jars": str(ROOT / "jars" / "spark" / "lib"),
+    "jobs": str(ROOT / "jobs"),
+}
 
 _NETWORK = {"zone_ids": ["euc1-az1", "euc1-az2"]}
 _NOTHING_IS_KEPT = {

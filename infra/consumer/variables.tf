@@ -408,8 +408,8 @@ variable "spark" {
       idle_minutes  = optional(number, 15)
       release_label = optional(string, "emr-spark-8.1.0")
       maximum = optional(object({
-        cpu    = optional(string, "32 vCPU")
-        memory = optional(string, "128 GB")
+        cpu    = optional(string, "16 vCPU")
+        memory = optional(string, "64 GB")
       }), {})
     }), {})
     cluster = optional(object({

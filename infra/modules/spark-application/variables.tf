@@ -14,8 +14,8 @@ variable "application" {
       memory  = optional(string, "8 GB")
     })), {})
     maximum = optional(object({
-      cpu    = optional(string, "32 vCPU")
-      memory = optional(string, "128 GB")
+      cpu    = optional(string, "16 vCPU")
+      memory = optional(string, "64 GB")
     }), {})
     release_label = optional(string, "emr-spark-8.1.0")
   })

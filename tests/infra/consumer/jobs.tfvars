@@ -54,4 +54,7 @@ lake = {
   parquet = { crawler = { schedule = "cron(0 6 * * ? *)" }, jobs = ["shop"] }
   quality = { tables = { orders = { late-share = "0.05" }, readings = {} } }
 }
-spark = { cluster = { core_nodes = 3, jobs = ["figures", "shop"] } }
+spark = {
+  application = { maximum = { cpu = "32 vCPU", memory = "128 GB" } }
+  cluster     = { core_nodes = 3, jobs = ["figures", "shop"] }
+}

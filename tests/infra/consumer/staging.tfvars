@@ -43,3 +43,4 @@ jobs = {
   archive = { arguments = { stage = { starting = "latest" } }, staging = { plan = "../../tests/data/staging/archive.json" }, workers = { stage = { max_executors = 3 } } }
   shop    = { staging = { plan = "../../tests/data/staging/plan.json", retry_seconds = 60, schedule = "rate(1 minute)", waiting_records = 50 } }
 }
+spark = { application = { maximum = { cpu = "32 vCPU", memory = "128 GB" } } }
