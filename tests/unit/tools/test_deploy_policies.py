@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from localcloud.identity.policies import Request, Verdict, judge_identity
 from tools import deploy_policies
 from tools.deploy_policies import FOLDER, KINDS, MOST_CHARACTERS, make_files, read_policies
 
@@ -90,3 +91,28 @@ def test_a_policy_that_is_not_up_to_date_is_reported(
     assert "docs/deploy-policies/producer-1.json: run tools/deploy_policies.py --write" in (
         capsys.readouterr().out
     )
+
+
+_START, _END, _INVOKE = "ssm:StartSession", "ssm:TerminateSession", "lambda:InvokeFunction"
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "context", "verdict"),
+    [
+        (_START, "ec2:x:1:instance/i-1", {"ssm:resourceTag/Name": "penstock-a"}, True),
+        (_START, "ec2:x:1:instance/i-1", {"ssm:resourceTag/Name": "other"}, False),
+        (_START, "ssm:x:1:document/AWS-RunShellScript", {}, False),
+        (_END, "ssm:x:1:session/AROA:me-0a", {"aws:userid": "AROA:me"}, True),
+        (_END, "ssm:x:1:session/AROA:you-0a", {"aws:userid": "AROA:me"}, False),
+        (_INVOKE, "lambda:x:1:function:penstock-a-retry-shop", {}, True),
+        (_INVOKE, "lambda:x:1:function:penstock-producer", {}, False),
+    ],
+)
+def test_an_operator_opens_hosts_and_invokes_scheduled_functions(
+    action: str, resource: str, context: dict[str, str], verdict: bool
+) -> None:
+    statements = [each for policy in read_policies("operator") for each in policy["Statement"]]
+
+    found = judge_identity(statements, Request(action, f"arn:aws:{resource}", context))
+
+    assert (found is Verdict.ALLOWED) == verdict
