@@ -52,19 +52,6 @@ def test_a_batch_that_is_over_keeps_only_versions(open_ledger):
         assert len(found.lookups(2)) == 1
 
 
-def test_the_first_batch_with_compressed_records_is_noted_once(open_ledger, tmp_path):
-    ledger = open_ledger()
-    ledger.add(Lookup(4, 1, (_V1,), _GONE))
-    for batch in (4, 4, 6):
-        ledger.note_compressed(batch)
-    ledger.tidy(6)
-
-    assert len(list(tmp_path.glob("schemas/*-9999.jsonl"))) == 1
-    for found in (ledger, open_ledger(6)):
-        assert (found.inflates(4), found.inflates(5)) == (False, True)
-        assert [each.round for each in found.lookups(4)] == [1], "no round of the batch"
-
-
 @pytest.mark.parametrize("cut", [0, 1, 40, -1, -12, -13])
 def test_a_file_that_was_cut_off_is_as_if_it_were_not(open_ledger, tmp_path, caplog, cut):
     open_ledger().add(Lookup(0, 1, (_V1,)))
