@@ -14,18 +14,21 @@ from penstock.spark.sinks.settings import SinkSettings
 
 def sink_settings(errors_table, parked_bucket, **given):
     """Settings of the sinks that flags choose, as `lake_table="db.t"` does."""
-    sinks = {}
-    for name, kind in list_kinds().items():
-        if own := {each.name for each in fields(kind)} & given.keys():
-            sinks[name] = kind(**{each: given.pop(each) for each in own})
-    return SinkSettings(errors_table, parked_bucket, sinks, **given)
+    return SinkSettings(errors_table, parked_bucket, _choose_sinks(given), **given)
 
 
 def with_sinks(settings, **given):
     """The settings, with these sinks and others."""
-    names = {each.name for kind in list_kinds().values() for each in fields(kind)} & given.keys()
-    more = sink_settings("", "", **{name: given.pop(name) for name in names})
-    return replace(settings, sinks={**settings.sinks, **more.sinks}, **given)
+    return replace(settings, sinks={**settings.sinks, **_choose_sinks(given)}, **given)
+
+
+def _choose_sinks(given):
+    """Take the settings of sinks out of what is given."""
+    return {
+        name: kind(**{each: given.pop(each) for each in own})
+        for name, kind in list_kinds().items()
+        if (own := {each.name for each in fields(kind)} & given.keys())
+    }
 
 
 @dataclass

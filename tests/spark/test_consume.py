@@ -258,7 +258,7 @@ def test_a_batch_with_a_limit_is_read_from_kafka_once_for_two_sinks(
     assert query.awaitTermination(SECONDS)
 
     assert [each["numInputRows"] for each in query.recentProgress] == [6]
-    assert len(job.query("deviceId")) == spark.read.parquet(sinks.parquet_path).count() == 5
+    assert len(job.query("deviceId")) == spark.read.parquet(str(tmp_path / "parquet")).count() == 5
     assert job.errors.reasons() == {5: "unknown-framing"}
     assert persisted(spark) <= kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 
+from penstock.consuming import KnownSchemas
 from penstock.framing import Framing
 from penstock.registry import CachedRegistry, MemoryRegistry, Registries
 from penstock.spark.decoding.frames import split_frames
@@ -32,9 +33,8 @@ def test_errors_are_put_into_dynamodb_by_the_executors(spark, monkeypatch):
         }.items():
             monkeypatch.setitem(spark.sparkContext.environment, name, text)
 
-        counts = file_errors(
-            rows, Judge.of_versions((), {}, Framing()), DynamoDbErrors("errors", "parked")
-        )
+        judge = Judge.of(Framing(), KnownSchemas({}))
+        counts = file_errors(rows, judge, DynamoDbErrors("errors", "parked"))
 
     kept = {request["Item"]["id"]["S"]: request["Item"] for request in api.requests}
     assert counts == {"unknown-framing": 1, "truncated": 1}

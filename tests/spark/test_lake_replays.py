@@ -109,7 +109,7 @@ def test_a_marker_that_expired_stops_the_job_until_somebody_has_looked(spark, re
     _expire_all_but_the_last(reader)
 
     with pytest.raises(LakeHistoryError, match="cannot determine") as caught:
-        reader.again().write(rows, part(0, '{"t":{"0":1}}', 0))
+        reader.again().write(rows, part(0, 0, '{"t":{"0":1}}'))
 
     said = str(caught.value)
     assert reader.query("SELECT n FROM t ORDER BY n") == [(1,), (7,)]

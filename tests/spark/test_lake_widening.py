@@ -111,7 +111,7 @@ def test_maintenance_keeps_rows_of_a_driver_that_died_after_a_widening(spark, re
     reader.lake.write(make_rows(spark, "x bigint", (1,)), part(0, 0))
     lake = Lake(spark, reader.name.removeprefix("lake."), fence=_Widening(spark, reader))
     with monkeypatch.context() as patch:
-        patch.setattr("penstock.spark.lake.lake.refill_columns", lambda *_: None)
+        patch.setattr("penstock.spark.sinks.iceberg.refill_columns", lambda *_: None)
         lake.write(make_rows(spark, "x bigint", (2,), first=1), part(1, 0))
 
     settings = MaintainSettings.from_args(["--lake-table", reader.name.removeprefix("lake.")])
