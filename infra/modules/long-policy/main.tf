@@ -15,7 +15,7 @@ locals {
   _frames = [for statement in local._statements : length(jsonencode(merge(statement, { Resource = [] }))) + 1]
   _parts = flatten([
     for index, statement in local._statements : [
-      for place, resources in chunklist(statement.Resource, max(1, floor(400 / (3 + max([for resource in statement.Resource : length(resource)]...))))) : {
+      for place, resources in chunklist(statement.Resource, max(1, floor(400 / (3 + max(concat([0], [for resource in statement.Resource : length(resource)])...))))) : {
         characters = length(jsonencode(resources)) + (place == 0 ? local._frames[index] : 0)
         resources  = resources
         statement  = index
