@@ -104,7 +104,7 @@ module "spark" {
   application = each.value.application
   artifacts = {
     # Nobody promises boto3 in EMR's own Python.
-    archives = { packages = "${var.functions.packages}/penstock-boto3.zip" }
+    archives      = { packages = "${var.functions.packages}/penstock-boto3.zip" }
     configuration = local.session_settings
     files = merge(
       { "contract.json" = jsonencode({ contract = { for key, value in var.contract : key => value if value != null } }) },
@@ -115,7 +115,7 @@ module "spark" {
     image_jars = each.value.image_jars
     jars       = { for jar in fileset(each.value.jars, "*.jar") : trimsuffix(jar, ".jar") => "${each.value.jars}/${jar}" }
     programs   = { for program in distinct(values(local.runs)[*].program) : program => "${each.value.jobs}/${program == "sales" ? "sales/main" : program}.py" }
-    pyfiles  = "${var.functions.packages}/penstock-pyfiles.zip"
+    pyfiles    = "${var.functions.packages}/penstock-pyfiles.zip"
   }
   network = {
     vpc_id     = module.network.vpc_id

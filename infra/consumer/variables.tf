@@ -422,9 +422,9 @@ variable "spark" {
       termination_protection = optional(bool)
       volume_gib             = optional(number)
     }))
-    image_jars  = optional(list(string), [])
-    jars        = optional(string, "../../jars/spark/lib")
-    jobs        = optional(string, "../../jobs")
+    image_jars = optional(list(string), [])
+    jars       = optional(string, "../../jars/spark/lib")
+    jobs       = optional(string, "../../jobs")
   })
   default = {}
 
