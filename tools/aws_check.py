@@ -21,6 +21,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tools.aws_probes import (
     Finding,
     ask_bucket_notifications,
+    ask_cluster_endpoint,
+    ask_concurrency,
     ask_endpoint_zones,
     ask_kafka_pairs,
 )
@@ -52,6 +54,20 @@ PROBES: Final = (
         "nothing",
         0.0,
         ask_endpoint_zones,
+    ),
+    Probe(
+        "cluster-endpoint",
+        "Which zones have the endpoint through which EMR reaches a cluster of spark.cluster?",
+        "nothing",
+        0.0,
+        ask_cluster_endpoint,
+    ),
+    Probe(
+        "concurrency",
+        "How many functions run at once, and may a scheduled function reserve one?",
+        "nothing",
+        0.0,
+        ask_concurrency,
     ),
     Probe(
         "bucket-notifications",

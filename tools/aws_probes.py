@@ -21,6 +21,7 @@ _PAIRS: Final = (
 _INVENTED_SUBNETS: Final = ["subnet-0a1b2c3d4e5f60718", "subnet-0a1b2c3d4e5f60719"]
 _ENDPOINTS: Final = ("glue", "lambda", "logs", "secretsmanager", "sts")
 _ENOUGH_ZONES: Final = 2
+_UNRESERVED: Final = 100  # that Lambda keeps
 _KEY_DAYS: Final = 7
 
 
@@ -60,6 +61,25 @@ def ask_endpoint_zones(session: Any) -> Finding:
     usable = sorted(ids[zone] for zone in set.intersection(set(ids), *zones.values()))
     lines = [f"zone_ids of {region}: {', '.join(usable)}", *(f"no {name}" for name in lacking)]
     return Finding(not lacking and len(usable) >= _ENOUGH_ZONES, lines)
+
+
+def ask_cluster_endpoint(session: Any) -> Finding:
+    """Find the service through which EMR reaches a cluster of Spark 8 in a private subnet."""
+    name = f"aws.api.{session.region_name}.emr-service-cell01"
+    try:
+        found = session.client("ec2").describe_vpc_endpoint_services(ServiceNames=[name])
+    except ClientError as error:
+        return Finding(False, [str(error)])
+    zones = found["ServiceDetails"][0]["AvailabilityZones"]
+    return Finding(True, [f"{name} is in {', '.join(sorted(zones))}"])
+
+
+def ask_concurrency(session: Any) -> Finding:
+    """Read the limit of functions that run at once, and what of it is unreserved."""
+    limit = session.client("lambda").get_account_settings()["AccountLimit"]
+    total, left = limit["ConcurrentExecutions"], limit["UnreservedConcurrentExecutions"]
+    free = max(0, left - _UNRESERVED)
+    return Finding(total > 0, [f"{total} run at once, {left} unreserved: {free} may be reserved"])
 
 
 def ask_bucket_notifications(session: Any) -> Finding:

@@ -5,6 +5,8 @@ moto collects them from its services, some of which need packages that are not i
 
 from __future__ import annotations
 
+from typing import Any
+
 from moto.core.base_backend import BaseBackend
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.ec2.models.vpcs import (
@@ -14,6 +16,7 @@ from moto.ec2.models.vpcs import (
 )
 
 from localcloud.door.operations import Call, HttpAnswer, operation
+from localcloud.services.ec2.endpoints import emr_service
 
 _BY_GATEWAY = {"dynamodb": "Gateway", "s3": "Gateway"}
 
@@ -30,5 +33,11 @@ def describe_vpc_endpoint_services(call: Call) -> HttpAnswer:
                 for service in BaseBackend.default_vpc_endpoint_service_factory(
                     call.region, zones, name, _BY_GATEWAY.get(name, "Interface")
                 )
-            ]
+            ] + [_emr_service(call.region, zones)]
     return call.forward()
+
+
+def _emr_service(region: str, zones: list[str]) -> dict[str, Any]:
+    """Describe the service of EMR's clusters, whose name has another form."""
+    (made,) = BaseBackend.default_vpc_endpoint_service_factory(region, zones, "emr-service-cell01")
+    return made | {"ServiceName": emr_service(region)}

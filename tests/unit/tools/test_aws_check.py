@@ -55,7 +55,7 @@ def test_with_a_yes_it_asks_everything_and_cleans_up(
     account: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CONFIRM", "yes")
-    monkeypatch.setattr(aws_check, "PROBES", aws_check.PROBES[:3])  # the last has its own test
+    monkeypatch.setattr(aws_check, "PROBES", aws_check.PROBES[:-1])  # the last has its own test
 
     assert aws_check.main() == 0, capsys.readouterr().out
 
@@ -63,6 +63,8 @@ def test_with_a_yes_it_asks_everything_and_cleans_up(
     assert [name for name in told.split() if name.endswith("pairs:")] == ["kafka-pairs:"]
     assert "3.9.x.kraft on kafka.t3.small: refused: Unsupported InstanceType" in told
     assert "zone_ids of eu-central-1: euc1-az1, euc1-az2" in told
+    assert "aws.api.eu-central-1.emr-service-cell01 is in eu-central-1a, " in told
+    assert "10 run at once, 10 unreserved: 0 may be reserved" in told
     assert "bucket-notifications: as expected" in told
     (key,) = account("kms").list_keys()["Keys"]
     shown = account("kms").describe_key(KeyId=key["KeyId"])["KeyMetadata"]
@@ -163,3 +165,16 @@ def test_a_difference_is_the_exit_code(
 
     assert aws_check.main() == 1
     assert "p: DIFFERENT. Is it so?\n  it is not" in capsys.readouterr().out
+
+
+def test_a_region_without_the_endpoint_of_clusters_is_told(account: Any) -> None:
+    session = boto3.Session(region_name="eu-central-1")
+    ec2 = session.client("ec2")
+    with Stubber(ec2) as stubber:
+        stubber.add_client_error("describe_vpc_endpoint_services", "InvalidServiceName", "none")
+        session.client = lambda _: ec2  # type: ignore[method-assign,assignment]
+
+        finding = aws_probes.ask_cluster_endpoint(session)
+
+    assert finding.expected is False
+    assert "InvalidServiceName" in finding.lines[0]
