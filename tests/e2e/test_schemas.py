@@ -15,10 +15,8 @@ _OTHER = "other"  # a registry of the same account, of which the consumer was gi
 
 
 @pytest.fixture(scope="module")
-def host(accounts, tmp_path_factory):
-    """The host of the consumer, once an event without and one with a temperature are there."""
-    for event in ({}, {"temperature": 30}):
-        accounts.produce(event)
+def host(accounts, stories, tmp_path_factory):
+    """The host of the consumer, once the story of the seed has made versions."""
     return Host(accounts, "analytics", tmp_path_factory.mktemp("host"))
 
 
@@ -62,7 +60,7 @@ def test_two_versions_are_compared(host):
 
 def test_a_definition_is_checked_and_not_registered(host, tmp_path):
     before = _look(host, "versions", "sensor")
-    definition = json.loads(_look(host, "show", "sensor")["definition"])
+    definition = json.loads(_look(host, "show", "sensor", "--version", "2")["definition"])
     for field in definition["fields"]:
         if field["name"] == "temperature":
             field["type"] = ["null", "string"]
