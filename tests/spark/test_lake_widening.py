@@ -75,7 +75,7 @@ def test_rows_that_others_write_during_a_widening_are_kept(spark, reader, monkey
     rename = reader.lake._table.rename
 
     def rename_late(names, comments):
-        reader.again().write(make_rows(spark, "x bigint", (2,), first=9), part(0, "", "other", 0))
+        reader.again().write(make_rows(spark, "x bigint", (2,), first=9), part(0, 0, query="other"))
         rename(names, comments)
 
     monkeypatch.setattr(reader.lake._table, "rename", rename_late)
@@ -91,7 +91,7 @@ class _Widening:
 
     def __init__(self, spark, reader):
         self._write = lambda: reader.again().write(
-            make_rows(spark, "x double", (0.5,), first=5), part(0, "", "other", 0)
+            make_rows(spark, "x double", (0.5,), first=5), part(0, 0, query="other")
         )
 
     def check(self):
