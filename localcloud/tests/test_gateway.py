@@ -41,7 +41,7 @@ def test_a_key_of_12_digits_is_that_account(client):
     [
         ("glue", "list_blueprints", {}),
         ("kafka", "list_replicators", {}),
-        ("lambda", "get_account_settings", {}),
+        ("lambda", "list_code_signing_configs", {}),
         ("ec2", "accept_address_transfer", {"Address": "192.0.2.1"}),
         ("sts", "decode_authorization_message", {"EncodedMessage": "x"}),
         ("sts", "get_federation_token", {"Name": "x"}),

@@ -46,8 +46,10 @@ _DONE_BY_EMR = {
     ("WriteItsLog", "logs:DescribeLogStreams"),
     ("WriteTheLake", "s3:AbortMultipartUpload"),
 }
+# S3A's committers list uploads to abort; these jobs have no committer.
+_LIST_UPLOADS = ("SeeTheLakesObjects", "s3:ListBucketMultipartUploads")
 # Spark deletes files of a checkpoint after 100 batches, and Iceberg those of a commit that failed.
-_DONE_LATER = _DONE_BY_EMR | {("WriteTheLake", "s3:DeleteObject")}
+_DONE_LATER = _DONE_BY_EMR | {("WriteTheLake", "s3:DeleteObject"), _LIST_UPLOADS}
 _DISK_KEY = ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey*", "ReEncrypt*")
 _NOT_USED_HERE = {
     _PRODUCER_ROLE: _DONE_BY_LAMBDA
@@ -69,6 +71,7 @@ _NOT_USED_HERE = {
     _MAINTAIN_ROLE: _DONE_LATER | {("SeeItsArtifacts", "s3:ListBucket")},
     # A summary of a topic reads no table, and its one file is written at once.
     _SALES_ROLE: {
+        _LIST_UPLOADS,
         ("WriteItsLog", "logs:DescribeLogStreams"),
         ("SeeItsArtifacts", "s3:ListBucket"),
         ("KeepItsFiles", "s3:AbortMultipartUpload"),
@@ -76,6 +79,7 @@ _NOT_USED_HERE = {
     },
     # localcloud has no disks, and the job reads its parameters by their path.
     _CLUSTER_ROLE: {
+        _LIST_UPLOADS,
         ("SeeArtifactsAndLogs", "s3:ListBucket"),
         ("ReadParameters", "ssm:GetParameter"),
         ("ReadParameters", "ssm:GetParameters"),
