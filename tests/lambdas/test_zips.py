@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import subprocess
+import sys
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from tools.lambda_packages import Target, fetch_packages
 _ROOT = Path(__file__).parents[2]
 _HOST = Target.of_host()
 _LAMBDAS = sorted(path.parent.name for path in _ROOT.glob("lambdas/*/handler.py"))
+_DECODER = "penstock/spark/decoding/penstock-decoder.jar"
 _MACHINES = {0x3E: "x86_64", 0xB7: "arm64"}
 
 # The path of a new interpreter: the standard library, the function, and what Lambda has itself.
@@ -149,7 +151,27 @@ def test_jobs_get_penstock_and_how_to_log_in(zips: Path) -> None:
     assert "jobs/consume.py" not in names
     assert not any(name.endswith(".so") for name in names)
     of_penstock = [name for name in names if name.startswith("penstock/")]
-    assert len(of_penstock) == len(list((_ROOT / "src/penstock").rglob("*.py")))
+    assert len(of_penstock) == len(list((_ROOT / "src/penstock").rglob("*.py"))) + 1
+    assert _DECODER in of_penstock
+
+
+def test_a_wheel_brings_the_decoder_and_a_function_does_not(zips: Path, tmp_path: Path) -> None:
+    build = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        tmp_path,
+    ]
+    subprocess.run(build, cwd=_ROOT, check=True, capture_output=True, timeout=300)
+
+    (wheel,) = tmp_path.glob("*.whl")
+    assert _DECODER in zipfile.ZipFile(wheel).namelist()
+    for name in _LAMBDAS:
+        assert _DECODER not in zipfile.ZipFile(zips / f"{name}-lambda.zip").namelist()
 
 
 def test_a_job_imports_from_its_zips_alone(zips: Path, tmp_path: Path) -> None:
