@@ -12,6 +12,7 @@ from uuid import UUID
 
 from penstock.schemas._types import AvroType, resolve
 from penstock.schemas.definition import Schema, check_schema
+from penstock.schemas.logical import find_decimal
 
 _Sampler = Callable[[Random], Any]
 
@@ -50,8 +51,8 @@ def _compile(type_: AvroType, most: int) -> _Sampler:
             return lambda random: {name: sample(random) for name, sample in fields}
         case "enum":
             return lambda random: random.choice(type_.symbols)
-        case "fixed":
-            return partial(_bytes, type_.size)
+        case "fixed" | "bytes":
+            return _compile_bytes(type_)
     is_uuid = type_.kind == "string" and type_.logical[:1] == ("uuid",)
     return _SCALARS["uuid" if is_uuid else type_.kind]
 
@@ -60,6 +61,19 @@ def _compile_items(kind: str, item: _Sampler, most: int) -> _Sampler:
     if kind == "map":
         return lambda random: {_text(random): item(random) for _ in range(most)}
     return lambda random: [item(random) for _ in range(random.randint(1, most))]
+
+
+def _compile_bytes(type_: AvroType) -> _Sampler:
+    is_fixed = type_.kind == "fixed"
+    size = type_.size if is_fixed else _BYTES
+    decimal = find_decimal(type_.attributes, size if is_fixed else None)
+    if decimal is None:
+        return partial(_bytes, size)
+    return partial(_decimal, min(10 ** decimal[0], 2 ** (8 * size - 1)), size)
+
+
+def _decimal(most: int, size: int, random: Random) -> str:
+    return base64.b64encode(random.randrange(most).to_bytes(size)).decode()
 
 
 def _text(random: Random) -> str:
@@ -77,7 +91,6 @@ _SCALARS: Final[dict[str, _Sampler]] = {
     "long": lambda random: random.randrange(1_000_000),
     "float": lambda random: random.randrange(400) / 4,  # a float holds quarters exactly
     "double": lambda random: round(random.uniform(0, 100), 2),
-    "bytes": partial(_bytes, _BYTES),
     "string": _text,
     "uuid": lambda random: str(UUID(int=random.getrandbits(128), version=4)),
 }
