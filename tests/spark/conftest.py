@@ -146,6 +146,28 @@ def glue_spark(spark, cloud):
 
 
 @pytest.fixture
+def executors_account(spark, cloud, monkeypatch):
+    """Let Spark's executors work in an account of localcloud; return their environment."""
+    environ = {
+        "AWS_ACCESS_KEY_ID": _ACCOUNT,
+        "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_REGION": _REGION,
+        "AWS_DEFAULT_REGION": _REGION,
+        "AWS_ENDPOINT_URL": cloud.endpoint,
+    }
+    for name, text in environ.items():
+        monkeypatch.setitem(spark.sparkContext.environment, name, text)
+    return environ
+
+
+@pytest.fixture
+def jobs_account(executors_account, monkeypatch):
+    """Let the driver work in the account of its executors."""
+    for name, text in executors_account.items():
+        monkeypatch.setenv(name, text)
+
+
+@pytest.fixture
 def reader(spark, lake_folder):
     """A table of the lake that is not there yet."""
     return LakeReader(spark, lake_folder, f"db.t_{secrets.token_hex(4)}")

@@ -33,12 +33,6 @@ from tests.spark.lakes import NOON_MS, part
 from tests.spark.records import frame, make_decoded, make_record, make_topic, make_version
 from tests.spark.sinks import sink_settings
 
-_ENVIRON = {
-    "AWS_ACCESS_KEY_ID": "111111111111",
-    "AWS_SECRET_ACCESS_KEY": "any",
-    "AWS_REGION": "eu-central-1",
-    "AWS_DEFAULT_REGION": "eu-central-1",
-}
 _BASE = [{"name": "deviceId", "type": "string"}, {"name": "timestamp", "type": "long"}]
 _READING = (("deviceId", "string"), ("timestamp", "long"))
 _ORDER = (("orderId", "string"), ("revision", "long"))
@@ -126,11 +120,8 @@ def bucket(cloud):
 
 
 @pytest.fixture
-def tables(cloud, spark, database, monkeypatch):
+def tables(cloud, database, executors_account):
     """Two tables in localcloud, whose endpoint the executors know."""
-    environ = {**_ENVIRON, "AWS_ENDPOINT_URL": cloud.endpoint}
-    for name, text in environ.items():
-        monkeypatch.setitem(spark.sparkContext.environment, name, text)
     name = f"t-{secrets.token_hex(4)}"
     made = [
         _make_table(database, f"{name}-readings", "deviceId", "readingId"),

@@ -217,14 +217,7 @@ def _read(table):
 
 
 @pytest.fixture
-def world(spark, cloud, reader, tmp_path, monkeypatch):
-    environ = {
-        "AWS_ACCESS_KEY_ID": _ACCOUNT, "AWS_SECRET_ACCESS_KEY": "any", "AWS_REGION": _REGION,
-        "AWS_DEFAULT_REGION": _REGION, "AWS_ENDPOINT_URL": cloud.endpoint,
-    }  # fmt: skip
-    for name, text in environ.items():
-        monkeypatch.setenv(name, text)
-        monkeypatch.setitem(spark.sparkContext.environment, name, text)
+def world(spark, cloud, reader, jobs_account, tmp_path):
     return World(spark, cloud, reader, tmp_path)
 
 

@@ -156,14 +156,7 @@ def _make_readings(database, name):
 
 
 @pytest.fixture
-def world(spark, reader, cloud, tmp_path, monkeypatch):
-    environ = {
-        "AWS_ACCESS_KEY_ID": _ACCOUNT, "AWS_SECRET_ACCESS_KEY": "any", "AWS_REGION": _REGION,
-        "AWS_DEFAULT_REGION": _REGION, "AWS_ENDPOINT_URL": cloud.endpoint,
-    }  # fmt: skip
-    for name, text in environ.items():
-        monkeypatch.setenv(name, text)
-        monkeypatch.setitem(spark.sparkContext.environment, name, text)
+def world(spark, reader, cloud, jobs_account, tmp_path):
     world = World(spark, reader, cloud, tmp_path)
     yield world
     world.close()

@@ -18,12 +18,6 @@ from tests.spark.records import make_record
 from tests.spark.sinks import with_sinks
 
 _ACCOUNT, _REGION = "111111111111", "eu-central-1"
-_ENVIRON = {
-    "AWS_ACCESS_KEY_ID": _ACCOUNT,
-    "AWS_SECRET_ACCESS_KEY": "any",
-    "AWS_REGION": _REGION,
-    "AWS_DEFAULT_REGION": _REGION,
-}
 _COMMIT = re.compile(r"/commits/\d+$")
 # By service, of a batch to the lake and DynamoDB.
 _MOST = {"glue": 10, "s3 of the lake": 12, "dynamodb": 1}
@@ -71,7 +65,7 @@ class Store:
 
 
 @pytest.fixture
-def store(glue_spark, client, cloud, monkeypatch):
+def store(glue_spark, client, cloud, executors_account):
     """What a job writes to, and the settings by which Spark and its executors find it."""
     s3a = {
         "endpoint": cloud.endpoint,
@@ -89,8 +83,6 @@ def store(glue_spark, client, cloud, monkeypatch):
     hadoop = glue_spark.sparkContext._jsc.hadoopConfiguration()
     for name, text in settings.items():
         hadoop.set(name, text)
-    for name, text in {**_ENVIRON, "AWS_ENDPOINT_URL": cloud.endpoint}.items():
-        monkeypatch.setitem(glue_spark.sparkContext.environment, name, text)
     made = Store(client)
     yield made
     for name in settings:

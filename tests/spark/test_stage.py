@@ -47,12 +47,6 @@ _NOTED = make_record(
     ("INTERNAL", ["null", "long"]), name="Order",
 )  # fmt: skip
 _CUSTOMER = make_record(("id", "string"), ("name", ["null", "string"]), name="Customer")
-_ENVIRON = {
-    "AWS_ACCESS_KEY_ID": "111111111111",
-    "AWS_SECRET_ACCESS_KEY": "any",
-    "AWS_REGION": "eu-central-1",
-    "AWS_DEFAULT_REGION": "eu-central-1",
-}
 
 
 def row_shape(key, **more):
@@ -140,10 +134,8 @@ class Stage:
 
 
 @pytest.fixture
-def database(spark, cloud, monkeypatch):
+def database(cloud, executors_account):
     """DynamoDB in localcloud, whose endpoint the executors know."""
-    for name, text in {**_ENVIRON, "AWS_ENDPOINT_URL": cloud.endpoint}.items():
-        monkeypatch.setitem(spark.sparkContext.environment, name, text)
     session = boto3.Session("111111111111", "any", region_name="eu-central-1")
     return session.resource("dynamodb", endpoint_url=cloud.endpoint)
 

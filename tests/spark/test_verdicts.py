@@ -60,15 +60,8 @@ def apicurio(tmp_path_factory):
 
 
 @pytest.fixture
-def errors_table(spark, cloud, monkeypatch):
+def errors_table(cloud, jobs_account):
     """A table of dead letters, in an account that the driver and the executors work in."""
-    environ = {
-        "AWS_ACCESS_KEY_ID": _ACCOUNT, "AWS_SECRET_ACCESS_KEY": "any", "AWS_REGION": _REGION,
-        "AWS_DEFAULT_REGION": _REGION, "AWS_ENDPOINT_URL": cloud.endpoint,
-    }  # fmt: skip
-    for name, text in environ.items():
-        monkeypatch.setenv(name, text)
-        monkeypatch.setitem(spark.sparkContext.environment, name, text)
     session = boto3.Session(_ACCOUNT, "any", region_name=_REGION)
     database = session.resource("dynamodb", endpoint_url=cloud.endpoint)
     return make_error_table(database, f"verdicts-{secrets.token_hex(4)}")
