@@ -72,7 +72,7 @@ def _forward_trust(call: Call, document: str) -> HttpAnswer:
 
 
 def _find_role(call: Call, name: str) -> Any:
-    """Return moto's role, None if there is none: moto refuses the call."""
+    """Return moto's role, or None if it is missing: moto then refuses the call."""
     try:
         return iam_backends[call.account]["aws"].get_role(name)
     except NotFoundException:

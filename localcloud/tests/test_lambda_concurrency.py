@@ -1,4 +1,4 @@
-"""What may be reserved of an account's concurrency: enough stays for the other functions."""
+"""The limits of reserved concurrency: an account keeps some for its other functions."""
 
 from __future__ import annotations
 

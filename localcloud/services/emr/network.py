@@ -1,4 +1,4 @@
-"""What EMR checks of the network of a cluster, and what a cluster needs to start in it.
+"""The checks of a cluster's network: those that EMR makes, and those that a start depends on.
 
 EMR Management Guide, "Amazon VPC options when you launch a cluster", "Working with Amazon
 EMR-managed security groups", "Sample policies for private subnets that access Amazon S3". EMR would

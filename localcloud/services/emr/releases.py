@@ -1,4 +1,4 @@
-"""What EMR needs of a private network, by release.
+"""The requirements of EMR for a private network, by release.
 
 EMR Management Guide, "Amazon VPC options when you launch a cluster" and "Working with Amazon
 EMR-managed security groups"; infra/modules/releases.json has the same for the labels in use.

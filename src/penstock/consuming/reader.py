@@ -143,7 +143,7 @@ def find_key_reader(keys: Schemas | None, key: SchemaKey, record: Record) -> Cal
     """Return the function from the payload of a record's key to its value.
 
     Raises:
-        PenstockError: there is none.
+        PenstockError: no registry of the reader has the schema.
     """
     reader = keys.find(key, record.source) if keys else None
     if reader is None or isinstance(reader, Failure):

@@ -45,7 +45,7 @@ class Schemas(Protocol):
     """Where a `RecordReader` finds the readers of schema keys."""
 
     def find(self, key: SchemaKey, source: Source) -> SchemaReader | Failure | None:
-        """Return a reader, why there is none, or None if nobody has looked it up yet.
+        """Return the reader of a key, a failure, or None if the key was not looked up yet.
 
         Raises:
             PenstockError: it cannot be looked up.
@@ -54,7 +54,7 @@ class Schemas(Protocol):
 
 @dataclass(slots=True)
 class _Failures:
-    """What was not found since a batch began; it is not asked for again.
+    """The failed lookups of a batch, which are not repeated.
 
     Errors are copies: the frames of a traceback would keep the payloads of their records alive.
     """
@@ -127,7 +127,7 @@ class KnownSchemas:
     others: Failure | None = None
 
     def find(self, key: SchemaKey, source: Source) -> SchemaReader | Failure | None:
-        """Return a reader, why there is none, or None if the version is to be looked up."""
+        """Return the reader of a key, a failure, or None if the key must be looked up."""
         if version := self.versions.get(key):
             return _compile(*version)
         return self.refused.get(key, self.others)
