@@ -29,7 +29,7 @@ from penstock.framing import Framing, SchemaKey
 from penstock.records import FailedRecord
 from penstock.sinks import DynamoDbClient, ErrorTable, ObjectStore
 from penstock.spark.filter_counts import FilterCounts
-from penstock.spark.rows import RAW, to_record
+from penstock.spark.rows import RAW, select_records, to_record
 
 _Result = TypeVar("_Result")
 
@@ -119,10 +119,7 @@ def file_errors(rows: DataFrame, judge: Judge, sink: ErrorSink) -> Counter[Reaso
         SinkAccessDeniedError, SinkUnavailableError: some may be stored; storing all of them again
             is idempotent.
     """
-    columns = ("topic", "partition", "offset", "key", "value", "status")
-    more = {"headers"} & set(rows.columns)
-    chosen = rows.selectExpr(*columns, "unix_millis(timestamp) AS timestamp_ms", *more)
-    return count_by_reason(chosen, _File(judge.judge, sink))
+    return count_by_reason(select_records(rows, "status"), _File(judge.judge, sink))
 
 
 @dataclass(frozen=True, slots=True)

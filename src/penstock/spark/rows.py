@@ -24,9 +24,21 @@ from penstock.errors import SettingsError
 from penstock.records import Record, Source
 
 EVENT: Final = "event"
+# The place of a record, from the columns of Kafka's source.
+PLACE: Final = (
+    "topic AS _topic",
+    "partition AS _kafka_partition",
+    "offset AS _offset",
+    "timestamp AS _kafka_timestamp",
+)
 _MARK: Final = {"penstock": "decoded"}
-# The raw records of rows, with the columns of Kafka's source; `to_record` reads them. Kafka accepts
-# timestamps that Python's datetime cannot hold.
+_HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+# Kafka accepts timestamps that Python's datetime cannot hold.
+_KAFKA: Final = (
+    *("topic", "partition", "offset", "key", "value"),
+    "unix_millis(timestamp) AS timestamp_ms",
+)
+# The raw records of rows, with the columns of Kafka's source; `to_record` reads them.
 RAW: Final = (
     "_topic AS topic",
     "_kafka_partition AS partition",
@@ -75,8 +87,20 @@ def event_type(rows: DataFrame) -> StructType:
     return type_ if isinstance(type_, StructType) else StructType()
 
 
+def keep_raw(records: DataFrame) -> tuple[str, ...]:
+    """Return the raw record as columns of a row, from the columns of Kafka's source."""
+    headers = "headers" if "headers" in records.columns else f"CAST(NULL AS {_HEADERS})"
+    return "key AS _key", "value AS _value", f"{headers} AS _headers"
+
+
+def select_records(records: DataFrame, *more: str) -> DataFrame:
+    """Select what `to_record` reads of records of Kafka's source, and more of their columns."""
+    headers = {"headers"} & set(records.columns)
+    return records.selectExpr(*_KAFKA, *headers, *more)
+
+
 def to_record(row: Any) -> Record:
-    """Return the record of a row of Kafka's source, whose time is `timestamp_ms`."""
+    """Return the record of a row of `select_records`, or of one with the columns `RAW`."""
     headers = row["headers"] if "headers" in row else None
     return Record(
         Source(row["topic"], row["partition"], row["offset"]),

@@ -21,20 +21,13 @@ from penstock.spark.decoding.columns import EventColumns
 from penstock.spark.decoding.frames import STAYS_HERE, FrameStatus, RowStatus
 from penstock.spark.decoding.jar import CATALOG, CATALOG_CLASS, load_jar
 from penstock.spark.decoding.plans import Place, write_plan
-from penstock.spark.rows import mark_event
+from penstock.spark.rows import PLACE, keep_raw, mark_event
 from penstock.tables import read_event
 
-_OWN: Final = (
-    "topic AS _topic",
-    "partition AS _kafka_partition",
-    "offset AS _offset",
-    "timestamp AS _kafka_timestamp",
+_VERSION: Final = (
     "record.version.id AS _schema_id",
     "record.version.number AS _schema_version",
-    "key AS _key",
-    "value AS _value",
 )
-_HEADERS: Final = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 _EVENT: Final = "record.event"
 
 
@@ -84,8 +77,7 @@ class Decoder:
 
     def project(self, decoded: DataFrame, *more: Column) -> DataFrame:
         """Select the columns of `penstock.spark.rows`, followed by `more`."""
-        headers = "headers" if "headers" in decoded.columns else f"CAST(NULL AS {_HEADERS})"
-        own = (*_OWN, f"{headers} AS _headers")
+        own = (*PLACE, *_VERSION, *keep_raw(decoded))
         return decoded.select(self._event, *map(F.expr, own), *more)
 
 

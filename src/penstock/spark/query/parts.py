@@ -22,7 +22,7 @@ from penstock.spark.decoding.frames import FrameStatus, RowStatus
 from penstock.spark.failures import Judge, file_errors
 from penstock.spark.filter_counts import FilterCounts
 from penstock.spark.query.at_once import run_at_once
-from penstock.spark.rows import Fence
+from penstock.spark.rows import PLACE, Fence, keep_raw
 from penstock.spark.sinks.base import Part, Sink
 from penstock.spark.sinks.records import describe_versions
 from penstock.spark.sinks.table import Table
@@ -49,15 +49,6 @@ _MEASURES: Final = {
     "errors": IS_ERROR,
     **{name: f"status = '{status}'" for name, status in _LEFT_OUT.items()},
 }
-_TOMBSTONE: Final = (
-    "topic AS _topic",
-    "partition AS _kafka_partition",
-    "offset AS _offset",
-    "timestamp AS _kafka_timestamp",
-    "key AS _key",
-    "value AS _value",
-    "headers AS _headers",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +134,10 @@ class PartWriter:
 
     def _write_tombstones(self, judged: DataFrame, part: Part, figures: Figures) -> None:
         sinks = [each for each in self._table.sinks if each.capabilities.deletes]
-        rows = judged.filter(f"status = '{FrameStatus.TOMBSTONE}'")
-        if "headers" not in rows.columns:
-            rows = rows.withColumn("headers", F.lit(None))
+        tombstones = judged.filter(f"status = '{FrameStatus.TOMBSTONE}'")
+        rows = tombstones.selectExpr(*PLACE, *keep_raw(tombstones))
         for sink in sinks:
-            chosen = rows.selectExpr(*_TOMBSTONE)
-            figures.refuse(write_leased(sink, chosen, part, self._context.lease))
+            figures.refuse(write_leased(sink, rows, part, self._context.lease))
 
 
 def write_leased(sink: Sink, rows: DataFrame, part: Part, lease: Fence) -> Mapping[Reason, int]:

@@ -13,22 +13,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from penstock.consuming import KnownSchemas, Written
 from penstock.framing import SchemaKey
+from penstock.records import Ignored
 from penstock.registry import SchemaVersion
 from penstock.spark.query.batch import count_batch, lookup_versions, tell_time
 from penstock.spark.query.parts import BatchContext, Figures
 from penstock.spark.query.report import BatchCounts
 from penstock.spark.query.versions import IDS_AT_ONCE, BatchVersions
+from penstock.spark.rows import select_records
 from penstock.spark.sinks.records import (
     RecordSink,
     RecordTables,
-    count_written,
     describe_versions,
     release_rows,
     write_records,
@@ -36,11 +37,6 @@ from penstock.spark.sinks.records import (
 from penstock.spark.sinks.table import TableGroup
 from penstock.spark.state.schema_ledger import Lookups
 from penstock.tables import BatchId
-
-_COLUMNS: Final = (
-    *("topic", "partition", "offset", "key", "value"),
-    "unix_millis(timestamp) AS timestamp_ms",
-)
 
 
 @dataclass(slots=True)
@@ -139,10 +135,9 @@ class RecordBatches:
         """Write the records that the last lookups decide about, or those of known versions."""
         self._lease.check()
         by_topic = {topic: name for name, each in taken.items() for topic in each.topics}
-        more = {"headers"} & set(records.columns)
         chosen = records if "" in taken else records.filter(F.col("topic").isin(list(by_topic)))
         tables = {name: self._describe(name, each, constant) for name, each in taken.items()}
-        found = write_records(chosen.selectExpr(*_COLUMNS, *more), tables, by_topic)
+        found = write_records(select_records(chosen), tables, by_topic)
         # The driver may have stalled; without the lease it must not continue.
         self._lease.check()
         for name, each in taken.items():
@@ -166,7 +161,6 @@ class RecordBatches:
 
     def _add(self, name: str, taken: _GroupBatch, found: Mapping[str, Written]) -> None:
         """Add the counts of a pass over the tables of a group."""
-        is_first = not taken.versions.lookups
         done = Written()
         for schema, each in found.items():
             done.add(each)
@@ -174,5 +168,16 @@ class RecordBatches:
                 taken.figures.refuse(step.report(each.after))
         taken.unknown = done.waiting
         taken.awaited |= done.awaited
-        taken.figures.add(count_written(done) | ({} if is_first else {"records": 0}))
+        taken.figures.add(_count_written(done))
         taken.figures.file(done.failed)
+
+
+def _count_written(written: Written) -> dict[str, int]:
+    """Return the counts of a batch's figures."""
+    return {
+        "records": written.records,
+        "rows": written.rows,
+        "tombstones": written.ignored[Ignored.TOMBSTONE] + written.deletions,
+        "empty": written.ignored[Ignored.EMPTY],
+        "unknown": written.unknown,
+    }

@@ -26,7 +26,7 @@ from penstock.registry import Registries, SchemaVersion
 from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import FrameStatus, RowStatus, split_frames
-from penstock.spark.rows import EVENT, event_type
+from penstock.spark.rows import EVENT, PLACE, event_type
 
 _LOG = logging.getLogger(__name__)
 _ATTEMPTS: Final = Attempts(first_seconds=1, longest_seconds=15, total_seconds=300)
@@ -155,8 +155,7 @@ def _decode(frames: DataFrame, versions: Collection[SchemaVersion]) -> DataFrame
     """Return the rows of all frames, with their status and the key of their schema."""
     more = (F.col("status").alias(_STATUS), F.col("schema").alias(_KEY))
     if not versions:
-        renamed = (F.col(own.removeprefix("_").removeprefix("kafka_")).alias(own) for own in _OWN)
-        return frames.select(F.lit(None).alias(EVENT), *renamed, *more)
+        return frames.select(F.lit(None).alias(EVENT), *map(F.expr, PLACE), *more)
     decoder = Decoder(frames.sparkSession, tuple(versions))
     return decoder.project(decoder.decode(frames), *more)
 

@@ -27,7 +27,7 @@ from penstock.consuming import (
 )
 from penstock.errors import Failure, Reason
 from penstock.framing import Framing, SchemaKey
-from penstock.records import Ignored, Outcome, Projection, Record, RowShape
+from penstock.records import Outcome, Projection, Record, RowShape
 from penstock.registry import SchemaVersion
 from penstock.sinks import RowWriter
 from penstock.spark.failures import STAGE, in_chunks, run_task
@@ -221,14 +221,3 @@ def release_rows(
         for table, counts in run_task(rows, _Release(steps)):
             found[table].update(counts)
     return {table: steps[table].report(counts) for table, counts in found.items()}
-
-
-def count_written(written: Written) -> dict[str, int]:
-    """Return the counts of a batch's figures."""
-    return {
-        "records": written.records,
-        "rows": written.rows,
-        "tombstones": written.ignored[Ignored.TOMBSTONE] + written.deletions,
-        "empty": written.ignored[Ignored.EMPTY],
-        "unknown": written.unknown,
-    }
