@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from penstock.spark.lake.maintenance import MaintainSettings, maintain_table
 from penstock.spark.query.api import decode, follow, start_consuming
-from penstock.spark.query.consume_settings import ConsumeSettings
 from penstock.spark.query.replay import run_replay
-from penstock.spark.query.replay_settings import ReplaySettings
+from penstock.spark.query.settings import ConsumeSettings, ReplaySettings
 from penstock.spark.query.stage_settings import StageSettings
 from penstock.spark.query.staging import start_staging
 from penstock.spark.query.stateful import (

@@ -19,8 +19,8 @@ from penstock.spark.decoding.admission import admit_versions, find_versions
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import RowStatus, split_frames
 from penstock.spark.failures import DynamoDbErrors, LoggedErrors
-from penstock.spark.query.consume_settings import ConsumeSettings
 from penstock.spark.query.parts import FRAMED, Transform
+from penstock.spark.query.settings import ConsumeSettings
 from penstock.spark.query.source import open_stream
 from penstock.spark.query.stream import KafkaWatch, StreamQuery
 from penstock.spark.rows import EVENT, Fence

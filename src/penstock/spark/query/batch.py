@@ -45,10 +45,20 @@ class _Batch:
     versions: BatchVersions
     constant: str = ""
     figures: Figures = field(default_factory=Figures)
+    has_more: bool = True  # keys that no lookup has
 
     def unknown(self) -> DataFrame:
         """Return the frames of versions that are neither known nor refused."""
         return self.frames.filter(f"{FRAMED} AND NOT {_among(self.versions.answered())}")
+
+    def find_keys(self) -> list[SchemaKey]:
+        """Return unknown schema keys, most frequent first; not all if there are very many."""
+        if not self.has_more:
+            return []
+        counted = self.unknown().groupBy("schema").count().orderBy(F.desc("count"), "schema")
+        keys = [SchemaKey.unpack(bytes(row.schema)) for row in counted.limit(IDS_AT_ONCE).collect()]
+        self.has_more = len(keys) == IDS_AT_ONCE
+        return keys
 
 
 class Batches:
@@ -80,7 +90,8 @@ class Batches:
         self._write_known(batch)
         records_read = batch.figures.records
         if batch.figures.unknown:
-            self._write_unknown(batch)
+            while lookup := self._lookup.look_up(batch.versions, batch.find_keys):
+                self._write_lookup(batch, lookup)
         batch.figures.check(batch_id)
         return count_batch(records_read, batch.figures, batch.versions)
 
@@ -90,18 +101,7 @@ class Batches:
             each.needs_marker for each in self._writers.values()
         )
 
-    def _write_unknown(self, batch: _Batch) -> None:
-        """Write the records of unknown ids, by earlier lookups of this batch or new ones."""
-        versions = batch.versions
-        for lookup in self._lookup.earlier(versions):
-            self._write_lookup(batch, lookup)
-        while not versions.is_answered and (keys := _find_keys(batch.unknown())):
-            self._write_lookup(batch, self._lookup.look_up(versions, keys))
-            if len(keys) < IDS_AT_ONCE:
-                break
-
     def _write_lookup(self, batch: _Batch, lookup: Lookup) -> None:
-        batch.versions.lookups.append(lookup)
         self._write_each(batch, lookup.versions, lookup.round)
         self._give_up(batch, lookup.refused)
         if lookup.others:
@@ -159,12 +159,6 @@ def count_batch(records: int, figures: Figures, versions: BatchVersions) -> Batc
         empty=figures.empty,
         tombstones=figures.tombstones,
     )
-
-
-def _find_keys(frames: DataFrame) -> list[SchemaKey]:
-    """Return the schema keys of frames, most frequent first; not all if there are very many."""
-    counted = frames.groupBy("schema").count().orderBy(F.desc("count"), "schema")
-    return [SchemaKey.unpack(bytes(row.schema)) for row in counted.limit(IDS_AT_ONCE).collect()]
 
 
 def _among(keys: Iterable[SchemaKey]) -> str:

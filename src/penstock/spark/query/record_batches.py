@@ -52,6 +52,10 @@ class _GroupBatch:
     unknown: Counter[SchemaKey] = field(default_factory=Counter)
     awaited: set[str] = field(default_factory=set)
 
+    def find_keys(self) -> list[SchemaKey]:
+        """Return unknown schema keys, most frequent first; not all if there are very many."""
+        return [key for key, _ in self.unknown.most_common(IDS_AT_ONCE)]
+
 
 class RecordBatches:
     """Takes the batches of one query for several groups of tables."""
@@ -121,15 +125,8 @@ class RecordBatches:
     def _look_up(self, taken: Mapping[str, _GroupBatch]) -> Iterator[tuple[str, _GroupBatch]]:
         """Yield the groups whose unknown versions have an answer now."""
         for name, each in taken.items():
-            if not each.unknown or each.versions.is_answered:
-                continue
-            lookup = self._lookups[name]
-            earlier = lookup.earlier(each.versions)[len(each.versions.lookups) :]
-            keys = [key for key, _ in each.unknown.most_common(IDS_AT_ONCE)]
-            each.versions.lookups.append(
-                earlier[0] if earlier else lookup.look_up(each.versions, keys)
-            )
-            yield name, each
+            if each.unknown and self._lookups[name].look_up(each.versions, each.find_keys):
+                yield name, each
 
     def _write(self, records: DataFrame, taken: Mapping[str, _GroupBatch], constant: str) -> None:
         """Write the records that the last lookups decide about, or those of known versions."""

@@ -30,7 +30,7 @@ from penstock.sinks import (
     Selection,
 )
 from penstock.spark.query.parts import BatchContext
-from penstock.spark.query.replay_settings import ReplaySettings
+from penstock.spark.query.settings import ReplaySettings
 from penstock.spark.query.table_batches import TableBatches
 from penstock.spark.rows import Fence
 from penstock.spark.sinks.base import SinkContext

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -79,16 +79,28 @@ class VersionLookup:
         self._ledger.tidy(batch.number)
         return BatchVersions(batch, self._ledger.before(batch.number))
 
-    def earlier(self, batch: BatchVersions) -> tuple[Lookup, ...]:
-        """Return the lookups that the batch made before it came again."""
-        return self._ledger.lookups(batch.id.number)
+    def look_up(
+        self, batch: BatchVersions, find_keys: Callable[[], Sequence[SchemaKey]]
+    ) -> Lookup | None:
+        """Add the next lookup of the batch and return it; None if no key is unknown.
 
-    def look_up(self, batch: BatchVersions, keys: Sequence[SchemaKey]) -> Lookup:
-        """Look up versions until too many are unknown, and write the answers to the ledger.
+        A lookup that the batch made before it came again is the next one. Otherwise the unknown
+        keys are looked up, until too many of them are in no registry, and the answers are written
+        to the ledger.
 
         Raises:
             PenstockError: an answer is not final.
         """
+        made = self._ledger.lookups(batch.id.number)[len(batch.lookups) :]
+        if made:
+            batch.lookups.append(made[0])
+        elif not batch.is_answered and (keys := find_keys()):
+            batch.lookups.append(self._ask(batch, keys))
+        else:
+            return None
+        return batch.lookups[-1]
+
+    def _ask(self, batch: BatchVersions, keys: Sequence[SchemaKey]) -> Lookup:
         left = _MAX_REFUSED - len(batch.refused())
         found, refused = find_versions(self._registries, keys, left)
         others = None if len(found) + len(refused) == len(keys) else _NOT_LOOKED_UP

@@ -1,4 +1,4 @@
-"""Settings of the replay job, `jobs/replay.py`."""
+"""Settings of the jobs that consume and replay: `jobs/consume.py` and `jobs/replay.py`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from penstock.registry import RegistrySettings
 from penstock.settings import Settings, nested, parse_count, setting
 from penstock.sinks import DEFAULT_KEEP_DAYS, SelectionSettings
+from penstock.spark.settings.consume import StreamSettings, name_service
 from penstock.spark.settings.lease import LeaseSettings
 from penstock.spark.sinks.kinds import load_kinds
 from penstock.spark.sinks.settings import SinkSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeSettings(StreamSettings):
+    """All settings of jobs/consume.py."""
+
+    sinks: SinkSettings = nested(SinkSettings)
+    service: str = name_service("consume")
 
 
 @dataclass(frozen=True, slots=True)
