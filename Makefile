@@ -82,8 +82,8 @@ submit-%: install ## Submit a Spark job, such as submit-consume, with the consum
 	@$(VENV)/penstock submit $(if $(WAIT),--wait) $* $(ARGS)
 
 ##@ Ask AWS
-aws-check: install ## Settle open questions on a real account, cheaply (CONFIRM=yes)
-	@$(VENV)/python -m tools.aws_check
+aws-check: install ## Settle open questions on a real account, cheaply (CONFIRM=yes, ASK=free or names)
+	@$(VENV)/python -m tools.aws_check $(ASK)
 
 ##@ Develop
 format: install ## Rewrite the code in the house style

@@ -10,7 +10,7 @@ import pytest
 
 from localcloud.services.emr.releases import network_rules
 from localcloud.services.kafka.versions import VERSIONS
-from tools.aws_spark_probe import RELEASE
+from tools.aws_check.spark import RELEASE
 from tools.lambda_packages import PYTHONS
 
 _ROOT = Path(__file__).parents[3]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +13,14 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from tools import aws_check, aws_probes
-from tools.aws_spark_probe import ask_spark_environment
+from localcloud.command.assumptions import read_assumptions
+from tools.aws_check import __main__ as aws_check
+from tools.aws_check import account as account_probes
+from tools.aws_check import deployed, findings
+from tools.aws_check.spark import ask_spark_environment
 
 _ACCOUNT = "777777777777"
+_FUNCTIONS = f"arn:aws:lambda:eu-central-1:{_ACCOUNT}:function"
 
 
 @pytest.fixture
@@ -26,6 +32,7 @@ def account(cloud: Any, client: Callable[..., Any], monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "any")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     monkeypatch.delenv("CONFIRM", raising=False)
+    monkeypatch.setattr(findings, "NEW_ROLE_SECONDS", 0)
     return lambda service: client(service, _ACCOUNT)
 
 
@@ -60,18 +67,102 @@ def test_with_a_yes_it_asks_everything_and_cleans_up(
     assert aws_check.main() == 0, capsys.readouterr().out
 
     told = capsys.readouterr().out
-    assert [name for name in told.split() if name.endswith("pairs:")] == ["kafka-pairs:"]
-    assert "3.9.x.kraft on kafka.t3.small: refused: Unsupported InstanceType" in told
-    assert "zone_ids of eu-central-1: euc1-az1, euc1-az2" in told
-    assert "aws.api.eu-central-1.emr-service-cell01 is in eu-central-1a, " in told
-    assert "10 run at once, 10 unreserved: 0 may be reserved" in told
-    assert "bucket-notifications: as expected" in told
+    answers = dict(re.findall(r"^([a-z-]+): ([a-z ]+)[.]", told, re.MULTILINE))
+    assert answers.pop("pollers") == answers.pop("cluster-users") == "not settled"
+    assert answers == dict.fromkeys(answers, "as expected")
+    assert len(answers) + 2 == len(aws_check.PROBES)
+    for line in (
+        "3.9.x.kraft on kafka.t3.small: refused: Unsupported InstanceType",
+        "settles burstable-brokers of `python -m localcloud assumptions`",
+        "zone_ids of eu-central-1: euc1-az1, euc1-az2",
+        "aws.api.eu-central-1.emr-service-cell01 is in eu-central-1a, ",
+        "no consumer is applied here",
+        "no cluster of spark.cluster runs here",
+        "10 run at once, 10 unreserved: 0 may be reserved",
+        "decreases account's UnreservedConcurrentExecution below its minimum value of [10]",
+        "two inline policies of 10240 characters and white space: taken",
+        "of 10241: LimitExceeded: Maximum policy size of 10240 bytes exceeded for role",
+        "a managed policy of 6144 characters and white space: taken",
+        "of 6145: LimitExceeded: Cannot exceed quota for PolicySize: 6144",
+        "Mars/Base: ValidationException",
+        "at(2020-01-01T00:00:00): taken",
+        "t4g.small of resolve:ssm:/aws/service/ami-amazon-linux-latest/",
+        "on new tables IAM alone decides",
+        "the grant on a database that was deleted and made again is gone",
+    ):
+        assert line in told
+    _assert_clean(account)
+
+
+def _assert_clean(account: Callable[[str], Any]) -> None:
+    """Nothing is left but a key that waits for its end."""
     (key,) = account("kms").list_keys()["Keys"]
     shown = account("kms").describe_key(KeyId=key["KeyId"])["KeyMetadata"]
     assert shown["KeyState"] == "PendingDeletion"
-    assert account("s3").list_buckets()["Buckets"] == []
-    assert account("sns").list_topics()["Topics"] == []
-    assert account("kafka").list_clusters_v2()["ClusterInfoList"] == []
+    left = (
+        account("s3").list_buckets()["Buckets"],
+        account("sns").list_topics()["Topics"],
+        account("kafka").list_clusters_v2()["ClusterInfoList"],
+        account("lambda").list_functions()["Functions"],
+        account("iam").list_roles()["Roles"],
+        account("iam").list_policies(Scope="Local")["Policies"],
+        account("scheduler").list_schedules()["Schedules"],
+        account("ec2").describe_launch_templates()["LaunchTemplates"],
+        account("glue").get_databases()["DatabaseList"],
+    )
+    assert left == ([],) * len(left)
+
+
+def test_each_answer_names_assumptions_that_there_are() -> None:
+    known = {each.id: each.settle for each in read_assumptions()}
+    by_id = {id_: probe.name for probe in aws_check.PROBES for id_ in probe.settles}
+
+    assert by_id.keys() <= known.keys()
+    asked = {id_ for id_, settle in known.items() if "make aws-check" in settle}
+    assert asked == by_id.keys()
+    names = {probe.name for probe in aws_check.PROBES}
+    assert {id_: names & set(re.findall("[a-z-]+", known[id_])) for id_ in asked} == {
+        id_: {probe.name for probe in aws_check.PROBES if id_ in probe.settles} for id_ in asked
+    }
+
+
+def test_every_probe_has_a_price_and_the_cheapest_come_first() -> None:
+    prices = [probe.usd for probe in aws_check.PROBES]
+
+    assert prices == sorted(prices)
+    assert all(probe.settles and probe.creates for probe in aws_check.PROBES)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["free"], [probe.name for probe in aws_check.PROBES[:-2]]),
+        (["schedules", "pollers"], ["pollers", "schedules"]),
+    ],
+)
+def test_some_questions_can_be_chosen(
+    account: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    names: list[str],
+) -> None:
+    monkeypatch.setattr("sys.argv", ["aws_check", *words])
+
+    assert aws_check.main() == 0
+
+    told = capsys.readouterr().out
+    assert re.findall(r"^  ([a-z-]+) +about 0.00 USD;", told, re.MULTILINE) == names
+    assert "together               about 0.00 USD" in told
+
+
+def test_an_unknown_question_is_refused_with_those_that_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["aws_check", "free", "weather"])
+
+    assert aws_check.main() == 2
+    assert "weather: expected free, or of kafka-pairs, " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -93,14 +184,24 @@ def test_an_answer_that_says_neither_settles_nothing(
     monkeypatch.setattr(session, "client", lambda _: kafka)
 
     with stubber:
-        assert aws_probes.ask_kafka_pairs(session).expected is verdict
+        assert account_probes.ask_kafka_pairs(session).expected is verdict
+
+
+_METRICS = '{"_aws": {"Timestamp": 0, "CloudWatchMetrics": []}, "penstock": "check"}'
+_PACKAGES = {"boto3": None, "numpy": "2.3", "pandas": "2.3", "pyarrow": "21.0"}
+_FOUND = {
+    "archive": [True, True],
+    "iceberg": ["iceberg-spark-runtime.jar"],
+    "packages": [_PACKAGES, _PACKAGES],
+    "region": {"AWS_REGION": "eu-central-1"},
+}
 
 
 class _Emr:
-    """EMR Serverless whose job prints what it is told to, into the bucket of its logs."""
+    """EMR Serverless whose job prints what it is told to, into its bucket and its log group."""
 
-    def __init__(self, s3: Any, printed: dict[str, Any] | None) -> None:
-        self.s3, self.printed = s3, printed
+    def __init__(self, s3: Any, logs: Any, printed: dict[str, Any] | None, events: str) -> None:
+        self.s3, self.logs, self.printed, self.events = s3, logs, printed, events
         self.states = iter(["STARTED", "STOPPED"])
         self.deleted: list[str] = []
 
@@ -114,8 +215,12 @@ class _Emr:
         compile(self.s3.get_object(Bucket=bucket, Key=program)["Body"].read(), program, "exec")
         if self.printed is not None:
             key = "logs/applications/app/jobs/run/SPARK_DRIVER/stdout.gz"
-            packed = gzip.compress(json.dumps(self.printed).encode())
+            packed = gzip.compress(f"{_METRICS}\n{json.dumps(self.printed)}\n".encode())
             self.s3.put_object(Bucket=bucket, Key=key, Body=packed)
+        group = monitoring["cloudWatchLoggingConfiguration"]["logGroupName"]
+        self.logs.create_log_stream(logGroupName=group, logStreamName="driver")
+        event = {"timestamp": int(time.time() * 1000), "message": self.events}
+        self.logs.put_log_events(logGroupName=group, logStreamName="driver", logEvents=[event])
         return {"jobRunId": "run"}
 
     def get_job_run(self, **_: Any) -> dict[str, Any]:
@@ -132,19 +237,22 @@ class _Emr:
 
 
 @pytest.mark.parametrize(
-    ("printed", "verdict"),
+    ("printed", "events", "verdict"),
     [
-        ({"archive": [True, True], "region": {"AWS_REGION": "eu-central-1"}}, True),
-        ({"archive": [True, False], "region": {"AWS_REGION": "eu-central-1"}}, False),
-        ({"archive": [True, True], "region": {"AWS_REGION": None}}, False),
-        (None, None),
+        (_FOUND, _METRICS, True),
+        (_FOUND | {"archive": [True, False]}, _METRICS, False),
+        (_FOUND | {"region": {"AWS_REGION": None}}, _METRICS, False),
+        (_FOUND | {"packages": [_PACKAGES, _PACKAGES | {"pyarrow": None}]}, _METRICS, False),
+        (_FOUND, f"{_METRICS}\n{_METRICS}", False),
+        (None, _METRICS, None),
     ],
+    ids=["expected", "archive", "region", "pyarrow", "two-lines-in-one-event", "nothing"],
 )
 def test_a_spark_job_tells_of_its_environment_and_nothing_stays(
-    account: Any, printed: dict[str, Any] | None, verdict: bool | None
+    account: Any, printed: dict[str, Any] | None, events: str, verdict: bool | None
 ) -> None:
     session = boto3.Session()
-    emr, clients = _Emr(account("s3"), printed), session.client
+    emr, clients = _Emr(account("s3"), account("logs"), printed, events), session.client
     session.client = lambda name: emr if name == "emr-serverless" else clients(name)  # type: ignore[method-assign]
 
     assert ask_spark_environment(session, lambda _: None).expected is verdict
@@ -152,19 +260,103 @@ def test_a_spark_job_tells_of_its_environment_and_nothing_stays(
     assert emr.deleted == ["app"]
     assert account("s3").list_buckets()["Buckets"] == []
     assert account("iam").list_roles()["Roles"] == []
+    assert account("logs").describe_log_groups()["logGroups"] == []
+
+
+@pytest.mark.parametrize(
+    ("result", "verdict"),
+    [("OK", True), ("No records processed", True), ("PROBLEM: Connection error", False)],
+)
+def test_pollers_of_an_applied_consumer_are_looked_at(result: str, verdict: bool) -> None:
+    mapping = {
+        "FunctionArn": f"{_FUNCTIONS}:penstock-analytics-consumer",
+        "LastProcessingResult": result,
+        "SelfManagedEventSource": {"Endpoints": {}},
+    }
+    queue = {"FunctionArn": f"{_FUNCTIONS}:other"}
+    session = boto3.Session(region_name="eu-central-1")
+    functions = session.client("lambda", aws_access_key_id="a", aws_secret_access_key="b")
+    session.client = lambda _: functions  # type: ignore[method-assign,assignment]
+    with Stubber(functions) as stubber:
+        shown = {"EventSourceMappings": [mapping, queue]}
+        stubber.add_response("list_event_source_mappings", shown, {})
+
+        finding = deployed.ask_pollers(session)
+
+    assert finding == findings.Finding(verdict, [f"penstock-analytics-consumer: {result}"])
+
+
+class _Cluster:
+    """A running cluster whose step prints what it is told to, in time or not."""
+
+    def __init__(self, s3: Any, printed: str | None) -> None:
+        self.s3, self.printed = s3, printed
+        self.states = iter(["PENDING", "RUNNING"])
+        self.cancelled: list[str] = []
+
+    def list_clusters(self, **_: Any) -> dict[str, Any]:
+        names = {"j-1": "another", "j-2": "penstock-analytics-emr"}
+        return {"Clusters": [{"Id": each, "Name": name} for each, name in names.items()]}
+
+    def describe_cluster(self, ClusterId: str) -> dict[str, Any]:
+        assert ClusterId == "j-2"
+        return {"Cluster": {"LogUri": "s3n://penstock-emr-logs/"}}
+
+    def add_job_flow_steps(self, JobFlowId: str, Steps: list[dict[str, Any]]) -> dict[str, Any]:
+        _, _, script = Steps[0]["HadoopJarStep"]["Args"]
+        compile(script.partition("END'\n")[2].partition("END\n")[0], "look.py", "exec")
+        return {"StepIds": ["s-1"]}
+
+    def describe_step(self, **_: Any) -> dict[str, Any]:
+        state = next(self.states, "RUNNING" if self.printed is None else "COMPLETED")
+        if state == "COMPLETED":
+            packed = gzip.compress(str(self.printed).encode())
+            key = "j-2/steps/s-1/stdout.gz"
+            self.s3.put_object(Bucket="penstock-emr-logs", Key=key, Body=packed)
+        return {"Step": {"Status": {"State": state}}}
+
+    def cancel_steps(self, ClusterId: str, StepIds: list[str]) -> None:
+        self.cancelled += StepIds
+
+
+@pytest.mark.parametrize(
+    ("executor", "verdict"),
+    [(["yarn", False], True), (["hadoop", True], False), (None, None)],
+)
+def test_a_step_tells_who_runs_executors(
+    account: Any, monkeypatch: pytest.MonkeyPatch, executor: list[Any] | None, verdict: bool | None
+) -> None:
+    session, s3 = boto3.Session(), account("s3")
+    s3.create_bucket(
+        Bucket="penstock-emr-logs",
+        CreateBucketConfiguration={"LocationConstraint": "eu-central-1"},
+    )
+    said = None if executor is None else json.dumps({"driver": ["hadoop"], "executor": executor})
+    emr, clients = _Cluster(s3, said), session.client
+    session.client = lambda name: emr if name == "emr" else clients(name)  # type: ignore[method-assign]
+    now = iter(range(10**6))
+    monkeypatch.setattr(deployed.time, "monotonic", lambda: 100 * next(now))
+
+    assert deployed.ask_cluster_users(session, lambda _: None).expected is verdict
+
+    assert emr.cancelled == ([] if said else ["s-1"])
+    for key in s3.list_objects_v2(Bucket="penstock-emr-logs").get("Contents", []):
+        s3.delete_object(Bucket="penstock-emr-logs", Key=key["Key"])
+    s3.delete_bucket(Bucket="penstock-emr-logs")
 
 
 def test_a_difference_is_the_exit_code(
     account: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CONFIRM", "yes")
-    other = aws_check.Probe(
-        "p", "Is it so?", "nothing", 0, lambda _: aws_probes.Finding(False, ["it is not"])
-    )
+    answer = findings.Finding(False, ["it is not"])
+    other = aws_check.Probe("p", "Is it so?", "nothing", 0, lambda _: answer, ("zip-modes",))
     monkeypatch.setattr(aws_check, "PROBES", (other,))
 
     assert aws_check.main() == 1
-    assert "p: DIFFERENT. Is it so?\n  it is not" in capsys.readouterr().out
+    assert (
+        "p: DIFFERENT. Is it so?\n  it is not\n  settles zip-modes of " in capsys.readouterr().out
+    )
 
 
 def test_a_region_without_the_endpoint_of_clusters_is_told(account: Any) -> None:
@@ -174,7 +366,7 @@ def test_a_region_without_the_endpoint_of_clusters_is_told(account: Any) -> None
         stubber.add_client_error("describe_vpc_endpoint_services", "InvalidServiceName", "none")
         session.client = lambda _: ec2  # type: ignore[method-assign,assignment]
 
-        finding = aws_probes.ask_cluster_endpoint(session)
+        finding = account_probes.ask_cluster_endpoint(session)
 
     assert finding.expected is False
     assert "InvalidServiceName" in finding.lines[0]

@@ -1,4 +1,4 @@
-"""The question of `make aws-check` to EMR Serverless: the Python and environment of a driver."""
+"""The question to EMR Serverless: what do workers find, and what becomes of what they print?"""
 
 from __future__ import annotations
 
@@ -7,32 +7,49 @@ import gzip
 import io
 import json
 import time
-import uuid
 import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from tools.aws_probes import Finding, make_bucket
+from tools.aws_check.findings import (
+    Finding,
+    make_bucket,
+    make_name,
+    make_role,
+)
 
 RELEASE: Final = "emr-spark-8.1.0"
 _SECONDS: Final = 900
 _ENDED: Final = ("SUCCESS", "FAILED", "CANCELLED")
 _STOPPED: Final = ("CREATED", "STOPPED", "TERMINATED")
 _POLL_SECONDS: Final = 10
-# Whether a module of an archive is found at the driver and at an executor, as the jobs need it.
+# Whether a module of an archive is found at the driver and at an executor, as the jobs need it;
+# what EMR's Python has; EMR's own jars of Iceberg; and a line of metrics, as the jobs print them.
 _PROGRAM: Final = """
-import importlib.util, json, os, sys
+import importlib.metadata, importlib.util, json, os, sys
 from pyspark.sql import SparkSession
 def find(_=None):
     return importlib.util.find_spec("in_the_archive") is not None
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+def versions(_=None):
+    return {name: version(name) for name in ("boto3", "numpy", "pandas", "pyarrow")}
+folder = "/usr/share/aws/iceberg/lib"
 numbers = SparkSession.builder.getOrCreate().sparkContext.parallelize([1], 1)
+print(json.dumps({"_aws": {"Timestamp": 0, "CloudWatchMetrics": []}, "penstock": "check"}))
 print(json.dumps({
     "python": ".".join(map(str, sys.version_info[:2])),
-    "boto3": importlib.util.find_spec("boto3") is not None,
+    "packages": [versions(), *numbers.map(versions).collect()],
     "archive": [find(), *numbers.map(find).collect()],
+    "iceberg": sorted(os.listdir(folder)) if os.path.isdir(folder) else None,
     "region": {k: os.environ.get(k) for k in ("AWS_REGION", "AWS_DEFAULT_REGION")},
 }))
 """
+_METRICS: Final = {"_aws": {"Timestamp": 0, "CloudWatchMetrics": []}, "penstock": "check"}
+_PRESENT: Final = ("numpy", "pandas", "pyarrow")
 _PARAMETERS: Final = (
     "--archives s3://{bucket}/packages.zip#packages"
     " --conf spark.emr-serverless.driverEnv.PYTHONPATH=./packages"
@@ -42,30 +59,83 @@ _PARAMETERS: Final = (
 
 def ask_spark_environment(session: Any, sleep: Callable[[float], None] = time.sleep) -> Finding:
     """Run a few lines of Python as a Spark job, and read what they print."""
-    name = f"penstock-check-{uuid.uuid4().hex[:12]}"
+    name = make_name()
     with contextlib.ExitStack() as made:
         bucket = made.enter_context(make_bucket(session, name))
-        s3 = session.client("s3")
+        s3, logs = session.client("s3"), session.client("logs")
         s3.put_object(Bucket=bucket, Key="job.py", Body=_PROGRAM.encode())
         s3.put_object(Bucket=bucket, Key="packages.zip", Body=_make_archive())
         made.callback(_empty, s3, bucket)
-        role = made.enter_context(_role(session.client("iam"), name))
-        sleep(_POLL_SECONDS)  # a new role is not known everywhere at once
+        logs.create_log_group(logGroupName=name)
+        made.callback(logs.delete_log_group, logGroupName=name)
+        role = made.enter_context(
+            make_role(session, name, "emr-serverless.amazonaws.com", *_make_statements(name))
+        )
         emr = session.client("emr-serverless")
         application = made.enter_context(_application(emr, name, sleep))
-        state, run = _run(emr, application, role, bucket, sleep)
+        state, run = _run(emr, application, role, name, sleep)
         said = _read_output(s3, bucket, application, run)
+        events = _read_events(logs, name)
     if said is None:
         return Finding(None, [f"the job ended {state} and printed nothing"])
-    found = json.loads(said)
-    region = found["region"]["AWS_REGION"]
-    return Finding(all(found["archive"]) and region == session.region_name, [said.strip()])
+    return _judge(said, events, session.region_name)
+
+
+def _judge(said: str, events: list[str], region: str) -> Finding:
+    """Compare with what the jobs need, and with what localcloud assumes."""
+    _, *lines = said.strip().splitlines()
+    found = json.loads(lines[-1])
+    whole = any(_is_metrics(event) for event in events)
+    expected = [
+        all(found["archive"]),
+        found["region"]["AWS_REGION"] == region,
+        all(each[name] for each in found["packages"] for name in _PRESENT),
+        whole,
+    ]
+    told = "one event" if whole else f"no event of its own among {len(events)}"
+    return Finding(all(expected), [*lines, f"a line of metrics became {told} of the log group"])
+
+
+def _is_metrics(event: str) -> bool:
+    try:
+        return bool(json.loads(event) == _METRICS)
+    except ValueError:
+        return False
+
+
+def _read_events(logs: Any, group: str) -> list[str]:
+    pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group)
+    return [event["message"] for page in pages for event in page["events"]]
+
+
+def _make_statements(name: str) -> tuple[dict[str, Any], ...]:
+    """Return what the job's role may do: read its files, and write its output in two places."""
+    return (
+        {
+            "Effect": "Allow",
+            "Action": ["s3:GetObject", "s3:ListBucket", "s3:PutObject"],
+            "Resource": [f"arn:aws:s3:::{name}", f"arn:aws:s3:::{name}/*"],
+        },
+        {
+            "Effect": "Allow",
+            "Action": ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+            "Resource": f"arn:aws:logs:*:*:log-group:{name}:*",
+        },
+        {"Effect": "Allow", "Action": "logs:DescribeLogGroups", "Resource": "*"},
+    )
 
 
 def _run(
     emr: Any, application: str, role: str, bucket: str, sleep: Callable[[float], None]
 ) -> tuple[str, str]:
-    logs = {"s3MonitoringConfiguration": {"logUri": f"s3://{bucket}/logs/"}}
+    logs = {
+        "s3MonitoringConfiguration": {"logUri": f"s3://{bucket}/logs/"},
+        "cloudWatchLoggingConfiguration": {
+            "enabled": True,
+            "logGroupName": bucket,
+            "logTypes": {"SPARK_DRIVER": ["STDOUT"]},
+        },
+    }
     parameters = _PARAMETERS.format(bucket=bucket)
     spark = {"entryPoint": f"s3://{bucket}/job.py", "sparkSubmitParameters": parameters}
     run = emr.start_job_run(
@@ -101,23 +171,6 @@ def _read_output(s3: Any, bucket: str, application: str, run: str) -> str | None
 
 
 @contextlib.contextmanager
-def _role(iam: Any, name: str) -> Iterator[str]:
-    trust = {"Principal": {"Service": "emr-serverless.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    use = {
-        "Action": ["s3:GetObject", "s3:ListBucket", "s3:PutObject"],
-        "Resource": [f"arn:aws:s3:::{name}", f"arn:aws:s3:::{name}/*"],
-    }
-    role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=_policy(trust))["Role"]
-    try:
-        iam.put_role_policy(RoleName=name, PolicyName="use", PolicyDocument=_policy(use))
-        yield role["Arn"]
-    finally:
-        with contextlib.suppress(iam.exceptions.NoSuchEntityException):
-            iam.delete_role_policy(RoleName=name, PolicyName="use")
-        iam.delete_role(RoleName=name)
-
-
-@contextlib.contextmanager
 def _application(emr: Any, name: str, sleep: Callable[[float], None]) -> Iterator[str]:
     made = emr.create_application(
         name=name, releaseLabel=RELEASE, type="SPARK", architecture="ARM64"
@@ -137,7 +190,3 @@ def _application(emr: Any, name: str, sleep: Callable[[float], None]) -> Iterato
 def _empty(s3: Any, bucket: str) -> None:
     for found in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
         s3.delete_object(Bucket=bucket, Key=found["Key"])
-
-
-def _policy(statement: dict[str, Any]) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow"} | statement]})

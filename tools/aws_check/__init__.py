@@ -1,0 +1,1 @@
+"""Questions to AWS that no document answers, asked by the cheapest calls: `make aws-check`."""
