@@ -38,11 +38,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(CpuTime())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each test of a nightly run, with its many trials, take an hour."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let each test of a nightly run take an hour, and leave its own tests out of other runs."""
     if _NIGHTLY:
         for item in items:
             item.add_marker(pytest.mark.timeout(_NIGHTLY_SECONDS), append=False)
+        return
+    left = [item for item in items if item.get_closest_marker("nightly")]
+    items[:] = [item for item in items if item not in left]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(scope="session")
