@@ -6,6 +6,7 @@ Avro allows one definition for each name, so all definitions of a name are merge
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
@@ -80,7 +81,9 @@ def _merge_names(group: Sequence[AvroType]) -> tuple[str, tuple[str, ...]]:
     aliases = {alias for each in group for alias in each.aliases}
     renamed = {alias.rpartition(".")[2] for alias in aliases}
     current = {each.name for each in group if each.short_name not in renamed} or names
-    chosen = min(current)
+    # In a namespace, an alias cannot be a name without one.
+    plain = {name for name in names if "." not in name}
+    chosen = min((current & plain) or plain or current)
     return chosen, tuple(sorted((names | aliases) - {chosen}))
 
 
@@ -257,31 +260,49 @@ class _Family:
 def _families(types: Sequence[AvroType], path: str) -> list[list[AvroType]]:
     """Group all branches of all types into families that can be merged.
 
+    Branches that one version tells apart stay apart: full names decide then, without aliases.
+
     One reader can hold values of two families only as a union. That is allowed if some version
     is such a union. If no version holds all the families, two versions contradict each other.
 
     Raises:
         SchemaConflictError: no version holds all the families.
     """
-    owners: dict[_Mark, _Family] = {}
-    for type_ in types:
-        for branch in type_.branches or (type_,):
-            _join(branch, owners)
+    branches = {id(each): each for type_ in types for each in type_.branches or (type_,)}
+    marks = {key: _marks(each) for key, each in branches.items()}
+    owners = _group(branches, marks)
+    if apart := _find_told_apart(types, owners):
+        named = {key: {(each.kind, each.name)} for key, each in branches.items() if each.name}
+        marks |= {key: mark for key, mark in named.items() if id(owners[key]) in apart}
+        owners = _group(branches, marks)
     found = list({id(family): family for family in owners.values()}.values())
     if len(found) > 1:
         _check_contradiction(types, owners, path)
     return [family.members for family in found]
 
 
-def _join(branch: AvroType, owners: dict[_Mark, _Family]) -> None:
-    """Add the branch to the family of its marks; merge the families that the marks link."""
-    family = _Family(_marks(branch), [branch])
+def _group(branches: dict[int, AvroType], marks: dict[int, set[_Mark]]) -> dict[int, _Family]:
+    """Return the family of each branch; branches that a mark links are in one."""
+    owners: dict[_Mark, _Family] = {}
+    for key, branch in branches.items():
+        _join(_Family(set(marks[key]), [branch]), owners)
+    return {key: owners[next(iter(marks[key]))] for key in branches}
+
+
+def _join(family: _Family, owners: dict[_Mark, _Family]) -> None:
+    """Merge a family with the families that its marks link."""
     linked = {id(owners[mark]): owners[mark] for mark in family.marks if mark in owners}
     for other in linked.values():
         other.members.extend(family.members)
         other.marks.update(family.marks)
         family = other
     owners.update(dict.fromkeys(family.marks, family))
+
+
+def _find_told_apart(types: Sequence[AvroType], owners: dict[int, _Family]) -> set[int]:
+    """Return the families of which a union has two named types."""
+    unions = [[id(owners[id(each)]) for each in type_.branches if each.name] for type_ in types]
+    return {each for found in unions for each, count in Counter(found).items() if count > 1}
 
 
 def _marks(branch: AvroType) -> set[_Mark]:
@@ -292,14 +313,12 @@ def _marks(branch: AvroType) -> set[_Mark]:
     return {("number" if branch.kind in NUMBERS else branch.kind, "")}
 
 
-def _check_contradiction(
-    types: Sequence[AvroType], owners: dict[_Mark, _Family], path: str
-) -> None:
+def _check_contradiction(types: Sequence[AvroType], owners: dict[int, _Family], path: str) -> None:
     """Raise SchemaConflictError if no version holds all the families; null is ignored."""
     speaking: list[tuple[AvroType, set[int]]] = []
     for type_ in types:
         branches = [branch for branch in type_.branches or (type_,) if branch.kind != "null"]
-        held = {id(owners[mark]) for branch in branches for mark in _marks(branch)}
+        held = {id(owners[id(branch)]) for branch in branches}
         if held:
             speaking.append((type_, held))
     everything = set().union(*(held for _, held in speaking))

@@ -190,6 +190,53 @@ def test_types_of_two_namespaces_merge_by_their_short_name() -> None:
     )
 
 
+def _twins(*namespaces: str) -> Any:
+    """Make a union of records `R`, one for each namespace."""
+    return [_record(_field(f"of_{each}", "int"), name=f"{each}.R") for each in namespaces]
+
+
+def test_types_that_one_version_tells_apart_stay_apart() -> None:
+    both = _record(_field("u", _twins("a", "b")))
+    one = _record(_field("u", _record(_field("more", "int"), name="b.R")))
+    other = _record(_field("u", _record(_field("of_a", "string"), name="b.R")))
+
+    (first, second) = merge_schemas([both, one])["fields"][0]["type"]
+
+    assert [(each["name"], [field["name"] for field in each["fields"]]) for each in (
+        first, second)] == [("a.R", ["of_a"]), ("b.R", ["more", "of_b"])]  # fmt: skip
+    assert merge_schemas([one, both]) == merge_schemas([both, one])
+    # What contradicts the one does not matter to the other.
+    assert len(merge_schemas([both, other])["fields"][0]["type"]) == 2
+
+
+def test_a_type_that_may_be_either_of_two_is_a_conflict() -> None:
+    both = _record(_field("u", _twins("a", "b")))
+
+    with pytest.raises(SchemaConflictError, match=r"^u: record R or record R in one version"):
+        merge_schemas([both, _record(_field("u", _twins("c")[0]))])
+
+
+def test_an_alias_beside_the_type_that_it_names_does_not_join_them() -> None:
+    renamed = _record(_field("y", "int"), name="S", aliases=["R"])
+    version = _record(_field("u", [_record(_field("x", "int")), renamed]), name="e")
+
+    assert [each["name"] for each in merge_schemas([version])["fields"][0]["type"]] == ["R", "S"]
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [
+        [_record(name="r"), _record(name="a.r")],
+        [_record(name="r"), _record(name="a.s", aliases=["r"])],
+    ],
+)
+def test_the_merge_of_a_merge_has_all_names(versions: list[Any]) -> None:
+    merged = merge_schemas(versions)
+
+    assert (merged["name"], merged["aliases"][-1]) == ("r", versions[1]["name"])
+    assert merge_schemas([merged]) == merged
+
+
 def test_a_type_that_two_fields_share_is_merged_across_both() -> None:
     address = _record(_field("street", "string"), name="Address")
     grown = _record(_field("street", "string"), _field("zip", "string"), name="Address")
