@@ -10,6 +10,7 @@ from penstock.schemas import encode
 from penstock.spark.decoding.decoder import Decoder
 from penstock.spark.decoding.frames import split_frames
 from penstock.spark.decoding.plans import write_out
+from penstock.tables import list_members
 
 GLUE = Framing(frozenset({FrameKind.GLUE}))
 KAFKA = (
@@ -76,8 +77,8 @@ def _give_branch(value, branches):
         return None if value is None else _give(value, branches[0])
     chosen = [_takes(branch, value) for branch in branches].index(True)
     return {
-        f"member{at}": _give(value, branch) if at == chosen else None
-        for at, branch in enumerate(branches)
+        name: _give(value, branches[at]) if at == chosen else None
+        for name, at in list_members(branches).items()
     }
 
 

@@ -12,9 +12,10 @@ from penstock.errors import (
     SchemaLimitError,
     UnroutableError,
 )
-from penstock.spark.decoding.admission import admit
+from penstock.spark.decoding.admission import admit, admit_versions
 from penstock.spark.decoding.decoder import Decoder
 from tests.spark.records import make_record, make_version
+from tests.stubs.unions import make_named
 
 _TREE = make_record(("children", {"type": "array", "items": "Tree"}), name="Tree")
 _KNOWN = make_version(1, make_record(("temperature", ["null", "double"])))
@@ -32,6 +33,11 @@ _KNOWN = make_version(1, make_record(("temperature", ["null", "double"])))
             make_record(("temperature", "string")),
             SchemaConflictError, Reason.SCHEMA_CONFLICT, "temperature: .*double.* string",
         ),
+        (
+            make_record(("u", [make_named("a_b.C"), make_named("a.b_C")])),
+            SchemaConflictError, Reason.SCHEMA_CONFLICT,
+            "u: the types a.b_C and a_b.C of a union would both be the column member_a_b_C",
+        ),
         ("long", UnroutableError, Reason.UNROUTABLE, "found no record, expected an event"),
     ],
 )  # fmt: skip
@@ -39,16 +45,25 @@ def test_a_version_is_refused_for_its_reason(schema, error, reason, message):
     version = make_version(7, schema)
 
     with pytest.raises(error, match=message) as caught:
-        admit(_KNOWN.schema, version)
+        admit([_KNOWN.schema], version)
 
     assert caught.value.reason is reason
     assert f"schema version {version.key} of sensor: " in str(caught.value)
 
 
+def test_a_version_whose_types_would_be_one_column_is_refused_alone():
+    twins = [make_named("a_b.C"), make_named("a.b_C")]
+    version = make_version(2, make_record(("u", twins)))
+
+    admitted, refused = admit_versions([_KNOWN, version])
+
+    assert (admitted, list(refused)) == ([_KNOWN], [version.key])
+
+
 def test_admitted_versions_make_a_decoder(spark):
     grown = make_version(2, make_record(("temperature", ["null", "long"]), ("more", "int")))
 
-    admit(_KNOWN.schema, grown)
+    admit([_KNOWN.schema], grown)
 
     assert [each["name"] for each in Decoder(spark, [_KNOWN, grown]).schema["fields"]] == [
         "more",
@@ -58,4 +73,4 @@ def test_admitted_versions_make_a_decoder(spark):
 
 def test_a_refusal_is_an_error_of_ours():
     with pytest.raises(PenstockError):
-        admit(None, make_version(1, {"type": "nonsense"}))
+        admit([], make_version(1, {"type": "nonsense"}))

@@ -7,15 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import pytest
+from botocore.session import Session
 from pyiceberg.catalog import load_catalog
 
+from penstock.framing import encode_glue_frame
+from penstock.quality import Athena, QualitySettings, TableCheck
 from penstock.schemas import merge_schemas
 from penstock.spark.columns import read_columns, to_spark
+from penstock.spark.decoding.decoder import Decoder
+from penstock.spark.decoding.frames import split_frames
 from penstock.spark.lake.iceberg import IcebergTable
 from penstock.spark.sinks.iceberg import Lake
 from penstock.tables import TableTarget, inspect_tables, read_event, sync_tables
-from tests.spark.lakes import make_rows, part
+from tests.spark.lakes import NOON, make_rows, part
+from tests.spark.records import GLUE, make_topic, make_version
 from tests.stubs.sessions import make_session
+from tests.stubs.unions import BRANCHES, VALUES, encode_branch, make_event, unite
 
 _DATES = {"type": "array", "items": {"type": "int", "logicalType": "date"}}
 
@@ -137,3 +144,76 @@ def test_a_sync_makes_the_columns_that_spark_makes(glue_spark, database, cloud, 
     monkeypatch.setattr(IcebergTable, "_change_schema", lambda *change: changes.append(change))
     assert write("synced", events[1], 1) == by_sync
     assert changes == []
+
+
+@pytest.fixture
+def athena(cloud, client, database, monkeypatch):
+    """Athena, as a job asks it, in a work group whose results are in the lake's bucket."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
+    bucket, group = database.replace("_", "-"), f"{database}-asks"
+    output = {"OutputLocation": f"s3://{bucket}/results/"}
+    configuration = {"ResultConfiguration": output, "BytesScannedCutoffPerQuery": 10_485_760}
+    client("athena").create_work_group(Name=group, Configuration=configuration)
+    session = Session()
+    session.set_credentials("111111111111", "any")
+    session.set_config_variable("region", "eu-central-1")
+    yield Athena(group, 60, session)
+    client("athena").delete_work_group(WorkGroup=group, RecursiveDeleteOption=True)
+
+
+def test_members_of_a_union_are_the_same_for_spark_sync_quality_and_athena(
+    glue_spark, database, athena, monkeypatch
+):
+    session = make_session("111111111111")
+    monkeypatch.setattr("penstock.tables._clients.load_session", lambda: session)
+    table = f"{database}.t"
+    names = [["one", "string"], ["plain", "one", "other", "string"]]
+    versions = [
+        make_version(number, make_event(unite(*(BRANCHES[name] for name in chosen))))
+        for number, chosen in enumerate(names, 1)
+    ]
+    event = read_event(merge_schemas([each.schema for each in versions]))
+    target = TableTarget(event, (table,))
+
+    def write(number):
+        frames = [
+            encode_glue_frame(
+                versions[number].key, encode_branch(versions[number].schema, at, VALUES[name])
+            )
+            for at, name in enumerate(names[number], 1)
+        ]
+        decoder = Decoder(glue_spark, versions[: number + 1])
+        topic = make_topic(glue_spark, frames, "t", 10 * number)
+        rows = decoder.select(decoder.decode(split_frames(topic, GLUE)))
+        Lake(glue_spark, table).write(rows, part(number, 0))
+
+    write(0)
+    found = inspect_tables([target]).differences
+    (synced,) = sync_tables([target], apply=True)
+    after = inspect_tables([target]).differences
+    changes = []
+    monkeypatch.setattr(IcebergTable, "_change_schema", lambda *change: changes.append(change))
+    write(1)
+    members = ("acme_reading.of_reading", "other_reading.of_reading", "alarm.of_alarm", "string")
+    columns = (f"u.member_{member} AS c{at}" for at, member in enumerate(members))
+    answer = athena.ask(f"SELECT {', '.join(columns)} FROM t ORDER BY _offset", database)
+    report = TableCheck(QualitySettings(workgroup="any", since=None), table, athena).run(NOON)
+
+    assert [(each.place.split()[0], each.column) for each in found] == [
+        ("iceberg", "u.member_Alarm"), ("iceberg", "u.member_other_Reading"), ("glue", "u"),
+    ]  # fmt: skip
+    assert (synced.applied, synced.left, after, changes) == (True, (), (), [])
+    assert [tuple(row.values()) for row in answer.rows] == [
+        ("5", None, None, None), (None, None, None, "text"),
+        (None, None, "7", None), ("5", None, None, None), (None, "6", None, None),
+        (None, None, None, "text"),
+    ]  # fmt: skip
+    filled = {
+        each.column: each.rows - each.nulls
+        for each in report.columns
+        if each.column.startswith("u.") and "of_" not in each.column
+    }
+    assert filled == {
+        "u.member_Alarm": 1, "u.member_acme_Reading": 2, "u.member_other_Reading": 1,
+        "u.member_string": 2,
+    }  # fmt: skip

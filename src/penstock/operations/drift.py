@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.errors import OperationError, SchemaConflictError, SettingsError
 from penstock.registry import SchemaVersion, load_registry
-from penstock.schemas import merge_schemas
+from penstock.schemas import Schema, merge_schemas
 from penstock.settings import Settings, setting
 from penstock.tables import TABLE, Difference, Struct, parse_route, read_event
 
@@ -207,12 +207,16 @@ def _merge(versions: Sequence[SchemaVersion]) -> tuple[Struct, list[Difference]]
     except SchemaConflictError:
         pass
     conflicts = []
-    merged = versions[0].schema
-    for version in versions[1:]:
+    merged: Schema | None = None
+    event = Struct()
+    for version in versions:
+        known = [] if merged is None else [merged]
         try:
-            merged = merge_schemas([merged, version.schema])
+            grown = merge_schemas([*known, version.schema])
+            event = read_event(grown)
+            merged = grown
         except SchemaConflictError as error:
             place = f"registry {version.name} version {version.number}"
             wanted = "a type that agrees with the versions before it"
             conflicts.append(Difference(place, error.path, str(error), wanted, _CONFLICT))
-    return read_event(merged), conflicts
+    return event, conflicts

@@ -22,7 +22,7 @@ from penstock.tables.columns import (
     merge_columns,
 )
 from penstock.tables.differences import Difference
-from penstock.tables.events import read_event
+from penstock.tables.events import list_members, name_member, read_event
 from penstock.tables.glue_columns import (
     OWN_COLUMNS,
     hold_event,
@@ -84,9 +84,11 @@ __all__ = [
     "hold_event",
     "inspect_tables",
     "is_written",
+    "list_members",
     "list_writers",
     "merge_columns",
     "name_fields",
+    "name_member",
     "parse_route",
     "read_event",
     "read_glue_column",

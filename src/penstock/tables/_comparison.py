@@ -28,6 +28,10 @@ _PARTS: Final = re.compile(r"\[\]|\{\}|[^.\[\]{}]+")
 _Mismatch = tuple[str, str, str]
 _Pair = tuple[str, ColumnType, ColumnType | None]
 _OWN_TABLE: Final = "no column holds both types: write these records to a table of their own"
+_RENAME: Final = (
+    "an earlier release numbered these members: rename the column of an Iceberg table, which keeps "
+    "it for the rows that are there, or write these records to a table of their own"
+)
 _EXTRA: Final = (
     "no event fills it: keep it for old rows, or drop it; if somebody renamed the column of a "
     "field, set its comment to `field NAME`"
@@ -66,7 +70,7 @@ def plan_table(
 
     A table of files has partition `keys`, whose names are taken; an Iceberg table has none.
     """
-    merged, conflicts = _merge(table, event, keys or ())
+    merged, conflicts = _merge(place, table, event, keys or ())
     grown = compare_columns(table, merged)
     growth = Growth(grown.added, grown.widened)
     rewritten = {each.name for each in grown.rewritten}
@@ -80,9 +84,13 @@ def plan_table(
             Difference(place, each.name, str(_type(table, each.name)), str(each.type), advice)
             for each in grown.rewritten
         ),
-        *(Difference(place, *each, _OWN_TABLE) for each in conflicts),
+        *conflicts,
         *(Difference(place, *each, _OWN_TABLE) for each in _own_mismatches(table)),
-        *(Difference(place, *each, _EXTRA) for each in _find_extra(table, event)),
+        *(
+            Difference(place, *each, _EXTRA)
+            for each in _find_extra(table, event)
+            if not any(each[0].startswith(f"{other.column}.") for other in conflicts)
+        ),
         *(Difference(place, *each, _CASE) for each in _find_case_conflicts(table)),
     ]
     return TablePlan(tuple(found), growth, Struct(tuple(kept)))
@@ -143,7 +151,9 @@ def compare_footers(
     return [replace(each, count=count) for each, count in counts.items()]
 
 
-def _merge(table: Struct, event: Struct, keys: Collection[str]) -> tuple[Struct, list[_Mismatch]]:
+def _merge(
+    place: str, table: Struct, event: Struct, keys: Collection[str]
+) -> tuple[Struct, list[Difference]]:
     """Merge the fields that the table can hold; return the others as conflicts."""
     try:
         return hold_event(table, event, keys), []
@@ -153,8 +163,10 @@ def _merge(table: Struct, event: Struct, keys: Collection[str]) -> tuple[Struct,
             try:
                 table = hold_event(table, Struct((field,)), keys)
             except SchemaConflictError as error:
-                found, wanted = (str(_at(each, error.path)) for each in (table, event))
-                conflicts.append((error.path, found, wanted))
+                found, wanted = (_at(each, error.path) for each in (table, event))
+                is_numbered = isinstance(found, Struct) and found.is_numbered
+                advice = _RENAME if is_numbered else _OWN_TABLE
+                conflicts.append(Difference(place, error.path, str(found), str(wanted), advice))
         return table, conflicts
 
 

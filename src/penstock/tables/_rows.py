@@ -85,8 +85,11 @@ def _compare_value(value: Mapping[str, Any], type_: ColumnType, path: str) -> It
     ((kind, inside),) = value.items()
     if kind == "NULL":
         return
-    if isinstance(type_, Struct) and type_.find("member0"):  # a union: one of its types
-        if all(list(_compare_value(value, each.type, path)) for each in type_.columns):
+    if isinstance(type_, Struct) and type_.is_union:  # a row has the value of one of its types
+        found = [list(_compare_value(value, each.type, path)) for each in type_.columns]
+        if kind == "M":  # a record may have fields with such names
+            found.append(list(_compare_record(inside, type_, f"{path}.")))
+        if all(found):
             yield path, _KINDS.get(kind, kind), str(type_)
     elif isinstance(type_, Struct) and kind == "M":
         yield from _compare_record(inside, type_, f"{path}.")

@@ -32,12 +32,15 @@ COORDINATES: Final = {
 PARTITION_KEYS: Final = {"query": "string", "batch": "bigint", "part": "int", "day": "date"}
 # The type of a value that is always null.
 VOID: Final = "void"
+# How the columns of a union of several types begin; see penstock/tables/events.py.
+MEMBER: Final = "member_"
 
 _MARK: Final = "field "
 _COMMENT_BYTES: Final = 255  # of a column in the Glue catalog
 _CUT: Final = "..."
 _WHOLE: Final = ("int", "bigint")
 _BROKEN: Final = ("float", "double")
+_NUMBERED: Final = re.compile(r"member\d+", re.IGNORECASE)
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 # Besides decimals, Iceberg widens these in the metadata alone; other changes rewrite the column.
 _PROMOTIONS: Final = {_WHOLE, _BROKEN}
@@ -70,6 +73,17 @@ class Struct:
     """The columns of a table, or the fields of a nested record."""
 
     columns: tuple[Column, ...] = ()
+
+    @property
+    def is_union(self) -> bool:
+        """Return whether each column is that of a branch of a union."""
+        names = [each.name.lower() for each in self.columns]
+        return bool(names) and all(each.startswith(MEMBER) for each in names)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Return whether a column is that of a branch of a release that numbered them."""
+        return any(_NUMBERED.fullmatch(each.name) for each in self.columns)
 
     def find(self, name: str) -> Column | None:
         """Return the column with this name."""
@@ -195,6 +209,8 @@ def compare_columns(table: Struct, merged: Struct) -> Growth:
 def _merge(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
     """Return the type that holds both; `VOID` if there is nothing to hold."""
     if isinstance(new, Struct) and (isinstance(old, Struct) or old == VOID):
+        if isinstance(old, Struct):
+            _check_union(old, new, path)
         merged = merge_columns(old if isinstance(old, Struct) else Struct(), new, path)
         return merged if merged.columns else VOID
     if isinstance(new, Array) and (isinstance(old, Array) or old == VOID):
@@ -206,6 +222,20 @@ def _merge(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
     if VOID in {old, new}:
         return new if old == VOID else old
     return _merge_leaves(old, new, path)
+
+
+def _check_union(old: Struct, new: Struct, path: str) -> None:
+    """Raise SchemaConflictError if only one is a union, or if the members of one are numbered."""
+    if new.is_union and old.is_numbered:
+        raise SchemaConflictError(
+            f"{path}: the column is {old}, whose members an earlier release numbered, and the "
+            f"records have {new}, expected members with the names of their types: rename the "
+            "column of an Iceberg table, which keeps it for the rows that are there, or write "
+            "these records to a table of their own",
+            path=path,
+        )
+    if old.is_union != new.is_union and not any(old.find(each.name) for each in new.columns):
+        raise _conflict(old, new, path)
 
 
 def _merge_leaves(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
@@ -220,7 +250,11 @@ def _merge_leaves(old: ColumnType, new: ColumnType, path: str) -> ColumnType:
         one, other = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
         if one and other and one[2] == other[2]:
             return old if int(one[1]) > int(other[1]) else new
-    raise SchemaConflictError(
+    raise _conflict(old, new, path)
+
+
+def _conflict(old: ColumnType, new: ColumnType, path: str) -> SchemaConflictError:
+    return SchemaConflictError(
         f"{path}: the column is {old} and the records have {new}, "
         "expected types that one column can hold: write these records to a table of their own",
         path=path,

@@ -16,6 +16,7 @@ from pyiceberg.types import DoubleType
 from penstock.cli import main
 from tests.fixtures.backups import Run, bucket, run
 from tests.fixtures.lakes import Lake, lake
+from tests.stubs.unions import make_event, make_named
 
 __all__ = ["bucket", "lake", "run"]
 
@@ -39,6 +40,7 @@ def name(client: Callable[..., Any], bucket: str) -> str:
     for schema, definition in {
         "pump": _definition(temperature="double"),
         "valve": _definition(temperature="string"),
+        "pipe": json.dumps(make_event([make_named("a.b_C"), make_named("a_b.C")])),
     }.items():
         glue.create_schema(
             RegistryId={"RegistryName": name},
@@ -118,6 +120,18 @@ def test_tables_of_routes_are_each_compared_with_their_schema(run: Run, lake: La
         f"  glue {lake.name('b')}: temperature: found double, expected string: no column holds "
         "both types: write these records to a table of their own",
     ]
+
+
+def test_a_version_whose_types_would_be_one_column_is_a_difference(run: Run, lake: Lake) -> None:
+    lake.create("t", ("x", DoubleType()))
+
+    code, printed = run("drift", "pipe", "--lake-table", lake.name("t"))
+
+    assert code == 2
+    assert printed.startswith(
+        "registry pipe version 1: u: found u: the types a.b_C and a_b.C of a union would both be "
+        "the column member_a_b_C, expected types with different names, expected "
+    )
 
 
 def test_versions_that_contradict_each_other_are_differences(run: Run, lake: Lake) -> None:

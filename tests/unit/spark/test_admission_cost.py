@@ -12,6 +12,7 @@ from penstock.framing import SchemaKey
 from penstock.registry import SchemaVersion, VersionStatus
 from penstock.schemas import Schema, merge_schemas
 from penstock.spark.decoding import admission
+from tests.stubs.unions import make_event, make_named, unite
 
 
 def _version(number: int, type_: str = "long", name: str = "sensor") -> SchemaVersion:
@@ -58,7 +59,26 @@ def test_otherwise_each_is_merged_with_the_merge_of_those_before_it(counts) -> N
         admitted, refused = admission.admit_versions([*versions[10:], odd], versions[:10])
 
         assert (len(admitted), list(refused)) == (new, [odd.key])
-        assert counts == {"merged": (10 + new + 1) + 10 + 2 * (new + 1)}
+        assert counts == {"merged": (10 + new + 1) + 10 + 2 * (new + 1) + (10 + new)}
+
+
+def test_admitted_versions_merge_at_once_where_a_union_tells_types_apart() -> None:
+    empty, x = make_named("a.R", fields=[]), {"name": "x", "type": ["null", "long"]}
+    number, text = (
+        make_named("b.R", fields=[{**x, "type": ["null", type_]}]) for type_ in ("long", "string")
+    )
+    unions = (["int", empty], ["int", text], ["int", empty, number])
+    schemas = [make_event(unite(*union)) for union in unions]
+    versions = [
+        SchemaVersion(_version(at).key, "sensor", at, VersionStatus.AVAILABLE, schema, None)
+        for at, schema in enumerate(schemas, 1)
+    ]
+    # By the merge of the others, none is refused.
+    assert admission.admit([merge_schemas(schemas[:2])], versions[2])
+
+    admitted, refused = admission.admit_versions(versions)
+
+    assert (admitted, list(refused)) == (versions[:2], [versions[2].key])
 
 
 def test_a_refused_version_and_one_of_another_table_leave_a_table_as_it_is(counts) -> None:

@@ -135,3 +135,20 @@ def test_a_column_that_a_sync_added_holds_the_field_of_its_name() -> None:
 
     assert columns[0] == {"Name": "roomname", "Type": "string", "Comment": "field roomName"}
     assert [each["Name"] for each in columns[1:]] == [each["Name"] for each in _grow([])]
+
+
+def test_members_of_a_union_keep_their_names_in_files() -> None:
+    reading = {"member_acme_Reading": LongType()}
+    first = _event(u=_event(**reading, member_string=StringType()))
+    second = _event(u=_event(member_Alarm=LongType(), **reading))
+
+    columns = grow_columns("lake.t", grow_columns("lake.t", [], first), second)
+
+    assert columns[_OWN]["Type"] == (
+        "struct<member_acme_reading:bigint,member_string:string,member_alarm:bigint>"
+    )
+    assert read_file_columns(columns, first)["u"].dataType.simpleString() == (
+        "struct<member_acme_Reading:bigint,member_string:string,member_Alarm:bigint>"
+    )
+    with pytest.raises(SchemaConflictError, match="whose members an earlier release numbered"):
+        grow_columns("lake.t", [{"Name": "u", "Type": "struct<member0:string>"}], first)

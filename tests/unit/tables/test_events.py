@@ -45,7 +45,7 @@ _EMPTY = {"type": "record", "name": "n", "fields": []}
         (_logical("long", "date"), "x:bigint"),
         (_logical("long", "timestamp-micros"), "x:timestamp"),
         (_logical("long", "local-timestamp-micros"), "x:timestamp_ntz"),
-        (["null", "string", _EMPTY, "int"], "x:struct<member0:int,member2:string>"),
+        (["null", "string", _EMPTY, "int"], "x:struct<member_number:int,member_string:string>"),
         ({"type": "map", "values": ["null", "boolean"]}, "x:map<string,boolean>"),
     ],
 )

@@ -17,6 +17,7 @@ from tests.fixtures.lakes import Lake, lake
 __all__ = ["lake"]
 
 _ITEM = {"type": "record", "name": "i", "fields": [{"name": "x", "type": "boolean"}]}
+_OWN = {"type": "record", "name": "o", "fields": [{"name": "member_id", "type": "string"}]}
 _EVENT = read_event(
     merge_schemas(
         [
@@ -31,6 +32,7 @@ _EVENT = read_event(
                     {"name": "l", "type": {"type": "array", "items": ["null", _ITEM]}},
                     {"name": "m", "type": {"type": "map", "values": "string"}},
                     {"name": "u", "type": ["string", "i"]},
+                    {"name": "own", "type": _OWN},
                     {"name": "day", "type": {"type": "int", "logicalType": "date"}},
                     {
                         "name": "p",
@@ -69,7 +71,11 @@ _GOOD: dict[str, Any] = {
             ("l.element.x", "number", "boolean"), ("l.element.y", "string", "no field")]),
         ({"l": {"M": {}}}, [("l", "map", "array<struct<x:boolean>>")]),
         ({"m": {"M": {"k": {"N": "1"}}}}, [("m.value", "number", "string")]),
-        ({"u": {"N": "1"}}, [("u", "number", "struct<member0:struct<x:boolean>,member1:string>")]),
+        ({"u": {"N": "1"}}, [
+            ("u", "number", "struct<member_i:struct<x:boolean>,member_string:string>")]),
+        ({"u": {"S": "x"}}, []),
+        ({"own": {"M": {"member_id": {"S": "x"}}}}, []),
+        ({"own": {"M": {"member_id": {"N": "1"}}}}, [("own", "map", "struct<member_id:string>")]),
         ({"other": {"SS": ["a"]}}, [("other", "SS", "no field")]),
         ({"_event": {"M": {"key": {"N": "1"}}}}, [("key", "number", "no field")]),
     ],

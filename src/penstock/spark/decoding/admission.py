@@ -16,6 +16,7 @@ from penstock.records import Projection
 from penstock.registry import Registries, SchemaVersion
 from penstock.schemas import Schema, check_schema, merge_schemas
 from penstock.spark.decoding.columns import EventColumns
+from penstock.tables import read_event
 
 
 def find_versions(
@@ -82,8 +83,7 @@ def _fit_together(
         for each in new:
             _check_alone(each, columns)
         merged = merge_schemas([each.schema for each in (*known, *new)])
-        if columns is not None:
-            EventColumns(columns, merged).check()
+        _check_columns(merged, columns)
     except PenstockError:
         return False
     return True
@@ -96,38 +96,56 @@ def _admit_each(
 ) -> dict[SchemaKey, Failure]:
     """Return why versions are refused, if each is checked with those admitted before it.
 
-    The merge with the merge of those is the same as a merge of all.
+    The merge with the merge of those is the same as a merge of all, unless a union tells types
+    apart that other versions have under two names. Then each is checked with a merge of all.
     """
+    refused = _refuse(known, new, columns, at_once=False)
+    left = [each for each in new if each.key not in refused]
+    if not left or _fit_together(known, left, columns):
+        return refused
+    return _refuse(known, new, columns, at_once=True)
+
+
+def _refuse(
+    known: Sequence[SchemaVersion],
+    new: Sequence[SchemaVersion],
+    columns: Projection | None,
+    *,
+    at_once: bool,
+) -> dict[SchemaKey, Failure]:
     refused: dict[SchemaKey, Failure] = {}
-    merged = merge_schemas([each.schema for each in known]) if known else None
+    before = [each.schema for each in known]
+    if before and not at_once:
+        before = [merge_schemas(before)]
     for version in new:
         try:
-            merged = admit(merged, version, columns)
+            merged = admit(before, version, columns)
         except PenstockError as error:
             refused[version.key] = Failure.of(error)
+        else:
+            before = [*before, version.schema] if at_once else [merged]
     return refused
 
 
 def admit(
-    known: Schema | None,
+    known: Sequence[Schema],
     version: SchemaVersion,
     columns: Projection | None = None,
 ) -> Schema:
-    """Check a version, alone and with the merge of those known; return the merge with it.
+    """Check a version, alone and merged with those known; return the merge.
 
     Raises:
         RecursiveSchemaError, SchemaLimitError, InvalidSchemaError: it is invalid, or exceeds a
             limit.
-        SchemaConflictError: it contradicts a known version, two fields would be one column, or it
-            has none of the chosen fields.
+        SchemaConflictError: it contradicts a known version, two fields or two types of a union
+            would be one column, or it has none of the chosen fields.
         UnroutableError: its values are not events.
     """
     where = f"schema version {version.key} of {version.name}"
     try:
         _check_alone(version, columns)
-        merged = merge_schemas([version.schema] if known is None else [known, version.schema])
-        if columns is not None:
-            EventColumns(columns, merged).check()
+        merged = merge_schemas([*known, version.schema])
+        _check_columns(merged, columns)
     except SchemaError as error:
         raise type(error)(f"{where}: {error}") from error
     return merged
@@ -142,3 +160,9 @@ def _check_alone(version: SchemaVersion, columns: Projection | None) -> None:
         )
     if columns is not None:
         EventColumns(columns, merge_schemas([schema])).check()
+
+
+def _check_columns(merged: Schema, columns: Projection | None) -> None:
+    read_event(merged)
+    if columns is not None:
+        EventColumns(columns, merged).check()

@@ -10,8 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from penstock.errors import InvalidSchemaError
 from penstock.schemas import Schema, canonical_form
+from penstock.tables import list_members, name_member
 
 Plan = list[Any]
 
@@ -27,9 +27,9 @@ class Place:
     """One place of the merged schema; `kind` determines which attributes below are set."""
 
     kind: str
-    called: frozenset[str] = frozenset()  # the names of a named type, without namespaces
     fields: dict[str, Place] = field(default_factory=dict)
     branches: tuple[Place, ...] = ()
+    members: dict[str, Place] = field(default_factory=dict)  # by column, of several branches
     item: Place | None = None
     logical: str = ""
 
@@ -54,19 +54,27 @@ class Place:
 
 def _place(schema: Any) -> Place:
     if isinstance(schema, list):
-        return Place("union", branches=tuple(map(_place, schema)))
+        return _place_union(schema)
     if isinstance(schema, str):
         return Place(schema)
     kind = schema["type"]
     if kind in _ITEM_KEYS:
         return Place(kind, item=_place(schema[_ITEM_KEYS[kind]]))
-    names = (schema["name"], *schema.get("aliases", ())) if kind in _NAMED else ()
     return Place(
         kind,
-        frozenset(map(_short, names)),
         {each["name"]: _place(each["type"]) for each in schema.get("fields", ())},
         logical=str(schema.get("logicalType", "")),
     )
+
+
+def _place_union(schemas: list[Any]) -> Place:
+    values = {at: each for at, each in enumerate(schemas) if each != "null"}
+    branches = tuple(map(_place, schemas))
+    if len(values) < 2:
+        return Place("union", branches=branches)
+    places = [branches[at] for at in values]
+    members = {name: places[at] for name, at in list_members(list(values.values())).items()}
+    return Place("union", branches=branches, members=members)
 
 
 def write_out(schema: Schema) -> Schema:
@@ -103,12 +111,13 @@ def _write(writer: Any, reader: Place) -> Plan:
     kind = writer if isinstance(writer, str) else writer["type"]
     if kind == "null":
         return ["null"]
-    place = _find_place(writer, kind, reader)
+    member = name_member(writer) if reader.members else ""
+    place = reader.members[member] if member else reader.values[0]
     plan = [kind, *_write_details(writer, kind, place)]
-    if len(reader.values) > 1:
-        members = [each for each in reader.values if not each.is_empty]
-        at = _LEFT_OUT if place.is_empty else members.index(place)
-        return ["member", at, len(members), plan]
+    if member:
+        columns = [name for name, each in reader.members.items() if not each.is_empty]
+        at = _LEFT_OUT if place.is_empty else columns.index(member)
+        return ["member", at, len(columns), plan]
     return plan
 
 
@@ -134,17 +143,3 @@ def _write_fields(writer: Any, place: Place) -> list[Plan]:
         [at.get(each["name"], _LEFT_OUT), _write(each["type"], place.fields[each["name"]])]
         for each in writer["fields"]
     ]
-
-
-def _find_place(writer: Any, kind: str, reader: Place) -> Place:
-    """Return the reader's place for a writer's type; the merge has one for each type."""
-    for place in reader.values:
-        if kind in _NUMBERS and place.kind in _NUMBERS:
-            return place
-        if place.kind == kind and (not place.called or _short(writer["name"]) in place.called):
-            return place
-    raise InvalidSchemaError(f"found {kind} where the merge of the versions has none")
-
-
-def _short(name: str) -> str:
-    return name.rpartition(".")[2]
