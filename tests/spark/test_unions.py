@@ -15,6 +15,8 @@ from penstock.spark.decoding.frames import split_frames
 from tests.spark.lakes import part
 from tests.spark.records import (
     GLUE,
+    make_decoded,
+    make_record,
     make_topic,
     make_version,
 )
@@ -79,6 +81,19 @@ def test_each_value_is_in_the_column_of_its_branch(spark, seed):
             {_COLUMNS[name]: value if _COLUMNS[name] == column else None for name in every}
             for column, value in judged
         ]
+
+
+def test_a_branch_without_columns_is_a_value_without_members(spark):
+    empty = make_record(name="Empty")
+    version = make_version(1, make_record(("u", ["null", "string", "long", empty])))
+
+    rows = make_decoded(spark, version, {"u": {}}, {"u": "x"}, {"u": None}).collect()
+
+    assert [row.event.asDict(recursive=True)["u"] for row in rows] == [
+        {"member_number": None, "member_string": None},
+        {"member_number": None, "member_string": "x"},
+        None,
+    ]
 
 
 _FIRST = ["one", "string"]

@@ -32,7 +32,8 @@ import org.apache.spark.unsafe.types.UTF8String;
  *   ["enum", SYMBOL, ...]
  *   ["array", ITEM], ["map", VALUE]
  *   ["union", PLAN, ...]              the writer's branches
- *   ["member", AT, COUNT, PLAN]       a value that is one of several: a struct of so many members
+ *   ["member", AT, COUNT, PLAN]       a value that is one of several: a struct of so many members;
+ *                                     AT -1 is left out
  *   ["record", VALUES, [AT, PLAN], ...]
  *                                     fields as they were written; AT -1 is left out. VALUES are
  *                                     the fields of the merge, which count as values of the payload
@@ -159,10 +160,13 @@ final class ValueReaders {
   }
 
   private static ValueReader ofMember(int at, int count, JsonNode plan, DataType type) {
-    ValueReader read = of(plan, field(type, at));
+    ValueReader read = of(plan, at < 0 ? null : field(type, at));
     return payload -> {
       Object[] members = new Object[count];
-      members[at] = read.read(payload);
+      Object member = read.read(payload);
+      if (at >= 0) {
+        members[at] = member;
+      }
       return new GenericInternalRow(members);
     };
   }
